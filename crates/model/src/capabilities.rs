@@ -1,0 +1,148 @@
+//! What a mechanism promises. Every field is a claim, and the conformance suite tests every claim.
+
+use crate::Wait;
+use serde::{Deserialize, Serialize};
+
+/// What one mechanism is and promises, on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Capabilities {
+    /// Kebab-case name that never changes: the first half of a row's name.
+    pub name: &'static str,
+    /// One line that says what it is.
+    pub summary: &'static str,
+    /// The kind of mechanism, by what it is made of.
+    pub family: Family,
+    /// The ways of waiting it supports, the usual one first.
+    pub waits: &'static [Wait],
+    /// Whether two messages sent arrive as two, whatever their sizes.
+    pub boundaries: bool,
+    /// The one size it can carry, if there is no choice: 0, 4 or 8 bytes for bare notifications.
+    pub fixed_size_bytes: Option<usize>,
+    /// How often the bytes are copied on their way.
+    pub copies: Copies,
+    /// What a sender meets when there is no room.
+    pub when_full: WhenFull,
+    /// What a survivor notices when the other end goes away.
+    pub peer_death: PeerDeath,
+    /// What two processes must have in common to use it.
+    pub reach: Reach,
+    /// How long the kernel keeps the object.
+    pub lifetime: Lifetime,
+    /// How the two processes must be started.
+    pub start: Start,
+}
+
+impl Capabilities {
+    /// Whether the row answers "how fast can one process wake another", not "how fast does data move".
+    pub fn notifies_only(&self) -> bool {
+        self.fixed_size_bytes.is_some()
+    }
+}
+
+/// The kind of mechanism, by what it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// The harness without a mechanism.
+    Floor,
+    /// A stream of bytes through the kernel without a socket.
+    Pipe,
+    /// A socket.
+    Socket,
+    /// A queue of messages in the kernel.
+    Queue,
+    /// Memory that both processes map.
+    Memory,
+    /// A wake-up that carries next to nothing.
+    Notification,
+    /// Memory of the other process, read by system call.
+    RemoteMemory,
+}
+
+/// How often the bytes of a message are copied between the sender's buffer and the receiver's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copies {
+    /// Into the kernel or the shared region, and out again: the sender may reuse its buffer at once.
+    Two,
+    /// Straight out of the sender's buffer, which must stay untouched until the receiver has read it.
+    One,
+}
+
+/// What a sender meets when the mechanism holds as much as it can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenFull {
+    /// It waits; nothing is lost.
+    Waits,
+    /// Notifications not yet taken are added up into one.
+    Merges,
+    /// The newer replaces the older.
+    Overwrites,
+    /// The newer is thrown away.
+    Drops,
+}
+
+/// What a process notices by itself when the other end goes away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PeerDeath {
+    /// A receive ends: end of file or an error.
+    Noticed,
+    /// Nothing: a receive waits for ever, and somebody else must watch.
+    Unnoticed,
+}
+
+/// What two processes must have in common to get hold of the same object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// One forked the other: the mapping itself is inherited.
+    Fork,
+    /// A descriptor, inherited or passed over a socket.
+    Descriptor,
+    /// A path in a file system that both see.
+    FileSystem,
+    /// The System V or POSIX-queue names of one IPC namespace.
+    IpcNamespace,
+    /// The process numbers of one PID namespace, and the right to use them.
+    PidNamespace,
+    /// An address: other machines are in reach too.
+    Network,
+}
+
+impl Reach {
+    /// The words that a table shows.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Reach::Fork => "parent and child",
+            Reach::Descriptor => "whoever is given the descriptor",
+            Reach::FileSystem => "same file system",
+            Reach::IpcNamespace => "same IPC namespace",
+            Reach::PidNamespace => "same PID namespace",
+            Reach::Network => "any host in the network",
+        }
+    }
+}
+
+/// How long the kernel keeps the object when no process uses it any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lifetime {
+    /// It ends with its last user.
+    Users,
+    /// Until somebody removes it, or the machine or its namespace ends.
+    Removal,
+}
+
+/// How the two processes must be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Two fresh processes.
+    Fresh,
+    /// Two forks of one process without exec, because a mapping must be inherited.
+    Forked,
+    /// One process: there is no other end.
+    Alone,
+}

@@ -1,0 +1,183 @@
+//! A case: one value of each axis, and which combinations make no sense.
+
+use crate::{Capabilities, Limits, Unavailable, Wait, format_bytes};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// A word that is not one of the known names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no {what} is called '{given}'; there are: {known}")]
+pub struct InvalidName {
+    what: &'static str,
+    given: String,
+    known: String,
+}
+
+impl InvalidName {
+    /// `given` is no `what`; `known` are the names there are.
+    pub fn new<'a>(what: &'static str, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        InvalidName { what, given: given.to_owned(), known }
+    }
+}
+
+/// How messages go back and forth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// One message there, one of the same size back, one at a time.
+    RoundTrip,
+}
+
+impl Pattern {
+    /// The name in options and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Pattern::RoundTrip => "round-trip",
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        match text {
+            "round-trip" => Ok(Pattern::RoundTrip),
+            _ => Err(InvalidName::new("pattern", text, [Pattern::RoundTrip.name()])),
+        }
+    }
+}
+
+/// Which processors the two roles are pinned to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Placement {
+    /// Two physical cores.
+    OtherCore,
+    /// Both on one processor.
+    SameCore,
+    /// The initiator on the first, the responder on the second, by the kernel's numbers.
+    Explicit(usize, usize),
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placement::OtherCore => f.pad("other-core"),
+            Placement::SameCore => f.pad("same-core"),
+            Placement::Explicit(initiator, responder) => f.pad(&format!("{initiator}:{responder}")),
+        }
+    }
+}
+
+impl FromStr for Placement {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let invalid = || {
+            let known = ["other-core", "same-core", "A:B (two processor numbers, as 0:1)"];
+            InvalidName::new("placement", text, known)
+        };
+        match text {
+            "other-core" => Ok(Placement::OtherCore),
+            "same-core" => Ok(Placement::SameCore),
+            _ => {
+                let (initiator, responder) = text.split_once(':').ok_or_else(invalid)?;
+                let number = |part: &str| part.parse::<usize>().map_err(|_| invalid());
+                Ok(Placement::Explicit(number(initiator)?, number(responder)?))
+            }
+        }
+    }
+}
+
+impl Serialize for Placement {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Placement {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// One value of each axis: what a single row measures.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Case {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How both roles wait.
+    pub wait: Wait,
+    /// How messages go back and forth.
+    pub pattern: Pattern,
+    /// Bytes in each message.
+    pub size_bytes: usize,
+    /// Where the roles run.
+    pub placement: Placement,
+}
+
+impl Case {
+    /// The row's name: `mechanism/wait`.
+    pub fn row(&self) -> String {
+        format!("{}/{}", self.mechanism, self.wait)
+    }
+
+    /// Why this combination makes no sense for a mechanism with these promises and limits, if it does not.
+    pub fn refusal(&self, promises: &Capabilities, limits: &Limits) -> Option<Unavailable> {
+        if !promises.waits.contains(&self.wait) {
+            let waits: Vec<_> = promises.waits.iter().map(|wait| wait.name()).collect();
+            return Some(Unavailable::new(
+                format!("{} cannot wait by {}", self.mechanism, self.wait),
+                format!("its waits are {}", waits.join(", ")),
+            ));
+        }
+        if promises.fixed_size_bytes.is_none() && self.size_bytes == 0 {
+            return Some(Unavailable::new(
+                "a message of 0 bytes carries nothing that could be verified",
+                "ask for 1 byte or more, or for a notification row such as eventfd",
+            ));
+        }
+        let max = limits.max_size_bytes?;
+        (self.size_bytes > max).then(|| {
+            Unavailable::new(
+                format!(
+                    "{} is more than the {} that {} takes here: {}",
+                    format_bytes(self.size_bytes),
+                    format_bytes(max),
+                    self.mechanism,
+                    limits.limited_by,
+                ),
+                limits.remedy.clone(),
+            )
+        })
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Case { mechanism, wait, size_bytes, placement, .. } = self;
+        write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placements_read_back_as_written() {
+        for text in ["other-core", "same-core", "0:1", "13:7"] {
+            assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
+        }
+        for text in ["", "0", "0:", ":1", "a:b", "0:1:2", "-1:0", "smt"] {
+            assert!(text.parse::<Placement>().is_err(), "{text}");
+        }
+    }
+}

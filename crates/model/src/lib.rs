@@ -1,0 +1,26 @@
+//! The nouns of furlong: what a mechanism promises, what a case asks for, and what a record tells.
+//!
+//! Floor 0: no input or output, no operating system, no clock. Everything here can be read on any machine.
+#![forbid(unsafe_code)]
+
+mod capabilities;
+mod case;
+mod limits;
+mod machine;
+mod noise;
+mod quantity;
+mod record;
+mod role;
+mod wait;
+
+pub use capabilities::{Capabilities, Copies, Family, Lifetime, PeerDeath, Reach, Start, WhenFull};
+pub use case::{Case, InvalidName, Pattern, Placement};
+pub use limits::{Limits, Unavailable};
+pub use machine::{Cache, Machine};
+pub use noise::{Noise, NoiseReading};
+pub use quantity::{ByteSize, InvalidQuantity, Time, format_bytes, format_ns};
+pub use record::{
+    End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,
+};
+pub use role::{Phase, Role};
+pub use wait::{Wait, WaitKind};

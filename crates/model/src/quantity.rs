@@ -1,0 +1,156 @@
+//! Sizes and times as people write them.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr, time::Duration};
+
+/// A size or time that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{given}' is no {what}: {hint}")]
+pub struct InvalidQuantity {
+    given: String,
+    what: &'static str,
+    hint: &'static str,
+}
+
+/// A size in bytes, written `128`, `4KiB`, `1MiB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ByteSize(pub usize);
+
+impl ByteSize {
+    /// The largest that is accepted: 1 GiB, since both roles hold several buffers of this size.
+    pub const MAX: ByteSize = ByteSize(1 << 30);
+}
+
+impl FromStr for ByteSize {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        const UNITS: [(&str, usize); 5] =
+            [("", 1), ("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+        let invalid = || InvalidQuantity {
+            given: text.to_owned(),
+            what: "size",
+            hint: "write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB",
+        };
+        let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
+        let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
+        bytes.map(ByteSize).filter(|size| *size <= ByteSize::MAX).ok_or_else(invalid)
+    }
+}
+
+impl fmt::Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format_bytes(self.0))
+    }
+}
+
+/// A length of time, written `200us`, `40ms`, `1.5s`, `2min`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Time(pub Duration);
+
+impl FromStr for Time {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        const UNITS: [(&str, u64); 5] =
+            [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
+        let invalid = || InvalidQuantity {
+            given: text.to_owned(),
+            what: "time",
+            hint: "write a number above 0 and up to 60min with its unit: ns, us, ms, s or min",
+        };
+        let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
+        let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let number = number.parse::<f64>().ok().filter(|_| plain).ok_or_else(invalid)?;
+        let nanoseconds = number * factor as f64;
+        if !(1.0..=3.6e12).contains(&nanoseconds) {
+            return Err(invalid());
+        }
+        Ok(Time(Duration::from_nanos(nanoseconds.round() as u64)))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format_ns(self.0.as_nanos() as f64))
+    }
+}
+
+/// Splits `text` into a number and the factor of the unit behind it.
+fn split_unit<'a, F: Copy>(text: &'a str, units: &[(&str, F)]) -> Option<(&'a str, F)> {
+    let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (number, unit) = text.split_at(digits);
+    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    (!number.is_empty()).then_some((number, factor))
+}
+
+/// A size in the largest unit that divides it, in the form that [`ByteSize`] reads: `128B`, `4KiB`.
+pub fn format_bytes(bytes: usize) -> String {
+    for (unit, factor) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] {
+        if bytes != 0 && bytes % factor == 0 {
+            return format!("{}{unit}", bytes / factor);
+        }
+    }
+    format!("{bytes}B")
+}
+
+/// A time with three significant digits in the unit that reads best: `2.35 us`.
+pub fn format_ns(nanoseconds: f64) -> String {
+    let (value, unit) = match nanoseconds.abs() {
+        ns if ns < 999.5 => (nanoseconds, "ns"),
+        ns if ns < 999.5e3 => (nanoseconds / 1e3, "us"),
+        ns if ns < 999.5e6 => (nanoseconds / 1e6, "ms"),
+        _ => (nanoseconds / 1e9, "s"),
+    };
+    let decimals = match value.abs() {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_in_every_unit() {
+        for (text, bytes) in [("0", 0), ("128", 128), ("128B", 128), ("4KiB", 4096), ("16mib", 16 << 20)] {
+            assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_sizes_are_refused() {
+        for text in ["", "-1", "1e9", "NaN", "4KB", "1.5KiB", "2GiB", "18446744073709551616", "KiB", " 1"] {
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_print_as_they_read() {
+        for bytes in [0, 1, 1000, 1024, 4097, 65536, 1 << 20, 3 << 20, 1 << 30] {
+            assert_eq!(format_bytes(bytes).parse(), Ok(ByteSize(bytes)));
+        }
+    }
+
+    #[test]
+    fn times_read_in_every_unit() {
+        for (text, ns) in [("200us", 200_000), ("40ms", 40_000_000), ("1.5s", 1_500_000_000), ("7ns", 7)] {
+            assert_eq!(text.parse(), Ok(Time(Duration::from_nanos(ns))), "{text}");
+        }
+        for text in ["", "5", "0s", "-1s", "1e3s", "61min", "inf", ".s", "1..2s"] {
+            assert!(text.parse::<Time>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_print_with_three_digits() {
+        for (ns, text) in
+            [(2.345, "2.35 ns"), (41_200.0, "41.2 us"), (999.6, "1.00 us"), (7e6, "7.00 ms"), (3e10, "30.0 s")]
+        {
+            assert_eq!(format_ns(ns), text);
+        }
+    }
+}
