@@ -87,7 +87,7 @@ fn split_unit<'a, F: Copy>(text: &'a str, units: &[(&str, F)]) -> Option<(&'a st
 /// A size in the largest unit that divides it, in the form that [`ByteSize`] reads: `128B`, `4KiB`.
 pub fn format_bytes(bytes: usize) -> String {
     for (unit, factor) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] {
-        if bytes != 0 && bytes % factor == 0 {
+        if bytes != 0 && bytes.is_multiple_of(factor) {
             return format!("{}{unit}", bytes / factor);
         }
     }

@@ -1,0 +1,73 @@
+//! Which processors a process may run on.
+
+use crate::error::check;
+use std::io;
+
+/// Size of the kernel's mask that we pass: 8192 processors, its largest configuration.
+const WORDS: usize = 128;
+
+/// The processors that this process may use, by the kernel's numbers, ascending.
+pub fn allowed() -> io::Result<Vec<usize>> {
+    let mut mask = [0u64; WORDS];
+    // SAFETY: the kernel writes at most the size passed into the mask.
+    check(unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) })?;
+    Ok((0..WORDS * 64).filter(|number| mask[number / 64] >> (number % 64) & 1 == 1).collect())
+}
+
+/// Binds this process to one processor.
+pub fn pin(processor: usize) -> io::Result<()> {
+    let mut mask = [0u64; WORDS];
+    let word = mask.get_mut(processor / 64).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    *word = 1 << (processor % 64);
+    // SAFETY: the kernel only reads the mask.
+    check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
+}
+
+/// The processor that this process is on.
+pub fn current() -> io::Result<usize> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::sched_getcpu() }).map(|number| number as usize)
+}
+
+/// The processors that share a core with `processor`, itself included; just itself where that is unknown.
+pub fn core_siblings(processor: usize) -> Vec<usize> {
+    let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list");
+    match std::fs::read_to_string(path) {
+        Ok(list) => parse_list(list.trim()),
+        Err(_) => vec![processor],
+    }
+}
+
+/// Reads the kernel's lists of numbers, as in `0-2,5`.
+fn parse_list(list: &str) -> Vec<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
+    };
+    list.split(',').filter_map(range).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_processors_are_read() {
+        assert_eq!(parse_list("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(parse_list("3"), [3]);
+        assert_eq!(parse_list(""), [0; 0]);
+    }
+
+    #[test]
+    fn a_pinned_process_stays() {
+        let processor = *allowed().unwrap().last().unwrap();
+        // A thread of its own: the mask belongs to the thread, and other tests share this process.
+        std::thread::spawn(move || {
+            pin(processor).unwrap();
+            assert_eq!(allowed().unwrap(), [processor]);
+            assert_eq!(current().unwrap(), processor);
+        })
+        .join()
+        .unwrap();
+    }
+}

@@ -1,0 +1,97 @@
+//! Descriptors: reading, writing, handing on.
+
+use crate::error::{check, retry};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// One `read`. 0 is the end: every writer is gone.
+#[inline]
+pub fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes at most `buffer.len()` bytes into a buffer that we hold exclusively.
+    retry(|| unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) })
+        .map(|count| count as usize)
+}
+
+/// One `write`, which may take less than all.
+#[inline]
+pub fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the kernel only reads `bytes`.
+    retry(|| unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) })
+        .map(|count| count as usize)
+}
+
+/// Whether calls answer `WouldBlock` instead of waiting.
+pub fn set_non_blocking(fd: BorrowedFd<'_>, non_blocking: bool) -> io::Result<()> {
+    // SAFETY: F_GETFL and F_SETFL take and give plain integers.
+    let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
+    let wanted = if non_blocking { flags | libc::O_NONBLOCK } else { flags & !libc::O_NONBLOCK };
+    // SAFETY: as above.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, wanted) }).map(drop)
+}
+
+/// Takes over the descriptor with this number, which this process inherited; it closes on exec from now on.
+///
+/// # Errors
+/// `InvalidInput` if no such descriptor is open.
+pub fn inherit(number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: F_SETFD takes a plain integer; on a closed number it fails with EBADF.
+    check(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) })
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, format!("descriptor {number} is not open")))?;
+    // SAFETY: it is open, and the order that named it gives it to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Makes sure that descriptors 0, 1 and 2 are open, so that nothing of ours can take their place.
+pub fn reserve_standard() -> io::Result<()> {
+    for number in 0..=2 {
+        // SAFETY: F_GETFD takes nothing and gives a plain integer.
+        if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
+            // SAFETY: the path is a NUL-terminated literal. The lowest free number is given, which is `number`.
+            check(unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) })?;
+        }
+    }
+    Ok(())
+}
+
+/// Closes every descriptor above 2 except those in `keep`. For a fresh child only: owners are not asked.
+pub(crate) fn close_all_but(keep: &mut [RawFd]) {
+    keep.sort_unstable();
+    let mut from: libc::c_uint = 3;
+    for &number in keep.iter().filter(|number| **number > 2) {
+        let number = number as libc::c_uint;
+        if number > from {
+            close_range(from, number - 1);
+        }
+        from = number + 1;
+    }
+    close_range(from, libc::c_uint::MAX);
+}
+
+/// Closes descriptors `first..=last`, also on kernels (before 5.9) or filters that lack `close_range`.
+fn close_range(first: libc::c_uint, last: libc::c_uint) {
+    // SAFETY: only numbers are passed; called in a fresh child, whose owners of these descriptors never run.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
+        return;
+    }
+    // SAFETY: no memory is involved.
+    let limit = unsafe { libc::sysconf(libc::_SC_OPEN_MAX) }.clamp(256, 1 << 20) as libc::c_uint;
+    for number in first..=last.min(limit) {
+        // SAFETY: as above.
+        unsafe { libc::close(number as RawFd) };
+    }
+}
+
+/// Lets the descriptor survive exec. For a fresh child only.
+pub(crate) fn keep_on_exec(number: RawFd) {
+    // SAFETY: F_SETFD takes a plain integer.
+    unsafe { libc::fcntl(number, libc::F_SETFD, 0) };
+}
+
+/// Owns a number that a successful system call has just given out.
+///
+/// # Safety
+/// `number` must be open and owned by nobody else.
+pub(crate) unsafe fn own(number: RawFd) -> OwnedFd {
+    // SAFETY: the caller's promise.
+    unsafe { OwnedFd::from_raw_fd(number) }
+}

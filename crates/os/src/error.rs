@@ -1,0 +1,37 @@
+//! From return values to errors that say what was tried.
+
+use std::{fmt::Display, io};
+
+/// A negative return value is the failure that `errno` names.
+#[inline]
+pub(crate) fn check<T: PartialOrd + Default>(result: T) -> io::Result<T> {
+    if result < T::default() { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// [`check`], but a call that a signal interrupted is made again.
+#[inline]
+pub(crate) fn retry<T: PartialOrd + Default>(mut call: impl FnMut() -> T) -> io::Result<T> {
+    loop {
+        match check(call()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// The return value of functions that answer with the error number itself.
+pub(crate) fn check_number(number: libc::c_int) -> io::Result<()> {
+    if number == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(number)) }
+}
+
+/// Says what was being tried when an error came.
+pub trait Context<T> {
+    /// Puts `what` before the error's own words and keeps its kind.
+    fn context<D: Display>(self, what: impl FnOnce() -> D) -> io::Result<T>;
+}
+
+impl<T> Context<T> for io::Result<T> {
+    fn context<D: Display>(self, what: impl FnOnce() -> D) -> io::Result<T> {
+        self.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", what())))
+    }
+}

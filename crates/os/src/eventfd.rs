@@ -1,0 +1,27 @@
+//! Counters in the kernel that can be waited for.
+
+use crate::{descriptor::own, error::{check, retry}};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+/// A counter that begins at 0.
+pub fn eventfd() -> io::Result<OwnedFd> {
+    // SAFETY: plain integers in and out; the new number is owned by nobody.
+    check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) }).map(|number| unsafe { own(number) })
+}
+
+/// Adds `value` to the counter.
+#[inline]
+pub fn add(fd: BorrowedFd<'_>, value: u64) -> io::Result<()> {
+    // SAFETY: the kernel reads 8 bytes from a u64.
+    retry(|| unsafe { libc::write(fd.as_raw_fd(), (&raw const value).cast(), 8) }).map(drop)
+}
+
+/// Takes the whole counter, which is never 0; waits for that unless the descriptor is non-blocking.
+#[inline]
+pub fn take(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut value = 0u64;
+    // SAFETY: the kernel writes 8 bytes into a u64.
+    retry(|| unsafe { libc::read(fd.as_raw_fd(), (&raw mut value).cast(), 8) })?;
+    Ok(value)
+}

@@ -1,0 +1,122 @@
+//! The facts about this machine that a figure depends on.
+
+use crate::{affinity, identity, limits};
+use furlong_model::{Cache, Machine};
+use std::fs::read_to_string;
+
+/// Reads what can be read. `private_ipc_namespace` is the caller's to say.
+pub fn machine(private_ipc_namespace: bool) -> Machine {
+    let processors = affinity::allowed().unwrap_or_default();
+    let first = processors.first().copied().unwrap_or(0);
+    let (system, kernel, architecture) = names();
+    Machine {
+        system,
+        kernel,
+        architecture,
+        distribution: assignment("/etc/os-release", "PRETTY_NAME", '=').map(|name| name.replace('"', "")),
+        processor: assignment("/proc/cpuinfo", "model name", ':'),
+        threads_share_cores: Some(processors.iter().any(|&cpu| affinity::core_siblings(cpu).len() > 1)),
+        processors,
+        caches: caches(first),
+        memory_bytes: assignment("/proc/meminfo", "MemTotal", ':')
+            .and_then(|text| text.strip_suffix("kB")?.trim().parse::<u64>().ok())
+            .map(|kibibytes| kibibytes * 1024),
+        mitigations: mitigations(),
+        clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        governor: line(&format!("/sys/devices/system/cpu/cpu{first}/cpufreq/scaling_governor")),
+        deepest_idle_state: deepest_idle_state(first),
+        hypervisor: hypervisor(),
+        limits: kernel_limits(),
+        private_ipc_namespace,
+        root: identity::user() == 0,
+    }
+}
+
+/// The first line of a small file.
+fn line(path: &str) -> Option<String> {
+    let text = read_to_string(path).ok()?;
+    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}
+
+/// The value behind `name` and `separator` in a file of such lines.
+fn assignment(path: &str, name: &str, separator: char) -> Option<String> {
+    let text = read_to_string(path).ok()?;
+    text.lines().find_map(|line| {
+        let (left, right) = line.split_once(separator)?;
+        (left.trim() == name).then(|| right.trim().to_owned())
+    })
+}
+
+/// System, kernel release and instruction set, from `uname`.
+fn names() -> (String, String, String) {
+    let mut names = std::mem::MaybeUninit::<libc::utsname>::zeroed();
+    // SAFETY: the kernel fills one utsname, for which zeroes are a valid value.
+    let names = unsafe {
+        libc::uname(names.as_mut_ptr());
+        names.assume_init()
+    };
+    let text = |field: &[libc::c_char]| {
+        field.iter().take_while(|&&c| c != 0).map(|&c| char::from(c as u8)).collect::<String>()
+    };
+    (text(&names.sysname), text(&names.release), text(&names.machine))
+}
+
+fn caches(processor: usize) -> Vec<Cache> {
+    let cache = |index: usize| {
+        let folder = format!("/sys/devices/system/cpu/cpu{processor}/cache/index{index}");
+        let size = line(&format!("{folder}/size"))?;
+        let (number, factor) = match size.strip_suffix('K') {
+            Some(number) => (number, 1024),
+            None => (size.strip_suffix('M')?, 1024 * 1024),
+        };
+        Some(Cache {
+            level: line(&format!("{folder}/level"))?.parse().ok()?,
+            kind: line(&format!("{folder}/type"))?,
+            size_bytes: number.parse::<u64>().ok()? * factor,
+        })
+    };
+    (0..).map_while(cache).collect()
+}
+
+/// What the kernel does about each processor fault that concerns this machine.
+fn mitigations() -> Vec<(String, String)> {
+    let Ok(folder) = std::fs::read_dir("/sys/devices/system/cpu/vulnerabilities") else { return Vec::new() };
+    let mut found: Vec<_> = folder
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().into_string().ok()?, line(entry.path().to_str()?)?)))
+        .filter(|(_, state)| state != "Not affected")
+        .collect();
+    found.sort();
+    found
+}
+
+fn deepest_idle_state(processor: usize) -> Option<String> {
+    let name = |state: usize| line(&format!("/sys/devices/system/cpu/cpu{processor}/cpuidle/state{state}/name"));
+    (0..).map_while(name).last()
+}
+
+/// The hypervisor's name where the firmware tells, else only that there is one.
+fn hypervisor() -> Option<String> {
+    let flags = assignment("/proc/cpuinfo", "flags", ':')?;
+    flags.split_whitespace().any(|flag| flag == "hypervisor").then(|| {
+        line("/sys/hypervisor/type")
+            .or_else(|| line("/sys/class/dmi/id/sys_vendor"))
+            .unwrap_or_else(|| "unnamed".to_owned())
+    })
+}
+
+/// The limits that decide which messages a mechanism takes.
+fn kernel_limits() -> Vec<(String, String)> {
+    const NAMES: [&str; 9] = [
+        "fs.mqueue.msg_max",
+        "fs.mqueue.msgsize_max",
+        "fs.mqueue.queues_max",
+        "fs.pipe-max-size",
+        "kernel.msgmax",
+        "kernel.msgmnb",
+        "kernel.shmmax",
+        "net.core.rmem_max",
+        "net.core.wmem_max",
+    ];
+    NAMES.iter().filter_map(|name| Some(((*name).to_owned(), limits::sysctl(name)?))).collect()
+}

@@ -1,0 +1,31 @@
+//! Named pipes.
+
+use crate::{descriptor::{own, set_non_blocking}, error::{check, Context}};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Makes a FIFO at `path`, opens both ends and removes the name again.
+pub fn fifo(path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }).context(|| format!("mkfifo {}", path.display()))?;
+    let ends = open_ends(&name).context(|| format!("open FIFO {}", path.display()));
+    std::fs::remove_file(path)?;
+    ends
+}
+
+/// The reading end first and without blocking: no writer can exist yet, and none is waited for.
+fn open_ends(name: &CString) -> io::Result<(OwnedFd, OwnedFd)> {
+    let open = |flags| {
+        // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+        check(unsafe { libc::open(name.as_ptr(), flags | libc::O_CLOEXEC | libc::O_NOFOLLOW) })
+            .map(|number| unsafe { own(number) })
+    };
+    let reader = open(libc::O_RDONLY | libc::O_NONBLOCK)?;
+    let writer = open(libc::O_WRONLY)?;
+    set_non_blocking(reader.as_fd(), false)?;
+    Ok((reader, writer))
+}

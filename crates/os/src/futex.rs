@@ -1,0 +1,29 @@
+//! Sleeping on a word of shared memory.
+//!
+//! Only the operations for memory shared between processes: the `_PRIVATE` ones lose wake-ups across processes.
+
+use std::io;
+use std::sync::atomic::AtomicU32;
+
+/// Sleeps while `word` holds `seen`. Returns at once if it does not, and may return for no reason.
+#[inline]
+pub fn wait(word: &AtomicU32, seen: u32) -> io::Result<()> {
+    // SAFETY: the word lives for the whole call, and no time-out is passed.
+    let result = unsafe {
+        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, std::ptr::null::<libc::timespec>())
+    };
+    match result {
+        0.. => Ok(()),
+        _ => match io::Error::last_os_error() {
+            error if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
+            error => Err(error),
+        },
+    }
+}
+
+/// Wakes one process that sleeps on `word`, if there is one.
+#[inline]
+pub fn wake(word: &AtomicU32) -> io::Result<()> {
+    // SAFETY: the kernel uses the address as a key and does not touch the word.
+    crate::error::check(unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) }).map(drop)
+}

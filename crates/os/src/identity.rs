@@ -1,0 +1,26 @@
+//! Who this process is, names nobody else has, and locks that end with their holder.
+
+use crate::error::check;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// The effective user.
+pub fn user() -> u32 {
+    // SAFETY: no memory is involved.
+    unsafe { libc::geteuid() }
+}
+
+/// 64 random bits from the kernel.
+pub fn random() -> io::Result<u64> {
+    let mut bits = 0u64;
+    // SAFETY: the kernel writes 8 bytes into a u64; so few are never given in part.
+    crate::error::retry(|| unsafe { libc::getrandom((&raw mut bits).cast(), 8, 0) })?;
+    Ok(bits)
+}
+
+/// Locks the file for as long as it stays open, in whatever process; `WouldBlock` if somebody else holds it.
+pub fn try_lock(file: &File) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }).map(drop)
+}

@@ -1,0 +1,67 @@
+//! Kernel limits: read, and raised where we may.
+
+use std::io;
+
+/// The value of a sysctl such as `kernel.msgmax`.
+pub fn sysctl(name: &str) -> Option<String> {
+    std::fs::read_to_string(path(name)).ok().map(|text| text.trim().to_owned())
+}
+
+/// The value of a sysctl that is one number; a value too large for it counts as the largest.
+pub fn sysctl_number(name: &str) -> Option<usize> {
+    let text = sysctl(name)?;
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().unwrap_or(usize::MAX))
+}
+
+/// Sets a sysctl.
+pub fn set_sysctl(name: &str, value: &str) -> io::Result<()> {
+    std::fs::write(path(name), value)
+}
+
+fn path(name: &str) -> String {
+    format!("/proc/sys/{}", name.replace('.', "/"))
+}
+
+/// The limits of a process that bear on mechanisms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// Bytes in POSIX message queues, over all processes of the user.
+    MessageQueueBytes,
+    /// Signals that are queued, over all processes of the user.
+    PendingSignals,
+    /// Open descriptors.
+    Descriptors,
+}
+
+/// A resource's soft limit, raised to the hard one first where that is higher.
+pub fn raised(resource: Resource) -> io::Result<u64> {
+    let number = match resource {
+        Resource::MessageQueueBytes => libc::RLIMIT_MSGQUEUE,
+        Resource::PendingSignals => libc::RLIMIT_SIGPENDING,
+        Resource::Descriptors => libc::RLIMIT_NOFILE,
+    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel fills one rlimit.
+    crate::error::check(unsafe { libc::getrlimit(number, &raw mut limit) })?;
+    if limit.rlim_cur < limit.rlim_max {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: the kernel reads one rlimit. Where it refuses, the old limit holds, and is read below.
+        unsafe {
+            libc::setrlimit(number, &raw const limit);
+            libc::getrlimit(number, &raw mut limit);
+        }
+    }
+    Ok(limit.rlim_cur)
+}
+
+/// Tries to lift both limits on a resource; only the machine's administrator may.
+pub fn try_lift(resource: Resource, wanted: u64) -> bool {
+    let number = match resource {
+        Resource::MessageQueueBytes => libc::RLIMIT_MSGQUEUE,
+        Resource::PendingSignals => libc::RLIMIT_SIGPENDING,
+        Resource::Descriptors => libc::RLIMIT_NOFILE,
+    };
+    let limit = libc::rlimit { rlim_cur: wanted, rlim_max: wanted };
+    // SAFETY: the kernel reads one rlimit.
+    unsafe { libc::setrlimit(number, &raw const limit) == 0 }
+}

@@ -1,0 +1,60 @@
+//! What else the machine is doing.
+
+use crate::{clock, cpu};
+use furlong_model::NoiseReading;
+use std::fs::read_to_string;
+
+/// One look at the counters. The core-to-core time and the spin are the caller's to measure.
+pub fn reading(at_ns: u64) -> NoiseReading {
+    let (steal_ticks, total_ticks) = ticks().unzip();
+    NoiseReading {
+        at_ns,
+        core_to_core_ns: None,
+        spin_lost: None,
+        load_average: first_number("/proc/loadavg", ""),
+        processor_pressure: first_number("/proc/pressure/cpu", "avg10="),
+        steal_ticks,
+        total_ticks,
+        throttled_periods: throttled_periods(),
+    }
+}
+
+/// The number behind `label` at the beginning of a word in the file's first line.
+fn first_number(path: &str, label: &str) -> Option<f64> {
+    let text = read_to_string(path).ok()?;
+    text.lines().next()?.split_whitespace().find_map(|word| word.strip_prefix(label)?.parse().ok())
+}
+
+/// Ticks that the hypervisor gave to others, and all ticks.
+fn ticks() -> Option<(u64, u64)> {
+    let text = read_to_string("/proc/stat").ok()?;
+    let all: Vec<u64> =
+        text.lines().next()?.split_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect();
+    // Guest time, in the last two, is part of user time already.
+    Some((*all.get(7)?, all.iter().take(8).sum()))
+}
+
+/// Periods in which the control group was out of quota, by either version of control groups.
+fn throttled_periods() -> Option<u64> {
+    ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"].iter().find_map(|path| {
+        let text = read_to_string(path).ok()?;
+        text.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok())
+    })
+}
+
+/// Spins for `duration_ns` and gives the share of it that the processor did other things.
+pub fn spin_lost(duration_ns: u64) -> f64 {
+    // Nothing that an undisturbed loop does between two readings takes this long.
+    const GAP_NS: u64 = 5_000;
+    let start = clock::now_ns();
+    let (mut last, mut lost) = (start, 0);
+    while last - start < duration_ns {
+        cpu::pause();
+        let now = clock::now_ns();
+        if now - last > GAP_NS {
+            lost += now - last;
+        }
+        last = now;
+    }
+    lost as f64 / (last - start).max(1) as f64
+}

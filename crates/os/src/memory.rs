@@ -1,0 +1,227 @@
+//! Memory: private pages for messages, and regions that two processes map.
+//!
+//! A region is shared with a process that may write to it at any time. What is handed out is therefore either
+//! an atomic word or a copy, never a plain reference into it.
+
+use crate::error::Context;
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// The size of a page.
+pub fn page_bytes() -> usize {
+    // SAFETY: no memory is involved, and the value always exists.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
+
+/// A range of mapped memory, unmapped on drop.
+#[derive(Debug)]
+struct Map {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+impl Map {
+    fn new(len: usize, flags: libc::c_int, fd: libc::c_int) -> io::Result<Map> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, fd, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error()).context(|| format!("mmap of {len} bytes"));
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mmap gave address 0"))?;
+        Ok(Map { start, len })
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: the range was mapped by `new`, and nothing borrows it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
+    }
+}
+
+/// Private pages, zeroed, beginning at a page boundary.
+#[derive(Debug)]
+pub struct Pages {
+    map: Map,
+}
+
+impl Pages {
+    /// At least `len` bytes.
+    pub fn new(len: usize) -> io::Result<Pages> {
+        let map = Map::new(len.max(1), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)?;
+        Ok(Pages { map })
+    }
+}
+
+impl Deref for Pages {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the range is mapped, private to this process, and borrowed from self.
+        unsafe { std::slice::from_raw_parts(self.map.start.as_ptr(), self.map.len) }
+    }
+}
+
+impl DerefMut for Pages {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.map.start.as_ptr(), self.map.len) }
+    }
+}
+
+/// Memory that several processes map.
+#[derive(Debug)]
+pub struct Region {
+    start: NonNull<u8>,
+    len: usize,
+    detach: Detach,
+}
+
+/// How a region is given back.
+#[derive(Debug)]
+enum Detach {
+    Unmap(#[expect(dead_code, reason = "held for its drop")] Map),
+    Sysv,
+}
+
+impl Region {
+    /// Memory that only forks of this process share.
+    pub fn anonymous(len: usize) -> io::Result<Region> {
+        Region::of_map(Map::new(len, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1)?)
+    }
+
+    /// The first `len` bytes of a file or memory object, which must be at least that long.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is shorter: touching what lies beyond its end would kill the process.
+    pub fn of_file(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
+        let size = crate::segment::size_bytes(fd)?;
+        if (size as usize) < len {
+            let message = format!("the object has {size} bytes, {len} are needed");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
+    }
+
+    fn of_map(map: Map) -> io::Result<Region> {
+        Ok(Region { start: map.start, len: map.len, detach: Detach::Unmap(map) })
+    }
+
+    /// A System V segment that the caller has just attached.
+    ///
+    /// # Safety
+    /// `start` must be the address of an attached segment of at least `len` bytes, detached by nobody else.
+    pub(crate) unsafe fn of_sysv(start: NonNull<u8>, len: usize) -> Region {
+        Region { start, len, detach: Detach::Sysv }
+    }
+
+    /// The address of `len` bytes at `offset`.
+    ///
+    /// # Panics
+    /// If they are not inside: offsets are computed by us and never come from the other process.
+    #[inline]
+    fn at(&self, offset: usize, len: usize, align: usize) -> *mut u8 {
+        let inside = offset.checked_add(len).is_some_and(|end| end <= self.len);
+        assert!(inside && offset.is_multiple_of(align), "{len} bytes at {offset} are not in the region");
+        // SAFETY: the offset was just checked to be inside.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    /// The word at `offset`, a multiple of 4.
+    #[inline]
+    pub fn word(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: inside, aligned, alive as long as self, and touched by every process through atomics alone.
+        unsafe { AtomicU32::from_ptr(self.at(offset, 4, 4).cast()) }
+    }
+
+    /// The double word at `offset`, a multiple of 8.
+    #[inline]
+    pub fn double_word(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { AtomicU64::from_ptr(self.at(offset, 8, 8).cast()) }
+    }
+
+    /// Copies `bytes` to `offset`. Publish them with a release store afterwards.
+    #[inline]
+    pub fn write(&self, offset: usize, bytes: &[u8]) {
+        let to = self.at(offset, bytes.len(), 1);
+        // SAFETY: inside, and apart from `bytes`, which is private. By the protocol of the caller the other
+        // process does not look before the bytes are published; one that does sees bytes, not memory of ours.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+    }
+
+    /// Copies bytes at `offset` into `buffer`, after an acquire load of what publishes them.
+    #[inline]
+    pub fn read(&self, offset: usize, buffer: &mut [u8]) {
+        let from = self.at(offset, buffer.len(), 1);
+        // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte.
+        unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) }
+    }
+
+    /// The raw place of an object of the C library inside the region.
+    pub(crate) fn place<T>(&self, offset: usize) -> *mut T {
+        self.at(offset, size_of::<T>(), align_of::<T>()).cast()
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none, which never happens.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        if matches!(self.detach, Detach::Sysv) {
+            // SAFETY: the segment was attached at this address, and nothing borrows it any more.
+            unsafe { libc::shmdt(self.start.as_ptr().cast()) };
+        }
+    }
+}
+
+// SAFETY: the range stays mapped for the life of the value, and shared access goes through atomics or copies.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+// SAFETY: exclusive ownership of private pages, as of a boxed slice.
+unsafe impl Send for Pages {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let region = Region::anonymous(4096).unwrap();
+        region.write(4091, b"hello");
+        let mut buffer = [0; 5];
+        region.read(4091, &mut buffer);
+        assert_eq!(&buffer, b"hello");
+        region.double_word(8).store(7, Ordering::Release);
+        assert_eq!(region.word(8).load(Ordering::Acquire), 7);
+    }
+
+    #[test]
+    #[should_panic(expected = "not in the region")]
+    fn nothing_beyond_the_end() {
+        Region::anonymous(4096).unwrap().write(4093, b"hello");
+    }
+
+    #[test]
+    fn a_short_object_is_refused() {
+        let object = crate::segment::memfd("short", 100).unwrap();
+        use std::os::fd::AsFd;
+        assert_eq!(Region::of_file(object.as_fd(), 101).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+}

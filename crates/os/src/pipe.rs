@@ -1,0 +1,30 @@
+//! Anonymous pipes, their size, and pages moved into them.
+
+use crate::{descriptor::own, error::{check, retry}};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+/// A pipe: the end to read from and the end to write to.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: the kernel writes two integers into an array of two.
+    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    // SAFETY: both were opened just now.
+    Ok(unsafe { (own(ends[0]), own(ends[1])) })
+}
+
+/// How many bytes the pipe holds.
+pub fn size_bytes(end: BorrowedFd<'_>) -> io::Result<u64> {
+    // SAFETY: F_GETPIPE_SZ takes nothing and gives a plain integer.
+    check(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_GETPIPE_SZ) }).map(|size| size as u64)
+}
+
+/// One `vmsplice`: puts the pages under `bytes` into the pipe, without copying them; may take less than all.
+///
+/// Whoever reads the pipe sees what the pages hold at the time of reading.
+#[inline]
+pub fn splice_pages(end: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: `part` describes `bytes`, and the kernel only reads the pages.
+    retry(|| unsafe { libc::vmsplice(end.as_raw_fd(), &part, 1, 0) }).map(|count| count as usize)
+}

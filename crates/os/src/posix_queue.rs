@@ -1,0 +1,55 @@
+//! POSIX message queues. On Linux a queue is a descriptor, so it can be inherited and waited for.
+
+use crate::{descriptor::own, error::{check, retry, Context}};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+/// A queue for `depth` messages of `size_bytes` whose name is gone again when this returns.
+pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd> {
+    let path = CString::new(format!("/{name}"))?;
+    let mut shape = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
+    // SAFETY: zeroes are a valid mq_attr.
+    let shape = unsafe {
+        let shape = shape.assume_init_mut();
+        shape.mq_maxmsg = depth as _;
+        shape.mq_msgsize = size_bytes as _;
+        shape
+    };
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+    let mode: libc::mode_t = 0o600;
+    // SAFETY: `path` is NUL-terminated, `shape` is a whole mq_attr, and the new number is owned by nobody.
+    let queue = check(unsafe { libc::mq_open(path.as_ptr(), flags, mode, &raw mut *shape) })
+        .map(|number| unsafe { own(number) })
+        .context(|| format!("mq_open of {depth} x {size_bytes} bytes"))?;
+    // SAFETY: `path` is NUL-terminated.
+    check(unsafe { libc::mq_unlink(path.as_ptr()) }).context(|| "mq_unlink")?;
+    Ok(queue)
+}
+
+/// The queue's depth and message size in force.
+pub fn shape(queue: BorrowedFd<'_>) -> io::Result<(usize, usize)> {
+    let mut shape = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
+    // SAFETY: the kernel fills one mq_attr, for which zeroes are a valid value.
+    let shape = unsafe {
+        check(libc::mq_getattr(queue.as_raw_fd(), shape.as_mut_ptr()))?;
+        shape.assume_init()
+    };
+    Ok((shape.mq_maxmsg as usize, shape.mq_msgsize as usize))
+}
+
+/// Sends one message.
+#[inline]
+pub fn send(queue: BorrowedFd<'_>, message: &[u8]) -> io::Result<()> {
+    // SAFETY: the kernel only reads `message`.
+    retry(|| unsafe { libc::mq_send(queue.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) }).map(drop)
+}
+
+/// Receives one message into `buffer`, which must hold the queue's message size.
+#[inline]
+pub fn receive(queue: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    let (to, room) = (buffer.as_mut_ptr().cast(), buffer.len());
+    // SAFETY: the kernel writes at most `room` bytes, and no priority is asked for.
+    retry(|| unsafe { libc::mq_receive(queue.as_raw_fd(), to, room, std::ptr::null_mut()) })
+        .map(|count| count as usize)
+}

@@ -1,0 +1,238 @@
+//! Child processes that die with their parent and inherit just what they are given.
+
+use crate::descriptor::{close_all_but, keep_on_exec};
+use crate::error::{check, Context};
+use crate::signal;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// A child that has not been waited for; dropping it kills and reaps it.
+#[derive(Debug)]
+pub struct Child {
+    pid: i32,
+    /// Readable once the child is dead; absent where the kernel or a filter has no pidfd.
+    pidfd: Option<OwnedFd>,
+    exit: Option<Exit>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It left with this code.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+/// What a child is to be when it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bond {
+    /// Killed when the thread that started it ends.
+    DiesWithParent,
+    /// In a session of its own; it outlives its parent.
+    Outlives,
+}
+
+/// Starts `program` with `arguments`. It inherits the descriptors in `inherit` under their numbers, and
+/// `stderr` as its standard error; its input and output are /dev/null.
+pub fn spawn(
+    program: &Path,
+    arguments: &[&str],
+    inherit: &[RawFd],
+    stderr: BorrowedFd<'_>,
+) -> io::Result<Child> {
+    let path = CString::new(program.as_os_str().as_bytes())?;
+    let arguments: Vec<CString> = arguments.iter().map(|text| CString::new(*text)).collect::<Result<_, _>>()?;
+    let mut pointers: Vec<_> = vec![path.as_ptr()];
+    pointers.extend(arguments.iter().map(|argument| argument.as_ptr()));
+    pointers.push(std::ptr::null());
+    let child = fork(inherit, stderr, Bond::DiesWithParent, || {
+        for &number in inherit {
+            keep_on_exec(number);
+        }
+        // SAFETY: path and arguments are NUL-terminated and the list ends with a null pointer. What follows
+        // fork in the child up to here allocates nothing.
+        unsafe { libc::execv(path.as_ptr(), pointers.as_ptr()) };
+        127
+    });
+    child.context(|| format!("start {}", program.display()))
+}
+
+/// Runs `body` in a fork of this process and exits with its answer. The child keeps the descriptors in
+/// `inherit` and 0 to 2, where 2 is `stderr` and the others are /dev/null. Destructors of the parent's values
+/// do not run in it.
+pub fn fork(
+    inherit: &[RawFd],
+    stderr: BorrowedFd<'_>,
+    bond: Bond,
+    body: impl FnOnce() -> i32,
+) -> io::Result<Child> {
+    // Everything that allocates comes before the fork.
+    let mut keep = inherit.to_vec();
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    // SAFETY: no memory is involved.
+    let parent = unsafe { libc::getpid() };
+    // SAFETY: the child runs code of ours alone, and leaves by _exit. Where the parent has other threads (in
+    // tests), the body is an exec or relies on the C library to keep its allocator usable after fork.
+    let pid = check(unsafe { libc::fork() }).context(|| "fork")?;
+    if pid == 0 {
+        settle_in(parent, bond, null.as_raw_fd(), stderr.as_raw_fd(), &mut keep);
+        // A panic must not unwind into the parent's frames: its message is on stderr, and the code is Rust's.
+        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
+        // SAFETY: ends this process at once.
+        unsafe { libc::_exit(code) };
+    }
+    Ok(Child { pid, pidfd: pidfd_open(pid), exit: None })
+}
+
+/// The first steps of a child.
+fn settle_in(parent: i32, bond: Bond, null: RawFd, stderr: RawFd, keep: &mut [RawFd]) {
+    // SAFETY: plain integers; every descriptor named is open. A parent that died before prctl took hold left
+    // us to somebody else, and then nobody would end us.
+    unsafe {
+        match bond {
+            Bond::DiesWithParent => {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                if libc::getppid() != parent {
+                    libc::_exit(125);
+                }
+            }
+            Bond::Outlives => drop(libc::setsid()),
+        }
+        libc::dup2(stderr, 2);
+        libc::dup2(null, 0);
+        libc::dup2(null, 1);
+    }
+    signal::reset_in_child();
+    close_all_but(keep);
+}
+
+fn pidfd_open(pid: i32) -> Option<OwnedFd> {
+    // SAFETY: plain integers in and out; the new number is owned by nobody.
+    let number = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    // SAFETY: opened just now.
+    (number >= 0).then(|| unsafe { OwnedFd::from_raw_fd(number as RawFd) })
+}
+
+impl Child {
+    /// Its number, which stays its own until it is waited for.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// A descriptor that becomes readable when it dies, if the kernel has that.
+    pub fn death(&self) -> Option<BorrowedFd<'_>> {
+        self.pidfd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// How it ended, if it has.
+    pub fn try_wait(&mut self) -> Option<Exit> {
+        if self.exit.is_none() {
+            self.exit = wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
+        }
+        self.exit
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) -> Option<Exit> {
+        if self.exit.is_none() {
+            self.exit = wait_id(self.pid, libc::WEXITED);
+        }
+        self.exit
+    }
+
+    /// Whether a signal has stopped it (state T) and nothing has let it go on.
+    pub fn is_stopped(&self) -> bool {
+        self.exit.is_none()
+            && wait_id(self.pid, libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT).is_some()
+    }
+
+    /// Kills it, if it is alive. The number cannot be another's: it was not waited for.
+    pub fn kill(&self) {
+        if self.exit.is_none() {
+            // SAFETY: no memory is involved.
+            unsafe { libc::kill(self.pid, libc::SIGKILL) };
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        self.wait();
+    }
+}
+
+/// What `waitid` says of a child; `None` if it has nothing to say yet.
+fn wait_id(pid: i32, options: libc::c_int) -> Option<Exit> {
+    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel fills one siginfo, for which zeroes are a valid value and mean "nothing".
+    let info = unsafe {
+        crate::error::retry(|| libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), options)).ok()?;
+        info.assume_init()
+    };
+    // SAFETY: waitid fills these fields of the siginfo.
+    let (reported, status) = unsafe { (info.si_pid(), info.si_status()) };
+    (reported == pid).then_some(match info.si_code {
+        libc::CLD_EXITED => Exit::Code(status),
+        _ => Exit::Signal(status),
+    })
+}
+
+/// Sends a signal to a process, for tests that break things. A dead one is an error.
+pub fn send_signal(pid: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::kill(pid, signal) }).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forked(body: impl FnOnce() -> i32) -> Child {
+        fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, body).unwrap()
+    }
+
+    #[test]
+    fn exit_codes_and_signals_are_told_apart() {
+        assert_eq!(forked(|| 7).wait(), Some(Exit::Code(7)));
+        let mut child = forked(|| loop {
+            std::thread::park();
+        });
+        assert_eq!(child.try_wait(), None);
+        child.kill();
+        assert_eq!(child.wait(), Some(Exit::Signal(libc::SIGKILL)));
+    }
+
+    #[test]
+    fn a_stopped_child_is_not_a_dead_one() {
+        let mut child = forked(|| {
+            // SAFETY: no memory is involved.
+            unsafe { libc::raise(libc::SIGSTOP) };
+            3
+        });
+        while !child.is_stopped() {
+            std::thread::yield_now();
+        }
+        assert_eq!(child.try_wait(), None);
+        send_signal(child.pid(), libc::SIGCONT).unwrap();
+        assert_eq!(child.wait(), Some(Exit::Code(3)));
+    }
+
+    #[test]
+    fn a_child_has_only_what_it_was_given() {
+        let (reader, _writer) = crate::pipe::pipe().unwrap();
+        let number = reader.as_raw_fd();
+        let open = move || {
+            // SAFETY: F_GETFD takes nothing and gives a plain integer.
+            let result = unsafe { libc::fcntl(number, libc::F_GETFD) };
+            i32::from(result >= 0)
+        };
+        assert_eq!(forked(open).wait(), Some(Exit::Code(0)));
+        let mut child = fork(&[number], io::stderr().as_fd(), Bond::DiesWithParent, open).unwrap();
+        assert_eq!(child.wait(), Some(Exit::Code(1)));
+    }
+}

@@ -1,0 +1,136 @@
+//! Signals as messages, and the signals that end a run.
+
+use crate::{descriptor::own, error::{check, retry}};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+/// The real-time signal that carries messages: queued, never merged, with a value.
+pub fn message_signal() -> i32 {
+    libc::SIGRTMIN() + 1
+}
+
+/// A set of signals.
+fn set_of(signals: &[i32]) -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: sigemptyset makes a valid set of it; sigaddset only changes that set.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for &signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        set.assume_init()
+    }
+}
+
+/// Keeps these signals pending instead of letting them act.
+pub fn block(signals: &[i32]) -> io::Result<()> {
+    let set = set_of(signals);
+    // SAFETY: the kernel only reads the set.
+    check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) }).map(drop)
+}
+
+/// A fresh child's manners: nothing blocked, and no interrupt from the keyboard, which is the supervisor's.
+pub(crate) fn reset_in_child() {
+    let none = set_of(&[]);
+    // SAFETY: the kernel only reads the set, and SIG_IGN is a valid disposition.
+    unsafe {
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+    }
+}
+
+/// Sends the message signal with `value` to process `pid`; `WouldBlock` if its queue is full.
+#[inline]
+pub fn queue(pid: i32, value: i32) -> io::Result<()> {
+    let value = libc::sigval { sival_ptr: value as u32 as usize as *mut libc::c_void };
+    // SAFETY: the value is an integer in a pointer's clothes; nobody follows it.
+    check(unsafe { libc::sigqueue(pid, libc::SIGRTMIN() + 1, value) }).map(drop)
+}
+
+/// The message signal, blocked in this process so that it can be taken.
+#[derive(Debug)]
+pub struct MessageSignal(libc::sigset_t);
+
+impl MessageSignal {
+    /// Blocks the signal.
+    pub fn new() -> io::Result<MessageSignal> {
+        block(&[message_signal()])?;
+        Ok(MessageSignal(set_of(&[message_signal()])))
+    }
+
+    /// Takes one signal and gives its value; waits for it (`sigwaitinfo`).
+    #[inline]
+    pub fn wait(&self) -> io::Result<i32> {
+        self.take(|info| {
+            // SAFETY: the set is valid and the kernel fills one siginfo.
+            unsafe { libc::sigwaitinfo(&raw const self.0, info) }
+        })
+    }
+
+    /// Takes one signal and gives its value, or says `WouldBlock`.
+    #[inline]
+    pub fn try_wait(&self) -> io::Result<i32> {
+        let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        self.take(|info| {
+            // SAFETY: as above, and the time-out is a valid timespec.
+            unsafe { libc::sigtimedwait(&raw const self.0, info, &raw const now) }
+        })
+    }
+
+    #[inline]
+    fn take(&self, call: impl Fn(*mut libc::siginfo_t) -> libc::c_int) -> io::Result<i32> {
+        let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+        retry(|| call(info.as_mut_ptr()))?;
+        // SAFETY: zeroes are a valid siginfo, the kernel filled it, and a queued signal has a value.
+        Ok(unsafe { info.assume_init().si_value().sival_ptr } as usize as u32 as i32)
+    }
+}
+
+/// A descriptor that reads as these signals, which are blocked from now on.
+pub fn signalfd(signals: &[i32]) -> io::Result<OwnedFd> {
+    block(signals)?;
+    let set = set_of(signals);
+    // SAFETY: the kernel only reads the set; the new number is owned by nobody.
+    check(unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC) }).map(|number| unsafe { own(number) })
+}
+
+/// Takes one signal from a signalfd and gives its number and value.
+#[inline]
+pub fn read_signalfd(fd: BorrowedFd<'_>) -> io::Result<(i32, i32)> {
+    let mut info = std::mem::MaybeUninit::<libc::signalfd_siginfo>::zeroed();
+    let bytes = size_of::<libc::signalfd_siginfo>();
+    // SAFETY: the kernel writes one signalfd_siginfo, for which zeroes are a valid value.
+    let info = unsafe {
+        retry(|| libc::read(fd.as_raw_fd(), info.as_mut_ptr().cast(), bytes))?;
+        info.assume_init()
+    };
+    Ok((info.ssi_signo as i32, info.ssi_int))
+}
+
+/// The signals that ask a run to end: interrupt, terminate, hang-up.
+pub const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// The name of a signal, as in `SIGKILL`.
+pub fn name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 15] = [
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGQUIT, "SIGQUIT"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGUSR2, "SIGUSR2"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGSYS, "SIGSYS"),
+    ];
+    match NAMES.iter().find(|(number, _)| *number == signal) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("signal {signal}"),
+    }
+}

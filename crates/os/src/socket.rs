@@ -1,0 +1,218 @@
+//! Sockets, always made as a connected pair by the supervisor: no start-up race, and no name that stays.
+
+use crate::{descriptor::own, error::{check, retry, Context}};
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The kinds of UNIX sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A stream of bytes.
+    Stream,
+    /// Messages with a connection.
+    Seqpacket,
+    /// Messages without one.
+    Datagram,
+}
+
+impl Kind {
+    fn number(self) -> libc::c_int {
+        match self {
+            Kind::Stream => libc::SOCK_STREAM,
+            Kind::Seqpacket => libc::SOCK_SEQPACKET,
+            Kind::Datagram => libc::SOCK_DGRAM,
+        }
+    }
+}
+
+/// A connected pair without a name.
+pub fn socketpair(kind: Kind) -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: the kernel writes two integers into an array of two.
+    check(unsafe {
+        libc::socketpair(libc::AF_UNIX, kind.number() | libc::SOCK_CLOEXEC, 0, ends.as_mut_ptr())
+    })
+    .context(|| "socketpair")?;
+    // SAFETY: both were opened just now.
+    Ok(unsafe { (own(ends[0]), own(ends[1])) })
+}
+
+/// A pair connected over paths in `folder`, which are gone again when this returns.
+pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (first, second) = (folder.join("initiator.socket"), folder.join("responder.socket"));
+    let pair = match kind {
+        Kind::Datagram => datagram_pair(&first, &second),
+        Kind::Stream | Kind::Seqpacket => connected_pair(kind, &second),
+    };
+    for path in [&first, &second] {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    pair.context(|| format!("UNIX socket in {}", folder.display()))
+}
+
+fn connected_pair(kind: Kind, path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+    let listener = unix_socket(kind)?;
+    bind(&listener, path)?;
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::listen(listener.as_raw_fd(), 1) })?;
+    let initiator = unix_socket(kind)?;
+    connect(&initiator, path)?;
+    let flags = libc::SOCK_CLOEXEC;
+    // SAFETY: no address is asked for; the new number is owned by nobody.
+    let responder = retry(|| unsafe {
+        libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags)
+    })
+    .map(|number| unsafe { own(number) })?;
+    Ok((initiator, responder))
+}
+
+fn datagram_pair(first: &Path, second: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (initiator, responder) = (unix_socket(Kind::Datagram)?, unix_socket(Kind::Datagram)?);
+    bind(&initiator, first)?;
+    bind(&responder, second)?;
+    connect(&initiator, second)?;
+    connect(&responder, first)?;
+    Ok((initiator, responder))
+}
+
+fn unix_socket(kind: Kind) -> io::Result<OwnedFd> {
+    // SAFETY: plain integers in and out; the new number is owned by nobody.
+    check(unsafe { libc::socket(libc::AF_UNIX, kind.number() | libc::SOCK_CLOEXEC, 0) })
+        .map(|number| unsafe { own(number) })
+}
+
+/// The kernel's form of a path, and how much of it counts.
+fn address(path: &Path) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
+    // SAFETY: zeroes are a valid sockaddr_un.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.len() >= address.sun_path.len() {
+        let message = format!(
+            "'{}' has {} bytes, a UNIX socket's path at most {}: set TMPDIR to a shorter folder",
+            path.display(),
+            bytes.len(),
+            address.sun_path.len() - 1
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
+        *to = *from as libc::c_char;
+    }
+    Ok((address, size_of::<libc::sockaddr_un>() as libc::socklen_t))
+}
+
+fn bind(socket: &OwnedFd, path: &Path) -> io::Result<()> {
+    let (address, len) = address(path)?;
+    // SAFETY: the kernel reads `len` bytes of the address.
+    check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) }).map(drop)
+}
+
+fn connect(socket: &OwnedFd, path: &Path) -> io::Result<()> {
+    let (address, len) = address(path)?;
+    // SAFETY: the kernel reads `len` bytes of the address.
+    check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len) }).map(drop)
+}
+
+/// A TCP connection over loopback that sends small messages at once (`TCP_NODELAY`).
+pub fn tcp_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a TCP port of 127.0.0.1")?;
+    let initiator = TcpStream::connect(listener.local_addr()?).context(|| "connect over loopback")?;
+    loop {
+        let (responder, from) = listener.accept()?;
+        // Any process on this machine may have connected in between: only our own counts.
+        if from == initiator.local_addr()? {
+            initiator.set_nodelay(true)?;
+            responder.set_nodelay(true)?;
+            return Ok((initiator.into(), responder.into()));
+        }
+    }
+}
+
+/// Two UDP sockets on loopback, each connected to the other, so that nobody else's datagrams come in.
+pub fn udp_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a UDP port of 127.0.0.1");
+    let (initiator, responder) = (bound()?, bound()?);
+    initiator.connect(responder.local_addr()?)?;
+    responder.connect(initiator.local_addr()?)?;
+    Ok((initiator.into(), responder.into()))
+}
+
+/// Which of a socket's two buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buffer {
+    /// What was sent and not yet taken by the other end.
+    Send,
+    /// What has arrived and was not yet read.
+    Receive,
+}
+
+/// How many bytes the buffer may hold, bookkeeping included.
+pub fn buffer_bytes(socket: BorrowedFd<'_>, buffer: Buffer) -> io::Result<usize> {
+    let option = match buffer {
+        Buffer::Send => libc::SO_SNDBUF,
+        Buffer::Receive => libc::SO_RCVBUF,
+    };
+    let mut size: libc::c_int = 0;
+    let mut len = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the kernel writes one int and its length.
+    check(unsafe {
+        let value = (&raw mut size).cast();
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, &raw mut len)
+    })?;
+    Ok(size as usize)
+}
+
+/// Asks for a buffer of `bytes` (the kernel doubles it for its bookkeeping), past the limit of
+/// `net.core.wmem_max` where this process may; gives what is in force.
+pub fn grow_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<usize> {
+    let current = buffer_bytes(socket, buffer)?;
+    if current >= bytes {
+        return Ok(current);
+    }
+    let (force, plain) = match buffer {
+        Buffer::Send => (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
+        Buffer::Receive => (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
+    };
+    if set_option(socket, force, bytes).is_err() {
+        set_option(socket, plain, bytes)?;
+    }
+    buffer_bytes(socket, buffer)
+}
+
+fn set_option(socket: BorrowedFd<'_>, option: libc::c_int, value: usize) -> io::Result<()> {
+    let value = libc::c_int::try_from(value).unwrap_or(libc::c_int::MAX);
+    let len = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the kernel reads one int.
+    check(unsafe {
+        let value = (&raw const value).cast();
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, len)
+    })
+    .map(drop)
+}
+
+/// One `send`. For a stream it may take less than all.
+#[inline]
+pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the kernel only reads `bytes`.
+    retry(|| unsafe {
+        libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
+    })
+    .map(|count| count as usize)
+}
+
+/// One `recv` of a message. Gives the message's true length even if the buffer was too short for it.
+#[inline]
+pub fn receive_message(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes at most `buffer.len()` bytes into a buffer that we hold exclusively.
+    retry(|| unsafe {
+        libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_TRUNC)
+    })
+    .map(|count| count as usize)
+}

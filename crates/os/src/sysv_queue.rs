@@ -1,0 +1,85 @@
+//! System V message queues.
+//!
+//! The calls want a `long` in front of the text, so a message is given with that much room before it.
+
+use crate::error::{check, retry, Context};
+use std::io;
+
+/// Bytes of the type in front of the text.
+pub const PREFIX_BYTES: usize = size_of::<libc::c_long>();
+
+/// The type of every message: any positive number.
+const TYPE: libc::c_long = 1;
+
+/// Makes a queue that holds at least `capacity_bytes`, and gives its number and what it holds.
+pub fn create(key: i32, capacity_bytes: usize) -> io::Result<(i32, usize)> {
+    let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
+    // SAFETY: plain integers in and out.
+    let queue = check(unsafe { libc::msgget(key, flags) }).context(|| "msgget")?;
+    let capacity = ensure_capacity(queue, capacity_bytes)
+        .context(|| format!("set the capacity of a System V queue to {capacity_bytes} bytes"));
+    if capacity.is_err() {
+        let _ = remove(queue);
+    }
+    Ok((queue, capacity?))
+}
+
+/// Raises the queue's capacity if it is smaller than asked, which only a privileged user may.
+fn ensure_capacity(queue: i32, capacity_bytes: usize) -> io::Result<usize> {
+    let mut status = std::mem::MaybeUninit::<libc::msqid_ds>::zeroed();
+    // SAFETY: the kernel fills one msqid_ds, for which zeroes are a valid value.
+    let mut status = unsafe {
+        check(libc::msgctl(queue, libc::IPC_STAT, status.as_mut_ptr()))?;
+        status.assume_init()
+    };
+    if (status.msg_qbytes as usize) < capacity_bytes {
+        status.msg_qbytes = capacity_bytes as libc::msglen_t;
+        // SAFETY: the kernel reads one msqid_ds.
+        check(unsafe { libc::msgctl(queue, libc::IPC_SET, &raw mut status) })?;
+    }
+    Ok(status.msg_qbytes as usize)
+}
+
+/// Removes the queue.
+pub fn remove(queue: i32) -> io::Result<()> {
+    // SAFETY: IPC_RMID ignores the address.
+    check(unsafe { libc::msgctl(queue, libc::IPC_RMID, std::ptr::null_mut()) }).map(drop)
+}
+
+/// Finds the queue made under `key` by this user.
+pub fn find(key: i32) -> io::Result<i32> {
+    // SAFETY: plain integers in and out.
+    check(unsafe { libc::msgget(key, 0) })
+}
+
+/// Sends what follows the first [`PREFIX_BYTES`] of `framed`; the type is written into those.
+#[inline]
+pub fn send(queue: i32, framed: &mut [u8], blocking: bool) -> io::Result<()> {
+    let text_bytes = framed.len() - PREFIX_BYTES;
+    framed[..PREFIX_BYTES].copy_from_slice(&TYPE.to_ne_bytes());
+    // SAFETY: the kernel reads a type and `text_bytes` from a buffer that holds both.
+    retry(|| unsafe { libc::msgsnd(queue, framed.as_ptr().cast(), text_bytes, flags(blocking)) }).map(drop)
+}
+
+/// Receives a text behind the first [`PREFIX_BYTES`] of `framed` and gives its length.
+///
+/// # Errors
+/// A longer text fails with E2BIG and stays in the queue.
+#[inline]
+pub fn receive(queue: i32, framed: &mut [u8], blocking: bool) -> io::Result<usize> {
+    let room = framed.len() - PREFIX_BYTES;
+    let received = retry(|| {
+        // SAFETY: the kernel writes a type and at most `room` bytes into a buffer that holds both.
+        unsafe { libc::msgrcv(queue, framed.as_mut_ptr().cast(), room, TYPE, flags(blocking)) }
+    });
+    match received {
+        Ok(count) => Ok(count as usize),
+        Err(error) if error.raw_os_error() == Some(libc::ENOMSG) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(error) => Err(error),
+    }
+}
+
+#[inline]
+fn flags(blocking: bool) -> libc::c_int {
+    if blocking { 0 } else { libc::IPC_NOWAIT }
+}

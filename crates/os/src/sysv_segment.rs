@@ -1,0 +1,57 @@
+//! System V shared memory.
+
+use crate::error::{check, Context};
+use crate::memory::Region;
+use std::io;
+use std::ptr::NonNull;
+
+/// A segment that its maker has attached; it is marked for removal, so that it ends with its last user.
+#[derive(Debug)]
+pub struct Segment {
+    number: i32,
+    region: Region,
+}
+
+impl Segment {
+    /// Makes a segment of `len` bytes. Linux lets others attach by number even though it is marked.
+    pub fn new(len: usize) -> io::Result<Segment> {
+        let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
+        // SAFETY: plain integers in and out.
+        let number = check(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) }).context(|| "shmget")?;
+        let region = attach(number, len);
+        // SAFETY: IPC_RMID ignores the address.
+        check(unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) }).context(|| "shmctl")?;
+        Ok(Segment { number, region: region? })
+    }
+
+    /// The number by which others attach.
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+
+    /// The maker's own view.
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+}
+
+/// Attaches the segment with this number, which has at least `len` bytes.
+pub fn attach(number: i32, len: usize) -> io::Result<Region> {
+    let mut status = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
+    // SAFETY: the kernel fills one shmid_ds, for which zeroes are a valid value.
+    let size = unsafe {
+        check(libc::shmctl(number, libc::IPC_STAT, status.as_mut_ptr())).context(|| "shmctl")?;
+        status.assume_init().shm_segsz
+    };
+    if size < len {
+        return Err(io::Error::other(format!("the segment has {size} bytes, {len} are needed")));
+    }
+    // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
+    let start = unsafe { libc::shmat(number, std::ptr::null(), 0) };
+    if start as isize == -1 {
+        return Err(io::Error::last_os_error()).context(|| "shmat");
+    }
+    let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("shmat gave address 0"))?;
+    // SAFETY: attached just now, at least `len` long, and detached by the region alone.
+    Ok(unsafe { Region::of_sysv(start, len) })
+}

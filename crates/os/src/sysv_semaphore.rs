@@ -1,0 +1,42 @@
+//! System V semaphores.
+
+use crate::error::{check, retry, Context};
+use std::io;
+
+/// Makes a set of `count` semaphores at 0 and gives its number.
+pub fn create(key: i32, count: usize) -> io::Result<i32> {
+    let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
+    // SAFETY: plain integers in and out. Linux begins semaphores at 0.
+    check(unsafe { libc::semget(key, count as libc::c_int, flags) }).context(|| "semget")
+}
+
+/// Removes the set.
+pub fn remove(set: i32) -> io::Result<()> {
+    // SAFETY: IPC_RMID ignores the third argument.
+    check(unsafe { libc::semctl(set, 0, libc::IPC_RMID) }).map(drop)
+}
+
+/// Finds the set made under `key` by this user.
+pub fn find(key: i32) -> io::Result<i32> {
+    // SAFETY: plain integers in and out.
+    check(unsafe { libc::semget(key, 0, 0) })
+}
+
+/// Adds one to semaphore `index` of the set.
+#[inline]
+pub fn post(set: i32, index: u16) -> io::Result<()> {
+    operate(set, libc::sembuf { sem_num: index, sem_op: 1, sem_flg: 0 })
+}
+
+/// Takes one from semaphore `index` of the set; waits for it, or says `WouldBlock` when told not to wait.
+#[inline]
+pub fn wait(set: i32, index: u16, blocking: bool) -> io::Result<()> {
+    let flags = if blocking { 0 } else { libc::IPC_NOWAIT as libc::c_short };
+    operate(set, libc::sembuf { sem_num: index, sem_op: -1, sem_flg: flags })
+}
+
+#[inline]
+fn operate(set: i32, mut operation: libc::sembuf) -> io::Result<()> {
+    // SAFETY: one operation is passed, and its count says so.
+    retry(|| unsafe { libc::semop(set, &raw mut operation, 1) }).map(drop)
+}

@@ -1,0 +1,11 @@
+//! The terminal's width.
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// How many columns the terminal has; `None` if it is none.
+pub fn columns(terminal: BorrowedFd<'_>) -> Option<usize> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the kernel fills one winsize.
+    let result = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) };
+    (result == 0 && size.ws_col > 0).then_some(size.ws_col as usize)
+}

@@ -1,0 +1,55 @@
+//! What a process has used so far.
+
+use std::ops::Sub;
+
+/// Counters of the calling process since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Processor time in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// Processor time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Times that it gave up the processor to wait.
+    pub voluntary_switches: u64,
+    /// Times that the processor was taken from it.
+    pub involuntary_switches: u64,
+    /// Page faults served without reading a disk.
+    pub minor_faults: u64,
+    /// Page faults that had to read.
+    pub major_faults: u64,
+}
+
+impl Sub for Usage {
+    type Output = Usage;
+
+    /// Saturates: the kernel scales the split into user and system time, and a part may step back a little.
+    fn sub(self, earlier: Usage) -> Usage {
+        Usage {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+        }
+    }
+}
+
+/// What the calling process has used so far (`getrusage`).
+pub fn now() -> Usage {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel fills one rusage, for which zeroes are a valid value; it cannot fail for ourselves.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    Usage {
+        user_ns: nanoseconds(usage.ru_utime),
+        system_ns: nanoseconds(usage.ru_stime),
+        voluntary_switches: usage.ru_nvcsw as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
+        minor_faults: usage.ru_minflt as u64,
+        major_faults: usage.ru_majflt as u64,
+    }
+}
