@@ -1,1 +1,24 @@
-//! Placeholder while the workspace is laid out.
+//! The supervisor, the role processes, and the one measured loop.
+//!
+//! Floor 3. The supervisor makes a link, starts two processes and watches them; it never touches the data
+//! path. The processes run the loop in [`round_trip`], which is the same code for every mechanism.
+#![forbid(unsafe_code)]
+
+mod board;
+pub mod control;
+pub mod core_to_core;
+pub mod leftovers;
+pub mod noise;
+pub mod placement;
+pub mod plan;
+pub mod registry;
+mod role;
+mod round_trip;
+pub mod run;
+pub mod session;
+mod stamp;
+pub mod trial;
+mod waiting;
+
+pub use registry::{Driver, registry};
+pub use role::{ROLE_VERB, main as role_main};

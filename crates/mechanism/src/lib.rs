@@ -1,1 +1,35 @@
-//! Placeholder while the workspace is laid out.
+//! Every way two processes can exchange messages: one mechanism, one file, and one list of them all.
+//!
+//! Floor 2. A mechanism knows nothing of patterns, clocks or statistics. It never spawns, pins, times, prints
+//! or sleeps by itself: it sends one message, receives one, and says which descriptor tells that it can.
+#![forbid(unsafe_code)]
+
+mod byte_stream;
+mod datagram;
+mod eventfd;
+mod fifo;
+mod futex;
+pub mod list;
+mod memory;
+mod message;
+mod null;
+mod pipe;
+mod posix_mq;
+mod posix_semaphore;
+mod process_vm;
+mod signal;
+mod signalfd;
+mod socketpair;
+mod sysv_mq;
+mod sysv_semaphore;
+mod tcp;
+mod traits;
+mod udp;
+mod unix_dgram;
+mod unix_seqpacket;
+mod unix_stream;
+mod vmsplice;
+
+pub use furlong_os::readiness::Interest;
+pub use message::Message;
+pub use traits::{Endpoint, Handles, Link, Mechanism, Seat, Spec};

@@ -35,8 +35,9 @@ pub fn set_non_blocking(fd: BorrowedFd<'_>, non_blocking: bool) -> io::Result<()
 /// `InvalidInput` if no such descriptor is open.
 pub fn inherit(number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: F_SETFD takes a plain integer; on a closed number it fails with EBADF.
-    check(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) })
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, format!("descriptor {number} is not open")))?;
+    check(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) }).map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidInput, format!("descriptor {number} is not open"))
+    })?;
     // SAFETY: it is open, and the order that named it gives it to us alone.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }

@@ -1,6 +1,9 @@
 //! Counters in the kernel that can be waited for.
 
-use crate::{descriptor::own, error::{check, retry}};
+use crate::{
+    descriptor::own,
+    error::{check, retry},
+};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 

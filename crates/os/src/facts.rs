@@ -91,7 +91,8 @@ fn mitigations() -> Vec<(String, String)> {
 }
 
 fn deepest_idle_state(processor: usize) -> Option<String> {
-    let name = |state: usize| line(&format!("/sys/devices/system/cpu/cpu{processor}/cpuidle/state{state}/name"));
+    let name =
+        |state: usize| line(&format!("/sys/devices/system/cpu/cpu{processor}/cpuidle/state{state}/name"));
     (0..).map_while(name).last()
 }
 

@@ -1,6 +1,9 @@
 //! Named pipes.
 
-use crate::{descriptor::{own, set_non_blocking}, error::{check, Context}};
+use crate::{
+    descriptor::{own, set_non_blocking},
+    error::{Context, check},
+};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

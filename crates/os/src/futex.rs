@@ -10,7 +10,13 @@ use std::sync::atomic::AtomicU32;
 pub fn wait(word: &AtomicU32, seen: u32) -> io::Result<()> {
     // SAFETY: the word lives for the whole call, and no time-out is passed.
     let result = unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, std::ptr::null::<libc::timespec>())
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT,
+            seen,
+            std::ptr::null::<libc::timespec>(),
+        )
     };
     match result {
         0.. => Ok(()),
@@ -25,5 +31,6 @@ pub fn wait(word: &AtomicU32, seen: u32) -> io::Result<()> {
 #[inline]
 pub fn wake(word: &AtomicU32) -> io::Result<()> {
     // SAFETY: the kernel uses the address as a key and does not touch the word.
-    crate::error::check(unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) }).map(drop)
+    crate::error::check(unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) })
+        .map(drop)
 }

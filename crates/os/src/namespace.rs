@@ -1,7 +1,7 @@
 //! An IPC namespace of our own, where nothing that is left can outlive us and limits may be raised.
 
-use crate::error::{check, Context};
-use crate::process::{fork, Bond, Exit};
+use crate::error::{Context, check};
+use crate::process::{Bond, Exit, fork};
 use std::io;
 use std::os::fd::AsFd;
 
@@ -15,7 +15,8 @@ pub fn enter_private_ipc() -> io::Result<()> {
         return Ok(());
     }
     // A half-made user namespace cannot be left again, so a child tries first.
-    let trial = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || i32::from(in_user_namespace().is_err()));
+    let trial =
+        fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || i32::from(in_user_namespace().is_err()));
     match trial?.wait() {
         Some(Exit::Code(0)) => in_user_namespace(),
         _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "user namespaces are not allowed here")),

@@ -1,6 +1,9 @@
 //! Anonymous pipes, their size, and pages moved into them.
 
-use crate::{descriptor::own, error::{check, retry}};
+use crate::{
+    descriptor::own,
+    error::{check, retry},
+};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 

@@ -1,6 +1,9 @@
 //! POSIX message queues. On Linux a queue is a descriptor, so it can be inherited and waited for.
 
-use crate::{descriptor::own, error::{check, retry, Context}};
+use crate::{
+    descriptor::own,
+    error::{Context, check, retry},
+};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -25,6 +28,14 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
     // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::mq_unlink(path.as_ptr()) }).context(|| "mq_unlink")?;
     Ok(queue)
+}
+
+/// Removes a queue by its name, if there is one.
+pub fn remove(name: &str) {
+    if let Ok(path) = CString::new(format!("/{name}")) {
+        // SAFETY: `path` is NUL-terminated.
+        unsafe { libc::mq_unlink(path.as_ptr()) };
+    }
 }
 
 /// The queue's depth and message size in force.

@@ -1,7 +1,7 @@
 //! Child processes that die with their parent and inherit just what they are given.
 
 use crate::descriptor::{close_all_but, keep_on_exec};
-use crate::error::{check, Context};
+use crate::error::{Context, check};
 use crate::signal;
 use std::ffi::CString;
 use std::io;
@@ -45,7 +45,8 @@ pub fn spawn(
     stderr: BorrowedFd<'_>,
 ) -> io::Result<Child> {
     let path = CString::new(program.as_os_str().as_bytes())?;
-    let arguments: Vec<CString> = arguments.iter().map(|text| CString::new(*text)).collect::<Result<_, _>>()?;
+    let arguments: Vec<CString> =
+        arguments.iter().map(|text| CString::new(*text)).collect::<Result<_, _>>()?;
     let mut pointers: Vec<_> = vec![path.as_ptr()];
     pointers.extend(arguments.iter().map(|argument| argument.as_ptr()));
     pointers.push(std::ptr::null());
@@ -146,8 +147,7 @@ impl Child {
 
     /// Whether a signal has stopped it (state T) and nothing has let it go on.
     pub fn is_stopped(&self) -> bool {
-        self.exit.is_none()
-            && wait_id(self.pid, libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT).is_some()
+        self.exit.is_none() && wait_id(self.pid, libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT).is_some()
     }
 
     /// Kills it, if it is alive. The number cannot be another's: it was not waited for.
@@ -171,7 +171,8 @@ fn wait_id(pid: i32, options: libc::c_int) -> Option<Exit> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel fills one siginfo, for which zeroes are a valid value and mean "nothing".
     let info = unsafe {
-        crate::error::retry(|| libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), options)).ok()?;
+        crate::error::retry(|| libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), options))
+            .ok()?;
         info.assume_init()
     };
     // SAFETY: waitid fills these fields of the siginfo.
@@ -199,8 +200,10 @@ mod tests {
     #[test]
     fn exit_codes_and_signals_are_told_apart() {
         assert_eq!(forked(|| 7).wait(), Some(Exit::Code(7)));
-        let mut child = forked(|| loop {
-            std::thread::park();
+        let mut child = forked(|| {
+            loop {
+                std::thread::park();
+            }
         });
         assert_eq!(child.try_wait(), None);
         child.kill();

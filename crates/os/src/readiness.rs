@@ -1,6 +1,9 @@
 //! Sleeping until a descriptor can be read or written: `select`, `poll`, `epoll`.
 
-use crate::{descriptor::own, error::{check, retry}};
+use crate::{
+    descriptor::own,
+    error::{check, retry},
+};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
@@ -59,7 +62,8 @@ impl Epoll {
     /// Watches `fd` for `interest`.
     pub fn new(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<Epoll> {
         // SAFETY: plain integers in and out; the new number is owned by nobody.
-        let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).map(|number| unsafe { own(number) })?;
+        let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
+            .map(|number| unsafe { own(number) })?;
         let events = match interest {
             Interest::Readable => libc::EPOLLIN,
             Interest::Writable => libc::EPOLLOUT,

@@ -1,10 +1,14 @@
 //! Objects that memory can be mapped from: POSIX shared memory, memfd, plain files.
 
-use crate::{descriptor::own, error::{check, check_number, Context}};
+use crate::{
+    descriptor::own,
+    error::{Context, check, check_number},
+};
 use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -18,7 +22,15 @@ pub fn posix_shm(name: &str, len: usize) -> io::Result<OwnedFd> {
         .context(|| format!("shm_open /{name}"))?;
     // SAFETY: as above.
     check(unsafe { libc::shm_unlink(path.as_ptr()) }).context(|| format!("shm_unlink /{name}"))?;
-    reserve(fd, len).context(|| format!("reserve {len} bytes in /dev/shm"))
+    reserve(fd, len).context(|| "reserve memory in /dev/shm")
+}
+
+/// Removes a POSIX shared memory object by its name, if there is one.
+pub fn remove_posix_shm(name: &str) {
+    if let Ok(path) = CString::new(format!("/{name}")) {
+        // SAFETY: `path` is NUL-terminated.
+        unsafe { libc::shm_unlink(path.as_ptr()) };
+    }
 }
 
 /// An anonymous memory object of `len` bytes; `name` shows in /proc alone.
@@ -28,7 +40,7 @@ pub fn memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     let fd = check(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })
         .map(|number| unsafe { own(number) })
         .context(|| "memfd_create")?;
-    reserve(fd, len).context(|| format!("reserve {len} bytes in a memfd"))
+    reserve(fd, len).context(|| "reserve memory in a memfd")
 }
 
 /// A new file of `len` bytes in `folder`, whose name is gone again when this returns.
@@ -44,15 +56,37 @@ pub fn file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {
         .context(|| format!("create {}", path.display()))?
         .into();
     std::fs::remove_file(&path).context(|| format!("remove {}", path.display()))?;
-    reserve(fd, len).context(|| format!("reserve {len} bytes in {}", folder.display()))
+    reserve(fd, len).context(|| format!("reserve room in {}", folder.display()))
+}
+
+/// Whether this user may create files in `folder`.
+pub fn can_create_in(folder: &Path) -> io::Result<()> {
+    let name = CString::new(folder.as_os_str().as_bytes())?;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) }).map(drop)
 }
 
 /// Takes the space now. A file that is only lengthened kills whoever touches it once the disk is full.
 fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
-    let len = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     // SAFETY: no memory is involved.
-    check_number(unsafe { libc::posix_fallocate(fd.as_fd().as_raw_fd(), 0, len) })?;
+    let reserved = check_number(unsafe { libc::posix_fallocate(fd.as_raw_fd(), 0, wanted) });
+    reserved.context(|| match free_bytes(fd.as_fd()) {
+        Some(free) => format!("{len} bytes are needed, {free} are free"),
+        None => format!("{len} bytes are needed"),
+    })?;
     Ok(fd)
+}
+
+/// How much room the object's file system has left.
+fn free_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
+    let mut status = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: the kernel fills one statvfs, for which zeroes are a valid value.
+    let status = unsafe {
+        check(libc::fstatvfs(fd.as_raw_fd(), status.as_mut_ptr())).ok()?;
+        status.assume_init()
+    };
+    Some(status.f_bavail * status.f_frsize)
 }
 
 /// How long the object is.

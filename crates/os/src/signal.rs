@@ -1,6 +1,9 @@
 //! Signals as messages, and the signals that end a run.
 
-use crate::{descriptor::own, error::{check, retry}};
+use crate::{
+    descriptor::own,
+    error::{check, retry},
+};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
@@ -91,7 +94,8 @@ pub fn signalfd(signals: &[i32]) -> io::Result<OwnedFd> {
     block(signals)?;
     let set = set_of(signals);
     // SAFETY: the kernel only reads the set; the new number is owned by nobody.
-    check(unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC) }).map(|number| unsafe { own(number) })
+    check(unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC) })
+        .map(|number| unsafe { own(number) })
 }
 
 /// Takes one signal from a signalfd and gives its number and value.

@@ -1,6 +1,9 @@
 //! Sockets, always made as a connected pair by the supervisor: no start-up race, and no name that stays.
 
-use crate::{descriptor::own, error::{check, retry, Context}};
+use crate::{
+    descriptor::own,
+    error::{Context, check, retry},
+};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};

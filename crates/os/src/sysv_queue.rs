@@ -2,7 +2,7 @@
 //!
 //! The calls want a `long` in front of the text, so a message is given with that much room before it.
 
-use crate::error::{check, retry, Context};
+use crate::error::{Context, check, retry};
 use std::io;
 
 /// Bytes of the type in front of the text.

@@ -1,6 +1,6 @@
 //! System V shared memory.
 
-use crate::error::{check, Context};
+use crate::error::{Context, check};
 use crate::memory::Region;
 use std::io;
 use std::ptr::NonNull;
@@ -8,31 +8,21 @@ use std::ptr::NonNull;
 /// A segment that its maker has attached; it is marked for removal, so that it ends with its last user.
 #[derive(Debug)]
 pub struct Segment {
-    number: i32,
-    region: Region,
+    /// The number by which others attach for as long as somebody is attached.
+    pub number: i32,
+    /// The maker's own view.
+    pub region: Region,
 }
 
-impl Segment {
-    /// Makes a segment of `len` bytes. Linux lets others attach by number even though it is marked.
-    pub fn new(len: usize) -> io::Result<Segment> {
-        let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
-        // SAFETY: plain integers in and out.
-        let number = check(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) }).context(|| "shmget")?;
-        let region = attach(number, len);
-        // SAFETY: IPC_RMID ignores the address.
-        check(unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) }).context(|| "shmctl")?;
-        Ok(Segment { number, region: region? })
-    }
-
-    /// The number by which others attach.
-    pub fn number(&self) -> i32 {
-        self.number
-    }
-
-    /// The maker's own view.
-    pub fn region(&self) -> &Region {
-        &self.region
-    }
+/// Makes a segment of `len` bytes. Linux lets others attach by number even though it is marked for removal.
+pub fn create(len: usize) -> io::Result<Segment> {
+    let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
+    // SAFETY: plain integers in and out.
+    let number = check(unsafe { libc::shmget(libc::IPC_PRIVATE, len, flags) }).context(|| "shmget")?;
+    let region = attach(number, len);
+    // SAFETY: IPC_RMID ignores the address.
+    check(unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) }).context(|| "shmctl")?;
+    Ok(Segment { number, region: region? })
 }
 
 /// Attaches the segment with this number, which has at least `len` bytes.

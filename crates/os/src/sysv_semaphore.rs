@@ -1,6 +1,6 @@
 //! System V semaphores.
 
-use crate::error::{check, retry, Context};
+use crate::error::{Context, check, retry};
 use std::io;
 
 /// Makes a set of `count` semaphores at 0 and gives its number.

@@ -1,0 +1,72 @@
+//! A page that supervisor and roles share beside the mechanism.
+//!
+//! The initiator writes on it which message is the last, so that the end of a leg needs no system call and no
+//! word in a message. Each role notes how far it has come in a line that only it writes, so that the
+//! supervisor can tell a lost message from a slow one. Nobody waits for anything on it.
+
+use furlong_model::Role;
+use furlong_os::memory::{Region, page_bytes};
+use furlong_os::segment;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+/// Offset of the number of the message after which the leg ends.
+const LAST: usize = 0;
+
+/// Offset of each role's line: messages sent, then messages received.
+const PROGRESS: [usize; 2] = [128, 256];
+
+/// The page, mapped.
+#[derive(Debug)]
+pub struct Board(Region);
+
+/// How far a role has come: messages since the trial began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl Board {
+    /// A new page and the descriptor by which roles map it.
+    pub(crate) fn create() -> io::Result<(Board, OwnedFd)> {
+        use std::os::fd::AsFd;
+        let object = segment::memfd("furlong-board", page_bytes())?;
+        let board = Board::open(object.as_fd())?;
+        Ok((board, object))
+    }
+
+    /// Maps the page of a descriptor.
+    pub(crate) fn open(object: BorrowedFd<'_>) -> io::Result<Board> {
+        Region::of_file(object, page_bytes()).map(Board)
+    }
+
+    /// Announces the number of the last message of the leg, before it is sent.
+    pub(crate) fn announce_last(&self, sequence: u64) {
+        self.0.double_word(LAST).store(sequence, Ordering::Release);
+    }
+
+    /// Whether `sequence` is the last message of the leg. The announcement was made before it was sent.
+    #[inline]
+    pub(crate) fn is_last(&self, sequence: u64) -> bool {
+        self.0.double_word(LAST).load(Ordering::Acquire) == sequence
+    }
+
+    /// Notes how far `role` has come.
+    #[inline]
+    pub(crate) fn note(&self, role: Role, progress: Progress) {
+        let line = PROGRESS[role.index()];
+        self.0.double_word(line).store(progress.sent, Ordering::Relaxed);
+        self.0.double_word(line + 8).store(progress.received, Ordering::Relaxed);
+    }
+
+    /// How far `role` has come.
+    pub(crate) fn progress(&self, role: Role) -> Progress {
+        let line = PROGRESS[role.index()];
+        Progress {
+            sent: self.0.double_word(line).load(Ordering::Relaxed),
+            received: self.0.double_word(line + 8).load(Ordering::Relaxed),
+        }
+    }
+}

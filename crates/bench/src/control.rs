@@ -1,0 +1,142 @@
+//! What the supervisor and a role say to each other: one line of JSON a message, over a socket of their own.
+//!
+//! Nothing is said while messages are measured. What both need to know then is on the [`Board`].
+
+pub use crate::board::Board;
+use furlong_mechanism::Spec;
+use furlong_model::{Fault, Phase, Role, RoleTally, Wait};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+/// All that a role needs to know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How both roles wait.
+    pub wait: Wait,
+    /// Which end this is.
+    pub role: Role,
+    /// The process number of the other role; its own if there is none.
+    pub peer: i32,
+    /// The processor to be pinned to.
+    pub processor: usize,
+    /// What the link is.
+    pub spec: Spec,
+    /// Numbers of the inherited descriptors, in the order of the link.
+    pub descriptors: Vec<RawFd>,
+    /// Numbers that the kernel knows in every process, in the order of the link.
+    pub numbers: Vec<i32>,
+    /// The number of the board's descriptor.
+    pub board: RawFd,
+    /// Time for the measured leg, in nanoseconds.
+    pub budget_ns: u64,
+    /// The longest that warming up may take, in nanoseconds.
+    pub warm_up_ns: u64,
+    /// What a reading of the clock costs, in nanoseconds.
+    pub clock_read_ns: f64,
+    /// Makes this trial's messages unlike any other's.
+    pub key: u64,
+}
+
+/// What a role says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "report", rename_all = "kebab-case")]
+pub enum Report {
+    /// It is ready for the phase and waits for the other.
+    Ready {
+        /// Which phase.
+        phase: Phase,
+    },
+    /// It has done all phases.
+    Done {
+        /// What it used and counted.
+        tally: RoleTally,
+        /// Messages of which it checked every byte.
+        verified_messages: u64,
+        /// The times, if it held the clock.
+        timing: Option<Timing>,
+    },
+    /// It cannot go on.
+    Failed {
+        /// Where.
+        phase: Phase,
+        /// What kind of thing went wrong.
+        fault: Fault,
+        /// What exactly.
+        detail: String,
+    },
+}
+
+/// What the holder of the clock saw.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Timing {
+    /// Round trips that were timed.
+    pub round_trips: u64,
+    /// Time that they took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Round trips to one reading of the clock.
+    pub round_trips_per_sample: u32,
+    /// Times of samples: HdrHistogram V2 with deflate, in base64.
+    pub histogram: String,
+}
+
+/// One end of the conversation.
+#[derive(Debug)]
+pub struct Control {
+    stream: BufReader<UnixStream>,
+}
+
+impl Control {
+    /// Both ends.
+    pub fn pair() -> io::Result<(Control, UnixStream)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        Ok((Control::from(ours), theirs))
+    }
+
+    /// Says something.
+    pub fn say(&mut self, message: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.stream.get_mut().write_all(&line)
+    }
+
+    /// Hears the next thing, waiting for it; `None` once the other end is gone.
+    pub fn hear<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line)? {
+            0 => Ok(None),
+            _ => Ok(Some(serde_json::from_str(&line)?)),
+        }
+    }
+
+    /// Whether something that was read already waits to be heard.
+    pub fn has_buffered(&self) -> bool {
+        self.stream.buffer().contains(&b'\n')
+    }
+
+    /// The descriptor to watch.
+    pub fn number(&self) -> RawFd {
+        self.stream.get_ref().as_raw_fd()
+    }
+}
+
+impl From<UnixStream> for Control {
+    fn from(stream: UnixStream) -> Self {
+        Control { stream: BufReader::new(stream) }
+    }
+}
+
+impl From<OwnedFd> for Control {
+    fn from(descriptor: OwnedFd) -> Self {
+        Control::from(UnixStream::from(descriptor))
+    }
+}
+
+impl AsFd for Control {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.get_ref().as_fd()
+    }
+}

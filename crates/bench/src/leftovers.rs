@@ -1,0 +1,168 @@
+//! What a run can leave behind when it is killed, and how it is found and removed.
+//!
+//! A run has one folder, and in it a file that names all else that it may make, written and locked before
+//! anything is made. The lock ends with the run, however that ends, so a folder whose file can be locked is
+//! what a dead run has left.
+
+use furlong_os::{identity, namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// How every name of ours begins.
+pub const PREFIX: &str = "furlong-";
+
+/// The file in a run's folder that names all else.
+const JOURNAL: &str = "journal";
+
+/// All names that a run may use beside its folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Names {
+    /// For shared memory, POSIX queues and files.
+    pub name: String,
+    /// For System V objects; the one after it too.
+    pub key: i32,
+    /// Where files for memory are made.
+    pub file_folder: PathBuf,
+    /// The IPC namespace in which queues and semaphores were made.
+    pub ipc_namespace: Option<u64>,
+}
+
+/// Something that a dead run has left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// The run's folder.
+    pub folder: PathBuf,
+    /// What it may have made beside it; `None` if it died before it said so, and then it made nothing.
+    pub names: Option<Names>,
+}
+
+/// The run's claim to its folder; it ends when this is dropped or the process dies.
+#[derive(Debug)]
+pub struct Claim {
+    _journal: File,
+}
+
+/// Writes down and claims the names of a run that begins.
+pub fn claim(folder: &Path, names: &Names) -> io::Result<Claim> {
+    let mut journal =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(JOURNAL))?;
+    identity::try_lock(&journal)?;
+    serde_json::to_writer(&mut journal, names)?;
+    journal.flush()?;
+    Ok(Claim { _journal: journal })
+}
+
+/// Where runs make their folders.
+pub fn base_folder() -> PathBuf {
+    std::env::temp_dir()
+}
+
+/// The leftovers of this user's dead runs. Live runs are not touched, and other users' not looked at.
+pub fn find() -> io::Result<Vec<Leftover>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(base_folder())?.flatten() {
+        let folder = entry.path();
+        let ours = entry.file_name().to_str().is_some_and(is_our_name)
+            && fs::symlink_metadata(&folder)
+                .is_ok_and(|status| status.is_dir() && status.uid() == identity::user());
+        if !ours {
+            continue;
+        }
+        match File::open(folder.join(JOURNAL)) {
+            Ok(journal) if identity::try_lock(&journal).is_err() => {}
+            Ok(journal) => {
+                let names = serde_json::from_reader(io::Read::take(journal, 1 << 16)).ok();
+                found.push(Leftover { folder, names });
+            }
+            // Without a journal it died while it began, or is just beginning: an old one is dead.
+            Err(_) if is_old(&folder) => found.push(Leftover { folder, names: None }),
+            Err(_) => {}
+        }
+    }
+    found.sort_by(|one, other| one.folder.cmp(&other.folder));
+    Ok(found)
+}
+
+/// Whether nothing was made in the folder for a minute.
+fn is_old(folder: &Path) -> bool {
+    let age = fs::metadata(folder).and_then(|status| status.modified()).map(|time| time.elapsed());
+    matches!(age, Ok(Ok(age)) if age.as_secs() > 60)
+}
+
+/// Removes what a run has left: its own names, of the expected kinds, and nothing else. What is gone already is
+/// no error.
+pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
+    if let Some(names) = names.filter(|names| is_our_name(&names.name)) {
+        segment::remove_posix_shm(&names.name);
+        remove_file(&names.file_folder.join(&names.name))?;
+        // In another namespace the numbers are somebody else's, and ours went with their namespace.
+        if names.ipc_namespace == namespace::ipc_number() {
+            for way in ["there", "back"] {
+                posix_queue::remove(&format!("{}-{way}", names.name));
+            }
+            for key in [names.key, names.key.wrapping_add(1)] {
+                // A foreign object under our key is another user's, and the kernel protects it.
+                let _ = sysv_queue::find(key).and_then(sysv_queue::remove);
+                let _ = sysv_semaphore::find(key).and_then(sysv_semaphore::remove);
+            }
+        }
+    }
+    for name in ["there.fifo", "back.fifo", "initiator.socket", "responder.socket", JOURNAL] {
+        remove_file(&folder.join(name))?;
+    }
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes what the journal in `folder` names, and the folder. For the janitor of a run that died.
+pub fn remove_run(folder: &Path) -> io::Result<()> {
+    let names = fs::read(folder.join(JOURNAL)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    remove(folder, names.as_ref())
+}
+
+fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a name is one that furlong gives: the prefix and 16 hexadecimal digits.
+fn is_our_name(name: &str) -> bool {
+    name.strip_prefix(PREFIX)
+        .is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_names_are_ours() {
+        assert!(is_our_name("furlong-0123456789abcdef"));
+        for name in ["furlong-", "furlong-../../etc/passwd", "furlong-0123456789abcdeg", "other", "furlong-1"]
+        {
+            assert!(!is_our_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tampered_journal_removes_nothing_foreign() {
+        let folder = tempfile::tempdir().unwrap();
+        let (run, precious) = (folder.path().join("run"), folder.path().join("precious"));
+        fs::create_dir(&run).unwrap();
+        fs::write(&precious, "data").unwrap();
+        let names =
+            Names { name: "../precious".into(), key: -1, file_folder: run.clone(), ipc_namespace: None };
+        fs::write(run.join(JOURNAL), serde_json::to_vec(&names).unwrap()).unwrap();
+        remove_run(&run).unwrap();
+        assert!(precious.exists() && !run.exists());
+    }
+}

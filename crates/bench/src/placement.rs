@@ -1,0 +1,41 @@
+//! From a placement to processors of this machine.
+
+use furlong_model::{Placement, Unavailable};
+use furlong_os::affinity;
+
+/// The processors for initiator and responder.
+///
+/// # Errors
+/// Why this machine, or what is left of it to this process, has no such pair.
+pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
+    let allowed = affinity::allowed()
+        .map_err(|error| Unavailable::new(format!("cannot ask for processors: {error}"), ""))?;
+    let Some(&first) = allowed.first() else {
+        return Err(Unavailable::new("this process may use no processor", ""));
+    };
+    match placement {
+        Placement::SameCore => Ok([first, first]),
+        Placement::OtherCore => {
+            let siblings = affinity::core_siblings(first);
+            let other = allowed.iter().copied().find(|processor| !siblings.contains(processor));
+            other.map(|second| [first, second]).ok_or_else(|| {
+                Unavailable::new(
+                    "only one core is left to this process",
+                    "give it two (taskset, container limits), or measure with --place same-core",
+                )
+            })
+        }
+        Placement::Explicit(initiator, responder) => {
+            for processor in [initiator, responder] {
+                if !allowed.contains(&processor) {
+                    let numbers: Vec<_> = allowed.iter().map(usize::to_string).collect();
+                    return Err(Unavailable::new(
+                        format!("processor {processor} is not there or not allowed"),
+                        format!("processors are {}", numbers.join(", ")),
+                    ));
+                }
+            }
+            Ok([initiator, responder])
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A whole run: all trials of all cases, interleaved, and a record of each as it ends.
+
+use crate::noise;
+use crate::placement;
+use crate::plan::{Cast, Plan, cast, order};
+use crate::registry::Driver;
+use crate::session::Session;
+use crate::trial::{self, Interrupted, Settings};
+use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
+use furlong_os::clock;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// What happens in a run, told as it happens.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Something to keep.
+    Record(&'a Record),
+    /// A trial begins.
+    Begin {
+        /// Trials done so far.
+        done: usize,
+        /// Trials in all, as far as is known.
+        total: usize,
+        /// What is tried.
+        case: &'a Case,
+    },
+}
+
+/// Trials between two looks at the machine.
+const TRIALS_PER_LOOK: usize = 40;
+
+/// The longest that a trial may warm up: longer than its measured part where that is short.
+fn warm_up(budget: Duration) -> Duration {
+    budget.clamp(Duration::from_millis(60), Duration::from_millis(500))
+}
+
+/// What the harness itself costs here.
+pub fn harness() -> Harness {
+    let (clock_read_ns, clock_step_ns) = clock::cost_and_step_ns();
+    Harness { clock_read_ns, clock_step_ns }
+}
+
+/// Hears what happens, and may end the run.
+pub type Listener<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
+
+/// A run about to begin.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// The mechanisms there are.
+    pub drivers: &'a [Driver],
+    /// What to measure.
+    pub plan: &'a Plan,
+    /// What the harness itself costs here.
+    pub harness: Harness,
+    /// What surrounds the trials.
+    pub session: &'a Session,
+}
+
+impl Run<'_> {
+    /// Runs the plan and tells `listener` what happens. A case that goes wrong is not tried again. Gives the end
+    /// of the run, which was told as the last record.
+    pub fn go(&self, listener: &mut Listener<'_>) -> End {
+        let start_ns = clock::now_ns();
+        let interrupted_by = match self.all_trials(start_ns, listener) {
+            Ok(_) => None,
+            Err(Interrupted { signal }) => Some(signal),
+        };
+        let end = End { interrupted_by, elapsed_ns: clock::now_ns() - start_ns };
+        let _ = tell(listener, Record::End(end));
+        end
+    }
+
+    fn all_trials(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<ControlFlow<()>, Interrupted> {
+        let mut casts: Vec<Option<Cast<'_>>> = Vec::new();
+        for case in &self.plan.cases {
+            let found = cast(self.drivers, case);
+            casts.push(found.as_ref().ok().copied());
+            if let Err(outcome) = found
+                && tell(listener, trial_record(case, 0, outcome)).is_break()
+            {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        let settings = self.settings();
+        let pair = placement::resolve(Placement::OtherCore).ok();
+        let look = |listener: &mut Listener<'_>| {
+            tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)))
+        };
+        let able: Vec<usize> = (0..casts.len()).filter(|index| casts[*index].is_some()).collect();
+        let order = order(&able, self.plan.trials, self.plan.seed);
+        for (done, (number, index)) in order.iter().enumerate() {
+            if done.is_multiple_of(TRIALS_PER_LOOK) && look(listener).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let (case, Some(cast)) = (&self.plan.cases[*index], casts[*index]) else { continue };
+            if listener(Event::Begin { done, total: order.len(), case }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let outcome =
+                trial::run(self.drivers, cast.driver, case, cast.processors, self.session, &settings)?;
+            if !matches!(outcome, Outcome::Measured(_)) {
+                casts[*index] = None;
+            }
+            if tell(listener, trial_record(case, *number, outcome)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(look(listener))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            budget: self.plan.budget,
+            warm_up: warm_up(self.plan.budget),
+            patience: self.plan.patience,
+            clock_read_ns: self.harness.clock_read_ns,
+        }
+    }
+}
+
+fn tell(listener: &mut Listener<'_>, record: Record) -> ControlFlow<()> {
+    listener(Event::Record(&record))
+}
+
+fn trial_record(case: &Case, number: u32, outcome: Outcome) -> Record {
+    Record::Trial(Trial { case: case.clone(), number, outcome })
+}

@@ -1,0 +1,138 @@
+//! What surrounds all trials of a run: a namespace, a folder, names, a janitor, and ears for signals.
+
+use crate::leftovers::{self, Claim, Names, PREFIX};
+use furlong_mechanism::Spec;
+use furlong_os::limits::{Resource, set_sysctl, sysctl_number, try_lift};
+use furlong_os::process::{Bond, Child, fork};
+use furlong_os::{Context, identity, namespace, pipe, readiness, signal};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// Where the processes of a run come from, and where it may put things.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The program that plays roles: furlong itself.
+    pub program: PathBuf,
+    /// Where memory backed by a file has its file; `None` for the run's own folder.
+    pub file_folder: Option<PathBuf>,
+    /// Whether to take the signals that end a run as wishes, to be asked for with [`Session::wish`].
+    pub hear_signals: bool,
+}
+
+/// Moves the process into an IPC namespace of its own, if it may, and raises the limits there.
+///
+/// # Errors
+/// Why it may not. Trials run all the same, under the limits of the machine.
+pub fn enter_private_namespace() -> io::Result<()> {
+    namespace::enter_private_ipc()?;
+    // What cannot be raised stays, and the mechanism's probe will say so.
+    const WANTED: [(&str, usize); 4] = [
+        ("fs.mqueue.msgsize_max", 16 << 20),
+        ("fs.mqueue.queues_max", 1024),
+        ("kernel.msgmax", 64 << 20),
+        ("kernel.msgmnb", 64 << 20),
+    ];
+    for (name, value) in WANTED {
+        if sysctl_number(name).is_some_and(|current| current < value) {
+            let _ = set_sysctl(name, &value.to_string());
+        }
+    }
+    try_lift(Resource::MessageQueueBytes, 64 << 20);
+    Ok(())
+}
+
+/// The surroundings of one run. Dropping it removes everything it made.
+#[derive(Debug)]
+pub struct Session {
+    options: Options,
+    names: Names,
+    folder: PathBuf,
+    wishes: Option<OwnedFd>,
+    claim: Option<Claim>,
+    /// Open as long as this process lives; the janitor waits for its end.
+    lifeline: Option<OwnedFd>,
+    janitor: Child,
+}
+
+impl Session {
+    /// Makes folder and janitor. Call it while the process has one thread.
+    ///
+    /// # Errors
+    /// What could not be made. Nothing is left then.
+    pub fn open(options: Options) -> io::Result<Session> {
+        let name = format!("{PREFIX}{:016x}", identity::random()?);
+        let folder = leftovers::base_folder().join(&name);
+        let file_folder = options.file_folder.clone().unwrap_or_else(|| folder.clone());
+        let wishes = if options.hear_signals { Some(signal::signalfd(&signal::ENDING)?) } else { None };
+        let null: OwnedFd = fs::OpenOptions::new().write(true).open("/dev/null")?.into();
+        // The janitor comes before the folder: from its first moment somebody will remove it.
+        let (watched, lifeline) = pipe::pipe()?;
+        let janitor = start_janitor(&watched, &folder, null.as_fd())?;
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&folder)
+            .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))?;
+        let key = (identity::random()? as i32 & 0x7fff_fffe).max(2);
+        let names = Names { name, key, file_folder, ipc_namespace: namespace::ipc_number() };
+        let claim = leftovers::claim(&folder, &names).context(|| format!("write in {}", folder.display()))?;
+        let lifeline = Some(lifeline);
+        Ok(Session { options, names, folder, wishes, claim: Some(claim), lifeline, janitor })
+    }
+
+    /// The program that plays roles.
+    pub fn program(&self) -> &Path {
+        &self.options.program
+    }
+
+    /// What a link of this run is to be.
+    pub fn spec(&self, size_bytes: usize, blocking: bool) -> Spec {
+        Spec {
+            name: self.names.name.clone(),
+            key: self.names.key,
+            size_bytes,
+            depth: 1,
+            blocking,
+            folder: self.folder.clone(),
+            file_folder: self.names.file_folder.clone(),
+        }
+    }
+
+    /// Readable when somebody wants the run to end.
+    pub(crate) fn wish_descriptor(&self) -> Option<RawFd> {
+        self.wishes.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
+    /// The signal by which somebody wants the run to end, if there is one.
+    pub fn wish(&self) -> Option<i32> {
+        let wishes = self.wishes.as_ref()?;
+        match readiness::any_readable(&[wishes.as_raw_fd()], 0) {
+            Ok(ready) if ready[0] => signal::read_signalfd(wishes.as_fd()).ok().map(|(number, _)| number),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // What cannot be removed here is named by the next `furlong doctor`, which reads the journal; so it
+        // goes last, with the folder.
+        let _ = leftovers::remove(&self.folder, Some(&self.names));
+        drop(self.claim.take());
+        drop(self.lifeline.take());
+        self.janitor.wait();
+    }
+}
+
+/// A process of its own session that outlives this one by a moment: once the lifeline ends it removes what is
+/// left of the run.
+fn start_janitor(watched: &OwnedFd, folder: &Path, stderr: BorrowedFd<'_>) -> io::Result<Child> {
+    let number = watched.as_raw_fd();
+    fork(&[number], stderr, Bond::Outlives, || {
+        // Nothing is ever written: this returns at the end of the lifeline.
+        let _ = readiness::any_readable(&[number], u64::MAX);
+        i32::from(leftovers::remove_run(folder).is_err())
+    })
+}

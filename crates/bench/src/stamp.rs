@@ -1,0 +1,224 @@
+//! What is written into a message, and what is checked when it arrives.
+//!
+//! Every message begins with its number and a check word made of number, length and the trial's key, and ends
+//! with a word made of number and key: so a message that is lost, repeated, reordered, cut or from another
+//! trial is caught at the price of a few instructions. In the verified pass the bytes in between are made of
+//! number and key as well, and each is compared. A message of fewer than 8 bytes carries what fits of its
+//! number, one of fewer than 16 no word at its end, and one of no bytes only the fact that it came.
+
+use furlong_model::Fault;
+
+/// Bytes of the number and the check word.
+const HEAD: usize = 8;
+
+/// From this size on there is a word at the end.
+const WITH_TAIL: usize = 16;
+
+/// How far a number may be off and still count as another message's rather than as damage.
+const NEAR: u32 = 64;
+
+/// Mixes 64 bits thoroughly (the finalizer of SplitMix64, Steele, Lea and Flood 2014).
+#[inline]
+const fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+/// What differs between the messages of one direction of one trial and all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    key: u64,
+}
+
+/// How a message differs from what was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Discrepancy {
+    pub(crate) fault: Fault,
+    pub(crate) detail: String,
+    /// The number that the message carries, if it is another message than expected.
+    pub(crate) found: Option<u32>,
+}
+
+impl Stamp {
+    pub(crate) fn new(key: u64) -> Stamp {
+        Stamp { key }
+    }
+
+    /// The first 8 bytes.
+    #[inline]
+    fn head(self, sequence: u32, len: usize) -> u64 {
+        let check = mix(self.key ^ u64::from(sequence) ^ (len as u64) << 32) as u32;
+        u64::from(check) << 32 | u64::from(sequence)
+    }
+
+    /// The word at `index` of the body, or with `u64::MAX` the word at the end.
+    #[inline]
+    fn word(self, sequence: u32, index: u64) -> u64 {
+        mix(self.key.wrapping_add(u64::from(sequence) << 32) ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// Writes head and end.
+    #[inline]
+    pub(crate) fn write(self, message: &mut [u8], sequence: u32) {
+        let len = message.len();
+        let head = self.head(sequence, len).to_le_bytes();
+        if let Some((first, _)) = message.split_first_chunk_mut::<HEAD>() {
+            *first = head;
+        } else {
+            message.copy_from_slice(&head[..len]);
+        }
+        if len >= WITH_TAIL
+            && let Some((_, last)) = message.split_last_chunk_mut::<8>()
+        {
+            *last = self.word(sequence, u64::MAX).to_le_bytes();
+        }
+    }
+
+    /// Writes every byte.
+    pub(crate) fn write_all(self, message: &mut [u8], sequence: u32) {
+        for (index, chunk) in message.chunks_mut(8).enumerate() {
+            let word = self.word(sequence, index as u64).to_le_bytes();
+            chunk.copy_from_slice(&word[..chunk.len()]);
+        }
+        self.write(message, sequence);
+    }
+
+    /// Checks length, head and end of a message of which `received` bytes came.
+    #[inline]
+    pub(crate) fn check(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
+        let len = message.len();
+        let head = self.head(sequence, len).to_le_bytes();
+        let head_holds = match message.split_first_chunk::<HEAD>() {
+            Some((first, _)) => *first == head,
+            None => *message == head[..len],
+        };
+        let tail_holds = len < WITH_TAIL
+            || message.last_chunk::<8>() == Some(&self.word(sequence, u64::MAX).to_le_bytes());
+        if received == len && head_holds && tail_holds {
+            return Ok(());
+        }
+        Err(self.explain(message, received, sequence))
+    }
+
+    /// Checks every byte.
+    pub(crate) fn check_all(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
+        self.check(message, received, sequence)?;
+        let end = if message.len() >= WITH_TAIL { message.len() - 8 } else { message.len() };
+        for (index, chunk) in message[..end].chunks(8).enumerate().skip(1) {
+            let word = self.word(sequence, index as u64).to_le_bytes();
+            if *chunk != word[..chunk.len()] {
+                let within = chunk.iter().zip(word).take_while(|(found, sent)| **found == *sent).count();
+                return Err(flipped(sequence, index * 8 + within));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out what happened to a message that is not the expected one.
+    #[cold]
+    fn explain(self, message: &[u8], received: usize, sequence: u32) -> Discrepancy {
+        let len = message.len();
+        if received != len {
+            let detail = format!("message {sequence} has {received} bytes instead of {len}");
+            return Discrepancy { fault: Fault::Truncated, detail, found: None };
+        }
+        match self.number_of(message, sequence) {
+            Some(found) if found != sequence => {
+                let (fault, detail) = if found > sequence {
+                    (Fault::Lost, format!("message {found} came where {sequence} was due, which never came"))
+                } else {
+                    (Fault::Repeated, format!("message {found} came again where {sequence} was due"))
+                };
+                Discrepancy { fault, detail, found: Some(found) }
+            }
+            _ => {
+                let mut sent = message.to_vec();
+                self.write(&mut sent, sequence);
+                flipped(sequence, message.iter().zip(&sent).take_while(|(found, sent)| found == sent).count())
+            }
+        }
+    }
+
+    /// The number that an undamaged message near `sequence` carries.
+    fn number_of(self, message: &[u8], sequence: u32) -> Option<u32> {
+        let near = sequence.saturating_sub(NEAR)..=sequence.saturating_add(NEAR);
+        let whole = |number: &u32| {
+            let head = self.head(*number, message.len()).to_le_bytes();
+            let head_bytes = message.len().min(HEAD);
+            message[..head_bytes] == head[..head_bytes]
+        };
+        // The nearest first: the few bytes of a tiny message stand for many numbers.
+        let mut numbers: Vec<u32> = near.collect();
+        numbers.sort_by_key(|number| number.abs_diff(sequence));
+        numbers.into_iter().find(whole)
+    }
+}
+
+fn flipped(sequence: u32, at: usize) -> Discrepancy {
+    let detail = format!("message {sequence} differs from what was sent, first at byte {at}");
+    Discrepancy { fault: Fault::Flipped, detail, found: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: [usize; 13] = [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 128, 4097];
+
+    fn message(len: usize, sequence: u32) -> Vec<u8> {
+        let mut message = vec![0; len];
+        Stamp::new(42).write_all(&mut message, sequence);
+        message
+    }
+
+    fn fault(message: &[u8], received: usize, sequence: u32) -> Option<Fault> {
+        Stamp::new(42).check_all(message, received, sequence).err().map(|found| found.fault)
+    }
+
+    #[test]
+    fn what_was_sent_passes() {
+        for len in SIZES {
+            assert_eq!(fault(&message(len, 1000), len, 1000), None, "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn any_flipped_byte_is_found() {
+        for len in SIZES {
+            for at in 0..len {
+                let mut message = message(len, 1000);
+                message[at] ^= 0x80;
+                // In a tiny message a damaged number may be another message's number.
+                assert!(fault(&message, len, 1000).is_some(), "byte {at} of {len}");
+                if len >= 8 {
+                    assert_eq!(fault(&message, len, 1000), Some(Fault::Flipped), "byte {at} of {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_messages_are_told_from_damage() {
+        for len in SIZES.into_iter().filter(|len| *len > 0) {
+            assert_eq!(fault(&message(len, 1001), len, 1000), Some(Fault::Lost), "{len} bytes");
+            assert_eq!(fault(&message(len, 999), len, 1000), Some(Fault::Repeated), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn another_length_is_found() {
+        for len in SIZES.into_iter().filter(|len| *len > 0) {
+            assert_eq!(fault(&message(len, 1000), len - 1, 1000), Some(Fault::Truncated), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn another_trial_is_found() {
+        for len in SIZES.into_iter().filter(|len| *len >= 8) {
+            let mut message = vec![0; len];
+            Stamp::new(43).write_all(&mut message, 1000);
+            assert!(fault(&message, len, 1000).is_some(), "{len} bytes");
+        }
+    }
+}

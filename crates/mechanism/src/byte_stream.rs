@@ -1,0 +1,76 @@
+//! What pipes, FIFOs and stream sockets share: bytes in order, without boundaries.
+
+use crate::{Endpoint, Message, Seat};
+use furlong_model::{Limits, Wait};
+use furlong_os::descriptor::{read, set_non_blocking, write};
+use furlong_os::readiness::Interest;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// The ways to wait for a descriptor.
+pub(crate) const DESCRIPTOR_WAITS: &[Wait] =
+    &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Select, Wait::Poll, Wait::Epoll, Wait::SelectFirst];
+
+/// A stream takes messages of any size, in as many parts as it likes.
+pub(crate) fn limits() -> Limits {
+    Limits::none()
+}
+
+/// An end of a byte stream: messages are told apart by their agreed length.
+#[derive(Debug)]
+pub struct ByteStream {
+    reader: OwnedFd,
+    writer: OwnedFd,
+    /// Bytes of the message under way that are done, where a non-blocking call gave up in the middle.
+    received: usize,
+    sent: usize,
+}
+
+impl ByteStream {
+    /// Takes a reading and a writing end from the seat.
+    pub(crate) fn of_two(seat: &mut Seat, blocking: bool) -> io::Result<ByteStream> {
+        ByteStream::new(seat.descriptor()?, seat.descriptor()?, blocking)
+    }
+
+    /// Takes a socket from the seat.
+    pub(crate) fn of_socket(seat: &mut Seat, blocking: bool) -> io::Result<ByteStream> {
+        let socket = seat.descriptor()?;
+        ByteStream::new(socket.try_clone()?, socket, blocking)
+    }
+
+    fn new(reader: OwnedFd, writer: OwnedFd, blocking: bool) -> io::Result<ByteStream> {
+        set_non_blocking(reader.as_fd(), !blocking)?;
+        set_non_blocking(writer.as_fd(), !blocking)?;
+        Ok(ByteStream { reader, writer, received: 0, sent: 0 })
+    }
+}
+
+impl Endpoint for ByteStream {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        while self.sent < message.len() {
+            self.sent += write(self.writer.as_fd(), &message[self.sent..])?;
+        }
+        self.sent = 0;
+        Ok(())
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        while self.received < message.len() {
+            match read(self.reader.as_fd(), &mut message[self.received..])? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => self.received += count,
+            }
+        }
+        self.received = 0;
+        Ok(message.len())
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        Some(match interest {
+            Interest::Readable => self.reader.as_fd(),
+            Interest::Writable => self.writer.as_fd(),
+        })
+    }
+}

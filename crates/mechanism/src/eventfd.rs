@@ -1,0 +1,94 @@
+//! Eventfd as a notification: a 64-bit counter that can be waited for.
+//!
+//! A write adds to the counter and wakes a reader, and a read takes all of it: no buffer, no queue. Expect the
+//! least work of all descriptors. The 8 bytes carry the message; two that are not taken in between add up.
+
+use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, WhenFull,
+};
+use furlong_os::descriptor::set_non_blocking;
+use furlong_os::eventfd;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// A counter each way.
+#[derive(Debug)]
+pub struct Eventfd;
+
+impl Mechanism for Eventfd {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "eventfd",
+        summary: "a counter in the kernel each way, with 8 bytes in it",
+        family: Family::Notification,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: Some(8),
+        copies: Copies::Two,
+        when_full: WhenFull::Merges,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Counters;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(_spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        link.give_both(eventfd::eventfd()?)?;
+        link.give_both(eventfd::eventfd()?)?;
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Counters> {
+        let (send, receive) = counters(&mut seat)?;
+        // Both roles share each counter's one flag, and both want the same.
+        set_non_blocking(send.as_fd(), !spec.blocking)?;
+        set_non_blocking(receive.as_fd(), !spec.blocking)?;
+        Ok(Counters { send, receive })
+    }
+}
+
+/// Takes from the seat a counter to add to and one to take from.
+pub(crate) fn counters(seat: &mut Seat) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (there, back) = (seat.descriptor()?, seat.descriptor()?);
+    Ok(match seat.role {
+        Role::Initiator => (there, back),
+        Role::Responder => (back, there),
+    })
+}
+
+/// A counter to add to and one to take from.
+#[derive(Debug)]
+pub struct Counters {
+    send: OwnedFd,
+    receive: OwnedFd,
+}
+
+impl Endpoint for Counters {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let mut value = [0; 8];
+        value.copy_from_slice(message);
+        eventfd::add(self.send.as_fd(), u64::from_le_bytes(value))
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let value = eventfd::take(self.receive.as_fd())?;
+        message.copy_from_slice(&value.to_le_bytes());
+        Ok(8)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        Some(match interest {
+            Interest::Readable => self.receive.as_fd(),
+            Interest::Writable => self.send.as_fd(),
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! Named pipes.
+//!
+//! Once open, a FIFO is a pipe: the same code in the kernel, found by a path. Expect the figures of `pipe`; a
+//! difference is noise or another pipe size.
+
+use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::pipe::link;
+use crate::{Link, Mechanism, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+};
+use furlong_os::fifo;
+use std::io;
+
+/// named pipes, one each way.
+#[derive(Debug)]
+pub struct Fifo;
+
+impl Mechanism for Fifo {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "fifo",
+        summary: "named pipes, one each way",
+        family: Family::Pipe,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(limits())
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let path = |end: &str| spec.folder.join(format!("{end}.fifo"));
+        link(fifo::fifo(&path("there"))?, fifo::fifo(&path("back"))?)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
+        ByteStream::of_two(&mut seat, spec.blocking)
+    }
+}

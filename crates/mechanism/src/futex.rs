@@ -1,0 +1,90 @@
+//! A futex as a notification: a word of shared memory, and the kernel only to sleep and wake.
+//!
+//! Expect the least that a sleeping mechanism can cost: one wake and one wait a message and nothing else. The
+//! word carries 4 bytes; one that is not taken in time is overwritten.
+
+use crate::memory::segment;
+use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::futex;
+use furlong_os::memory::{Region, page_bytes};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A word each way, each in a line of its own.
+#[derive(Debug)]
+pub struct Futex;
+
+/// Where the word lies that each role writes, apart by two cache lines since processors fetch them in pairs.
+const WORD_OFFSETS: [usize; 2] = [0, 128];
+
+impl Mechanism for Futex {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "futex",
+        summary: "a word of shared memory each way, with 4 bytes in it",
+        family: Family::Notification,
+        waits: &[Wait::Futex],
+        boundaries: true,
+        fixed_size_bytes: Some(4),
+        copies: Copies::Two,
+        when_full: WhenFull::Overwrites,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Words;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        segment::share_memfd(spec, page_bytes(), &mut link)?;
+        Ok(link)
+    }
+
+    fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Words> {
+        let region = segment::attach_object(&mut seat, page_bytes())?;
+        let [send, receive] = [seat.role, seat.role.peer()].map(|role| WORD_OFFSETS[role.index()]);
+        Ok(Words { region, send, receive, seen: 0 })
+    }
+}
+
+/// A word to write and one to watch.
+#[derive(Debug)]
+pub struct Words {
+    region: Arc<Region>,
+    send: usize,
+    receive: usize,
+    seen: u32,
+}
+
+impl Endpoint for Words {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let mut value = [0; 4];
+        value.copy_from_slice(message);
+        let word = self.region.word(self.send);
+        word.store(u32::from_le_bytes(value), Ordering::Release);
+        futex::wake(word)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let word = self.region.word(self.receive);
+        let value = loop {
+            match word.load(Ordering::Acquire) {
+                value if value == self.seen => futex::wait(word, value)?,
+                value => break value,
+            }
+        };
+        self.seen = value;
+        message.copy_from_slice(&value.to_le_bytes());
+        Ok(4)
+    }
+}

@@ -1,0 +1,64 @@
+//! The one list of mechanisms. Registry, conformance tests and documentation all come from it.
+
+use crate::memory::{doorbell, mailbox::Mailbox, segment};
+use crate::{
+    Mechanism, eventfd, fifo, futex, null, pipe, posix_mq, posix_semaphore, process_vm, signal, signalfd,
+    socketpair, sysv_mq, sysv_semaphore, tcp, udp, unix_dgram, unix_seqpacket, unix_stream, vmsplice,
+};
+
+/// Does one thing for every mechanism, each with its own type.
+pub trait Visitor {
+    /// Called once for each mechanism, in the order of the list. Those that wait inside the mechanism come
+    /// once for each way of waiting, under one name.
+    fn visit<M: Mechanism>(&mut self);
+}
+
+macro_rules! mechanisms {
+    ($($mechanism:ty),* $(,)?; in memory: $($segment:ty),* $(,)?) => {
+        /// Visits every mechanism there is.
+        pub fn visit_all(visitor: &mut impl Visitor) {
+            $(visitor.visit::<$mechanism>();)*
+            $(visit_doorbells::<$segment>(visitor);)*
+        }
+    };
+}
+
+mechanisms! {
+    null::Null,
+    pipe::Pipe,
+    fifo::Fifo,
+    unix_stream::UnixStream,
+    unix_seqpacket::UnixSeqpacket,
+    unix_dgram::UnixDgram,
+    socketpair::Socketpair,
+    tcp::Tcp,
+    udp::Udp,
+    posix_mq::PosixMq,
+    sysv_mq::SysvMq,
+    eventfd::Eventfd,
+    signal::Signal,
+    signalfd::Signalfd,
+    posix_semaphore::PosixSemaphore,
+    sysv_semaphore::SysvSemaphore,
+    futex::Futex,
+    process_vm::ProcessVm<doorbell::Futex>,
+    process_vm::ProcessVm<doorbell::Spin>,
+    vmsplice::Vmsplice;
+    in memory:
+    segment::AnonShm,
+    segment::SysvShm,
+    segment::PosixShm,
+    segment::MemfdShm,
+    segment::FileShm,
+}
+
+/// Every doorbell there is, for one kind of memory; the usual one first.
+fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
+    visitor.visit::<Mailbox<S, doorbell::Futex>>();
+    visitor.visit::<Mailbox<S, doorbell::Spin>>();
+    visitor.visit::<Mailbox<S, doorbell::Yield>>();
+    visitor.visit::<Mailbox<S, doorbell::PosixSemaphore>>();
+    visitor.visit::<Mailbox<S, doorbell::SysvSemaphore>>();
+    visitor.visit::<Mailbox<S, doorbell::Eventfd>>();
+    visitor.visit::<Mailbox<S, doorbell::Signal>>();
+}

@@ -1,0 +1,35 @@
+//! Sleeps on the word itself.
+
+use super::Doorbell;
+use crate::Seat;
+use furlong_model::Wait;
+use furlong_os::futex;
+use furlong_os::memory::Region;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// One wake for every message, whether somebody sleeps or not: in a round trip somebody always does.
+#[derive(Debug)]
+pub struct Futex;
+
+impl Doorbell for Futex {
+    const WAIT: Wait = Wait::Futex;
+
+    fn open(_seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+        Ok(Futex)
+    }
+
+    #[inline]
+    fn ring(&self, word: &AtomicU32) -> io::Result<()> {
+        futex::wake(word)
+    }
+
+    #[inline]
+    fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()> {
+        while word.load(Ordering::Acquire) == seen {
+            futex::wait(word, seen)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! How the receiver of a message in shared memory waits, and how its sender wakes it: one way, one file.
+
+mod eventfd;
+mod futex;
+mod posix_semaphore;
+mod signal;
+mod spin;
+mod sysv_semaphore;
+mod r#yield;
+
+pub use eventfd::Eventfd;
+pub use futex::Futex;
+pub use posix_semaphore::PosixSemaphore;
+pub use signal::Signal;
+pub use spin::Spin;
+pub use sysv_semaphore::SysvSemaphore;
+pub use r#yield::Yield;
+
+use crate::{Link, Seat, Spec};
+use furlong_model::{Unavailable, Wait};
+use furlong_os::memory::Region;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// A way to wait for a word in shared memory to change, and to tell that it has.
+pub trait Doorbell: Sized + 'static {
+    /// The row's wait.
+    const WAIT: Wait;
+
+    /// Whether this machine has it.
+    fn probe() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
+    /// Makes what both roles need, in the supervisor.
+    fn create(_spec: &Spec, _region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes this role's part.
+    fn open(seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self>;
+
+    /// Tells the other side that `word` has changed. Called exactly once for each change.
+    fn ring(&self, word: &AtomicU32) -> io::Result<()>;
+
+    /// Waits until `word` no longer holds `seen`. Called exactly once for each change.
+    fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()>;
+}

@@ -1,0 +1,42 @@
+//! A POSIX semaphore each way, in the same region as the messages.
+
+use super::Doorbell;
+use crate::memory::SEMAPHORE_OFFSETS;
+use crate::{Link, Seat, Spec};
+use furlong_model::Wait;
+use furlong_os::memory::Region;
+use furlong_os::posix_semaphore;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// One post and one wait for every message.
+#[derive(Debug)]
+pub struct PosixSemaphore {
+    region: Arc<Region>,
+    send: usize,
+    receive: usize,
+}
+
+impl Doorbell for PosixSemaphore {
+    const WAIT: Wait = Wait::PosixSemaphore;
+
+    fn create(_spec: &Spec, region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
+        SEMAPHORE_OFFSETS.iter().try_for_each(|&offset| posix_semaphore::initialise(region, offset))
+    }
+
+    fn open(seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self> {
+        let [send, receive] = [seat.role, seat.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
+        Ok(PosixSemaphore { region: Arc::clone(region), send, receive })
+    }
+
+    #[inline]
+    fn ring(&self, _word: &AtomicU32) -> io::Result<()> {
+        posix_semaphore::post(&self.region, self.send)
+    }
+
+    #[inline]
+    fn wait(&self, _word: &AtomicU32, _seen: u32) -> io::Result<()> {
+        posix_semaphore::wait(&self.region, self.receive)
+    }
+}

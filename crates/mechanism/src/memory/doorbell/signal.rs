@@ -1,0 +1,40 @@
+//! A queued real-time signal each way.
+
+use super::Doorbell;
+use crate::Seat;
+use crate::signal::can_queue;
+use furlong_model::{Unavailable, Wait};
+use furlong_os::memory::Region;
+use furlong_os::signal::{self, MessageSignal};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// One signal for every message, taken with `sigwaitinfo`.
+#[derive(Debug)]
+pub struct Signal {
+    inbound: MessageSignal,
+    peer: i32,
+}
+
+impl Doorbell for Signal {
+    const WAIT: Wait = Wait::Signal;
+
+    fn probe() -> Result<(), Unavailable> {
+        can_queue()
+    }
+
+    fn open(seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+        Ok(Signal { inbound: MessageSignal::new()?, peer: seat.peer })
+    }
+
+    #[inline]
+    fn ring(&self, _word: &AtomicU32) -> io::Result<()> {
+        signal::queue(self.peer, 0)
+    }
+
+    #[inline]
+    fn wait(&self, _word: &AtomicU32, _seen: u32) -> io::Result<()> {
+        self.inbound.wait().map(drop)
+    }
+}

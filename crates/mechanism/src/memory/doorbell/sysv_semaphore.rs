@@ -1,0 +1,47 @@
+//! A System V semaphore each way.
+
+use super::Doorbell;
+use crate::sysv_semaphore::{give_set, present};
+use crate::{Link, Seat, Spec};
+use furlong_model::{Unavailable, Wait};
+use furlong_os::memory::Region;
+use furlong_os::sysv_semaphore;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// One operation each for ringing and waiting.
+#[derive(Debug)]
+pub struct SysvSemaphore {
+    set: i32,
+    send: u16,
+    receive: u16,
+}
+
+impl Doorbell for SysvSemaphore {
+    const WAIT: Wait = Wait::SysvSemaphore;
+
+    fn probe() -> Result<(), Unavailable> {
+        present()
+    }
+
+    fn create(spec: &Spec, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
+        give_set(spec, link)
+    }
+
+    fn open(seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+        let set = seat.number()?;
+        let [send, receive] = [seat.role, seat.role.peer()].map(|role| role.index() as u16);
+        Ok(SysvSemaphore { set, send, receive })
+    }
+
+    #[inline]
+    fn ring(&self, _word: &AtomicU32) -> io::Result<()> {
+        sysv_semaphore::post(self.set, self.send)
+    }
+
+    #[inline]
+    fn wait(&self, _word: &AtomicU32, _seen: u32) -> io::Result<()> {
+        sysv_semaphore::wait(self.set, self.receive, true)
+    }
+}

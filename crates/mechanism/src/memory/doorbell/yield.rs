@@ -1,0 +1,35 @@
+//! No doorbell: the receiver looks, and lets others run before it looks again.
+
+use super::Doorbell;
+use crate::Seat;
+use furlong_model::Wait;
+use furlong_os::cpu;
+use furlong_os::memory::Region;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Watches the word and yields in between.
+#[derive(Debug)]
+pub struct Yield;
+
+impl Doorbell for Yield {
+    const WAIT: Wait = Wait::Yield;
+
+    fn open(_seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+        Ok(Yield)
+    }
+
+    #[inline]
+    fn ring(&self, _word: &AtomicU32) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()> {
+        while word.load(Ordering::Acquire) == seen {
+            cpu::yield_now();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! A mailbox: one message each way in shared memory.
+//!
+//! The sender copies a message in and the receiver copies it out. No system call moves data, so what a row
+//! costs is its doorbell, two copies, and the cache lines that travel between the cores. Expect a spinning row
+//! across cores to take two to three times the bare transfer of a cache line, and a sleeping one to take what
+//! any sleeping mechanism takes: the wake-up. Writable by both ends, so only for processes that trust each
+//! other.
+
+use super::HEAD_BYTES;
+use super::doorbell::Doorbell;
+use super::post::{INLINE_BYTES, Post};
+use super::segment::Segment;
+use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{Capabilities, Copies, Family, Limits, PeerDeath, Unavailable, Wait, WhenFull};
+use std::io;
+use std::marker::PhantomData;
+
+/// A mailbox in a segment `S` with a doorbell `D`.
+#[derive(Debug)]
+pub struct Mailbox<S, D>(PhantomData<(S, D)>);
+
+impl<S, D: Doorbell> Mailbox<S, D> {
+    const WAITS: &'static [Wait] = &[D::WAIT];
+}
+
+/// Bytes of the part of a message that does not fit in the post, padded so that no two parts share a line (or
+/// a pair of lines: processors fetch those together).
+fn tail_bytes(size_bytes: usize) -> usize {
+    size_bytes.saturating_sub(INLINE_BYTES).next_multiple_of(128)
+}
+
+/// Bytes of a region for messages of up to `size_bytes`.
+fn region_bytes(size_bytes: usize) -> usize {
+    HEAD_BYTES + 2 * tail_bytes(size_bytes)
+}
+
+impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: S::NAME,
+        summary: S::SUMMARY,
+        family: Family::Memory,
+        waits: Self::WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: S::REACH,
+        lifetime: S::LIFETIME,
+        start: S::START,
+    };
+    type Endpoint = Mailboxes<D>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        D::probe()?;
+        S::probe()
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        let region = S::create(spec, region_bytes(spec.size_bytes), &mut link)?;
+        D::create(spec, &region, &mut link)?;
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Mailboxes<D>> {
+        let region = S::attach(&mut seat, region_bytes(spec.size_bytes))?;
+        let doorbell = D::open(&mut seat, &region)?;
+        let [own_tail, other_tail] =
+            [seat.role, seat.role.peer()].map(|role| HEAD_BYTES + role.index() * tail_bytes(spec.size_bytes));
+        let post = Post::new(region, seat.role, doorbell);
+        Ok(Mailboxes { post, own_tail, other_tail })
+    }
+}
+
+/// A mailbox to fill and one to empty.
+#[derive(Debug)]
+pub struct Mailboxes<D> {
+    post: Post<D>,
+    own_tail: usize,
+    other_tail: usize,
+}
+
+impl<D: Doorbell> Endpoint for Mailboxes<D> {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.post.await_room()?;
+        let (inline, tail) = message.split_at(message.len().min(INLINE_BYTES));
+        if !tail.is_empty() {
+            self.post.region().write(self.own_tail, tail);
+        }
+        self.post.publish(message.len(), inline)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let len = self.post.await_message()?;
+        let room = len.min(message.len());
+        let (inline, tail) = message[..room].split_at_mut(room.min(INLINE_BYTES));
+        self.post.read_inline(inline);
+        if !tail.is_empty() {
+            self.post.region().read(self.other_tail, tail);
+        }
+        self.post.take();
+        Ok(len)
+    }
+}

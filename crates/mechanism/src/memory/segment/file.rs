@@ -1,0 +1,23 @@
+//! A plain file in a folder of the user's choice: the kernel may write it to a disk in the background.
+
+use super::{Segment, share_object};
+use crate::{Link, Spec};
+use furlong_model::Reach;
+use furlong_os::memory::Region;
+use furlong_os::segment;
+use std::io;
+use std::sync::Arc;
+
+/// Memory backed by a file.
+#[derive(Debug)]
+pub struct FileShm;
+
+impl Segment for FileShm {
+    const NAME: &'static str = "file-shm";
+    const SUMMARY: &'static str = "mailbox in a mapped file (--file-folder chooses where)";
+    const REACH: Reach = Reach::FileSystem;
+
+    fn create(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        share_object(segment::file(&spec.file_folder, &spec.name, len)?, len, link)
+    }
+}

@@ -1,0 +1,65 @@
+//! What backs shared memory: one kind, one file.
+
+mod anonymous;
+mod file;
+mod memfd;
+mod posix;
+mod sysv;
+
+pub use anonymous::AnonShm;
+pub use file::FileShm;
+pub use memfd::MemfdShm;
+pub use posix::PosixShm;
+pub use sysv::SysvShm;
+
+use crate::{Link, Seat, Spec};
+use furlong_model::{Lifetime, Limits, Reach, Start, Unavailable};
+use furlong_os::memory::Region;
+use furlong_os::segment;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+/// A kind of memory that two processes can map.
+pub trait Segment: 'static {
+    /// The mechanism's name.
+    const NAME: &'static str;
+    /// One line that says what it is.
+    const SUMMARY: &'static str;
+    /// What two processes must have in common.
+    const REACH: Reach;
+    /// How long the kernel keeps it.
+    const LIFETIME: Lifetime = Lifetime::Users;
+    /// How the processes must be started.
+    const START: Start = Start::Fresh;
+
+    /// Whether this machine has it.
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    /// Makes `len` zeroed bytes, hands them over, and gives the supervisor's own view of them.
+    fn create(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>>;
+
+    /// A role's view of what was handed over.
+    fn attach(seat: &mut Seat, len: usize) -> io::Result<Arc<Region>> {
+        attach_object(seat, len)
+    }
+}
+
+/// Hands a memory object to both roles and maps it.
+fn share_object(object: OwnedFd, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+    let region = Region::of_file(object.as_fd(), len)?;
+    link.give_both(object)?;
+    Ok(Arc::new(region))
+}
+
+/// Maps the memory object that the seat has next.
+pub(crate) fn attach_object(seat: &mut Seat, len: usize) -> io::Result<Arc<Region>> {
+    Region::of_file(seat.descriptor()?.as_fd(), len).map(Arc::new)
+}
+
+/// A memfd of `len` bytes for both roles.
+pub(crate) fn share_memfd(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+    share_object(segment::memfd(&spec.name, len)?, len, link)
+}

@@ -1,0 +1,58 @@
+//! Anonymous pipes.
+//!
+//! A write copies the bytes into pages that the pipe owns and wakes a reader; a read copies them out. Expect
+//! two system calls and two wake-ups a round trip, and beyond the pipe's size (64 KiB unless changed) one more
+//! wake-up for each time that it fills.
+
+use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::{Link, Mechanism, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+};
+use furlong_os::pipe;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// anonymous pipes, one each way.
+#[derive(Debug)]
+pub struct Pipe;
+
+impl Mechanism for Pipe {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "pipe",
+        summary: "anonymous pipes, one each way",
+        family: Family::Pipe,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(limits())
+    }
+
+    fn create(_spec: &Spec) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
+        ByteStream::of_two(&mut seat, spec.blocking)
+    }
+}
+
+/// Hands over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
+/// Each role gets its reading end first.
+pub(crate) fn link(there: (OwnedFd, OwnedFd), back: (OwnedFd, OwnedFd)) -> io::Result<Link> {
+    let mut link = Link::new();
+    link.note("pipe-size-bytes", pipe::size_bytes(there.0.as_fd())? as usize);
+    link.give_pair((back.0, there.0));
+    link.give_pair((there.1, back.1));
+    Ok(link)
+}

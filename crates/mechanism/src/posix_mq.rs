@@ -1,0 +1,117 @@
+//! POSIX message queues.
+//!
+//! The kernel keeps messages in a tree by priority; when a receiver sleeps, the sender hands its message over
+//! directly, without queueing it. Expect a pipe's wake-ups and a little less work around them. Queues count
+//! against a limit in bytes that all processes of a user share.
+
+use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, WhenFull,
+};
+use furlong_os::descriptor::set_non_blocking;
+use furlong_os::limits::{Resource, raised, sysctl_number};
+use furlong_os::posix_queue;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// A POSIX queue each way.
+#[derive(Debug)]
+pub struct PosixMq;
+
+/// What the kernel counts for a queue of depth 1 beside the message itself, rounded up.
+const BOOKKEEPING_BYTES: u64 = 256;
+
+impl Mechanism for PosixMq {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "posix-mq",
+        summary: "POSIX message queues, one each way",
+        family: Family::Queue,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::IpcNamespace,
+        lifetime: Lifetime::Removal,
+        start: Start::Fresh,
+    };
+    type Endpoint = Queues;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let Some(largest) = sysctl_number("fs.mqueue.msgsize_max") else {
+            return Err(Unavailable::new("the kernel has no POSIX message queues", "CONFIG_POSIX_MQUEUE=y"));
+        };
+        let bytes = raised(Resource::MessageQueueBytes).unwrap_or(u64::MAX);
+        let each =
+            usize::try_from(bytes / 2).unwrap_or(usize::MAX).saturating_sub(BOOKKEEPING_BYTES as usize);
+        if each < largest {
+            return Ok(Limits::at(
+                each,
+                format!(
+                    "RLIMIT_MSGQUEUE allows this user {bytes} bytes in queues, and a queue each way needs half"
+                ),
+                "raise it as administrator: ulimit -q unlimited (needs CAP_SYS_RESOURCE)",
+            ));
+        }
+        Ok(Limits::at(
+            largest,
+            "fs.mqueue.msgsize_max",
+            "raise it as administrator (sysctl fs.mqueue.msgsize_max, at most 16 MiB), or let furlong have an \
+             IPC namespace of its own, in which it does so itself",
+        ))
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let queue = |way: &str| {
+            let name = format!("{}-{way}", spec.name);
+            posix_queue::create(&name, spec.depth, spec.size_bytes)
+        };
+        let (there, back) = (queue("there")?, queue("back")?);
+        let mut link = Link::new();
+        let (depth, size_bytes) = posix_queue::shape(there.as_fd())?;
+        link.note("queue-depth", depth);
+        link.note("queue-message-bytes", size_bytes);
+        link.give_both(there)?;
+        link.give_both(back)?;
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Queues> {
+        let (there, back) = (seat.descriptor()?, seat.descriptor()?);
+        // Both roles share the queue's one flag, and both want the same.
+        set_non_blocking(there.as_fd(), !spec.blocking)?;
+        set_non_blocking(back.as_fd(), !spec.blocking)?;
+        Ok(match seat.role {
+            Role::Initiator => Queues { send: there, receive: back },
+            Role::Responder => Queues { send: back, receive: there },
+        })
+    }
+}
+
+/// A queue to send to and one to receive from.
+#[derive(Debug)]
+pub struct Queues {
+    send: OwnedFd,
+    receive: OwnedFd,
+}
+
+impl Endpoint for Queues {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        posix_queue::send(self.send.as_fd(), message)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        posix_queue::receive(self.receive.as_fd(), message)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        Some(match interest {
+            Interest::Readable => self.receive.as_fd(),
+            Interest::Writable => self.send.as_fd(),
+        })
+    }
+}

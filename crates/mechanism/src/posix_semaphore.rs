@@ -1,0 +1,81 @@
+//! POSIX semaphores as a notification.
+//!
+//! A `sem_t` in shared memory is a counter and a futex: posting and taking touch the kernel only if somebody
+//! sleeps. Expect the figures of `futex`. It carries nothing, so what is verified is that no post is lost.
+
+use crate::memory::{SEMAPHORE_OFFSETS, segment};
+use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::memory::{Region, page_bytes};
+use furlong_os::posix_semaphore;
+use std::io;
+use std::sync::Arc;
+
+/// A semaphore each way, in a shared page.
+#[derive(Debug)]
+pub struct PosixSemaphore;
+
+impl Mechanism for PosixSemaphore {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "posix-semaphore",
+        summary: "a sem_t in shared memory each way; it carries nothing",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: Some(0),
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Semaphores;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        let region = segment::share_memfd(spec, page_bytes(), &mut link)?;
+        for offset in SEMAPHORE_OFFSETS {
+            posix_semaphore::initialise(&region, offset)?;
+        }
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Semaphores> {
+        let region = segment::attach_object(&mut seat, page_bytes())?;
+        let [send, receive] = [seat.role, seat.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
+        Ok(Semaphores { region, send, receive, blocking: spec.blocking })
+    }
+}
+
+/// A semaphore to post and one to take.
+#[derive(Debug)]
+pub struct Semaphores {
+    region: Arc<Region>,
+    send: usize,
+    receive: usize,
+    blocking: bool,
+}
+
+impl Endpoint for Semaphores {
+    #[inline]
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        posix_semaphore::post(&self.region, self.send)
+    }
+
+    #[inline]
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        if self.blocking {
+            posix_semaphore::wait(&self.region, self.receive)?;
+        } else {
+            posix_semaphore::try_wait(&self.region, self.receive)?;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,110 @@
+//! Memory of the other process, read by system call.
+//!
+//! The sender publishes where its message lies, and the receiver fetches it with `process_vm_readv`: one copy,
+//! no shared buffer, but a walk through the other's page tables in each call. Expect more than a pipe for small
+//! messages and less for large ones. The sender must leave the message alone until it is fetched, and the
+//! receiver needs the right to trace the sender.
+
+use crate::memory::doorbell::Doorbell;
+use crate::memory::post::{INLINE_BYTES, POST_BYTES, Post};
+use crate::memory::segment;
+use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::remote_memory;
+use std::io;
+use std::marker::PhantomData;
+
+/// Reads straight from the peer's memory; a doorbell says when.
+#[derive(Debug)]
+pub struct ProcessVm<D>(PhantomData<D>);
+
+impl<D: Doorbell> ProcessVm<D> {
+    const WAITS: &'static [Wait] = &[D::WAIT];
+}
+
+impl<D: Doorbell> Mechanism for ProcessVm<D> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "process-vm",
+        summary: "process_vm_readv out of the other process's memory",
+        family: Family::RemoteMemory,
+        waits: Self::WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        copies: Copies::One,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::PidNamespace,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Window<D>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        D::probe()?;
+        let byte = [1u8];
+        let mut copy = [0u8];
+        match remote_memory::read(std::process::id() as i32, byte.as_ptr() as u64, &mut copy) {
+            Ok(_) => Ok(Limits::none()),
+            Err(error) => Err(Unavailable::new(
+                format!("process_vm_readv is refused here: {error}"),
+                "in a container, allow it in the seccomp profile (SYS_PTRACE)",
+            )),
+        }
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        let region = segment::share_memfd(spec, POST_BYTES, &mut link)?;
+        D::create(spec, &region, &mut link)?;
+        Ok(link)
+    }
+
+    fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Window<D>> {
+        remote_memory::allow_peers();
+        let region = segment::attach_object(&mut seat, POST_BYTES)?;
+        let doorbell = D::open(&mut seat, &region)?;
+        Ok(Window { peer: seat.peer, post: Post::new(region, seat.role, doorbell) })
+    }
+}
+
+/// Publishes addresses and reads from the peer's.
+#[derive(Debug)]
+pub struct Window<D> {
+    post: Post<D>,
+    peer: i32,
+}
+
+impl<D: Doorbell> Endpoint for Window<D> {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.post.await_room()?;
+        let mut card = [0; INLINE_BYTES];
+        card[..8].copy_from_slice(&(message.as_ptr() as u64).to_le_bytes());
+        self.post.publish(message.len(), &card)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let len = self.post.await_message()?;
+        let mut card = [0; INLINE_BYTES];
+        self.post.read_inline(&mut card);
+        let mut address = [0; 8];
+        address.copy_from_slice(&card[..8]);
+        let mut from = u64::from_le_bytes(address);
+        let room = len.min(message.len());
+        let mut received = 0;
+        while received < room {
+            match remote_memory::read(self.peer, from, &mut message[received..room])? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => {
+                    received += count;
+                    from += count as u64;
+                }
+            }
+        }
+        self.post.take();
+        Ok(len)
+    }
+}

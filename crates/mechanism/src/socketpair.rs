@@ -1,0 +1,47 @@
+//! A pair of UNIX stream sockets that was never bound to a path.
+//!
+//! The path is only how two strangers find each other. Expect the figures of `unix-stream`.
+
+use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::{Link, Mechanism, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// UNIX stream sockets without a name.
+#[derive(Debug)]
+pub struct Socketpair;
+
+impl Mechanism for Socketpair {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "socketpair",
+        summary: "UNIX stream sockets without a name",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(limits())
+    }
+
+    fn create(_spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        link.give_pair(socket::socketpair(Kind::Stream)?);
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
+        ByteStream::of_socket(&mut seat, spec.blocking)
+    }
+}

@@ -1,0 +1,92 @@
+//! System V message queues.
+//!
+//! Older than POSIX queues and simpler inside: a list, a type to choose messages by, and a sender that hands
+//! its message to a sleeping receiver. They are no descriptors, so nothing can wait for a queue and a socket at
+//! once. Expect the figures of `posix-mq`.
+
+use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, Wait,
+    WhenFull,
+};
+use furlong_os::limits::sysctl_number;
+use furlong_os::sysv_queue::{self, PREFIX_BYTES};
+use std::io;
+
+/// A System V queue each way.
+#[derive(Debug)]
+pub struct SysvMq;
+
+impl Mechanism for SysvMq {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "sysv-mq",
+        summary: "System V message queues, one each way",
+        family: Family::Queue,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::IpcNamespace,
+        lifetime: Lifetime::Removal,
+        start: Start::Fresh,
+    };
+    type Endpoint = Queues;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let names = ["kernel.msgmax", "kernel.msgmnb"];
+        let values = names.map(|name| Some((sysctl_number(name)?, name)));
+        let Some((largest, name)) = values.into_iter().flatten().min() else {
+            return Err(Unavailable::new("the kernel has no System V queues", "CONFIG_SYSVIPC=y"));
+        };
+        Ok(Limits::at(
+            largest,
+            name,
+            format!(
+                "raise it as administrator (sysctl {name}), or let furlong have an IPC namespace of its own, in \
+                 which it does so itself"
+            ),
+        ))
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        for key in [spec.key, spec.key + 1] {
+            let (queue, capacity_bytes) = sysv_queue::create(key, spec.size_bytes * spec.depth)?;
+            link.owns_queue(queue);
+            link.give_number(queue);
+            link.note("queue-capacity-bytes", capacity_bytes);
+        }
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Queues> {
+        let (there, back) = (seat.number()?, seat.number()?);
+        let (send, receive) = match seat.role {
+            Role::Initiator => (there, back),
+            Role::Responder => (back, there),
+        };
+        Ok(Queues { send, receive, blocking: spec.blocking })
+    }
+}
+
+/// A queue to send to and one to receive from.
+#[derive(Debug)]
+pub struct Queues {
+    send: i32,
+    receive: i32,
+    blocking: bool,
+}
+
+impl Endpoint for Queues {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        sysv_queue::send(self.send, message.with_prefix(PREFIX_BYTES), self.blocking)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        sysv_queue::receive(self.receive, message.with_prefix(PREFIX_BYTES), self.blocking)
+    }
+}

@@ -1,0 +1,88 @@
+//! System V semaphores as a notification.
+//!
+//! Every operation is a system call, needed or not, on a set that can do much more than count. Expect more
+//! than a POSIX semaphore where nobody sleeps, and the same where somebody must be woken.
+
+use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::limits::sysctl;
+use furlong_os::sysv_semaphore;
+use std::io;
+
+/// A semaphore each way, in one set.
+#[derive(Debug)]
+pub struct SysvSemaphore;
+
+impl Mechanism for SysvSemaphore {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "sysv-semaphore",
+        summary: "a System V semaphore each way; it carries nothing",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: Some(0),
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::IpcNamespace,
+        lifetime: Lifetime::Removal,
+        start: Start::Fresh,
+    };
+    type Endpoint = Semaphores;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        present().map(|()| Limits::none())
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        give_set(spec, &mut link)?;
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Semaphores> {
+        let set = seat.number()?;
+        let [send, receive] = [seat.role, seat.role.peer()].map(|role| role.index() as u16);
+        Ok(Semaphores { set, send, receive, blocking: spec.blocking })
+    }
+}
+
+/// Whether the kernel has System V semaphores.
+pub(crate) fn present() -> Result<(), Unavailable> {
+    match sysctl("kernel.sem") {
+        Some(_) => Ok(()),
+        None => Err(Unavailable::new("the kernel has no System V semaphores", "CONFIG_SYSVIPC=y")),
+    }
+}
+
+/// Makes a set with a semaphore for each role and hands over its number.
+pub(crate) fn give_set(spec: &Spec, link: &mut Link) -> io::Result<()> {
+    let set = sysv_semaphore::create(spec.key, 2)?;
+    link.owns_semaphores(set);
+    link.give_number(set);
+    Ok(())
+}
+
+/// A semaphore to post and one to take.
+#[derive(Debug)]
+pub struct Semaphores {
+    set: i32,
+    send: u16,
+    receive: u16,
+    blocking: bool,
+}
+
+impl Endpoint for Semaphores {
+    #[inline]
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        sysv_semaphore::post(self.set, self.send)
+    }
+
+    #[inline]
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        sysv_semaphore::wait(self.set, self.receive, self.blocking)?;
+        Ok(0)
+    }
+}

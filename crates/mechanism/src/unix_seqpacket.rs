@@ -1,0 +1,47 @@
+//! UNIX sequential-packet sockets: a connection that keeps messages apart.
+//!
+//! One buffer a message, as a stream's, without the work of splitting and joining. Expect `unix-stream`'s
+//! figures for small messages; a message must fit into one buffer, which bounds its size.
+
+use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::datagram::{Datagram, link, unix_limits};
+use crate::{Link, Mechanism, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// UNIX sequential-packet socket with a path.
+#[derive(Debug)]
+pub struct UnixSeqpacket;
+
+impl Mechanism for UnixSeqpacket {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "unix-seqpacket",
+        summary: "UNIX sequential-packet socket with a path",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Datagram;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        unix_limits(Kind::Seqpacket)
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        link(socket::unix_pair(Kind::Seqpacket, &spec.folder)?, spec.size_bytes)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Datagram> {
+        Datagram::open(&mut seat, spec.blocking)
+    }
+}

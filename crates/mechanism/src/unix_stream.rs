@@ -1,0 +1,49 @@
+//! UNIX stream sockets, connected by a path.
+//!
+//! A send copies the bytes into a buffer of its own and puts it on the other socket's queue, and a receive
+//! copies them out and frees it. Expect a pipe's wake-ups and a little more for the buffer and the socket's
+//! locks.
+
+use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::{Link, Mechanism, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// UNIX stream socket with a path.
+#[derive(Debug)]
+pub struct UnixStream;
+
+impl Mechanism for UnixStream {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "unix-stream",
+        summary: "UNIX stream socket with a path",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(limits())
+    }
+
+    fn create(spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        link.give_pair(socket::unix_pair(Kind::Stream, &spec.folder)?);
+        Ok(link)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
+        ByteStream::of_socket(&mut seat, spec.blocking)
+    }
+}
