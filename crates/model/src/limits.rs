@@ -21,11 +21,7 @@ impl Limits {
 
     /// At most `max_size_bytes` a message, because of `limited_by`; `remedy` would raise it.
     pub fn at(max_size_bytes: usize, limited_by: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Limits {
-            max_size_bytes: Some(max_size_bytes),
-            limited_by: limited_by.into(),
-            remedy: remedy.into(),
-        }
+        Limits { max_size_bytes: Some(max_size_bytes), limited_by: limited_by.into(), remedy: remedy.into() }
     }
 }
 

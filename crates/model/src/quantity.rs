@@ -147,9 +147,13 @@ mod tests {
 
     #[test]
     fn times_print_with_three_digits() {
-        for (ns, text) in
-            [(2.345, "2.35 ns"), (41_200.0, "41.2 us"), (999.6, "1.00 us"), (7e6, "7.00 ms"), (3e10, "30.0 s")]
-        {
+        for (ns, text) in [
+            (2.345, "2.35 ns"),
+            (41_200.0, "41.2 us"),
+            (999.6, "1.00 us"),
+            (7e6, "7.00 ms"),
+            (3e10, "30.0 s"),
+        ] {
             assert_eq!(format_ns(ns), text);
         }
     }

@@ -174,10 +174,7 @@ pub enum Fault {
 impl Fault {
     /// Whether the mechanism delivered something other than what was sent.
     pub const fn is_corruption(self) -> bool {
-        matches!(
-            self,
-            Fault::Lost | Fault::Repeated | Fault::Reordered | Fault::Truncated | Fault::Flipped
-        )
+        matches!(self, Fault::Lost | Fault::Repeated | Fault::Reordered | Fault::Truncated | Fault::Flipped)
     }
 }
 

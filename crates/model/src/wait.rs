@@ -89,10 +89,7 @@ impl Wait {
 
     /// Whether the harness waits around a call that never blocks, rather than the mechanism inside it.
     pub const fn needs_non_blocking(self) -> bool {
-        matches!(
-            self,
-            Wait::Spin | Wait::Yield | Wait::Select | Wait::Poll | Wait::Epoll | Wait::SelectFirst
-        )
+        matches!(self, Wait::Spin | Wait::Yield | Wait::Select | Wait::Poll | Wait::Epoll | Wait::SelectFirst)
     }
 }
 

@@ -1,0 +1,225 @@
+//! The stored histogram of one trial, decoded without trusting it.
+//!
+//! A record may come from anywhere. The histogram crate would allocate what a header asks for, so the header
+//! is read and bounded here first.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use flate2::read::ZlibDecoder;
+use hdrhistogram::{Histogram, serialization::Deserializer};
+use std::io::Read;
+
+/// Most base64 text of one histogram, in bytes: a real one is a few thousand.
+const MAX_TEXT_BYTES: usize = 2 << 20;
+/// Most bytes that a histogram may inflate to: 54 buckets of 1,024 counts of 9 bytes are half a MiB.
+const MAX_INFLATED_BYTES: u64 = 4 << 20;
+/// Most significant digits: 4 need at most 7 MiB of counts, 5 would need 50 MiB.
+const MAX_DIGITS: u32 = 4;
+/// Largest trackable value, in nanoseconds: 146 years, and no sum of two can overflow.
+const MAX_VALUE_NS: u64 = 1 << 62;
+/// Most samples: above this a count is no longer exact as a float.
+const MAX_SAMPLES: u64 = 1 << 53;
+
+const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+/// Cookie, payload length, offset, digits, lowest value, highest value, ratio.
+const HEADER_BYTES: usize = 40;
+
+/// Why a stored histogram cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("its histogram cannot be read: {0}")]
+pub struct HistogramError(String);
+
+impl HistogramError {
+    fn new(reason: impl ToString) -> Self {
+        HistogramError(reason.to_string())
+    }
+}
+
+/// The times of one trial's samples, as values with counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distribution {
+    /// Middle of each bucket in nanoseconds, ascending, and its count above zero.
+    buckets: Vec<(f64, u64)>,
+    samples: u64,
+    max_ns: f64,
+}
+
+impl Distribution {
+    /// Reads `Measurement::histogram`: HdrHistogram V2 with deflate, in base64. At least one sample is required.
+    pub fn decode(text: &str) -> Result<Self, HistogramError> {
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(HistogramError::new(format_args!("it is longer than {MAX_TEXT_BYTES} bytes")));
+        }
+        let bytes = STANDARD.decode(text).map_err(HistogramError::new)?;
+        let inflated = inflate(&bytes)?;
+        check_header(&inflated)?;
+        let histogram: Histogram<u64> =
+            Deserializer::new().deserialize(&mut inflated.as_slice()).map_err(HistogramError::new)?;
+        Self::from_histogram(&histogram)
+    }
+
+    fn from_histogram(histogram: &Histogram<u64>) -> Result<Self, HistogramError> {
+        // The crate's sum saturates, so this also keeps its iterator from overflowing.
+        if histogram.is_empty() || histogram.len() > MAX_SAMPLES {
+            return Err(HistogramError::new(format_args!("it holds {} samples", histogram.len())));
+        }
+        let middle = |value| histogram.median_equivalent(value) as f64;
+        let buckets =
+            histogram.iter_recorded().map(|step| (middle(step.value_iterated_to()), step.count_at_value()));
+        Ok(Distribution {
+            buckets: buckets.collect(),
+            samples: histogram.len(),
+            max_ns: histogram.max() as f64,
+        })
+    }
+
+    /// Middle of each bucket in nanoseconds, ascending, with its share of the samples.
+    pub fn shares(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.buckets.iter().map(|&(value, count)| (value, count as f64 / self.samples as f64))
+    }
+
+    /// The smallest time, in nanoseconds, that at least half of the samples do not exceed.
+    pub fn median_ns(&self) -> f64 {
+        let mut below = 0;
+        let found = self.buckets.iter().find(|(_, count)| {
+            below += count;
+            below >= self.samples.div_ceil(2)
+        });
+        found.map_or(self.max_ns, |(value, _)| *value)
+    }
+
+    /// Mean in nanoseconds.
+    pub fn mean_ns(&self) -> f64 {
+        self.shares().map(|(value, share)| value * share).sum()
+    }
+
+    /// Variance in square nanoseconds.
+    pub fn variance_ns2(&self) -> f64 {
+        let mean = self.mean_ns();
+        self.shares().map(|(value, share)| (value - mean).powi(2) * share).sum()
+    }
+
+    /// The longest sample, in nanoseconds.
+    pub fn max_ns(&self) -> f64 {
+        self.max_ns
+    }
+}
+
+/// Takes off the outer frame (cookie, length) and inflates, up to [`MAX_INFLATED_BYTES`].
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
+    let (frame, packed) = bytes.split_at_checked(8).ok_or_else(|| HistogramError::new("it is cut short"))?;
+    if frame[..4] != COMPRESSED_COOKIE.to_be_bytes() {
+        return Err(HistogramError::new("it is no HdrHistogram V2 with deflate"));
+    }
+    let mut inflated = Vec::new();
+    let mut inflater = ZlibDecoder::new(packed).take(MAX_INFLATED_BYTES + 1);
+    inflater.read_to_end(&mut inflated).map_err(HistogramError::new)?;
+    if inflated.len() as u64 > MAX_INFLATED_BYTES {
+        return Err(HistogramError::new(format_args!("it inflates to more than {MAX_INFLATED_BYTES} bytes")));
+    }
+    Ok(inflated)
+}
+
+/// Refuses what would make the histogram crate allocate without bound, or overflow.
+fn check_header(inflated: &[u8]) -> Result<(), HistogramError> {
+    let (header, payload) = inflated
+        .split_at_checked(HEADER_BYTES)
+        .ok_or_else(|| HistogramError::new("its header is cut short"))?;
+    let word = |at: usize| u32::from_be_bytes(std::array::from_fn(|byte| header[at + byte]));
+    let long = |at: usize| u64::from_be_bytes(std::array::from_fn(|byte| header[at + byte]));
+    let (payload_bytes, digits, lowest, highest) = (word(4), word(12), long(16), long(24));
+    if payload_bytes as usize > payload.len() {
+        return Err(HistogramError::new("its counts are cut short"));
+    }
+    if digits > MAX_DIGITS || highest > MAX_VALUE_NS || !(1..=highest / 2).contains(&lowest) {
+        let range = format!("it claims {digits} digits for values from {lowest} to {highest}");
+        return Err(HistogramError::new(range));
+    }
+    // This number is i64::MIN, which the crate negates. No count in a real histogram comes near it.
+    if payload.windows(9).any(|bytes| bytes == [0xff; 9]) {
+        return Err(HistogramError::new("it holds an impossible count"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::encode;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    /// A frame around any inflated bytes, as a hostile writer would make it.
+    fn frame(inflated: &[u8]) -> String {
+        let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(inflated).unwrap();
+        let packed = packer.finish().unwrap();
+        let mut bytes = COMPRESSED_COOKIE.to_be_bytes().to_vec();
+        bytes.extend((packed.len() as u32).to_be_bytes());
+        bytes.extend(packed);
+        STANDARD.encode(bytes)
+    }
+
+    /// A V2 header with these claims, followed by `payload`.
+    fn claims(payload_bytes: u32, digits: u32, lowest: u64, highest: u64, payload: &[u8]) -> String {
+        let mut bytes = 0x1c84_9313_u32.to_be_bytes().to_vec();
+        bytes.extend(payload_bytes.to_be_bytes());
+        bytes.extend(0_u32.to_be_bytes());
+        bytes.extend(digits.to_be_bytes());
+        bytes.extend(lowest.to_be_bytes());
+        bytes.extend(highest.to_be_bytes());
+        bytes.extend(1.0_f64.to_be_bytes());
+        bytes.extend(payload);
+        frame(&bytes)
+    }
+
+    #[test]
+    fn reads_what_the_serializer_wrote() {
+        let read = Distribution::decode(&encode([100, 100, 200, 400])).unwrap();
+        assert_eq!((read.median_ns(), read.mean_ns(), read.max_ns()), (100.0, 200.0, 400.0));
+        assert_eq!(read.variance_ns2(), 15_000.0);
+        assert_eq!(read.shares().collect::<Vec<_>>(), [(100.0, 0.5), (200.0, 0.25), (400.0, 0.25)]);
+    }
+
+    #[test]
+    fn hostile_histograms_are_refused_with_a_reason() {
+        let bomb = frame(&vec![0; 64 << 20]);
+        let minimum = [0xff; 9];
+        let huge = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+        for (text, reason) in [
+            (String::new(), "cut short"),
+            ("not base64!".into(), "Invalid"),
+            (STANDARD.encode([0; 64]), "no HdrHistogram"),
+            (encode([]), "0 samples"),
+            (bomb, "inflates to more than"),
+            (claims(u32::MAX, 3, 1, 1_000_000, &[]), "counts are cut short"),
+            (claims(0, 5, 1, MAX_VALUE_NS, &[]), "5 digits"),
+            (claims(0, 3, 0, 1000, &[]), "from 0"),
+            (claims(0, 3, 900, 1000, &[]), "from 900"),
+            (claims(0, 3, 1, u64::MAX, &[]), "to 18446744073709551615"),
+            (claims(9, 3, 1, 1000, &minimum), "impossible count"),
+            (claims(27, 3, 1, 1000, &huge.repeat(3)), "samples"),
+            ("A".repeat(MAX_TEXT_BYTES + 4), "longer than"),
+        ] {
+            let error = Distribution::decode(&text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error} should say {reason}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Distribution::decode(&frame(&bytes));
+            let _ = Distribution::decode(&STANDARD.encode(&bytes));
+        }
+
+        #[test]
+        fn no_payload_makes_it_panic(
+            digits in 0_u32..6, highest in any::<u64>(),
+            payload in proptest::collection::vec(prop_oneof![any::<u8>(), Just(0xff)], 0..64),
+        ) {
+            if let Ok(read) = Distribution::decode(&claims(payload.len() as u32, digits, 1, highest, &payload)) {
+                prop_assert!(read.median_ns() <= read.max_ns() && read.mean_ns().is_finite());
+            }
+        }
+    }
+}

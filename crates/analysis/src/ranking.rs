@@ -1,0 +1,228 @@
+//! Which rows may be compared, and in which order they come.
+//!
+//! Only rows that do the same work, wait the same way and sit the same way are ranked together. Rows whose
+//! intervals overlap tie.
+
+use crate::Row;
+use furlong_model::{Case, Family, Harness, Placement, WaitKind, format_bytes};
+use serde::{Deserialize, Serialize};
+
+/// Rows that may be compared with each other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Group {
+    /// What its messages carry.
+    pub carries: Carries,
+    /// Bytes in each message; `None` for notifications, which carry what they carry.
+    pub size_bytes: Option<usize>,
+    /// Where the roles run.
+    pub placement: Placement,
+    /// How they wait.
+    pub waiting: WaitKind,
+    /// Its name in rows, as in `other-core/sleeping/128B`.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+}
+
+/// What the messages of a row carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Carries {
+    /// As many bytes as were asked.
+    Data,
+    /// A wake-up of 0 to 8 bytes.
+    Notification,
+    /// Nothing: the loop without a mechanism.
+    Nothing,
+}
+
+impl Group {
+    fn of(case: &Case, family: Option<Family>) -> Self {
+        let carries = match family {
+            Some(Family::Floor) => Carries::Nothing,
+            Some(Family::Notification) => Carries::Notification,
+            _ => Carries::Data,
+        };
+        let size_bytes = (carries != Carries::Notification).then_some(case.size_bytes);
+        let (placement, waiting) = (case.placement, case.wait.kind());
+        let waits = match waiting {
+            WaitKind::Sleeping => "sleeping",
+            WaitKind::Spinning => "spinning",
+        };
+        let carried = match (carries, size_bytes.map(format_bytes)) {
+            (Carries::Nothing, size) => format!("floor-{}", size.unwrap_or_default()),
+            (_, Some(size)) => size,
+            (_, None) => "notification".to_owned(),
+        };
+        let name = format!("{placement}/{waits}/{carried}");
+        let title = title(carries, size_bytes, placement, waiting);
+        Group { carries, size_bytes, placement, waiting, name, title }
+    }
+}
+
+/// Where the roles run, for people.
+pub(crate) fn describe_placement(placement: Placement) -> String {
+    match placement {
+        Placement::OtherCore => "two cores".to_owned(),
+        Placement::SameCore => "one core".to_owned(),
+        Placement::Explicit(initiator, responder) => format!("processors {initiator} and {responder}"),
+    }
+}
+
+fn title(carries: Carries, size_bytes: Option<usize>, placement: Placement, waiting: WaitKind) -> String {
+    let carried = match (carries, size_bytes) {
+        (Carries::Data, Some(bytes)) => format!("{} messages", format_bytes(bytes)),
+        (Carries::Nothing, _) => "No mechanism".to_owned(),
+        _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
+    };
+    let wait = match (waiting, placement) {
+        (WaitKind::Sleeping, _) => "sleeping until woken",
+        (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
+        (WaitKind::Spinning, _) => "spinning (who waits keeps a processor busy)",
+    };
+    format!("{carried} on {}, {wait}", describe_placement(placement))
+}
+
+/// Sorts `rows` by group and median, and gives each its group, rank and ties. Returns the groups in order.
+pub(crate) fn rank(rows: &mut Vec<Row>, harness: &Harness) -> Vec<Group> {
+    let mut keyed: Vec<_> =
+        std::mem::take(rows).into_iter().map(|row| (Group::of(&row.case, row.family), row)).collect();
+    keyed.sort_by(|(a, x), (b, y)| {
+        a.cmp(b).then(x.round_trip_ns.p50.total_cmp(&y.round_trip_ns.p50)).then(x.case.cmp(&y.case))
+    });
+    let mut groups = Vec::new();
+    for members in keyed.chunk_by_mut(|(a, _), (b, _)| a == b) {
+        let ties = ties(members, harness);
+        let ranks = ranks(members, harness);
+        for ((group, row), (tied_with, rank)) in members.iter_mut().zip(ties.into_iter().zip(ranks)) {
+            row.group.clone_from(&group.name);
+            (row.rank, row.tied_with) = (rank, tied_with);
+        }
+        groups.push(members[0].0.clone());
+    }
+    rows.extend(keyed.into_iter().map(|(_, row)| row));
+    groups
+}
+
+/// For each row the names of all others that it cannot be told apart from.
+fn ties(members: &[(Group, Row)], harness: &Harness) -> Vec<Vec<String>> {
+    let tied = |(at, (_, row)): (usize, &(Group, Row))| {
+        let others =
+            members.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (_, other))| other);
+        others.filter(|other| overlap(row, other, harness)).map(|other| other.case.row()).collect()
+    };
+    members.iter().enumerate().map(tied).collect()
+}
+
+/// Places from 1. A row shares the place of the first row of that place while it overlaps that first row:
+/// with the row before it instead, a chain of neighbours would make the fastest tie with the slowest.
+fn ranks(members: &[(Group, Row)], harness: &Harness) -> Vec<usize> {
+    let mut first = 0;
+    let mut place = |at: usize| {
+        if !overlap(&members[first].1, &members[at].1, harness) {
+            first = at;
+        }
+        first + 1
+    };
+    (0..members.len()).map(&mut place).collect()
+}
+
+/// Whether both have intervals and those overlap, or are nearer to each other than can be resolved.
+fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
+    let (Some([a_low, a_high]), Some([b_low, b_high])) =
+        (a.round_trip_ns.median_ci95, b.round_trip_ns.median_ci95)
+    else {
+        return false;
+    };
+    let resolved = resolution_ns(a, harness).max(resolution_ns(b, harness));
+    a_low <= b_high + resolved && b_low <= a_high + resolved
+}
+
+/// What two medians must differ by to differ at all, in nanoseconds: a bucket of the histogram, which is
+/// 0.1 % wide, or a step of the clock spread over the round trips of a sample.
+fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
+    let step_ns = harness.clock_step_ns / f64::from(row.round_trips_per_sample.max(1));
+    (row.round_trip_ns.p50 / 1000.0).max(step_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::row;
+    use furlong_model::Wait;
+
+    /// A sleeping row on two cores with this interval around its middle.
+    fn at(name: &str, low: f64, high: f64) -> Row {
+        let mut row = row(name, Wait::Block, Placement::OtherCore, f64::midpoint(low, high));
+        row.round_trip_ns.median_ci95 = Some([low, high]);
+        row
+    }
+
+    fn ranked(mut rows: Vec<Row>) -> Vec<(String, usize, String)> {
+        rank(&mut rows, &Harness::default());
+        rows.into_iter().map(|row| (row.case.mechanism, row.rank, row.tied_with.join(" "))).collect()
+    }
+
+    fn expect(rows: Vec<Row>, expected: &[(&str, usize, &str)]) {
+        let ranked = ranked(rows);
+        let borrowed: Vec<_> = ranked.iter().map(|(name, rank, ties)| (&**name, *rank, &**ties)).collect();
+        assert_eq!(borrowed, expected);
+    }
+
+    #[test]
+    fn rows_apart_are_ranked_one_by_one() {
+        let rows = vec![at("c", 300.0, 310.0), at("a", 100.0, 110.0), at("b", 200.0, 210.0)];
+        expect(rows, &[("a", 1, ""), ("b", 2, ""), ("c", 3, "")]);
+    }
+
+    #[test]
+    fn ties_are_not_chained() {
+        let rows = vec![at("a", 100.0, 120.0), at("b", 115.0, 135.0), at("c", 130.0, 150.0)];
+        expect(rows, &[("a", 1, "b/block"), ("b", 1, "a/block c/block"), ("c", 3, "b/block")]);
+    }
+
+    #[test]
+    fn rows_nearer_than_a_bucket_tie() {
+        let rows =
+            vec![at("a", 10_000.0, 10_000.0), at("b", 10_008.0, 10_008.0), at("c", 10_030.0, 10_030.0)];
+        expect(rows, &[("a", 1, "b/block"), ("b", 1, "a/block"), ("c", 3, "")]);
+    }
+
+    #[test]
+    fn a_row_without_interval_is_ranked_and_ties_with_nothing() {
+        let mut lone = at("b", 105.0, 106.0);
+        lone.round_trip_ns.median_ci95 = None;
+        let rows = vec![at("a", 100.0, 110.0), lone, at("c", 104.0, 112.0)];
+        expect(rows, &[("a", 1, "c/block"), ("b", 2, ""), ("c", 3, "a/block")]);
+    }
+
+    #[test]
+    fn only_like_is_ranked_with_like() {
+        let mut rows = vec![
+            row("pipe", Wait::Block, Placement::OtherCore, 5000.0),
+            row("pipe", Wait::Spin, Placement::OtherCore, 1000.0),
+            row("pipe", Wait::Block, Placement::SameCore, 3000.0),
+            row("pipe", Wait::Block, Placement::Explicit(0, 3), 3000.0),
+            Row {
+                family: Some(Family::Notification),
+                ..row("eventfd", Wait::Eventfd, Placement::OtherCore, 4000.0)
+            },
+            Row { family: Some(Family::Floor), ..row("null", Wait::Spin, Placement::OtherCore, 30.0) },
+        ];
+        let groups = rank(&mut rows, &Harness::default());
+        let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "other-core/sleeping/128B",
+                "other-core/spinning/128B",
+                "same-core/sleeping/128B",
+                "0:3/sleeping/128B",
+                "other-core/sleeping/notification",
+                "other-core/spinning/floor-128B",
+            ]
+        );
+        assert!(rows.iter().all(|row| row.rank == 1));
+        assert_eq!(groups[3].title, "128B messages on processors 0 and 3, sleeping until woken");
+    }
+}

@@ -1,0 +1,100 @@
+//! A summary for a spreadsheet: a line a case, with or without a speed.
+
+use super::text::plain;
+use crate::{Row, Skipped, Summary};
+use furlong_model::Case;
+
+/// One line: a case with its figures or with the reason why it has none.
+struct Line<'a> {
+    case: &'a Case,
+    row: Option<&'a Row>,
+    skipped: Option<&'a Skipped>,
+}
+
+impl Line<'_> {
+    fn of_row(&self, cell: impl Fn(&Row) -> String) -> String {
+        self.row.map_or_else(String::new, cell)
+    }
+
+    fn figure(&self, figure: impl Fn(&Row) -> f64) -> String {
+        self.of_row(|row| figure(row).to_string())
+    }
+
+    fn end_of_interval(&self, end: usize) -> String {
+        self.of_row(|row| {
+            row.round_trip_ns.median_ci95.map_or_else(String::new, |ends| ends[end].to_string())
+        })
+    }
+
+    fn of_skipped(&self, cell: impl Fn(&Skipped) -> String) -> String {
+        self.skipped.map_or_else(String::new, cell)
+    }
+}
+
+/// The name of a column and how to fill it. Empty where a case has no such figure.
+type Column = (&'static str, fn(&Line) -> String);
+
+/// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
+const COLUMNS: [Column; 32] = [
+    ("mechanism", |line| words(&line.case.mechanism)),
+    ("wait", |line| line.case.wait.to_string()),
+    ("pattern", |line| line.case.pattern.to_string()),
+    ("size_bytes", |line| line.case.size_bytes.to_string()),
+    ("placement", |line| line.case.placement.to_string()),
+    ("status", |line| line.skipped.map_or("measured", |skipped| skipped.status.name()).to_owned()),
+    ("group", |line| line.of_row(|row| row.group.clone())),
+    ("rank", |line| line.of_row(|row| row.rank.to_string())),
+    ("tied_with", |line| line.of_row(|row| words(&row.tied_with.join(" ")))),
+    ("trials", |line| {
+        line.of_row(|row| row.trials.to_string()) + &line.of_skipped(|skipped| skipped.trials.to_string())
+    }),
+    ("failed_trials", |line| line.of_row(|row| row.failed_trials.to_string())),
+    ("round_trips_per_sample", |line| line.of_row(|row| row.round_trips_per_sample.to_string())),
+    ("p50_ns", |line| line.figure(|row| row.round_trip_ns.p50)),
+    ("p90_ns", |line| line.figure(|row| row.round_trip_ns.p90)),
+    ("p99_ns", |line| line.figure(|row| row.round_trip_ns.p99)),
+    ("p999_ns", |line| line.figure(|row| row.round_trip_ns.p999)),
+    ("max_ns", |line| line.figure(|row| row.round_trip_ns.max)),
+    ("mean_ns", |line| line.figure(|row| row.round_trip_ns.mean)),
+    ("stddev_ns", |line| line.figure(|row| row.round_trip_ns.stddev)),
+    ("median_ci95_low_ns", |line| line.end_of_interval(0)),
+    ("median_ci95_high_ns", |line| line.end_of_interval(1)),
+    ("round_trips_per_second", |line| line.figure(|row| row.round_trips_per_second)),
+    ("user_cpu_ns_per_round_trip", |line| line.figure(|row| row.cpu_ns_per_round_trip.user)),
+    ("system_cpu_ns_per_round_trip", |line| line.figure(|row| row.cpu_ns_per_round_trip.system)),
+    ("voluntary_switches_per_round_trip", |line| line.figure(|row| row.switches_per_round_trip.voluntary)),
+    ("involuntary_switches_per_round_trip", |line| {
+        line.figure(|row| row.switches_per_round_trip.involuntary)
+    }),
+    ("minor_faults_per_round_trip", |line| line.figure(|row| row.page_faults_per_round_trip.minor)),
+    ("major_faults_per_round_trip", |line| line.figure(|row| row.page_faults_per_round_trip.major)),
+    ("verified", |line| line.of_row(|row| row.verified.to_string())),
+    ("processors", |line| {
+        line.of_row(|row| row.processors.iter().map(usize::to_string).collect::<Vec<_>>().join(":"))
+    }),
+    ("reason", |line| line.of_skipped(|skipped| words(&skipped.reason))),
+    ("remedy", |line| line.of_skipped(|skipped| words(&skipped.remedy))),
+];
+
+/// A header, then a line a row by group and rank, then a line for each skipped case.
+///
+/// A case that lost some of its trials is in both parts: once with its figures, once with the reason.
+pub fn csv(summary: &Summary) -> String {
+    let rows = summary.rows.iter().map(|row| Line { case: &row.case, row: Some(row), skipped: None });
+    let skipped =
+        summary.skipped.iter().map(|entry| Line { case: &entry.case, row: None, skipped: Some(entry) });
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut write = |cells: Vec<String>| {
+        writer.write_record(cells).expect("every record has the header's length, and memory takes them all");
+    };
+    write(COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect());
+    rows.chain(skipped).for_each(|line| write(COLUMNS.iter().map(|(_, cell)| cell(&line)).collect()));
+    let bytes = writer.into_inner().expect("memory takes every byte");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Text of a record; a spreadsheet must not take it for a formula.
+fn words(text: &str) -> String {
+    let text = plain(text);
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}

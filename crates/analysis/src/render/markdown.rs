@@ -1,0 +1,62 @@
+//! A summary as Markdown, for an issue or a README.
+
+use super::{
+    layout::{COLUMNS, Entry, entries},
+    prose,
+    text::plain,
+};
+use crate::{Carries, Summary};
+
+/// The same as the terminal's table, with every column.
+pub fn markdown(summary: &Summary) -> String {
+    let mut text = format!("{}\n\n", escape(&prose::machine(summary)));
+    text += &format!("The machine was **{}**.\n", summary.noise.level.name());
+    text += &list(prose::noise(summary));
+    if let Some(floor) = prose::floor(summary) {
+        text += &format!("\n{}\n", escape(&floor));
+    }
+    if summary.partial {
+        text += "\n**The run is partial**: it was interrupted, or its file cut off.\n";
+    }
+    for group in summary.groups.iter().filter(|group| group.carries != Carries::Nothing) {
+        text += &format!("\n### {}\n\n{}", group.title, ranking(&entries(summary, group)));
+    }
+    if summary.rows.is_empty() {
+        text += "\nNothing was measured.\n";
+    }
+    text += &list(prose::footnotes(summary));
+    let skipped = prose::skipped(summary).into_iter().map(|(_, line)| line).collect();
+    text += &titled("Not measured, or not in every trial", skipped);
+    text + &titled("What this says", summary.lessons.iter().map(|lesson| plain(lesson)).collect())
+}
+
+fn ranking(entries: &[Entry]) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let header = line(COLUMNS.iter().map(|column| column.header.to_owned()).collect());
+    let rule =
+        line(COLUMNS.iter().map(|column| if column.words { ":--" } else { "--:" }.to_owned()).collect());
+    let cells = |entry| line(COLUMNS.iter().map(|column| escape(&(column.cell)(entry))).collect());
+    header + &rule + &entries.iter().map(cells).collect::<String>()
+}
+
+fn list(lines: Vec<String>) -> String {
+    let lines: String = lines.iter().map(|line| format!("- {}\n", escape(line))).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn titled(title: &str, lines: Vec<String>) -> String {
+    let list = list(lines);
+    if list.is_empty() { list } else { format!("\n### {title}\n{list}") }
+}
+
+/// Keeps text from becoming markup, a table's border included.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '~' | '#' | '&') {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}

@@ -1,0 +1,128 @@
+//! A summary for a terminal.
+
+use super::{
+    layout::{COLUMNS, Column, Entry, entries},
+    prose,
+    style::{Paint, Style},
+    text::{plain, wrap},
+};
+use crate::{Carries, Group, Level, SkippedStatus, Summary};
+use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
+
+/// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
+pub fn table(summary: &Summary, style: Style) -> String {
+    let mut text = head(summary, style);
+    text += &rankings(summary, style);
+    if summary.rows.is_empty() {
+        text += "\nNothing was measured.\n";
+    }
+    text += &footnotes(summary, style);
+    let skipped = prose::skipped(summary).into_iter().map(|line| skipped_line(line, style));
+    text += &titled("Not measured, or not in every trial", skipped, style);
+    let lessons = summary.lessons.iter().map(|lesson| bullet(&plain(lesson), style));
+    text + &titled("What this says", lessons, style)
+}
+
+/// Everything above the tables.
+fn head(summary: &Summary, style: Style) -> String {
+    let (paint, verdict) = match summary.noise.level {
+        Level::Quiet => (Paint::Green, "The machine was quiet."),
+        Level::Noisy => {
+            (Paint::Yellow, "The machine was NOISY: figures may be off by more than their intervals say.")
+        }
+        Level::Unreliable => (Paint::Red, "The machine was UNRELIABLE: do not use these figures."),
+    };
+    let mut text = wrap(&prose::machine(summary), style.width, 2) + "\n";
+    text += &format!("{}\n", style.paint(paint, &wrap(verdict, style.width, 2)));
+    for line in prose::noise(summary) {
+        text += &(bullet(&line, style) + "\n");
+    }
+    if let Some(floor) = prose::floor(summary) {
+        text += &(wrap(&floor, style.width, 2) + "\n");
+    }
+    if summary.partial {
+        let partial = "The run is partial: it was interrupted, or its file cut off.";
+        text += &format!("{}\n", style.paint(Paint::Yellow, partial));
+    }
+    text
+}
+
+/// All tables: those of data have the same columns and widths, so that they compare at a glance, and so have
+/// those of notifications, whose names are longer.
+fn rankings(summary: &Summary, style: Style) -> String {
+    let kinds = summary.groups.chunk_by(|a, b| a.carries == b.carries);
+    kinds
+        .filter(|groups| groups[0].carries != Carries::Nothing)
+        .map(|groups| alike(summary, groups, style))
+        .collect()
+}
+
+/// A table for each of `groups`, with the same columns and widths.
+fn alike(summary: &Summary, groups: &[Group], style: Style) -> String {
+    let entries: Vec<_> = groups.iter().flat_map(|group| entries(summary, group)).collect();
+    let lines = fitted(&entries, style.width);
+    let (header, mut rows) = lines.split_at(lines.len() - entries.len());
+    let header: String = header.iter().map(|line| style.paint(Paint::Dim, line) + "\n").collect();
+    let mut text = String::new();
+    for group in groups {
+        let (members, rest) = rows.split_at(summary.rows_of(group).count());
+        rows = rest;
+        let title = style.paint(Paint::Bold, &wrap(&group.title, style.width, 2));
+        text += &format!("\n{title}\n{header}{}\n", members.join("\n"));
+    }
+    text
+}
+
+/// A header of two lines and a line an entry, with as many columns as fit.
+fn fitted(entries: &[Entry], width: usize) -> Vec<String> {
+    let mut columns: Vec<&Column> = COLUMNS.iter().collect();
+    loop {
+        let lines = grid(&columns, entries);
+        let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default();
+        let next = columns.iter().map(|column| column.expendable).max().unwrap_or_default();
+        if widest <= width || next == 0 {
+            return lines;
+        }
+        columns.retain(|column| column.expendable != next);
+    }
+}
+
+fn grid(columns: &[&Column], entries: &[Entry]) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table
+        .set_style(TableComponent::HeaderLines, '─')
+        .set_style(TableComponent::MiddleHeaderIntersections, '─');
+    table.set_header(columns.iter().map(|column| column.header));
+    for entry in entries {
+        table.add_row(columns.iter().map(|column| (column.cell)(entry)));
+    }
+    for (column, made) in columns.iter().zip(table.column_iter_mut()) {
+        // One space here and one from the empty border make two.
+        made.set_padding((0, 1));
+        made.set_cell_alignment(if column.words { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn bullet(text: &str, style: Style) -> String {
+    wrap(&format!("- {text}"), style.width, 2)
+}
+
+fn skipped_line((status, line): (SkippedStatus, String), style: Style) -> String {
+    let line = bullet(&line, style);
+    if status == SkippedStatus::Failed { style.paint(Paint::Red, &line) } else { line }
+}
+
+/// Lines under a title, or nothing without lines.
+fn titled(title: &str, lines: impl Iterator<Item = String>, style: Style) -> String {
+    let lines: String = lines.map(|line| line + "\n").collect();
+    if lines.is_empty() { lines } else { format!("\n{}\n{lines}", style.paint(Paint::Bold, title)) }
+}
+
+/// What the marks mean, after an empty line; nothing without marks.
+fn footnotes(summary: &Summary, style: Style) -> String {
+    let dim = |line: String| style.paint(Paint::Dim, &wrap(&line, style.width, 2)) + "\n";
+    let lines: String = prose::footnotes(summary).into_iter().map(dim).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}

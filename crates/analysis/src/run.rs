@@ -1,0 +1,90 @@
+//! A run as a whole: its records, sorted by kind.
+
+use furlong_model::{End, NoiseReading, Record, RunHeader, SCHEMA, Trial};
+
+/// Everything that one run recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// What was asked, of which machine.
+    pub header: RunHeader,
+    /// What else the machine was doing, in the order it was read.
+    pub noise: Vec<NoiseReading>,
+    /// Every trial, in the order they ended.
+    pub trials: Vec<Trial>,
+    /// How the run ended; `None` if the file was cut off.
+    pub end: Option<End>,
+    /// Whether the last line was cut in the middle and left out.
+    pub torn: bool,
+}
+
+/// What makes a row of records no run.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// The text is not a record.
+    #[error("this is no record of furlong: {0}")]
+    NoRecord(serde_json::Error),
+    /// A newer furlong wrote it.
+    #[error("written in schema {0}, and this furlong reads up to schema {SCHEMA}: use a newer furlong")]
+    NewerSchema(u64),
+    /// Something comes before the header, or nothing comes at all.
+    #[error("a run starts with a 'run' record, and there is none")]
+    NoHeader,
+    /// Two runs in one file.
+    #[error("a second run starts here: split the file, since one report is about one run")]
+    SecondRun,
+    /// A line of unreasonable length.
+    #[error("the line is longer than {0} bytes")]
+    LineTooLong(u64),
+    /// A file of unreasonable length.
+    #[error("the run is longer than {0} bytes")]
+    RunTooLong(u64),
+    /// The file cannot be read on.
+    #[error("reading failed: {0}")]
+    Io(std::io::Error),
+}
+
+impl Run {
+    /// Builds a run from records in the order they were written.
+    pub fn from_records(records: impl IntoIterator<Item = Record>) -> Result<Self, Problem> {
+        let mut builder = Builder::default();
+        records.into_iter().try_for_each(|record| builder.add(record))?;
+        builder.finish(false)
+    }
+
+    /// Whether trials are missing because the run was interrupted or its file cut off.
+    pub fn is_partial(&self) -> bool {
+        self.torn || self.end.is_none_or(|end| end.interrupted_by.is_some())
+    }
+}
+
+/// Takes records one by one and refuses what cannot be a run.
+#[derive(Default)]
+pub(crate) struct Builder {
+    run: Option<Run>,
+}
+
+impl Builder {
+    /// Adds the next record.
+    pub(crate) fn add(&mut self, record: Record) -> Result<(), Problem> {
+        match (record, &mut self.run) {
+            (Record::Run(header), None) if header.schema > SCHEMA => {
+                return Err(Problem::NewerSchema(header.schema.into()));
+            }
+            (Record::Run(header), empty @ None) => {
+                let (noise, trials) = (Vec::new(), Vec::new());
+                *empty = Some(Run { header, noise, trials, end: None, torn: false });
+            }
+            (Record::Run(_), Some(_)) => return Err(Problem::SecondRun),
+            (_, None) => return Err(Problem::NoHeader),
+            (Record::Noise(reading), Some(run)) => run.noise.push(reading),
+            (Record::Trial(trial), Some(run)) => run.trials.push(trial),
+            (Record::End(end), Some(run)) => run.end = Some(end),
+        }
+        Ok(())
+    }
+
+    /// The run, `torn` if its last line was cut in the middle.
+    pub(crate) fn finish(self, torn: bool) -> Result<Run, Problem> {
+        self.run.map(|run| Run { torn, ..run }).ok_or(Problem::NoHeader)
+    }
+}

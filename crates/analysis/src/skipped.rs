@@ -1,0 +1,96 @@
+//! Cases without a speed, and why. Nothing is silently missing.
+
+use furlong_model::{Case, Failure, Fault, Outcome, Trial};
+use serde::{Deserialize, Serialize};
+
+/// A case that shows no speed, or lost some of its trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// What was asked.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Which kind of trouble.
+    pub status: SkippedStatus,
+    /// What went wrong, where a trial failed; `None` where nothing started or a check refused the figures.
+    pub fault: Option<Fault>,
+    /// Trials that this is about.
+    pub trials: usize,
+    /// Why, in words that need no context.
+    pub reason: String,
+    /// What would help; empty if nothing would.
+    pub remedy: String,
+}
+
+/// Why a case shows no speed, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkippedStatus {
+    /// It started and did not end well, or its figures cannot be true.
+    Failed,
+    /// This machine has no such mechanism.
+    Unavailable,
+    /// The combination makes no sense, or exceeds a limit.
+    Refused,
+}
+
+impl SkippedStatus {
+    /// The name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SkippedStatus::Failed => "failed",
+            SkippedStatus::Unavailable => "unavailable",
+            SkippedStatus::Refused => "refused",
+        }
+    }
+}
+
+impl Skipped {
+    /// Whether a message arrived other than it was sent.
+    pub fn is_corruption(&self) -> bool {
+        self.fault.is_some_and(Fault::is_corruption)
+    }
+
+    /// What the unmeasured ones among a case's trials say; `None` if all were measured.
+    ///
+    /// One entry a case: the worst status, and in it a corrupted message before any other fault.
+    pub(crate) fn of(case: &Case, trials: &[&Trial]) -> Option<Self> {
+        let mut entries: Vec<_> = trials.iter().filter_map(|trial| Skipped::from(case, trial)).collect();
+        entries.sort_by_key(|entry| (entry.status, !entry.is_corruption()));
+        let alike = |worst: &Skipped| entries.iter().filter(|entry| entry.status == worst.status).count();
+        let count = entries.first().map(alike)?;
+        entries.into_iter().next().map(|worst| Skipped { trials: count, ..worst })
+    }
+
+    /// Measured, but its figures may not be shown because of `reason`.
+    pub(crate) fn unsound(case: &Case, trials: usize, reason: String) -> Self {
+        let remedy = String::new();
+        Skipped { case: case.clone(), status: SkippedStatus::Failed, fault: None, trials, reason, remedy }
+    }
+
+    fn from(case: &Case, trial: &Trial) -> Option<Self> {
+        let (status, fault, reason, remedy) = match &trial.outcome {
+            Outcome::Measured(_) => return None,
+            Outcome::Failed(failure) => (SkippedStatus::Failed, Some(failure.fault), explain(failure), ""),
+            Outcome::Unavailable(why) => {
+                (SkippedStatus::Unavailable, None, why.reason.clone(), why.remedy.as_str())
+            }
+            Outcome::Refused(why) => (SkippedStatus::Refused, None, why.reason.clone(), why.remedy.as_str()),
+        };
+        Some(Skipped { case: case.clone(), status, fault, trials: 1, reason, remedy: remedy.to_owned() })
+    }
+}
+
+/// The failure, and what was done to the message if it is about one.
+fn explain(failure: &Failure) -> String {
+    let corruption = match failure.fault {
+        Fault::Lost => "a message was lost",
+        Fault::Repeated => "a message arrived twice",
+        Fault::Reordered => "messages arrived in another order",
+        Fault::Truncated => "a message arrived with another length",
+        Fault::Flipped => "a message arrived with other bytes",
+        Fault::Killed | Fault::Exited | Fault::Stopped | Fault::Silent | Fault::Error => {
+            return failure.to_string();
+        }
+    };
+    format!("{corruption} ({failure})")
+}

@@ -1,0 +1,212 @@
+//! Reads a run's file: one record a line, written by this furlong, an older one, or somebody else.
+//!
+//! A crash can cut the last line, so a last line without its newline may be torn. Everything else that
+//! cannot be read is an error with its place, since a file with holes would print wrong figures.
+
+use crate::run::{Builder, Problem, Run};
+use furlong_model::{Record, SCHEMA};
+use serde::Deserialize;
+use std::{
+    borrow::Cow,
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+/// Longest line, in bytes: a trial with its histogram takes a few thousand.
+const MAX_LINE_BYTES: u64 = 4 << 20;
+/// Longest run, in bytes: about 100,000 trials, all of which are held in memory.
+const MAX_RUN_BYTES: u64 = 512 << 20;
+/// The kinds of record that this version knows; others come from later versions and are passed over.
+const KINDS: [&str; 4] = ["run", "noise", "trial", "end"];
+
+/// Why a run cannot be read, and where.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be opened.
+    #[error("cannot open {}: {source}", path.display())]
+    Open {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A line cannot be used.
+    #[error("line {line} (byte {byte}): {problem}")]
+    Line {
+        /// Counted from 1.
+        line: u64,
+        /// Where the line starts, counted from 0.
+        byte: u64,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+}
+
+/// What must be known before the rest of a line can be understood.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    record: Cow<'a, str>,
+    schema: Option<u64>,
+}
+
+impl Run {
+    /// Reads the run in the file at `path`.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let path = path.as_ref();
+        let open = |source| ReadError::Open { path: path.to_owned(), source };
+        Run::from_reader(BufReader::new(File::open(path).map_err(open)?))
+    }
+
+    /// Reads a run from JSON Lines.
+    pub fn from_reader(mut reader: impl BufRead) -> Result<Self, ReadError> {
+        let mut builder = Builder::default();
+        let mut torn = false;
+        let (mut line, mut byte) = (1, 0);
+        let mut text = Vec::new();
+        loop {
+            let at_line = |problem| ReadError::Line { line, byte, problem };
+            if !read_line(&mut reader, &mut text, byte).map_err(at_line)? {
+                return builder.finish(torn).map_err(at_line);
+            }
+            match parse(&text) {
+                Ok(Some(record)) => builder.add(record).map_err(at_line)?,
+                Ok(None) => {}
+                Err(Problem::NoRecord(_)) if !text.ends_with(b"\n") => torn = true,
+                Err(problem) => return Err(at_line(problem)),
+            }
+            line += 1;
+            byte += text.len() as u64;
+        }
+    }
+}
+
+/// Reads one line with its newline into `text`; false at the end. `byte` bytes were read before.
+fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>, byte: u64) -> Result<bool, Problem> {
+    text.clear();
+    reader.take(MAX_LINE_BYTES + 1).read_until(b'\n', text).map_err(Problem::Io)?;
+    match text.len() as u64 {
+        length if length > MAX_LINE_BYTES => Err(Problem::LineTooLong(MAX_LINE_BYTES)),
+        length if byte + length > MAX_RUN_BYTES => Err(Problem::RunTooLong(MAX_RUN_BYTES)),
+        length => Ok(length > 0),
+    }
+}
+
+/// The record in one line; `None` for an empty line or a kind of record that a later version added.
+fn parse(text: &[u8]) -> Result<Option<Record>, Problem> {
+    if text.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let envelope: Envelope = serde_json::from_slice(text).map_err(Problem::NoRecord)?;
+    // Before the rest is parsed: a newer header may not even parse, and the reason is the schema.
+    match envelope.schema {
+        Some(schema) if envelope.record == "run" && schema > SCHEMA.into() => {
+            Err(Problem::NewerSchema(schema))
+        }
+        _ if KINDS.contains(&envelope.record.as_ref()) => {
+            serde_json::from_slice(text).map(Some).map_err(Problem::NoRecord)
+        }
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn lines() -> Vec<String> {
+        fixture::records().iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect()
+    }
+
+    fn read(text: impl AsRef<[u8]>) -> Result<Run, ReadError> {
+        Run::from_reader(text.as_ref())
+    }
+
+    fn complaint(text: impl AsRef<[u8]>) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_reads_back_as_its_records() {
+        let run = read(lines().concat()).unwrap();
+        assert_eq!(run, Run::from_records(fixture::records()).unwrap());
+        assert!(!run.is_partial());
+    }
+
+    #[test]
+    fn a_file_cut_at_any_byte_keeps_its_whole_lines() {
+        let lines = lines();
+        let keep = 3;
+        let whole: String = lines[..keep].concat();
+        for cut in 1..lines[keep].len() - 1 {
+            let run = read(format!("{whole}{}", &lines[keep][..cut])).unwrap();
+            assert!(run.torn && run.is_partial());
+            assert_eq!(1 + run.noise.len() + run.trials.len(), keep, "cut at {cut}");
+        }
+        let without_newline = lines.concat().trim_end().to_owned();
+        assert!(!read(without_newline).unwrap().torn);
+    }
+
+    #[test]
+    fn bytes_of_a_lost_power_supply_count_as_torn() {
+        let whole = lines().concat();
+        assert!(read([whole.as_bytes(), &[0; 300]].concat()).unwrap().torn);
+        assert!(
+            read([whole.as_bytes(), "{\"record\":\"é".as_bytes().split_last().unwrap().1].concat())
+                .unwrap()
+                .torn
+        );
+    }
+
+    #[test]
+    fn a_torn_line_in_the_middle_is_an_error_with_its_place() {
+        let mut lines = lines();
+        let place = lines[0].len() + lines[1].len();
+        lines[2] = "{\"record\":\"trial\",\"ca\n".into();
+        let complaint = complaint(lines.concat());
+        assert!(complaint.starts_with(&format!("line 3 (byte {place}): this is no record")), "{complaint}");
+    }
+
+    #[test]
+    fn later_fields_and_kinds_are_passed_over() {
+        let mut lines = lines();
+        lines[0] = lines[0].replacen('{', "{\"mood\":[1,{\"a\":null}],", 1);
+        lines.insert(1, "{\"record\":\"costs\",\"schema\":9}\n".into());
+        lines.insert(1, "\n".into());
+        assert_eq!(read(lines.concat()).unwrap(), Run::from_records(fixture::records()).unwrap());
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused_even_if_its_header_cannot_be_understood() {
+        let complaint = complaint("{\"record\":\"run\",\"schema\":2}\n");
+        assert!(complaint.contains("schema 2") && complaint.contains("newer furlong"), "{complaint}");
+    }
+
+    #[test]
+    fn what_is_no_run_is_refused() {
+        let lines = lines();
+        for (text, reason) in [
+            (String::new(), "there is none"),
+            ("\n\n".into(), "there is none"),
+            ("{\"record\":".into(), "there is none"),
+            (lines[1].clone(), "there is none"),
+            ("garbage\n".into(), "no record of furlong"),
+            ("[1,2]\n".into(), "no record of furlong"),
+            ("{\"record\":7}\n".into(), "no record of furlong"),
+            (lines.concat() + &lines[0], "a second run"),
+            (lines[0].clone() + &" ".repeat(MAX_LINE_BYTES as usize + 1), "longer than"),
+            ("[".repeat(100_000) + "\n", "no record of furlong"),
+        ] {
+            let complaint = complaint(text);
+            assert!(complaint.contains(reason), "{complaint} should say {reason}");
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let complaint = Run::read("/no/such/run.jsonl").unwrap_err().to_string();
+        assert!(complaint.starts_with("cannot open /no/such/run.jsonl: "), "{complaint}");
+    }
+}

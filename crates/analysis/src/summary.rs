@@ -1,0 +1,207 @@
+//! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
+
+use crate::{Group, Row, Run, Skipped, SkippedStatus, Verdict, lessons, ranking};
+use furlong_model::{Case, Family, Harness, Machine, Measurement, Outcome, Trial};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
+pub const SUMMARY_SCHEMA: u32 = 1;
+
+/// Everything that a report shows of one run. As JSON it is what `--format json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// Version of furlong that measured.
+    pub version: String,
+    /// The command as it was typed.
+    pub argv: Vec<String>,
+    /// Seconds since 1970, UTC.
+    pub started_unix_s: u64,
+    /// Seed of the order of trials and of the bootstrap.
+    pub seed: u64,
+    /// What the run was measured on.
+    pub machine: Machine,
+    /// What the harness itself costs; never subtracted.
+    pub harness: Harness,
+    /// How quiet the machine was.
+    pub noise: Verdict,
+    /// Whether trials are missing, because the run was interrupted or its file cut off.
+    pub partial: bool,
+    /// The groups that rows are ranked in, in the order of their tables.
+    pub groups: Vec<Group>,
+    /// Cases with a speed, by group and rank.
+    pub rows: Vec<Row>,
+    /// Cases without a speed, or with lost trials, the worst first.
+    pub skipped: Vec<Skipped>,
+    /// What the figures say, a sentence each.
+    pub lessons: Vec<String>,
+}
+
+impl Summary {
+    /// Whether some mechanism delivered another message than was sent.
+    pub fn found_corruption(&self) -> bool {
+        self.skipped.iter().any(Skipped::is_corruption)
+    }
+
+    /// The rows of a group, by rank.
+    pub fn rows_of<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = &'a Row> {
+        self.rows.iter().filter(|row| row.group == group.name)
+    }
+}
+
+/// Computes everything that a report shows.
+///
+/// `family` says what kind of mechanism a name stands for; `None` for names that the caller does not know,
+/// as in a newer furlong's records: they count as carriers of data.
+pub fn summarise(run: &Run, family: &dyn Fn(&str) -> Option<Family>) -> Summary {
+    let mut by_case: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
+    for trial in &run.trials {
+        by_case.entry(&trial.case).or_default().push(trial);
+    }
+    let (mut rows, mut skipped) = (Vec::new(), Vec::new());
+    for (case, trials) in by_case {
+        let (row, trouble) = judge(run, case, family(&case.mechanism), &trials);
+        rows.extend(row);
+        skipped.extend(trouble);
+    }
+    skipped.sort_by_key(|entry: &Skipped| (!entry.is_corruption(), entry.status));
+    let groups = ranking::rank(&mut rows, &run.header.harness);
+    let noise = Verdict::of(run, &rows);
+    let lessons = lessons::draw(&noise, &groups, &rows);
+    let header = run.header.clone();
+    Summary {
+        schema: SUMMARY_SCHEMA,
+        version: header.version,
+        argv: header.argv,
+        started_unix_s: header.started_unix_s,
+        seed: header.seed,
+        machine: header.machine,
+        harness: header.harness,
+        noise,
+        partial: run.is_partial(),
+        groups,
+        rows,
+        skipped,
+        lessons,
+    }
+}
+
+/// A case's row, its trouble, or both: a few failed trials leave the row standing, a corrupted message does not.
+fn judge(
+    run: &Run,
+    case: &Case,
+    family: Option<Family>,
+    trials: &[&Trial],
+) -> (Option<Row>, Option<Skipped>) {
+    let measured: Vec<(u32, &Measurement)> = trials
+        .iter()
+        .filter_map(|trial| match &trial.outcome {
+            Outcome::Measured(measurement) => Some((trial.number, measurement)),
+            _ => None,
+        })
+        .collect();
+    let trouble = Skipped::of(case, trials);
+    let failed = match &trouble {
+        Some(entry) if entry.status == SkippedStatus::Failed => entry.trials,
+        _ => 0,
+    };
+    let corrupted = trouble.as_ref().is_some_and(Skipped::is_corruption);
+    // A row that fails as often as not is not one that can be used.
+    if corrupted || measured.len() <= failed {
+        return (None, trouble);
+    }
+    match Row::measure(&run.header, case, family, &measured) {
+        Ok(row) => (Some(Row { failed_trials: failed, ..row }), trouble),
+        Err(reason) => (None, Some(Skipped::unsound(case, measured.len(), reason))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use furlong_model::{Failure, Fault, Outcome, Phase, Record};
+
+    /// The fixture's run after `change` to each of its trials.
+    fn changed(change: impl Fn(&mut Trial)) -> Summary {
+        let mut run = Run::from_records(fixture::records()).unwrap();
+        run.trials.iter_mut().for_each(change);
+        summarise(&run, &fixture::family)
+    }
+
+    fn is_tcp(trial: &Trial) -> bool {
+        trial.case.row() == "tcp/block"
+    }
+
+    /// Fails trials from `first` on with `fault`.
+    fn fail_tcp(first: u32, fault: Fault) -> Summary {
+        changed(|trial| {
+            if is_tcp(trial) && trial.number >= first {
+                let detail = "it was made to".to_owned();
+                trial.outcome = Outcome::Failed(Failure { phase: Phase::Timed, role: None, fault, detail });
+            }
+        })
+    }
+
+    fn rows_of(summary: &Summary, name: &str) -> Vec<Row> {
+        summary.rows.iter().filter(|row| row.case.row() == name).cloned().collect()
+    }
+
+    fn reasons(summary: &Summary, name: &str) -> Vec<String> {
+        let about = summary.skipped.iter().filter(|entry| entry.case.row() == name);
+        about.map(|entry| format!("{} x{}: {}", entry.status.name(), entry.trials, entry.reason)).collect()
+    }
+
+    #[test]
+    fn one_corrupted_trial_takes_the_speed_of_all() {
+        let summary = fail_tcp(4, Fault::Lost);
+        assert!(rows_of(&summary, "tcp/block").is_empty() && summary.found_corruption());
+        let reason = "failed x1: a message was lost (supervisor in phase timed: it was made to)";
+        assert_eq!(reasons(&summary, "tcp/block"), [reason, reason]);
+        assert!(summary.skipped[0].is_corruption(), "corruption comes first");
+    }
+
+    #[test]
+    fn a_row_stands_while_most_of_its_trials_do() {
+        let standing = fail_tcp(3, Fault::Silent);
+        assert_eq!(rows_of(&standing, "tcp/block").len(), 2);
+        assert!(rows_of(&standing, "tcp/block").iter().all(|row| (row.trials, row.failed_trials) == (3, 2)));
+        assert_eq!(reasons(&standing, "tcp/block").len(), 2);
+        assert!(rows_of(&fail_tcp(2, Fault::Silent), "tcp/block").is_empty());
+    }
+
+    #[test]
+    fn figures_that_cannot_be_true_show_no_speed() {
+        let summary = changed(|trial| match &mut trial.outcome {
+            Outcome::Measured(measured) if trial.case.row() == "tcp/block" => measured.verified_messages = 0,
+            _ => {}
+        });
+        assert!(rows_of(&summary, "tcp/block").is_empty());
+        assert_eq!(reasons(&summary, "tcp/block")[0], "failed x5: trial 1: no message was verified");
+    }
+
+    #[test]
+    fn a_case_that_is_refused_in_every_trial_is_listed_once() {
+        let summary = changed(|trial| {
+            if is_tcp(trial) {
+                trial.outcome = Outcome::Refused(furlong_model::Unavailable::new("too large", "send less"));
+            }
+        });
+        assert_eq!(reasons(&summary, "tcp/block"), ["refused x5: too large", "refused x5: too large"]);
+        assert_eq!(summary.skipped.last().map(|entry| entry.remedy.as_str()), Some("send less"));
+    }
+
+    #[test]
+    fn a_run_without_its_end_is_partial() {
+        let records = fixture::records().into_iter().filter(|record| !matches!(record, Record::End(_)));
+        assert!(summarise(&Run::from_records(records).unwrap(), &fixture::family).partial);
+        assert!(!fixture::summary().partial);
+    }
+
+    #[test]
+    fn a_run_is_summarised_the_same_way_every_time() {
+        assert_eq!(fixture::summary(), fixture::summary());
+    }
+}

@@ -1,0 +1,240 @@
+//! `furlong doctor`: is this machine fit to measure, and has anything been left behind?
+
+use crate::arguments::DoctorOptions;
+use crate::exit::Outcome;
+use crate::output;
+use furlong_bench::{leftovers, noise, placement, session};
+use furlong_model::{Machine, NoiseReading, Placement, format_ns};
+use furlong_os::limits::{Resource, raised};
+use std::path::Path;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// As it should be.
+    Good,
+    /// Good to know: it shapes the figures or limits what can run.
+    Note,
+    /// Figures will be unreliable.
+    Bad,
+}
+
+/// One thing that was looked at.
+struct Finding {
+    weight: Weight,
+    text: String,
+    remedy: &'static str,
+}
+
+impl Finding {
+    fn good(text: impl Into<String>) -> Finding {
+        Finding { weight: Weight::Good, text: text.into(), remedy: "" }
+    }
+
+    fn note(text: impl Into<String>, remedy: &'static str) -> Finding {
+        Finding { weight: Weight::Note, text: text.into(), remedy }
+    }
+
+    fn bad(text: impl Into<String>, remedy: &'static str) -> Finding {
+        Finding { weight: Weight::Bad, text: text.into(), remedy }
+    }
+
+    /// `good` if it holds, else the other.
+    fn choose(holds: bool, good: impl Into<String>, otherwise: Finding) -> Finding {
+        if holds { Finding::good(good) } else { otherwise }
+    }
+}
+
+/// Looks at the machine and says what it finds.
+pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
+    let (leftover_text, leftovers) = look_for_leftovers(options.clean)?;
+    let machine = furlong_os::facts::machine(false);
+    let pair = placement::resolve(Placement::OtherCore).ok();
+    let reading = noise::look(0, pair);
+    let mut findings = machine_findings(&machine);
+    findings.extend(load_findings(&machine, &reading));
+    findings.extend(right_findings(&machine));
+    let unfit = findings.iter().any(|finding| finding.weight == Weight::Bad);
+
+    let mut text = String::new();
+    for finding in &findings {
+        let mark = match finding.weight {
+            Weight::Good => "ok  ",
+            Weight::Note => "note",
+            Weight::Bad => "BAD ",
+        };
+        text.push_str(&format!("{mark}  {}\n", finding.text));
+        if !finding.remedy.is_empty() {
+            text.push_str(&format!("      remedy: {}\n", finding.remedy));
+        }
+    }
+    text.push_str(&leftover_text);
+    text.push_str(if unfit {
+        "\nThis machine is not fit to measure now: see the lines marked BAD.\n"
+    } else {
+        "\nThis machine is fit to measure; what is marked note belongs to its figures.\n"
+    });
+    output::print(&text)?;
+    Ok(match options.strict && (unfit || leftovers) {
+        true => Outcome::Unfit,
+        false => Outcome::Done,
+    })
+}
+
+fn machine_findings(machine: &Machine) -> Vec<Finding> {
+    let cores = machine.processors.len();
+    let mut findings = vec![Finding::choose(
+        cores >= 2,
+        format!("{cores} processors may be used"),
+        Finding::note(
+            "only one processor may be used: other-core cannot be measured",
+            "taskset, container limits",
+        ),
+    )];
+    if machine.threads_share_cores == Some(true) {
+        findings.push(Finding::note(
+            "processors share cores (SMT): what runs on the sibling of a measured one slows it",
+            "leave the siblings idle; other-core never uses two siblings",
+        ));
+    }
+    findings.push(match machine.clock_source.as_deref() {
+        Some("tsc") => Finding::good("clock source: tsc"),
+        Some(other) => Finding::note(
+            format!("clock source: {other}; every reading of the clock may be a system call"),
+            "boot with clocksource=tsc if the processor's counter is reliable",
+        ),
+        None => Finding::note("clock source: cannot be read (/sys is not there)", ""),
+    });
+    let harness = furlong_bench::run::harness();
+    findings.push(Finding::choose(
+        harness.clock_read_ns < 100.0,
+        format!("reading the clock takes {}", format_ns(harness.clock_read_ns)),
+        Finding::note(
+            format!(
+                "reading the clock takes {}: fast rows are timed in large batches",
+                format_ns(harness.clock_read_ns)
+            ),
+            "",
+        ),
+    ));
+    findings.push(match machine.governor.as_deref() {
+        Some("performance") => Finding::good("frequency governor: performance"),
+        Some(other) => Finding::note(
+            format!("frequency governor: {other}; a processor that sleeps often runs slowly"),
+            "as root: cpupower frequency-set -g performance",
+        ),
+        None => Finding::good("no frequency governor to be seen: the firmware or the host decides"),
+    });
+    if let Some(hypervisor) = &machine.hypervisor {
+        findings.push(Finding::note(
+            format!("a virtual machine ({hypervisor}): waking an idle core costs an exit to the host"),
+            "the host may move cores; furlong measures the core-to-core transfer throughout each run",
+        ));
+    }
+    if let Some(state) = &machine.deepest_idle_state {
+        findings
+            .push(Finding::note(format!("idle cores sleep as deeply as {state}: part of every wake-up"), ""));
+    }
+    findings
+}
+
+fn load_findings(machine: &Machine, reading: &NoiseReading) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(load) = reading.load_average {
+        findings.push(Finding::choose(
+            load <= 0.5 * machine.processors.len() as f64,
+            format!("load average: {load}"),
+            Finding::bad(format!("load average: {load}: other work is running"), "stop it, or wait"),
+        ));
+    }
+    if let Some(lost) = reading.spin_lost {
+        findings.push(Finding::choose(
+            lost <= 0.05,
+            format!("a spinning process keeps its processor for {:.1} % of the time", (1.0 - lost) * 100.0),
+            Finding::bad(
+                format!("a spinning process lost its processor for {:.0} % of the time", lost * 100.0),
+                "stop other work, raise the container's processor quota, or ask the host for more",
+            ),
+        ));
+    }
+    findings.push(match reading.core_to_core_ns {
+        Some(ns) => {
+            Finding::good(format!("a cache line goes to the other core and back in {}", format_ns(ns)))
+        }
+        None if machine.processors.len() > 1 => {
+            Finding::bad("two processes could not spin on two cores at once", "stop other work")
+        }
+        None => Finding::note("no second core: no core-to-core transfer", ""),
+    });
+    findings
+}
+
+fn right_findings(machine: &Machine) -> Vec<Finding> {
+    let private = session::enter_private_namespace();
+    let mut findings = vec![match private {
+        Ok(()) => Finding::good("trials get an IPC namespace of their own, in which furlong raises limits"),
+        Err(error) => Finding::note(
+            format!("no IPC namespace of our own: {error}; the machine's limits hold"),
+            "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
+        ),
+    }];
+    if let Ok(bytes) = raised(Resource::MessageQueueBytes) {
+        findings.push(Finding::choose(
+            bytes >= 1 << 20,
+            format!("POSIX queues may hold {bytes} bytes (RLIMIT_MSGQUEUE)"),
+            Finding::note(
+                format!("POSIX queues may hold {bytes} bytes (RLIMIT_MSGQUEUE)"),
+                "ulimit -q unlimited",
+            ),
+        ));
+    }
+    let tracepoints = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"]
+        .iter()
+        .any(|path| Path::new(path).join("raw_syscalls/sys_enter/id").exists());
+    findings.push(Finding::choose(
+        tracepoints,
+        "system calls can be counted by tracepoint",
+        Finding::note(
+            "tracepoints cannot be read: system calls would be counted by ptrace",
+            "as root: mount -t tracefs nodev /sys/kernel/tracing",
+        ),
+    ));
+    findings.push(Finding::choose(
+        furlong_os::segment::can_create_in("/dev/shm".as_ref()).is_ok(),
+        "/dev/shm can be written to",
+        Finding::note("/dev/shm cannot be written to: posix-shm cannot run", "mount a tmpfs there"),
+    ));
+    findings.push(Finding::good(format!(
+        "running as {}",
+        if machine.root { "root" } else { "an ordinary user" }
+    )));
+    findings
+}
+
+/// Finds, and with `clean` removes, what dead runs have left. Says whether anything is left now.
+fn look_for_leftovers(clean: bool) -> anyhow::Result<(String, bool)> {
+    let found = leftovers::find()?;
+    if found.is_empty() {
+        return Ok(("ok    nothing is left of dead runs\n".to_owned(), false));
+    }
+    let mut text = String::new();
+    let mut left = false;
+    for leftover in &found {
+        let folder = leftover.folder.display();
+        if !clean {
+            left = true;
+            text.push_str(&format!(
+                "note  left by a dead run: {folder}\n      remedy: furlong doctor --clean\n"
+            ));
+            continue;
+        }
+        match leftovers::remove(&leftover.folder, leftover.names.as_ref()) {
+            Ok(()) => text.push_str(&format!("ok    removed what a dead run had left: {folder}\n")),
+            Err(error) => {
+                left = true;
+                text.push_str(&format!("BAD   cannot remove {folder}: {error}\n"));
+            }
+        }
+    }
+    Ok((text, left))
+}

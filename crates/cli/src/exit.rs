@@ -1,0 +1,48 @@
+//! Exit codes.
+
+use std::process::ExitCode;
+
+/// How a verb ended, if not with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All that was asked.
+    Done,
+    /// A row failed or delivered something other than what was sent, or the run could not be saved.
+    Failed,
+    /// The machine is not fit to measure, and `--strict` was said.
+    Unfit,
+    /// Something asked for cannot run here, and `--require` was said.
+    Missing,
+    /// This signal ended it.
+    Interrupted(i32),
+}
+
+impl Outcome {
+    /// The process's exit code.
+    pub fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Outcome::Done => 0,
+            Outcome::Failed => 1,
+            Outcome::Unfit => 5,
+            Outcome::Missing => 7,
+            Outcome::Interrupted(signal) => 128 + signal as u8,
+        })
+    }
+}
+
+/// Something wrong with what was typed.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// 2 for what was typed wrong, 1 for all else.
+pub fn code_of(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+}

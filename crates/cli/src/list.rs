@@ -1,0 +1,119 @@
+//! `furlong list`: every mechanism and what it promises.
+
+use crate::arguments::{ListFormat, ListOptions};
+use crate::exit::Outcome;
+use crate::output;
+use comfy_table::{ContentArrangement, Table, presets};
+use furlong_bench::{Driver, registry, session};
+use furlong_model::{Capabilities, Limits, Unavailable, format_bytes};
+use serde_json::json;
+
+/// One mechanism, with all its waits.
+struct Entry {
+    promises: &'static Capabilities,
+    waits: Vec<&'static str>,
+    /// As its usual wait finds it.
+    here: Result<Limits, Unavailable>,
+}
+
+/// Shows the list.
+pub fn list(options: &ListOptions) -> anyhow::Result<Outcome> {
+    // Limits are those under which a run would take place.
+    let _ = session::enter_private_namespace();
+    let entries = entries(&registry());
+    let text = match options.format {
+        ListFormat::Json => json_text(&entries)?,
+        ListFormat::Table if options.why => format!("{}\n{}", table(&entries), reasons(&entries)),
+        ListFormat::Table => table(&entries),
+    };
+    output::print(&text)?;
+    Ok(Outcome::Done)
+}
+
+fn entries(drivers: &[Driver]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for driver in drivers {
+        let waits = driver.capabilities.waits.iter().map(|wait| wait.name());
+        match entries.iter_mut().find(|entry| entry.promises.name == driver.capabilities.name) {
+            Some(entry) => entry.waits.extend(waits),
+            None => entries.push(Entry {
+                promises: driver.capabilities,
+                waits: waits.collect(),
+                here: (driver.probe)(),
+            }),
+        }
+    }
+    entries
+}
+
+/// The largest message here, in words.
+fn largest(entry: &Entry) -> String {
+    match (&entry.here, entry.promises.fixed_size_bytes) {
+        (Err(_), _) => "cannot run".to_owned(),
+        (Ok(_), Some(size)) => format!("{} only", format_bytes(size)),
+        (Ok(Limits { max_size_bytes: Some(size), .. }), _) => format_bytes(*size),
+        (Ok(_), _) => "memory".to_owned(),
+    }
+}
+
+fn table(entries: &[Entry]) -> String {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(output::width().clamp(60, 140) as u16)
+        .set_header(["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"]);
+    for entry in entries {
+        table.add_row([
+            entry.promises.name.to_owned(),
+            entry.promises.summary.to_owned(),
+            entry.waits.join(" "),
+            if entry.promises.boundaries { "kept" } else { "none" }.to_owned(),
+            largest(entry),
+            entry.promises.reach.describe().to_owned(),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// For each mechanism that cannot run or is limited: why, and what would help.
+fn reasons(entries: &[Entry]) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        let name = entry.promises.name;
+        let (what, remedy) = match &entry.here {
+            Err(unavailable) => (format!("cannot run: {}", unavailable.reason), &unavailable.remedy),
+            Ok(Limits { max_size_bytes: Some(size), limited_by, remedy }) => {
+                (format!("at most {} a message: {limited_by}", format_bytes(*size)), remedy)
+            }
+            Ok(_) => continue,
+        };
+        text.push_str(&format!("{name}: {what}\n"));
+        if !remedy.is_empty() {
+            text.push_str(&format!("    remedy: {remedy}\n"));
+        }
+    }
+    if text.is_empty() {
+        text.push_str("Everything can run here, and only memory limits the size of a message.\n");
+    }
+    text
+}
+
+fn json_text(entries: &[Entry]) -> anyhow::Result<String> {
+    let entries: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let (available, max_size_bytes, reason, remedy) = match &entry.here {
+                Ok(limits) => (true, limits.max_size_bytes, &limits.limited_by, &limits.remedy),
+                Err(unavailable) => (false, None, &unavailable.reason, &unavailable.remedy),
+            };
+            let mut promises = serde_json::to_value(entry.promises)?;
+            promises["waits"] = json!(entry.waits);
+            Ok(json!({
+                "mechanism": entry.promises.name, "promises": promises, "available": available,
+                "max_size_bytes": max_size_bytes, "reason": reason, "remedy": remedy,
+            }))
+        })
+        .collect::<anyhow::Result<_>>()?;
+    Ok(format!("{}\n", serde_json::to_string_pretty(&serde_json::Value::Array(entries))?))
+}

@@ -1,0 +1,24 @@
+//! Writing results to stdout.
+
+use anyhow::Context;
+use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::os::fd::AsFd;
+
+/// Writes a result. A reader that has seen enough and left (`| head`) is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write the result to stdout"),
+    }
+}
+
+/// Columns of the terminal, or of a page where there is none.
+pub fn width() -> usize {
+    furlong_os::terminal::columns(stdout().as_fd()).unwrap_or(100)
+}
+
+/// Whether results may have colours: on a terminal, unless NO_COLOR says otherwise (no-color.org).
+pub fn colour() -> bool {
+    stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

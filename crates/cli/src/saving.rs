@@ -1,0 +1,78 @@
+//! Keeping a run: one file of JSON lines in the user's data folder, a line as each thing happens.
+
+use crate::exit::Usage;
+use anyhow::Context;
+use furlong_model::{Record, RunHeader};
+use std::fs::{File, OpenOptions, create_dir_all};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Where records go, and the first thing that went wrong with that.
+pub struct Store {
+    path: PathBuf,
+    file: Option<File>,
+    trouble: Option<std::io::Error>,
+}
+
+/// The folder of saved runs: `$XDG_DATA_HOME/furlong/runs`, else `~/.local/share/furlong/runs`.
+pub fn folder() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data =
+        absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
+    Some(data.join("furlong/runs"))
+}
+
+impl Store {
+    /// A new file under the given name. An existing one is never overwritten.
+    pub fn named(name: &str) -> anyhow::Result<Store> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            let rule = "use letters, digits, '.', '_' and '-', and no '.' first";
+            return Err(Usage(format!("--save '{name}': {rule}")).into());
+        }
+        let folder = folder().ok_or_else(|| {
+            Usage("--save needs a data folder: set XDG_DATA_HOME or HOME to an absolute path".into())
+        })?;
+        create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let path = folder.join(format!("{name}.jsonl"));
+        match OpenOptions::new().append(true).create_new(true).open(&path) {
+            Ok(file) => Ok(Store { path, file: Some(file), trouble: None }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(Usage(format!("--save {name}: {} is there already", path.display())).into())
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
+        }
+    }
+
+    /// A new file named after the time of the run, if there is a folder that can be written to; a run that was
+    /// not asked to be saved does not fail for it.
+    pub fn dated(header: &RunHeader) -> Option<Store> {
+        Store::named(&format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32)).ok()
+    }
+
+    /// Appends a record. After the first failure nothing more is written: a file with a hole would mislead.
+    pub fn append(&mut self, record: &Record) {
+        let Some(file) = &mut self.file else { return };
+        let line = serde_json::to_vec(record).map_err(std::io::Error::from).map(|mut line| {
+            line.push(b'\n');
+            line
+        });
+        if let Err(error) = line.and_then(|line| file.write_all(&line)) {
+            self.trouble = Some(error);
+            self.file = None;
+        }
+    }
+
+    /// Where the run was saved.
+    ///
+    /// # Errors
+    /// What went wrong, if not all of it could be.
+    pub fn finish(self) -> anyhow::Result<PathBuf> {
+        match self.trouble {
+            None => Ok(self.path),
+            Some(error) => {
+                Err(error).with_context(|| format!("the run is not complete in {}", self.path.display()))
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! From rows as they are typed to cases.
+
+use crate::arguments::RunOptions;
+use crate::exit::Usage;
+use furlong_bench::Driver;
+use furlong_model::{Capabilities, Case, Family, Pattern, Placement, Start, Wait, WaitKind};
+use globset::{Glob, GlobMatcher};
+
+/// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
+fn rows(drivers: &[Driver]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
+    drivers
+        .iter()
+        .flat_map(|driver| driver.capabilities.waits.iter().map(|wait| (driver.capabilities, *wait)))
+}
+
+/// A mechanism's usual wait: the first in the list.
+fn usual_wait(drivers: &[Driver], mechanism: &str) -> Option<Wait> {
+    rows(drivers).find(|(promises, _)| promises.name == mechanism).map(|(_, wait)| wait)
+}
+
+/// A row as it was typed.
+struct Wanted<'a> {
+    text: &'a str,
+    matcher: GlobMatcher,
+    /// With a slash it names a wait; without, the usual one is meant.
+    names_wait: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn parse(text: &'a str) -> anyhow::Result<Wanted<'a>> {
+        let glob = Glob::new(text).map_err(|error| Usage(format!("'{text}' is no row: {error}")))?;
+        Ok(Wanted { text, matcher: glob.compile_matcher(), names_wait: text.contains('/') })
+    }
+
+    fn matches(&self, mechanism: &str, wait: Wait, usual: bool) -> bool {
+        if self.names_wait {
+            self.matcher.is_match(format!("{mechanism}/{wait}"))
+        } else {
+            usual && self.matcher.is_match(mechanism)
+        }
+    }
+}
+
+/// The cases that were asked for.
+///
+/// # Errors
+/// A row that names nothing.
+pub fn select(drivers: &[Driver], options: &RunOptions) -> anyhow::Result<Vec<Case>> {
+    let wanted = options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?;
+    let asked = |mechanism: &str, wait: Wait| {
+        // With --wait, a row without a slash means every wait that passes.
+        let usual = !options.waits.is_empty() || usual_wait(drivers, mechanism) == Some(wait);
+        let by_row = if wanted.is_empty() {
+            usual
+        } else {
+            wanted.iter().any(|row| row.matches(mechanism, wait, usual))
+        };
+        by_row && (options.waits.is_empty() || options.waits.contains(&wait))
+    };
+    for row in &wanted {
+        if !rows(drivers).any(|(promises, wait)| row.matches(promises.name, wait, true)) {
+            return Err(
+                Usage(format!("no row matches '{}'; furlong list shows all there are", row.text)).into()
+            );
+        }
+    }
+    let mut cases = Vec::new();
+    for (promises, wait) in rows(drivers).filter(|(promises, wait)| asked(promises.name, *wait)) {
+        let sizes: Vec<usize> = match promises.fixed_size_bytes {
+            Some(size) => vec![size],
+            None => options.sizes.iter().map(|size| size.0).collect(),
+        };
+        for &size_bytes in &sizes {
+            for &placement in places(promises, &options.places) {
+                add(&mut cases, promises, wait, options.pattern, size_bytes, placement);
+            }
+        }
+    }
+    if cases.is_empty() {
+        let waits: Vec<_> = options.waits.iter().map(|wait| wait.name()).collect();
+        return Err(Usage(format!("none of these rows waits by {}", waits.join(" or "))).into());
+    }
+    Ok(cases)
+}
+
+/// The size of the quick set's messages.
+const QUICK_BYTES: usize = 128;
+
+/// The quick set: every mechanism with its usual wait, on two cores and on one; and where memory is polled
+/// instead, with a pipe and a socket polled for comparison, on two cores alone: on one, a spinning process waits
+/// for the end of its own time slice.
+pub fn quick(drivers: &[Driver]) -> Vec<Case> {
+    const POLLED: [&str; 2] = ["pipe", "unix-stream"];
+    let both = [Placement::OtherCore, Placement::SameCore];
+    let mut cases = Vec::new();
+    for (promises, wait) in rows(drivers) {
+        let size_bytes = promises.fixed_size_bytes.unwrap_or(QUICK_BYTES);
+        let usual = usual_wait(drivers, promises.name) == Some(wait);
+        let polled = wait == Wait::Spin
+            && (matches!(promises.family, Family::Memory | Family::RemoteMemory)
+                || POLLED.contains(&promises.name));
+        if !usual && !polled {
+            continue;
+        }
+        let spins = wait.kind() == WaitKind::Spinning;
+        for &placement in places(promises, if spins { &both[..1] } else { &both }) {
+            add(&mut cases, promises, wait, Pattern::RoundTrip, size_bytes, placement);
+        }
+    }
+    cases
+}
+
+/// A mechanism without another end is the same in every place.
+fn places<'a>(promises: &Capabilities, places: &'a [Placement]) -> &'a [Placement] {
+    if promises.start == Start::Alone { &places[..1] } else { places }
+}
+
+/// Adds a case unless it is there already.
+fn add(
+    cases: &mut Vec<Case>,
+    promises: &Capabilities,
+    wait: Wait,
+    pattern: Pattern,
+    size_bytes: usize,
+    placement: Placement,
+) {
+    let case = Case { mechanism: promises.name.to_owned(), wait, pattern, size_bytes, placement };
+    if !cases.contains(&case) {
+        cases.push(case);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Arguments, Verb};
+    use clap::Parser;
+    use furlong_bench::registry;
+
+    fn selected(line: &str) -> anyhow::Result<Vec<String>> {
+        let words = ["furlong", "run"].into_iter().chain(line.split_whitespace());
+        match Arguments::try_parse_from(words)?.verb {
+            Some(Verb::Run(options)) => {
+                Ok(select(&registry(), &options)?.iter().map(|case| case.row()).collect())
+            }
+            _ => unreachable!("the verb is run"),
+        }
+    }
+
+    #[test]
+    fn a_mechanism_alone_means_its_usual_wait() {
+        assert_eq!(selected("pipe").unwrap(), ["pipe/block"]);
+        assert_eq!(selected("posix-shm").unwrap(), ["posix-shm/futex"]);
+    }
+
+    #[test]
+    fn globs_name_several_rows() {
+        assert_eq!(
+            selected("unix-*").unwrap(),
+            ["unix-stream/block", "unix-seqpacket/block", "unix-dgram/block"]
+        );
+        assert_eq!(selected("pipe/*").unwrap().len(), 7);
+        assert!(selected("*/spin").unwrap().iter().all(|row| row.ends_with("/spin")));
+    }
+
+    #[test]
+    fn waits_filter() {
+        assert_eq!(selected("pipe --wait spin --wait poll").unwrap(), ["pipe/spin", "pipe/poll"]);
+        assert!(selected("pipe --wait futex").is_err());
+    }
+
+    #[test]
+    fn notifications_come_once_whatever_sizes_are_asked() {
+        assert_eq!(
+            selected("eventfd pipe -s 1 -s 2").unwrap(),
+            ["pipe/block", "pipe/block", "eventfd/block"]
+        );
+    }
+
+    #[test]
+    fn an_unknown_row_is_refused() {
+        for row in ["pip", "pipe/futex", "[", "pipe/"] {
+            assert!(selected(row).is_err(), "{row}");
+        }
+    }
+
+    #[test]
+    fn the_quick_set_has_every_mechanism() {
+        let drivers = registry();
+        let quick = quick(&drivers);
+        for driver in &drivers {
+            assert!(quick.iter().any(|case| case.mechanism == driver.capabilities.name));
+        }
+    }
+}
