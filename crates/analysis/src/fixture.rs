@@ -158,7 +158,7 @@ fn sound(mechanism: &str, wait: Wait, placement: Placement, median_ns: f64) -> V
     }
     let trial = |(number, factor): (u32, f64)| {
         let outcome = Outcome::Measured(measurement(&case, median_ns * factor, 0));
-        Trial { case: case.clone(), number, outcome }
+        Trial { case: case.clone(), family: family(mechanism), number, outcome }
     };
     (0..).zip(TRIALS).map(trial).collect()
 }
@@ -186,7 +186,10 @@ fn troubles() -> Vec<Trial> {
             "cargo xtask driver load",
         ))
     };
-    let alone = |case, outcome| Trial { case, number: 0, outcome };
+    let alone = |case: Case, outcome| {
+        let family = family(&case.mechanism);
+        Trial { case, family, number: 0, outcome }
+    };
     let large = Case { size_bytes: 1 << 20, ..case("posix-mq", Wait::Block, OtherCore) };
     let driver = |placement| alone(case("driver-shm", Wait::Futex, placement), absent("driver-shm"));
     [corrupted, lossy]
@@ -231,5 +234,5 @@ pub(crate) fn records() -> Vec<Record> {
 
 /// The run of [`records`], summarised.
 pub(crate) fn summary() -> Summary {
-    summarise(&Run::from_records(records()).unwrap(), &family)
+    summarise(&Run::from_records(records()).unwrap())
 }

@@ -8,8 +8,7 @@
 //! use furlong_analysis::{Run, render, summarise};
 //! # fn main() -> Result<(), furlong_analysis::ReadError> {
 //! let run = Run::read("run.jsonl")?;
-//! // The caller knows the mechanisms; one that it does not know is taken for one that carries data.
-//! let summary = summarise(&run, &|_name| None);
+//! let summary = summarise(&run);
 //! print!("{}", render::table(&summary, render::Style::default()));
 //! # Ok(())
 //! # }

@@ -100,12 +100,13 @@ type Finding = Option<(Level, String)>;
 impl Verdict {
     /// Judges the run in which `rows` were measured.
     pub(crate) fn of(run: &Run, rows: &[Row]) -> Self {
-        let core_to_core_ns = CoreToCore::of(&run.noise);
+        let times = core_to_core_times(&run.noise);
+        let core_to_core_ns = CoreToCore::of(&times);
         let findings = [
             spin_lost(&run.noise),
             steal(&run.noise),
             throttling(&run.noise),
-            core_to_core_ns.and_then(moved),
+            moved(&times),
             busy_before(run),
             preemptions(run),
             wide_intervals(rows),
@@ -123,21 +124,32 @@ impl Verdict {
 }
 
 impl CoreToCore {
-    fn of(readings: &[NoiseReading]) -> Option<Self> {
-        let times = readings.iter().filter_map(|reading| reading.core_to_core_ns);
-        let mut times: Vec<f64> = times.filter(|time| time.is_finite() && *time > 0.0).collect();
-        times.sort_by(f64::total_cmp);
-        Some(CoreToCore { min: *times.first()?, median: median(&times)?, max: *times.last()? })
+    /// From times in ascending order.
+    fn of(times: &[f64]) -> Option<Self> {
+        Some(CoreToCore { min: *times.first()?, median: median(times)?, max: *times.last()? })
     }
 }
 
-fn moved(times: CoreToCore) -> Finding {
-    let ratio = times.max / times.min;
+/// All core-to-core times that were read, in ascending order.
+fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
+    let times = readings.iter().filter_map(|reading| reading.core_to_core_ns);
+    let mut times: Vec<f64> = times.filter(|time| time.is_finite() && *time > 0.0).collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+/// A move that lasts shows in many readings, and makes trials before and after it different things. One reading
+/// that stands alone is a hiccup: it is said, and the medians stand it.
+fn moved(times: &[f64]) -> Finding {
+    let ratio = |outer: usize| Some(times.get(times.len().checked_sub(1 + outer)?)? / times.get(outer)?);
+    let lasting = CORE_TO_CORE.level(ratio(times.len() / 10)?);
+    let level = lasting.max(CORE_TO_CORE.level(ratio(0)?).min(Level::Noisy));
+    let (min, max) = (times.first()?, times.last()?);
     let reason = format!(
         "the bare core-to-core round trip moved between {:.0} and {:.0} ns: the host moved a core",
-        times.min, times.max
+        min, max
     );
-    Some((CORE_TO_CORE.level(ratio), reason))
+    Some((level, reason))
 }
 
 fn spin_lost(readings: &[NoiseReading]) -> Finding {
@@ -276,7 +288,10 @@ mod tests {
         {
             let case = case("pipe", Wait::Spin, placement);
             let outcome = Outcome::Measured(measurement(&case, 50_000.0, 20));
-            let run = run([quiet(0, 290.0), quiet(40, 290.0)], vec![Trial { case, number: 0, outcome }]);
+            let run = run(
+                [quiet(0, 290.0), quiet(40, 290.0)],
+                vec![Trial { case, family: None, number: 0, outcome }],
+            );
             assert_eq!(Verdict::of(&run, &[]).level, level);
         }
     }

@@ -1,7 +1,7 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{Group, Row, Run, Skipped, SkippedStatus, Verdict, lessons, ranking};
-use furlong_model::{Case, Family, Harness, Machine, Measurement, Outcome, Trial};
+use furlong_model::{Case, Harness, Machine, Measurement, Outcome, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,17 +52,14 @@ impl Summary {
 }
 
 /// Computes everything that a report shows.
-///
-/// `family` says what kind of mechanism a name stands for; `None` for names that the caller does not know,
-/// as in a newer furlong's records: they count as carriers of data.
-pub fn summarise(run: &Run, family: &dyn Fn(&str) -> Option<Family>) -> Summary {
+pub fn summarise(run: &Run) -> Summary {
     let mut by_case: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
     for trial in &run.trials {
         by_case.entry(&trial.case).or_default().push(trial);
     }
     let (mut rows, mut skipped) = (Vec::new(), Vec::new());
     for (case, trials) in by_case {
-        let (row, trouble) = judge(run, case, family(&case.mechanism), &trials);
+        let (row, trouble) = judge(run, case, &trials);
         rows.extend(row);
         skipped.extend(trouble);
     }
@@ -89,12 +86,7 @@ pub fn summarise(run: &Run, family: &dyn Fn(&str) -> Option<Family>) -> Summary 
 }
 
 /// A case's row, its trouble, or both: a few failed trials leave the row standing, a corrupted message does not.
-fn judge(
-    run: &Run,
-    case: &Case,
-    family: Option<Family>,
-    trials: &[&Trial],
-) -> (Option<Row>, Option<Skipped>) {
+fn judge(run: &Run, case: &Case, trials: &[&Trial]) -> (Option<Row>, Option<Skipped>) {
     let measured: Vec<(u32, &Measurement)> = trials
         .iter()
         .filter_map(|trial| match &trial.outcome {
@@ -112,6 +104,8 @@ fn judge(
     if corrupted || measured.len() <= failed {
         return (None, trouble);
     }
+    // A mechanism that the writer did not know counts as a carrier of data.
+    let family = trials.iter().find_map(|trial| trial.family);
     match Row::measure(&run.header, case, family, &measured) {
         Ok(row) => (Some(Row { failed_trials: failed, ..row }), trouble),
         Err(reason) => (None, Some(Skipped::unsound(case, measured.len(), reason))),
@@ -128,7 +122,7 @@ mod tests {
     fn changed(change: impl Fn(&mut Trial)) -> Summary {
         let mut run = Run::from_records(fixture::records()).unwrap();
         run.trials.iter_mut().for_each(change);
-        summarise(&run, &fixture::family)
+        summarise(&run)
     }
 
     fn is_tcp(trial: &Trial) -> bool {
@@ -196,7 +190,7 @@ mod tests {
     #[test]
     fn a_run_without_its_end_is_partial() {
         let records = fixture::records().into_iter().filter(|record| !matches!(record, Record::End(_)));
-        assert!(summarise(&Run::from_records(records).unwrap(), &fixture::family).partial);
+        assert!(summarise(&Run::from_records(records).unwrap()).partial);
         assert!(!fixture::summary().partial);
     }
 

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Round trips to one reading of the clock.
-const BATCH: u32 = 256;
+const BATCH: u32 = 512;
 
 /// Batches of which the median is given.
-const BATCHES: usize = 31;
+const BATCHES: usize = 101;
 
 /// The longest that one may take before it is given up: a core is not ours alone then.
 const PATIENCE_NS: u64 = 200_000_000;

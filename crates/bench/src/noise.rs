@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// How long each processor is watched.
-const SPIN_NS: u64 = 5_000_000;
+const SPIN_NS: u64 = 10_000_000;
 
 /// One look, `at_ns` after the run began. What cannot be had is left out.
 pub fn look(at_ns: u64, pair: Option<[usize; 2]>) -> NoiseReading {

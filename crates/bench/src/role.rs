@@ -144,6 +144,8 @@ pub(crate) fn play<M: Mechanism>(
     }
     .map_err(|trouble| trouble.at(Phase::Timed))?;
 
+    // Where messages are read out of the sender's memory, it must stay until the last one is read.
+    meet(control, Phase::Finish)?;
     let tally = tally(order.role, exchange.received(), leg)?;
     step(Phase::Finish, "report", control.say(&Report::Done { tally, verified_messages, timing }))
 }

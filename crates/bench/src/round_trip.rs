@@ -69,7 +69,8 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
         self.done
     }
 
-    /// Exchanges `bursts` of `burst` messages each way and checks every byte. Gives the number checked.
+    /// Exchanges `bursts` of `burst` messages each way and checks every byte. Gives the number checked. What it
+    /// sent last may still be unread when it returns; both roles must meet before either sends again.
     pub(crate) fn verify(&mut self, bursts: u64, burst: u64) -> Result<u64, Trouble> {
         for _ in 0..bursts {
             match self.role {
@@ -84,8 +85,6 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
             }
             self.done += burst;
         }
-        // From here on only stamps change; what lies between them stays.
-        self.prepare_next();
         Ok(bursts * burst)
     }
 
@@ -131,6 +130,7 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
         batch: u32,
         mut record: impl FnMut(u64) -> bool,
     ) -> Result<Leg, Trouble> {
+        self.prepare_next();
         // The first round trip lines both roles up, and the last one tells the responder: neither is timed.
         self.trip(|| {})?;
         let before = (self.done, usage::now());
@@ -176,6 +176,7 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
     /// Answers until the initiator has announced the end.
     #[inline(never)]
     pub(crate) fn follow(&mut self) -> Result<Leg, Trouble> {
+        self.prepare_next();
         let before = (self.done, usage::now());
         loop {
             let length = self.receive()?;

@@ -3,7 +3,7 @@
 use crate::noise;
 use crate::placement;
 use crate::plan::{Cast, Plan, cast, order};
-use crate::registry::Driver;
+use crate::registry::{Driver, find};
 use crate::session::Session;
 use crate::trial::{self, Interrupted, Settings};
 use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
@@ -77,7 +77,7 @@ impl Run<'_> {
             let found = cast(self.drivers, case);
             casts.push(found.as_ref().ok().copied());
             if let Err(outcome) = found
-                && tell(listener, trial_record(case, 0, outcome)).is_break()
+                && tell(listener, self.trial_record(case, 0, outcome)).is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
@@ -102,11 +102,17 @@ impl Run<'_> {
             if !matches!(outcome, Outcome::Measured(_)) {
                 casts[*index] = None;
             }
-            if tell(listener, trial_record(case, *number, outcome)).is_break() {
+            if tell(listener, self.trial_record(case, *number, outcome)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(look(listener))
+    }
+
+    fn trial_record(&self, case: &Case, number: u32, outcome: Outcome) -> Record {
+        let driver = find(self.drivers, &case.mechanism, case.wait);
+        let family = driver.map(|driver| driver.capabilities.family);
+        Record::Trial(Trial { case: case.clone(), family, number, outcome })
     }
 
     fn settings(&self) -> Settings {
@@ -121,8 +127,4 @@ impl Run<'_> {
 
 fn tell(listener: &mut Listener<'_>, record: Record) -> ControlFlow<()> {
     listener(Event::Record(&record))
-}
-
-fn trial_record(case: &Case, number: u32, outcome: Outcome) -> Record {
-    Record::Trial(Trial { case: case.clone(), number, outcome })
 }

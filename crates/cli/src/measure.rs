@@ -11,12 +11,12 @@ use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{Driver, registry};
-use furlong_model::{Case, Family, Record, RunHeader, SCHEMA};
+use furlong_model::{Case, Record, RunHeader, SCHEMA};
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 /// Trials of each row of the quick set.
-const QUICK_TRIALS: u32 = 9;
+const QUICK_TRIALS: u32 = 15;
 
 /// What to type after the quick set.
 const NEXT: &str = "
@@ -30,7 +30,7 @@ Next: furlong run 'pipe/*' -s 1 -s 64KiB     other waits and sizes
 pub fn quick() -> anyhow::Result<Outcome> {
     let options = Options {
         trials: QUICK_TRIALS,
-        budget: Duration::from_millis(40),
+        budget: Duration::from_millis(25),
         timeout: Duration::from_secs(10),
         seed: None,
         file_folder: None,
@@ -131,7 +131,7 @@ fn measure(drivers: &[Driver], cases: Vec<Case>, options: Options) -> anyhow::Re
     progress.clear();
     drop(session);
 
-    let summary = summarise(&Run::from_records(records)?, &|name| family(drivers, name));
+    let summary = summarise(&Run::from_records(records)?);
     output::print(&rendered(&summary, options.format))?;
     let saved = store.map(Store::finish).transpose();
     match &saved {
@@ -146,13 +146,6 @@ fn measure(drivers: &[Driver], cases: Vec<Case>, options: Options) -> anyhow::Re
         None if options.strict && summary.noise.level != Level::Quiet => Outcome::Unfit,
         None => Outcome::Done,
     })
-}
-
-fn family(drivers: &[Driver], mechanism: &str) -> Option<Family> {
-    drivers
-        .iter()
-        .find(|driver| driver.capabilities.name == mechanism)
-        .map(|driver| driver.capabilities.family)
 }
 
 fn has_failed(summary: &Summary) -> bool {

@@ -1,6 +1,6 @@
 //! What a run leaves behind: one line of JSON a record, appended as things happen.
 
-use crate::{Case, Machine, NoiseReading, Phase, Role, Unavailable};
+use crate::{Case, Family, Machine, NoiseReading, Phase, Role, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -59,6 +59,8 @@ pub struct Harness {
 pub struct Trial {
     /// What was tried.
     pub case: Case,
+    /// The kind of mechanism, so that a record explains itself anywhere; `None` if there is none of that name.
+    pub family: Option<Family>,
     /// 0 for the first trial of the case.
     pub number: u32,
     /// What came of it.

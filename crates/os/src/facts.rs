@@ -96,14 +96,34 @@ fn deepest_idle_state(processor: usize) -> Option<String> {
     (0..).map_while(name).last()
 }
 
-/// The hypervisor's name where the firmware tells, else only that there is one.
+/// The hypervisor's name: as it tells the processor's identification instruction, else as the kernel knows it.
 fn hypervisor() -> Option<String> {
     let flags = assignment("/proc/cpuinfo", "flags", ':')?;
     flags.split_whitespace().any(|flag| flag == "hypervisor").then(|| {
-        line("/sys/hypervisor/type")
-            .or_else(|| line("/sys/class/dmi/id/sys_vendor"))
+        identified_hypervisor()
+            .or_else(|| line("/sys/hypervisor/type"))
             .unwrap_or_else(|| "unnamed".to_owned())
     })
+}
+
+/// The name in leaf 0x4000_0000, which hypervisors fill by convention.
+#[cfg(target_arch = "x86_64")]
+fn identified_hypervisor() -> Option<String> {
+    let leaf = std::arch::x86_64::__cpuid(0x4000_0000);
+    let name: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].into_iter().flat_map(u32::to_le_bytes).collect();
+    match name.as_slice() {
+        b"KVMKVMKVM\0\0\0" => Some("KVM".to_owned()),
+        b"Microsoft Hv" => Some("Hyper-V".to_owned()),
+        b"VMwareVMware" => Some("VMware".to_owned()),
+        b"XenVMMXenVMM" => Some("Xen".to_owned()),
+        b"TCGTCGTCGTCG" => Some("QEMU without KVM".to_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn identified_hypervisor() -> Option<String> {
+    None
 }
 
 /// The limits that decide which messages a mechanism takes.

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn an_empty_run_still_says_what_it_is() {
         let header = Record::Run(fixture::header());
-        let summary = summarise(&Run::from_records([header]).unwrap(), &fixture::family);
+        let summary = summarise(&Run::from_records([header]).unwrap());
         assert!(summary.partial && summary.noise.level == Level::Quiet);
         let text = table(&summary, Style::default());
         assert!(text.contains("Nothing was measured") && text.contains("Xeon"), "{text}");
@@ -149,7 +149,7 @@ mod tests {
                 bytes[at] = byte;
             }
             for run in [intact, Run::from_reader(bytes.as_slice())].into_iter().flatten() {
-                let summary = summarise(&run, &fixture::family);
+                let summary = summarise(&run);
                 table(&summary, Style::default());
                 markdown(&summary);
                 csv(&summary);
