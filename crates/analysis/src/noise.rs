@@ -138,11 +138,11 @@ fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
     times
 }
 
-/// A move that lasts shows in many readings, and makes trials before and after it different things. One reading
-/// that stands alone is a hiccup: it is said, and the medians stand it.
+/// A move that lasts shows in a quarter of the readings, and makes trials before and after it different things.
+/// A few readings that stand alone are hiccups: they are said, and medians stand them.
 fn moved(times: &[f64]) -> Finding {
     let ratio = |outer: usize| Some(times.get(times.len().checked_sub(1 + outer)?)? / times.get(outer)?);
-    let lasting = CORE_TO_CORE.level(ratio(times.len() / 10)?);
+    let lasting = CORE_TO_CORE.level(ratio(times.len() / 4)?);
     let level = lasting.max(CORE_TO_CORE.level(ratio(0)?).min(Level::Noisy));
     let (min, max) = (times.first()?, times.last()?);
     let reason = format!(
