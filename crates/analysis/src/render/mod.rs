@@ -41,7 +41,7 @@ mod tests {
                 _ => {}
             }
         }
-        summarise(&Run::from_records(records).unwrap(), &|_| None)
+        summarise(&Run::from_records(records).unwrap())
     }
 
     #[test]
