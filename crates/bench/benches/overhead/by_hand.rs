@@ -1,0 +1,217 @@
+//! Round trips as somebody writes them who wants nothing but the time: plain calls of the C library, two
+//! processes, no checks. This is the one place beside the `os` crate with `unsafe`: it stands for a C program.
+
+use furlong_os::process::{Bond, fork};
+use furlong_os::{affinity, clock};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the loop goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hand {
+    Pipe,
+    UnixStream,
+    Tcp,
+    PosixMq,
+    SharedMemory { sleeping: bool },
+}
+
+/// Round trips before the clock starts.
+const WARM_UP: u64 = 2_000;
+
+/// Where the leader's and the follower's halves lie, and their tails.
+const HALF: [usize; 2] = [0, 32];
+const INLINE: usize = 16;
+const TAIL: [usize; 2] = [384, 4096];
+const REGION_BYTES: usize = 8192;
+
+/// The mean of `round_trips` round trips, in nanoseconds.
+pub fn round_trip_ns(hand: Hand, size: usize, round_trips: u64, processors: [usize; 2]) -> io::Result<f64> {
+    match hand {
+        Hand::Pipe => {
+            let (there, back) = (furlong_os::pipe::pipe()?, furlong_os::pipe::pipe()?);
+            descriptors([back.0, there.0], [there.1, back.1], size, round_trips, processors)
+        }
+        Hand::UnixStream => {
+            let (leader, follower) = furlong_os::socket::socketpair(furlong_os::socket::Kind::Stream)?;
+            sockets(leader, follower, size, round_trips, processors)
+        }
+        Hand::Tcp => {
+            let (leader, follower) = furlong_os::socket::tcp_pair()?;
+            sockets(leader, follower, size, round_trips, processors)
+        }
+        Hand::PosixMq => {
+            let queue = |way: &str| {
+                furlong_os::posix_queue::create(
+                    &format!("furlong-by-hand-{}-{way}", std::process::id()),
+                    1,
+                    size,
+                )
+            };
+            let (there, back) = (queue("there")?, queue("back")?);
+            let (t, b) = (there.as_raw_fd(), back.as_raw_fd());
+            both(round_trips, processors, |leads, count| {
+                let (send, receive) = if leads { (t, b) } else { (b, t) };
+                queues(leads, send, receive, size, count);
+            })
+        }
+        Hand::SharedMemory { sleeping } => {
+            let name = format!("furlong-by-hand-{}", std::process::id());
+            let object = furlong_os::segment::posix_shm(&name, REGION_BYTES)?;
+            // SAFETY: the kernel chooses the address.
+            let start = unsafe {
+                let access = libc::PROT_READ | libc::PROT_WRITE;
+                let fd = object.as_raw_fd();
+                libc::mmap(std::ptr::null_mut(), REGION_BYTES, access, libc::MAP_SHARED, fd, 0)
+            };
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let start = start.cast::<u8>();
+            let time = both(round_trips, processors, |leads, count| {
+                memory(leads, start, size, count, sleeping);
+            });
+            // SAFETY: mapped above, and not used any more.
+            unsafe { libc::munmap(start.cast(), REGION_BYTES) };
+            time
+        }
+    }
+}
+
+/// Forks leader and follower, pins them, and gives the leader's time for a round trip.
+fn both(round_trips: u64, [first, second]: [usize; 2], run: impl Fn(bool, u64)) -> io::Result<f64> {
+    let result = furlong_os::memory::Region::anonymous(64)?;
+    let start = |processor: usize, leads: bool| {
+        let (run, result) = (&run, &result);
+        // Nothing is inherited by list here: closing what is not needed would close what the loop uses.
+        let keep: Vec<RawFd> = (3..256).collect();
+        fork(&keep, io::stderr().as_fd(), Bond::DiesWithParent, move || {
+            if affinity::pin(processor).is_err() {
+                return 1;
+            }
+            run(leads, WARM_UP);
+            let start = clock::now_ns();
+            run(leads, round_trips);
+            if leads {
+                result.double_word(0).store(clock::now_ns() - start, Ordering::Release);
+            }
+            0
+        })
+    };
+    let (mut leader, mut follower) = (start(first, true)?, start(second, false)?);
+    leader.wait();
+    follower.wait();
+    match result.double_word(0).load(Ordering::Acquire) {
+        0 => Err(io::Error::other("the loop by hand did not finish")),
+        elapsed_ns => Ok(elapsed_ns as f64 / round_trips as f64),
+    }
+}
+
+fn sockets(a: OwnedFd, b: OwnedFd, size: usize, count: u64, processors: [usize; 2]) -> io::Result<f64> {
+    descriptors([a.try_clone()?, b.try_clone()?], [a, b], size, count, processors)
+}
+
+/// `readers` and `writers`: the leader's, then the follower's.
+fn descriptors(
+    readers: [OwnedFd; 2],
+    writers: [OwnedFd; 2],
+    size: usize,
+    round_trips: u64,
+    processors: [usize; 2],
+) -> io::Result<f64> {
+    let numbers = |ends: &[OwnedFd; 2]| [ends[0].as_raw_fd(), ends[1].as_raw_fd()];
+    let (readers, writers) = (numbers(&readers), numbers(&writers));
+    both(round_trips, processors, |leads, count| {
+        let role = usize::from(!leads);
+        stream(leads, readers[role], writers[role], size, count);
+    })
+}
+
+fn stream(leads: bool, reader: RawFd, writer: RawFd, size: usize, count: u64) {
+    let mut buffer = vec![0u8; size];
+    for _ in 0..count {
+        // SAFETY: the buffer has `size` bytes.
+        unsafe {
+            if leads {
+                libc::write(writer, buffer.as_ptr().cast(), size);
+                libc::read(reader, buffer.as_mut_ptr().cast(), size);
+            } else {
+                libc::read(reader, buffer.as_mut_ptr().cast(), size);
+                libc::write(writer, buffer.as_ptr().cast(), size);
+            }
+        }
+    }
+}
+
+fn queues(leads: bool, send: RawFd, receive: RawFd, size: usize, count: u64) {
+    let mut buffer = vec![0u8; size];
+    for _ in 0..count {
+        // SAFETY: the buffer has `size` bytes, the message size of both queues.
+        unsafe {
+            if leads {
+                libc::mq_send(send, buffer.as_ptr().cast(), size, 0);
+                libc::mq_receive(receive, buffer.as_mut_ptr().cast(), size, std::ptr::null_mut());
+            } else {
+                libc::mq_receive(receive, buffer.as_mut_ptr().cast(), size, std::ptr::null_mut());
+                libc::mq_send(send, buffer.as_ptr().cast(), size, 0);
+            }
+        }
+    }
+}
+
+/// The layout is furlong's, so that the ratio shows the harness and not another arrangement of lines.
+fn memory(leads: bool, start: *mut u8, size: usize, count: u64, sleeping: bool) {
+    let (own, other) = if leads { (0, 1) } else { (1, 0) };
+    let mut buffer = vec![0u8; size];
+    let inline = size.min(INLINE);
+    // SAFETY: the words and both parts of both messages lie inside the region, apart from each other.
+    let (own_word, other_word) = unsafe {
+        (AtomicU32::from_ptr(start.add(HALF[own]).cast()), AtomicU32::from_ptr(start.add(HALF[other]).cast()))
+    };
+    let mut sequence = own_word.load(Ordering::Acquire);
+    let mut seen = if leads { other_word.load(Ordering::Acquire) } else { sequence };
+    let send = |buffer: &[u8], sequence: &mut u32| {
+        *sequence = sequence.wrapping_add(1);
+        // SAFETY: as above.
+        unsafe {
+            std::ptr::copy_nonoverlapping(buffer.as_ptr().add(inline), start.add(TAIL[own]), size - inline);
+            std::ptr::copy_nonoverlapping(buffer.as_ptr(), start.add(HALF[own] + 16), inline);
+        }
+        own_word.store(*sequence, Ordering::Release);
+        if sleeping {
+            // SAFETY: the word outlives the call.
+            unsafe { libc::syscall(libc::SYS_futex, own_word.as_ptr(), libc::FUTEX_WAKE, 1) };
+        }
+    };
+    let receive = |buffer: &mut [u8], seen: &mut u32| {
+        while other_word.load(Ordering::Acquire) == *seen {
+            if sleeping {
+                let none = std::ptr::null::<libc::timespec>();
+                // SAFETY: as above.
+                unsafe { libc::syscall(libc::SYS_futex, other_word.as_ptr(), libc::FUTEX_WAIT, *seen, none) };
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+        *seen = seen.wrapping_add(1);
+        // SAFETY: as above.
+        unsafe {
+            std::ptr::copy_nonoverlapping(start.add(HALF[other] + 16), buffer.as_mut_ptr(), inline);
+            std::ptr::copy_nonoverlapping(
+                start.add(TAIL[other]),
+                buffer.as_mut_ptr().add(inline),
+                size - inline,
+            );
+        }
+    };
+    for _ in 0..count {
+        if leads {
+            send(&buffer, &mut sequence);
+            receive(&mut buffer, &mut seen);
+        } else {
+            receive(&mut buffer, &mut seen);
+            send(&buffer, &mut sequence);
+        }
+    }
+}

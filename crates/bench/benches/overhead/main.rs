@@ -1,0 +1,164 @@
+//! What furlong's loop costs beside one written by hand.
+//!
+//! For each row both run in turn, on the same processors, with messages of the same size, and the ratio is
+//! taken within each pair; a ratio of 1.00 means that the harness costs nothing. The last line compares
+//! shared memory with the bare transfer of a cache line. Run it with `cargo bench`.
+
+mod by_hand;
+
+use by_hand::Hand;
+use furlong_analysis::statistics::{median, median_interval};
+use furlong_bench::session::{Options, Session, enter_private_namespace};
+use furlong_bench::trial::{self, Settings};
+use furlong_bench::{Driver, ROLE_VERB, core_to_core, placement, registry, role_main};
+use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Pairs of trials for each row.
+const PAIRS: u32 = 21;
+
+/// Time for each trial of a pair.
+const BUDGET: Duration = Duration::from_millis(30);
+
+/// The size of messages, in bytes.
+const SIZE_BYTES: usize = 128;
+
+/// What is compared: a row, and the loop by hand that does the same.
+const ROWS: [(&str, Wait, Hand); 6] = [
+    ("pipe", Wait::Block, Hand::Pipe),
+    ("unix-stream", Wait::Block, Hand::UnixStream),
+    ("posix-mq", Wait::Block, Hand::PosixMq),
+    ("tcp", Wait::Block, Hand::Tcp),
+    ("posix-shm", Wait::Futex, Hand::SharedMemory { sleeping: true }),
+    ("posix-shm", Wait::Spin, Hand::SharedMemory { sleeping: false }),
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(ROLE_VERB) {
+        let number = arguments.next().and_then(|text| text.parse().ok());
+        return ExitCode::from(number.map_or(2, |number| role_main(&registry(), number)) as u8);
+    }
+    match compare_all() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("overhead: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn compare_all() -> Result<()> {
+    let _ = enter_private_namespace();
+    let program = std::env::current_exe()?;
+    let session = Session::open(Options { program, file_folder: None, hear_signals: false })?;
+    let settings = Settings { budget: BUDGET, ..Settings::default() };
+    let bench = Bench { drivers: registry(), session, settings };
+
+    println!(
+        "{SIZE_BYTES}-byte messages, {PAIRS} pairs of {} ms, ratio with 95 % interval",
+        BUDGET.as_millis()
+    );
+    println!("{:<18} {:<10}  {:>9}  {:>9}  ratio", "row", "placement", "furlong", "by hand");
+    for (mechanism, wait, hand) in ROWS {
+        for place in [Placement::SameCore, Placement::OtherCore] {
+            // On one core, a process that spins waits for the end of its own time slice.
+            if wait == Wait::Spin && place == Placement::SameCore {
+                continue;
+            }
+            bench.against_hand(mechanism, wait, hand, place)?;
+        }
+    }
+    bench.against_bare_line()
+}
+
+struct Bench {
+    drivers: Vec<Driver>,
+    session: Session,
+    settings: Settings,
+}
+
+impl Bench {
+    /// The mean round trip of one trial, in nanoseconds, and the number of them.
+    fn furlong(
+        &self,
+        mechanism: &str,
+        wait: Wait,
+        size_bytes: usize,
+        place: Placement,
+    ) -> Result<(f64, u64)> {
+        let case = Case {
+            mechanism: mechanism.to_owned(),
+            wait,
+            pattern: Pattern::RoundTrip,
+            size_bytes,
+            placement: place,
+        };
+        let driver = self
+            .drivers
+            .iter()
+            .find(|driver| driver.capabilities.name == mechanism && driver.capabilities.waits.contains(&wait))
+            .ok_or("no such row")?;
+        let processors = placement::resolve(place)?;
+        let outcome = trial::run(&self.drivers, driver, &case, processors, &self.session, &self.settings);
+        match outcome.map_err(|_| "interrupted")? {
+            Outcome::Measured(measured) => {
+                Ok((measured.elapsed_ns as f64 / measured.round_trips as f64, measured.round_trips))
+            }
+            other => Err(format!("{case}: {other:?}").into()),
+        }
+    }
+
+    fn against_hand(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
+        let processors = placement::resolve(place)?;
+        // As many round trips as furlong makes in its time.
+        let (_, round_trips) = self.furlong(mechanism, wait, SIZE_BYTES, place)?;
+        let by_hand = || by_hand::round_trip_ns(hand, SIZE_BYTES, round_trips, processors);
+        let ours = || self.furlong(mechanism, wait, SIZE_BYTES, place).map(|(ns, _)| ns);
+        print(&format!("{mechanism}/{wait}"), place, &pairs(ours, || Ok(by_hand()?))?);
+        Ok(())
+    }
+
+    fn against_bare_line(&self) -> Result<()> {
+        const TRIES: usize = 5;
+        let [first, second] = placement::resolve(Placement::OtherCore)?;
+        let bare = || {
+            let mut figures = (0..TRIES).map(|_| core_to_core::round_trip_ns(first, second));
+            figures.find_map(|figure| figure.transpose()).ok_or("the cores were busy")?.map_err(Into::into)
+        };
+        let ours = || self.furlong("posix-shm", Wait::Spin, 8, Placement::OtherCore).map(|(ns, _)| ns);
+        println!("\n8-byte messages against the bare transfer of a cache line there and back");
+        print("posix-shm/spin", Placement::OtherCore, &pairs(ours, bare)?);
+        Ok(())
+    }
+}
+
+/// Times of both in turn, the order changing with every pair.
+fn pairs(ours: impl Fn() -> Result<f64>, theirs: impl Fn() -> Result<f64>) -> Result<Vec<(f64, f64)>> {
+    (0..PAIRS)
+        .map(|pair| {
+            if pair.is_multiple_of(2) {
+                let first = ours()?;
+                Ok((first, theirs()?))
+            } else {
+                let first = theirs()?;
+                Ok((ours()?, first))
+            }
+        })
+        .collect()
+}
+
+fn print(row: &str, place: Placement, pairs: &[(f64, f64)]) {
+    let ratios: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours / theirs).collect();
+    let of = |values: Vec<f64>| median(&values).unwrap_or(f64::NAN);
+    let [low, high] = median_interval(&ratios, 1).unwrap_or([f64::NAN; 2]);
+    println!(
+        "{row:<18} {place:<10}  {:>9}  {:>9}  {:.3} ({low:.3} to {high:.3})",
+        format_ns(of(pairs.iter().map(|pair| pair.0).collect())),
+        format_ns(of(pairs.iter().map(|pair| pair.1).collect())),
+        of(ratios),
+    );
+}
