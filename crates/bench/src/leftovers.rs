@@ -4,7 +4,7 @@
 //! anything is made. The lock ends with the run, however that ends, so a folder whose file can be locked is
 //! what a dead run has left.
 
-use furlong_os::{identity, namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
+use furlong_os::{Context, identity, namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -63,7 +63,10 @@ pub fn base_folder() -> PathBuf {
 /// The leftovers of this user's dead runs. Live runs are not touched, and other users' not looked at.
 pub fn find() -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(base_folder())?.flatten() {
+    let base = base_folder();
+    let entries = fs::read_dir(&base)
+        .context(|| format!("look into the folder {} (TMPDIR chooses which)", base.display()))?;
+    for entry in entries.flatten() {
         let folder = entry.path();
         let ours = entry.file_name().to_str().is_some_and(is_our_name)
             && fs::symlink_metadata(&folder)

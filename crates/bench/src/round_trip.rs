@@ -57,10 +57,11 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
             Copies::One => 2,
         };
         // Each direction has a key of its own, so that a message that comes back to its sender is caught.
-        let own = Stamp::new(key ^ role.index() as u64);
-        let other = if alone { own } else { Stamp::new(key ^ role.peer().index() as u64) };
-        let outbox = (0..buffers).map(|_| Message::new(size_bytes)).collect::<io::Result<_>>()?;
-        let inbox = Message::new(size_bytes)?;
+        let direction = |from: Role| Stamp::new(if from == Role::Initiator { key } else { !key });
+        let own = direction(role);
+        let other = if alone { own } else { direction(role.peer()) };
+        let mut outbox = Message::several(buffers + 1, size_bytes)?;
+        let inbox = outbox.split_off(buffers).remove(0);
         Ok(Exchange { channel, role, board, outbox, inbox, own, other, done: 0, unchecked: None })
     }
 
@@ -165,7 +166,7 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
         self.send()?;
         meanwhile();
         self.settle()?;
-        self.note(self.done + 1, self.done);
+
         self.done += 1;
         self.prepare_next();
         let length = self.receive()?;

@@ -1,10 +1,10 @@
 //! What is written into a message, and what is checked when it arrives.
 //!
-//! Every message begins with its number and a check word made of number, length and the trial's key, and ends
-//! with a word made of number and key: so a message that is lost, repeated, reordered, cut or from another
-//! trial is caught at the price of a few instructions. In the verified pass the bytes in between are made of
-//! number and key as well, and each is compared. A message of fewer than 8 bytes carries what fits of its
-//! number, one of fewer than 16 no word at its end, and one of no bytes only the fact that it came.
+//! Every message begins with its number and a check word made of number and key, and ends with a word made of
+//! both; the key belongs to the trial and the direction. So a message that is lost, repeated, reordered, cut or
+//! from elsewhere is caught at the price of a few instructions. In the verified pass the bytes in between are
+//! made of number and key as well, and each is compared. A message of fewer than 8 bytes carries what fits of
+//! its number, one of fewer than 16 no word at its end, and one of no bytes only the fact that it came.
 
 use furlong_model::Fault;
 
@@ -42,17 +42,24 @@ pub(crate) struct Discrepancy {
 
 impl Stamp {
     pub(crate) fn new(key: u64) -> Stamp {
-        Stamp { key }
+        Stamp { key: mix(key) }
     }
 
-    /// The first 8 bytes.
+    /// The first 8 bytes: the number, and the number under the key. No more than that: it is made and checked
+    /// for every message that is measured.
     #[inline]
-    fn head(self, sequence: u32, len: usize) -> u64 {
-        let check = mix(self.key ^ u64::from(sequence) ^ (len as u64) << 32) as u32;
-        u64::from(check) << 32 | u64::from(sequence)
+    fn head(self, sequence: u32) -> u64 {
+        let number = u64::from(sequence);
+        (number << 32 ^ self.key) & 0xffff_ffff_0000_0000 | number
     }
 
-    /// The word at `index` of the body, or with `u64::MAX` the word at the end.
+    /// The last 8 bytes.
+    #[inline]
+    fn tail(self, sequence: u32) -> u64 {
+        self.key.rotate_left(17) ^ u64::from(sequence)
+    }
+
+    /// The word at `index` of the body.
     #[inline]
     fn word(self, sequence: u32, index: u64) -> u64 {
         mix(self.key.wrapping_add(u64::from(sequence) << 32) ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -62,7 +69,7 @@ impl Stamp {
     #[inline]
     pub(crate) fn write(self, message: &mut [u8], sequence: u32) {
         let len = message.len();
-        let head = self.head(sequence, len).to_le_bytes();
+        let head = self.head(sequence).to_le_bytes();
         if let Some((first, _)) = message.split_first_chunk_mut::<HEAD>() {
             *first = head;
         } else {
@@ -71,7 +78,7 @@ impl Stamp {
         if len >= WITH_TAIL
             && let Some((_, last)) = message.split_last_chunk_mut::<8>()
         {
-            *last = self.word(sequence, u64::MAX).to_le_bytes();
+            *last = self.tail(sequence).to_le_bytes();
         }
     }
 
@@ -88,13 +95,13 @@ impl Stamp {
     #[inline]
     pub(crate) fn check(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
         let len = message.len();
-        let head = self.head(sequence, len).to_le_bytes();
+        let head = self.head(sequence).to_le_bytes();
         let head_holds = match message.split_first_chunk::<HEAD>() {
             Some((first, _)) => *first == head,
             None => *message == head[..len],
         };
-        let tail_holds = len < WITH_TAIL
-            || message.last_chunk::<8>() == Some(&self.word(sequence, u64::MAX).to_le_bytes());
+        let tail_holds =
+            len < WITH_TAIL || message.last_chunk::<8>() == Some(&self.tail(sequence).to_le_bytes());
         if received == len && head_holds && tail_holds {
             return Ok(());
         }
@@ -144,7 +151,7 @@ impl Stamp {
     fn number_of(self, message: &[u8], sequence: u32) -> Option<u32> {
         let near = sequence.saturating_sub(NEAR)..=sequence.saturating_add(NEAR);
         let whole = |number: &u32| {
-            let head = self.head(*number, message.len()).to_le_bytes();
+            let head = self.head(*number).to_le_bytes();
             let head_bytes = message.len().min(HEAD);
             message[..head_bytes] == head[..head_bytes]
         };

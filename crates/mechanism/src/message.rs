@@ -4,27 +4,48 @@ use furlong_os::memory::{Pages, page_bytes};
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-/// Bytes that begin at a page boundary, so that pages can be moved, with room in front of them, so that a
-/// mechanism whose calls want a prefix need not copy.
+/// Room in front of a small message: a cache line.
+const HEADROOM_BYTES: usize = 64;
+
+/// Up to this size messages share a page.
+const SMALL_BYTES: usize = 1024;
+
+/// The bytes of a message, with room in front of them, so that a mechanism whose calls want a prefix need not
+/// copy. A large one begins at a page boundary, so that its pages can be moved.
 #[derive(Debug)]
 pub struct Message {
     pages: Pages,
     start: usize,
-    end: usize,
 }
 
 impl Message {
     /// `len` bytes, zeroed.
     pub fn new(len: usize) -> io::Result<Message> {
         let start = page_bytes();
-        let end = start.checked_add(len).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        Ok(Message { pages: Pages::new(end)?, start, end })
+        Ok(Message { pages: Pages::new(start.saturating_add(len))?, start })
     }
 
-    /// The message with `prefix_bytes` in front of it, at most a page.
+    /// `count` messages of `len` bytes. Small ones lie together in one page: every page that a process touches
+    /// costs it a walk through the page tables after each switch to it.
+    pub fn several(count: usize, len: usize) -> io::Result<Vec<Message>> {
+        if len > SMALL_BYTES {
+            return (0..count).map(|_| Message::new(len)).collect();
+        }
+        let stride = HEADROOM_BYTES + len.next_multiple_of(HEADROOM_BYTES);
+        let mut rest = Pages::new(count * stride)?;
+        let mut part = || {
+            let next = rest.split_off(stride);
+            let mut pages = std::mem::replace(&mut rest, next);
+            pages.split_off(HEADROOM_BYTES + len);
+            Message { pages, start: HEADROOM_BYTES }
+        };
+        Ok((0..count).map(|_| part()).collect())
+    }
+
+    /// The message with `prefix_bytes` in front of it, at most a cache line.
     #[inline]
     pub fn with_prefix(&mut self, prefix_bytes: usize) -> &mut [u8] {
-        &mut self.pages[self.start - prefix_bytes..self.end]
+        &mut self.pages[self.start - prefix_bytes..]
     }
 }
 
@@ -33,13 +54,32 @@ impl Deref for Message {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.pages[self.start..self.end]
+        &self.pages[self.start..]
     }
 }
 
 impl DerefMut for Message {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.pages[self.start..self.end]
+        &mut self.pages[self.start..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_apart() {
+        for len in [0, 1, 63, 64, 128, SMALL_BYTES, SMALL_BYTES + 1, 10_000] {
+            let mut messages = Message::several(3, len).unwrap();
+            for (number, message) in (1u8..).zip(&mut messages) {
+                assert_eq!(message.len(), len);
+                message.with_prefix(8).fill(number);
+            }
+            for (number, message) in (1u8..).zip(&messages) {
+                assert!(message.iter().all(|byte| *byte == number), "{len} bytes");
+            }
+        }
     }
 }

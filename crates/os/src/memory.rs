@@ -8,6 +8,7 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The size of a page.
@@ -43,17 +44,38 @@ impl Drop for Map {
     }
 }
 
-/// Private pages, zeroed, beginning at a page boundary.
+/// Private pages, zeroed, beginning at a page boundary; or a part of such.
 #[derive(Debug)]
 pub struct Pages {
-    map: Map,
+    map: Arc<Map>,
+    /// The part that is ours alone.
+    start: usize,
+    len: usize,
 }
 
 impl Pages {
     /// At least `len` bytes.
     pub fn new(len: usize) -> io::Result<Pages> {
         let map = Map::new(len.max(1), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)?;
-        Ok(Pages { map })
+        Ok(Pages { map: Arc::new(map), start: 0, len })
+    }
+
+    /// Keeps the first `at` bytes and gives the others.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn split_off(&mut self, at: usize) -> Pages {
+        assert!(at <= self.len, "{at} bytes of {} cannot be kept", self.len);
+        let rest = Pages { map: Arc::clone(&self.map), start: self.start + at, len: self.len - at };
+        self.len = at;
+        rest
+    }
+
+    /// Where our part begins.
+    #[inline]
+    fn address(&self) -> *mut u8 {
+        // SAFETY: every part lies inside the range.
+        unsafe { self.map.start.as_ptr().add(self.start) }
     }
 }
 
@@ -62,8 +84,8 @@ impl Deref for Pages {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the range is mapped, private to this process, and borrowed from self.
-        unsafe { std::slice::from_raw_parts(self.map.start.as_ptr(), self.map.len) }
+        // SAFETY: the part is mapped, private to this process, apart from all other parts, and borrowed from self.
+        unsafe { std::slice::from_raw_parts(self.address(), self.len) }
     }
 }
 
@@ -71,7 +93,7 @@ impl DerefMut for Pages {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and exclusively.
-        unsafe { std::slice::from_raw_parts_mut(self.map.start.as_ptr(), self.map.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.address(), self.len) }
     }
 }
 
@@ -193,7 +215,7 @@ impl Drop for Region {
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
-// SAFETY: exclusive ownership of private pages, as of a boxed slice.
+// SAFETY: exclusive ownership of a part of private pages, as of a boxed slice.
 unsafe impl Send for Pages {}
 
 #[cfg(test)]
@@ -210,6 +232,16 @@ mod tests {
         assert_eq!(&buffer, b"hello");
         region.double_word(8).store(7, Ordering::Release);
         assert_eq!(region.word(8).load(Ordering::Acquire), 7);
+    }
+
+    #[test]
+    fn parts_of_pages_are_apart() {
+        let mut first = Pages::new(100).unwrap();
+        let mut second = first.split_off(40);
+        first.fill(1);
+        second.fill(2);
+        assert!(first.len() == 40 && first.iter().all(|byte| *byte == 1));
+        assert!(second.len() == 60 && second.iter().all(|byte| *byte == 2));
     }
 
     #[test]
