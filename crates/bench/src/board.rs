@@ -2,7 +2,8 @@
 //!
 //! The initiator writes on it which message is the last, so that the end of a leg needs no system call and no
 //! word in a message. Each role notes how far it has come in a line that only it writes, so that the
-//! supervisor can tell a lost message from a slow one. Nobody waits for anything on it.
+//! supervisor can tell a lost message from a slow one; in the measured loop only the responder does. Nobody
+//! waits for anything on it.
 
 use furlong_model::Role;
 use furlong_os::memory::{Region, page_bytes};

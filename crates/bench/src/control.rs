@@ -106,9 +106,13 @@ impl Control {
     /// Hears the next thing, waiting for it; `None` once the other end is gone.
     pub fn hear<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let mut line = String::new();
-        match self.stream.read_line(&mut line)? {
-            0 => Ok(None),
-            _ => Ok(Some(serde_json::from_str(&line)?)),
+        match self.stream.read_line(&mut line) {
+            // Whoever dies with something unheard resets the socket.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
+            Err(error) => Err(error),
+            // A line without its end was cut off by a death.
+            Ok(_) if !line.ends_with('\n') => Ok(None),
+            Ok(_) => Ok(Some(serde_json::from_str(&line)?)),
         }
     }
 
@@ -138,5 +142,28 @@ impl From<OwnedFd> for Control {
 impl AsFd for Control {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.get_ref().as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::Phase;
+
+    #[test]
+    fn whoever_dies_in_the_middle_of_a_word_is_gone() {
+        let (mut ours, mut theirs) = Control::pair().unwrap();
+        theirs.write_all(b"\"verify\"\n\"time").unwrap();
+        drop(theirs);
+        assert_eq!(ours.hear().unwrap(), Some(Phase::Verify));
+        assert_eq!(ours.hear::<Phase>().unwrap(), None);
+    }
+
+    #[test]
+    fn whoever_dies_with_a_word_unheard_is_gone() {
+        let (mut ours, theirs) = Control::pair().unwrap();
+        ours.say(&Phase::Timed).unwrap();
+        drop(theirs);
+        assert_eq!(ours.hear::<Phase>().unwrap(), None);
     }
 }

@@ -51,10 +51,11 @@ pub struct Session {
     names: Names,
     folder: PathBuf,
     wishes: Option<OwnedFd>,
-    claim: Option<Claim>,
+    _claim: Claim,
     /// Open as long as this process lives; the janitor waits for its end.
-    lifeline: Option<OwnedFd>,
-    janitor: Child,
+    _lifeline: OwnedFd,
+    /// Ended when this is dropped, whatever it does then: even one that was stopped holds nothing up.
+    _janitor: Child,
 }
 
 impl Session {
@@ -77,9 +78,12 @@ impl Session {
             .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))?;
         let key = (identity::random()? as i32 & 0x7fff_fffe).max(2);
         let names = Names { name, key, file_folder, ipc_namespace: namespace::ipc_number() };
-        let claim = leftovers::claim(&folder, &names).context(|| format!("write in {}", folder.display()))?;
-        let lifeline = Some(lifeline);
-        Ok(Session { options, names, folder, wishes, claim: Some(claim), lifeline, janitor })
+        let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
+            // The janitor ends with this call; what cannot be removed either is for `furlong doctor`.
+            let _ = leftovers::remove(&folder, None);
+        });
+        let claim = claim.context(|| format!("write in {}", folder.display()))?;
+        Ok(Session { options, names, folder, wishes, _claim: claim, _lifeline: lifeline, _janitor: janitor })
     }
 
     /// The program that plays roles.
@@ -118,11 +122,8 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         // What cannot be removed here is named by the next `furlong doctor`, which reads the journal; so it
-        // goes last, with the folder.
+        // goes last, with the folder. The janitor has nothing left to do.
         let _ = leftovers::remove(&self.folder, Some(&self.names));
-        drop(self.claim.take());
-        drop(self.lifeline.take());
-        self.janitor.wait();
     }
 }
 

@@ -319,6 +319,15 @@ impl Stage {
         if !stopped.is_empty() {
             return stopped;
         }
+        let phase = self.failure(None, Fault::Silent, String::new()).phase;
+        if self.players.len() == 2 && matches!(phase, Phase::WarmUp | Phase::Timed) {
+            // Here only the responder keeps count: for the initiator that would be work in the measured loop.
+            let done = self.board.progress(Role::Responder).sent;
+            let detail = format!(
+                "nothing has happened for {patience:?} after round trip {done}: a message was lost or a role hangs"
+            );
+            return vec![self.failure(None, Fault::Lost, detail)];
+        }
         for role in Role::BOTH {
             let (sent, received) =
                 (self.board.progress(role).sent, self.board.progress(role.peer()).received);
@@ -383,7 +392,7 @@ impl Player {
         Failure { phase: self.phase, role: Some(self.role), fault, detail }
     }
 
-    /// The last line that it wrote to its standard error.
+    /// The first two lines that it wrote to its standard error: where and why a panic was.
     fn last_words(&self) -> String {
         const MOST: u64 = 4096;
         let mut words = String::new();
@@ -393,7 +402,7 @@ impl Player {
             let _ = file.rewind().and_then(|()| file.take(MOST).read_to_string(&mut words));
         }
         let words = words.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-        words.lines().next_back().unwrap_or_default().to_owned()
+        words.lines().take(2).collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -59,7 +59,13 @@ pub struct RunOptions {
     #[arg(short = 'm', long, default_value_t = Pattern::RoundTrip)]
     pub pattern: Pattern,
     /// Bytes in a message, as 128, 4KiB or 1MiB; may be repeated
-    #[arg(short = 's', long = "size", value_name = "SIZE", default_value = "128")]
+    #[arg(
+        short = 's',
+        long = "size",
+        value_name = "SIZE",
+        default_value = "128",
+        allow_hyphen_values = true
+    )]
     pub sizes: Vec<ByteSize>,
     /// Only rows that wait this way; may be repeated
     #[arg(long = "wait", value_name = "WAIT")]
@@ -68,16 +74,17 @@ pub struct RunOptions {
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub places: Vec<Placement>,
     /// Trials of each row, interleaved with those of all others
-    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub trials: u32,
     /// Time measured in each trial
-    #[arg(long, value_name = "TIME", default_value = "40ms")]
+    #[arg(long, value_name = "TIME", default_value = "40ms", allow_hyphen_values = true)]
     pub budget: Time,
     /// How long nothing may happen in a trial before it is given up
-    #[arg(long, value_name = "TIME", default_value = "10s")]
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub timeout: Time,
     /// Seed of the order of trials and of the intervals; random if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Folder for the file behind file-shm (a private folder in TMPDIR if not given)
     #[arg(long, value_name = "FOLDER")]

@@ -20,20 +20,21 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // A terminal that was closed leaves holes at 0 to 2; a socket of ours must not fall into one.
     if let Err(error) = furlong_os::descriptor::reserve_standard() {
-        eprintln!("furlong: cannot open /dev/null: {error}");
+        output::tell(format_args!("furlong: cannot open /dev/null: {error}"));
         return ExitCode::from(1);
     }
     // Before anything else looks at the arguments: this is how furlong starts its own roles.
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(furlong_bench::ROLE_VERB)
-        && let (Some(number), None) = (arguments.next().and_then(|text| text.parse().ok()), arguments.next())
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|verb| verb == furlong_bench::ROLE_VERB)
+        && let (Some(number), None) = (arguments.next(), arguments.next())
+        && let Some(number) = number.to_str().and_then(|text| text.parse().ok())
     {
         return ExitCode::from(furlong_bench::role_main(&furlong_bench::registry(), number) as u8);
     }
     match dispatch(Arguments::parse()) {
         Ok(outcome) => outcome.code(),
         Err(error) => {
-            eprintln!("furlong: {error:#}");
+            output::tell(format_args!("furlong: {error:#}"));
             exit::code_of(&error)
         }
     }

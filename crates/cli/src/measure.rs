@@ -135,9 +135,9 @@ fn measure(drivers: &[Driver], cases: Vec<Case>, options: Options) -> anyhow::Re
     output::print(&rendered(&summary, options.format))?;
     let saved = store.map(Store::finish).transpose();
     match &saved {
-        Ok(Some(path)) => eprintln!("saved: {}", path.display()),
+        Ok(Some(path)) => output::tell(format_args!("saved: {}", path.display())),
         Ok(None) => {}
-        Err(error) => eprintln!("furlong: {error:#}"),
+        Err(error) => output::tell(format_args!("furlong: {error:#}")),
     }
     Ok(match end.interrupted_by {
         Some(signal) => Outcome::Interrupted(signal),

@@ -1,7 +1,7 @@
-//! Writing results to stdout.
+//! Writing results to stdout, and words about them to stderr.
 
 use anyhow::Context;
-use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
 
 /// Writes a result. A reader that has seen enough and left (`| head`) is no error.
@@ -11,6 +11,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write the result to stdout"),
     }
+}
+
+/// Writes a line to stderr. Where that is closed nobody wants to know, so it is no error.
+pub fn tell(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(stderr().lock(), "{line}");
 }
 
 /// Columns of the terminal, or of a page where there is none.

@@ -78,7 +78,10 @@ pub fn select(drivers: &[Driver], options: &RunOptions) -> anyhow::Result<Vec<Ca
     }
     if cases.is_empty() {
         let waits: Vec<_> = options.waits.iter().map(|wait| wait.name()).collect();
-        return Err(Usage(format!("none of these rows waits by {}", waits.join(" or "))).into());
+        let waits = waits.join(" or ");
+        return Err(
+            Usage(format!("none of these rows waits by {waits}; furlong list shows all waits")).into()
+        );
     }
     Ok(cases)
 }
@@ -87,18 +90,21 @@ pub fn select(drivers: &[Driver], options: &RunOptions) -> anyhow::Result<Vec<Ca
 const QUICK_BYTES: usize = 128;
 
 /// The quick set: every mechanism with its usual wait, on two cores and on one; and where memory is polled
-/// instead, with a pipe and a socket polled for comparison, on two cores alone: on one, a spinning process waits
-/// for the end of its own time slice.
+/// instead, with the first pipe, socket and queue of the list polled for comparison, on two cores alone: on one,
+/// a spinning process waits for the end of its own time slice.
 pub fn quick(drivers: &[Driver]) -> Vec<Case> {
-    const POLLED: [&str; 2] = ["pipe", "unix-stream"];
     let both = [Placement::OtherCore, Placement::SameCore];
+    let first_of_family = |promises: &Capabilities| {
+        let first = rows(drivers).find(|(other, _)| other.family == promises.family);
+        first.is_some_and(|(first, _)| first.name == promises.name)
+    };
     let mut cases = Vec::new();
     for (promises, wait) in rows(drivers) {
         let size_bytes = promises.fixed_size_bytes.unwrap_or(QUICK_BYTES);
         let usual = usual_wait(drivers, promises.name) == Some(wait);
         let polled = wait == Wait::Spin
-            && (matches!(promises.family, Family::Memory | Family::RemoteMemory)
-                || POLLED.contains(&promises.name));
+            && !promises.notifies_only()
+            && (promises.family == Family::Memory || first_of_family(promises));
         if !usual && !polled {
             continue;
         }

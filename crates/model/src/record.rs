@@ -130,7 +130,7 @@ pub struct RoleTally {
 pub struct Failure {
     /// The stage it happened in.
     pub phase: Phase,
-    /// The role it happened to; `None` for the supervisor.
+    /// The role it happened to; `None` for the supervisor, or where it could be either.
     pub role: Option<Role>,
     /// What kind of thing went wrong.
     pub fault: Fault,
@@ -142,7 +142,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.role {
             Some(role) => write!(f, "{role} in phase {}: {}", self.phase, self.detail),
-            None => write!(f, "supervisor in phase {}: {}", self.phase, self.detail),
+            None => write!(f, "in phase {}: {}", self.phase, self.detail),
         }
     }
 }

@@ -215,8 +215,11 @@ impl Drop for Region {
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
-// SAFETY: exclusive ownership of a part of private pages, as of a boxed slice.
-unsafe impl Send for Pages {}
+// SAFETY: a range of mapped memory belongs to the process, not to a thread; who may touch which part of it is for
+// its users to say.
+unsafe impl Send for Map {}
+// SAFETY: as above; a shared reference gives away nothing but the address.
+unsafe impl Sync for Map {}
 
 #[cfg(test)]
 mod tests {

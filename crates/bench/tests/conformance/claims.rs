@@ -1,0 +1,396 @@
+//! The claims in a mechanism's capabilities, one test for each.
+
+use crate::pair::{Gate, Pair, Part, Stage, WATCHDOG, ended, ensure, scratch_spec, step};
+use furlong_mechanism::list::{Visitor, visit_all};
+use furlong_mechanism::{Endpoint, Interest, Mechanism, Message, Seat};
+use furlong_model::{Capabilities, Copies, Lifetime, PeerDeath, Reach, Role, Start, Wait, WhenFull};
+use furlong_os::namespace;
+use furlong_os::process::Exit;
+use libtest_mimic::{Completion, Failed, Trial};
+use std::io::ErrorKind;
+use std::time::Duration;
+
+/// What a claim's test finds: it holds, or it does not apply because.
+type Finding = Result<Option<&'static str>, String>;
+
+/// A claim's name and its test.
+type Claim = (&'static str, fn() -> Finding);
+
+/// Why a claim about two ends is not tested for a mechanism that has one.
+const ALONE: &str = "there is no other end";
+
+/// Every claim of every mechanism that can run here.
+pub fn tests() -> Vec<Trial> {
+    struct Collect(Vec<Trial>);
+    impl Visitor for Collect {
+        fn visit<M: Mechanism>(&mut self) {
+            let claims: [Claim; 8] = [
+                ("keeps-boundaries-as-claimed", boundaries::<M>),
+                ("copies-as-claimed", copies::<M>),
+                ("when-full-as-claimed", when_full::<M>),
+                ("peer-death-as-claimed", peer_death::<M>),
+                ("reach-as-claimed", reach::<M>),
+                ("lifetime-as-claimed", lifetime::<M>),
+                ("start-as-claimed", start::<M>),
+                ("waits-as-claimed", waits::<M>),
+            ];
+            for (claim, test) in claims {
+                let (promises, probe) = (&M::CAPABILITIES, M::probe);
+                let name = format!("{}/{}: {claim}", promises.name, promises.waits[0]);
+                self.0.push(Trial::ignorable_test(name, move || match probe() {
+                    Err(unavailable) => Ok(skipped(&unavailable.reason)),
+                    Ok(_) => match test() {
+                        Ok(None) => Ok(Completion::Completed),
+                        Ok(Some(reason)) => Ok(skipped(reason)),
+                        Err(message) => Err(Failed::from(message)),
+                    },
+                }));
+            }
+        }
+    }
+    let mut collect = Collect(Vec::new());
+    visit_all(&mut collect);
+    collect.0
+}
+
+fn skipped(reason: &str) -> Completion {
+    Completion::ignored_with(format!("skipped, because {reason}"))
+}
+
+/// A message of `len` bytes that all hold `byte`.
+fn message(len: usize, byte: u8) -> Result<Message, String> {
+    let mut message = step("make a message", Message::new(len))?;
+    message.fill(byte);
+    Ok(message)
+}
+
+/// The size at which a mechanism's claims are tested.
+fn size(promises: &Capabilities) -> usize {
+    promises.fixed_size_bytes.unwrap_or(4096)
+}
+
+fn play<M: Mechanism>(sender: Part<M>, receiver: Part<M>) -> Finding {
+    Pair::start::<M>(size(&M::CAPABILITIES), true, sender, receiver)?.finish().map(|()| None)
+}
+
+/// Two messages of different lengths arrive as two, or as one stretch of bytes.
+fn boundaries<M: Mechanism>() -> Finding {
+    let promises = &M::CAPABILITIES;
+    if promises.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    if promises.fixed_size_bytes.is_some() {
+        return Ok(Some("its messages have one size; merging is tested as when-full"));
+    }
+    play::<M>(
+        |end, stage| {
+            let (mut three, mut five) = (message(3, b'a')?, message(5, b'b')?);
+            step("send", end.send(&mut three))?;
+            step("send", end.send(&mut five))?;
+            // Where messages are read out of the sender's memory, it must stay.
+            stage.pass(Gate::Received);
+            Ok(())
+        },
+        |end, stage| {
+            let mut buffer = message(if M::CAPABILITIES.boundaries { 4096 } else { 8 }, 0)?;
+            let first = step("receive", end.recv(&mut buffer))?;
+            if !M::CAPABILITIES.boundaries {
+                stage.open(Gate::Received);
+                return ensure(first == 8 && buffer[..] == *b"aaabbbbb", || format!("{first} bytes came"));
+            }
+            ensure(first == 3 && buffer[..3] == *b"aaa", || format!("{first} bytes came first"))?;
+            let second = step("receive", end.recv(&mut buffer))?;
+            stage.open(Gate::Received);
+            ensure(second == 5 && buffer[..5] == *b"bbbbb", || format!("{second} bytes came second"))
+        },
+    )
+}
+
+/// What a receiver sees of a message that its sender has overwritten in the meantime.
+fn copies<M: Mechanism>() -> Finding {
+    let promises = &M::CAPABILITIES;
+    if promises.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    if promises.fixed_size_bytes == Some(0) {
+        return Ok(Some("it carries nothing"));
+    }
+    play::<M>(
+        |end, stage| {
+            let mut bytes = message(size(&M::CAPABILITIES), b'a')?;
+            step("send", end.send(&mut bytes))?;
+            bytes.fill(b'b');
+            stage.open(Gate::Sent);
+            stage.pass(Gate::Received);
+            Ok(())
+        },
+        |end, stage| {
+            stage.pass(Gate::Sent);
+            let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+            step("receive", end.recv(&mut bytes))?;
+            stage.open(Gate::Received);
+            let claimed = match M::CAPABILITIES.copies {
+                Copies::Two => b'a',
+                Copies::One => b'b',
+            };
+            let came = bytes[0];
+            ensure(came == claimed, || format!("'{}' came, '{}' is claimed", came as char, claimed as char))
+        },
+    )
+}
+
+/// Messages that are sent to fill a mechanism, and their number.
+const MANY: u32 = 64;
+
+/// A sender that is faster than its receiver waits, loses, merges or overwrites, as claimed.
+fn when_full<M: Mechanism>() -> Finding {
+    let promises = &M::CAPABILITIES;
+    if promises.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    match promises.when_full {
+        WhenFull::Waits => play::<M>(send_many_and_stay::<M>, |end, stage| {
+            // Late, so that the sender meets a full mechanism.
+            std::thread::sleep(Duration::from_millis(30));
+            let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+            for number in 1..=MANY {
+                step("receive", end.recv(&mut bytes))?;
+                let found = number_of(&bytes);
+                ensure(bytes.is_empty() || found == number, || format!("{found} came, {number} was due"))?;
+            }
+            stage.open(Gate::Received);
+            Ok(())
+        }),
+        WhenFull::Merges => play::<M>(send_two::<M>, |end, stage| {
+            stage.pass(Gate::Sent);
+            let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+            step("receive", end.recv(&mut bytes))?;
+            ensure(bytes[0] == 5 + 7, || format!("{} came, the sum of 5 and 7 is claimed", bytes[0]))
+        }),
+        WhenFull::Overwrites => play::<M>(send_two::<M>, |end, stage| {
+            stage.pass(Gate::Sent);
+            let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+            step("receive", end.recv(&mut bytes))?;
+            ensure(bytes[0] == 7, || format!("{} came, the latter of 5 and 7 is claimed", bytes[0]))
+        }),
+        WhenFull::Drops => {
+            let receive: Part<M> = |end, stage| {
+                stage.pass(Gate::Sent);
+                let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+                let mut received = 0;
+                while end.recv(&mut bytes).is_ok() {
+                    received += 1;
+                }
+                ensure(received < MANY * 16, || "nothing was thrown away".to_owned())
+            };
+            let send: Part<M> = |end, stage| {
+                (0..16).try_for_each(|_| send_many::<M>(end).map(drop))?;
+                stage.open(Gate::Sent);
+                Ok(())
+            };
+            Pair::start::<M>(size(promises), false, send, receive)?.finish().map(|()| None)
+        }
+    }
+}
+
+/// Where messages are read out of the sender's memory, it must stay until all are read.
+fn send_many_and_stay<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+    let sent = send_many::<M>(end)?;
+    stage.pass(Gate::Received);
+    drop(sent);
+    Ok(())
+}
+
+/// Sends numbered messages, each from a buffer of its own, and gives the buffers.
+fn send_many<M: Mechanism>(end: &mut M::Endpoint) -> Result<Vec<Message>, String> {
+    let mut sent = step("make messages", Message::several(MANY as usize, size(&M::CAPABILITIES)))?;
+    for (number, bytes) in (1..=MANY).zip(&mut sent) {
+        let len = bytes.len().min(4);
+        bytes[..len].copy_from_slice(&number.to_le_bytes()[..len]);
+        step("send", end.send(bytes))?;
+    }
+    Ok(sent)
+}
+
+fn send_two<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+    for value in [5, 7] {
+        let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+        bytes[0] = value;
+        step("send", end.send(&mut bytes))?;
+    }
+    stage.open(Gate::Sent);
+    Ok(())
+}
+
+fn number_of(bytes: &[u8]) -> u32 {
+    let mut number = [0; 4];
+    let len = bytes.len().min(4);
+    number[..len].copy_from_slice(&bytes[..len]);
+    u32::from_le_bytes(number)
+}
+
+/// A receiver notices that its peer is gone, or waits for ever.
+fn peer_death<M: Mechanism>() -> Finding {
+    /// Long enough for a process to be told that its peer is gone.
+    const QUIET: Duration = Duration::from_millis(300);
+    let promises = &M::CAPABILITIES;
+    if promises.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    let receive: Part<M> = |end, _| {
+        let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+        match end.recv(&mut bytes) {
+            Ok(count) => Err(format!("a message of {count} bytes came from nobody")),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                Err("a blocking receive did not wait".into())
+            }
+            Err(_) => Ok(()),
+        }
+    };
+    let mut pair = Pair::start::<M>(size(promises), true, |_, _| Ok(()), receive)?;
+    match promises.peer_death {
+        PeerDeath::Noticed => pair.finish().map(|()| None),
+        PeerDeath::Unnoticed => {
+            ended(&mut pair.sender, WATCHDOG);
+            match ended(&mut pair.receiver, QUIET) {
+                None => Ok(None),
+                Some(exit) => Err(format!("it was noticed: the receiver ended with {exit:?}")),
+            }
+        }
+    }
+}
+
+/// A process in another IPC namespace reaches it, or does not.
+fn reach<M: Mechanism>() -> Finding {
+    let promises = &M::CAPABILITIES;
+    if promises.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    let by_name = promises.reach == Reach::IpcNamespace && promises.lifetime == Lifetime::Removal;
+    if by_name && promises.waits.contains(&Wait::Poll) {
+        return Ok(Some(
+            "its descriptor is inherited, and the name that a namespace hides is never looked up",
+        ));
+    }
+    if namespace::enter_private_ipc().is_err() {
+        return Ok(Some("this user may not make namespaces"));
+    }
+    if promises.reach == Reach::IpcNamespace {
+        return across_namespaces::<M>();
+    }
+    // All else must work although the namespace has just changed: nothing hangs on one.
+    play::<M>(send_one::<M>, receive_one::<M>)
+}
+
+fn send_one<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+    let mut bytes = message(size(&M::CAPABILITIES), 9)?;
+    step("send", end.send(&mut bytes))?;
+    stage.pass(Gate::Received);
+    Ok(())
+}
+
+fn receive_one<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+    let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+    let result = step("receive", end.recv(&mut bytes)).map(drop);
+    stage.open(Gate::Received);
+    result
+}
+
+/// The link is made in one namespace and opened in another, where its number means nothing.
+fn across_namespaces<M: Mechanism>() -> Finding {
+    let (_folder, spec) = scratch_spec(size(&M::CAPABILITIES), false)?;
+    let mut link = step("create", M::create(&spec))?;
+    let handles = link.take_end(Role::Initiator);
+    step("enter another namespace", namespace::enter_private_ipc())?;
+    let seat = Seat { role: Role::Initiator, handles, peer: std::process::id() as i32 };
+    let opened = M::open(&spec, seat);
+    let used = opened.and_then(|mut end| end.send(&mut Message::new(spec.size_bytes)?));
+    // The doorbell or the data is behind a number of the namespace that was left.
+    ensure(used.is_err(), || "it was reached from another namespace".to_owned()).map(|()| None)
+}
+
+/// What a mechanism leaves in the kernel until it is removed is removed with its link.
+fn lifetime<M: Mechanism>() -> Finding {
+    let before = system_v_objects();
+    let promises = &M::CAPABILITIES;
+    if promises.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    let pair = Pair::start::<M>(size(promises), true, send_one::<M>, receive_one::<M>)?;
+    let during = system_v_objects();
+    pair.finish()?;
+    ensure(system_v_objects() == before, || "something is left in the kernel".to_owned())?;
+    let numbered = promises.waits.contains(&Wait::SysvSemaphore)
+        || (promises.lifetime == Lifetime::Removal && !promises.waits.contains(&Wait::Poll));
+    ensure(!numbered || during > before, || "nothing was to be removed".to_owned())?;
+    Ok(None)
+}
+
+/// How many System V queues and semaphore sets there are in this namespace. A segment that is marked for
+/// removal goes by itself.
+fn system_v_objects() -> usize {
+    ["msg", "sem"]
+        .iter()
+        .map(|kind| {
+            let table = std::fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+            table.lines().skip(1).count()
+        })
+        .sum()
+}
+
+/// Only what must be forked hands over memory itself.
+fn start<M: Mechanism>() -> Finding {
+    let promises = &M::CAPABILITIES;
+    let (folder, spec) = scratch_spec(size(&M::CAPABILITIES), true)?;
+    let link = step("create", M::create(&spec))?;
+    let regions = link.end(Role::Responder).regions.len();
+    ensure((regions > 0) == (promises.start == Start::Forked), || {
+        format!("{regions} regions are inherited")
+    })?;
+    let names: Vec<_> = step("look", std::fs::read_dir(folder.path()))?.flatten().collect();
+    ensure(names.is_empty(), || format!("create left {names:?} in the folder")).map(|()| None)
+}
+
+/// Where it waits outside the call, the call says at once that it would block, and a descriptor can be watched.
+fn waits<M: Mechanism>() -> Finding {
+    let promises = &M::CAPABILITIES;
+    if promises.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    let outside = promises.waits.contains(&Wait::Poll) || promises.waits.len() > 1;
+    if !outside {
+        return Ok(Some("it always waits inside the call"));
+    }
+    let receive: Part<M> = |end, stage| {
+        let watchable = M::CAPABILITIES.waits.contains(&Wait::Poll);
+        let watched = end.readiness(Interest::Readable).is_some();
+        ensure(watched == watchable, || format!("waits say {watchable}, a descriptor says {watched}"))?;
+        let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+        match end.recv(&mut bytes) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            other => return Err(format!("an empty mechanism gave {other:?}")),
+        }
+        stage.open(Gate::Sent);
+        loop {
+            match end.recv(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                other => return step("receive", other).map(drop),
+            }
+        }
+    };
+    let send: Part<M> = |end, stage| {
+        stage.pass(Gate::Sent);
+        let mut bytes = message(size(&M::CAPABILITIES), 9)?;
+        loop {
+            match end.send(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                other => return step("send", other),
+            }
+        }
+    };
+    let mut pair = Pair::start::<M>(size(promises), false, send, receive)?;
+    match ended(&mut pair.sender, WATCHDOG) {
+        Some(Exit::Code(0)) => pair.finish().map(|()| None),
+        other => Err(format!("the sender ended with {other:?}")),
+    }
+}

@@ -1,0 +1,167 @@
+//! Two processes with one end each, to look at a mechanism without the measured loop around it.
+
+use furlong_mechanism::{Link, Mechanism, Seat, Spec};
+use furlong_model::Role;
+use furlong_os::memory::{Region, page_bytes};
+use furlong_os::process::{Bond, Child, Exit, fork};
+use furlong_os::{cpu, identity, segment};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long a test may take before its processes are killed and it fails.
+pub const WATCHDOG: Duration = Duration::from_secs(20);
+
+/// A page that both processes see: their numbers, and gates that one opens for the other.
+#[derive(Debug, Clone)]
+pub struct Stage(Arc<Region>);
+
+/// A gate for each direction, by the word that holds its state.
+#[derive(Debug, Clone, Copy)]
+pub enum Gate {
+    Sent = 128,
+    Received = 256,
+}
+
+impl Stage {
+    fn new() -> Result<Stage, String> {
+        Region::anonymous(page_bytes())
+            .map(|region| Stage(Arc::new(region)))
+            .map_err(|error| error.to_string())
+    }
+
+    /// Lets the other process pass.
+    pub fn open(&self, gate: Gate) {
+        self.0.word(gate as usize).store(1, Ordering::Release);
+    }
+
+    /// Waits for the other process to open the gate; the watchdog ends a wait in vain.
+    pub fn pass(&self, gate: Gate) {
+        while self.0.word(gate as usize).load(Ordering::Acquire) == 0 {
+            cpu::yield_now();
+        }
+    }
+
+    /// Says this process's number, and waits for the other's.
+    fn exchange_numbers(&self, role: Role) -> i32 {
+        let word = |role: Role| self.0.word(role.index() * 4);
+        word(role).store(std::process::id(), Ordering::Release);
+        loop {
+            match word(role.peer()).load(Ordering::Acquire) {
+                0 => cpu::yield_now(),
+                number => return number as i32,
+            }
+        }
+    }
+}
+
+/// What a link is to be, in a folder of its own.
+pub fn scratch_spec(size_bytes: usize, blocking: bool) -> Result<(tempfile::TempDir, Spec), String> {
+    let folder = step("make a folder", tempfile::tempdir())?;
+    let number = step("draw a number", identity::random())?;
+    let spec = Spec {
+        name: format!("furlong-{number:016x}"),
+        key: (number as i32 & 0x7fff_fffe).max(2),
+        size_bytes,
+        depth: 1,
+        blocking,
+        folder: folder.path().to_owned(),
+        file_folder: folder.path().to_owned(),
+    };
+    Ok((folder, spec))
+}
+
+/// What one process does with its end.
+pub type Part<M> = fn(&mut <M as Mechanism>::Endpoint, &Stage) -> Result<(), String>;
+
+/// A sender, which sits in the initiator's seat, and a receiver in the responder's.
+pub struct Pair {
+    pub sender: Child,
+    pub receiver: Child,
+    words: OwnedFd,
+    _link: Link,
+    _folder: tempfile::TempDir,
+}
+
+impl Pair {
+    /// Makes a link for messages of `size_bytes` and starts both processes.
+    pub fn start<M: Mechanism>(
+        size_bytes: usize,
+        blocking: bool,
+        sender: Part<M>,
+        receiver: Part<M>,
+    ) -> Result<Pair, String> {
+        let text = |error: std::io::Error| error.to_string();
+        let (folder, spec) = scratch_spec(size_bytes, blocking)?;
+        let mut link = M::create(&spec).map_err(text)?;
+        let stage = Stage::new()?;
+        let words = segment::memfd("words", 1).map_err(text)?;
+        let mut start = |role: Role, part: Part<M>| {
+            let inherit: Vec<RawFd> = link.end(role).descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+            let (link, stage, spec) = (&mut link, &stage, &spec);
+            fork(&inherit, words.as_fd(), Bond::DiesWithParent, move || {
+                let handles = link.take_end(role);
+                let peer = stage.exchange_numbers(role);
+                let result = M::open(spec, Seat { role, handles, peer })
+                    .map_err(|error| error.to_string())
+                    .and_then(|mut endpoint| part(&mut endpoint, stage));
+                if let Err(message) = &result {
+                    eprintln!("{role}: {message}");
+                }
+                i32::from(result.is_err())
+            })
+            .map_err(text)
+        };
+        let (sender, receiver) = (start(Role::Initiator, sender)?, start(Role::Responder, receiver)?);
+        for role in Role::BOTH {
+            drop(link.take_end(role).descriptors);
+        }
+        Ok(Pair { sender, receiver, words, _link: link, _folder: folder })
+    }
+
+    /// Both must end well before the watchdog bites.
+    pub fn finish(mut self) -> Result<(), String> {
+        let sent = ended(&mut self.sender, WATCHDOG);
+        let received = ended(&mut self.receiver, WATCHDOG);
+        match (sent, received) {
+            (Some(Exit::Code(0)), Some(Exit::Code(0))) => Ok(()),
+            (sent, received) => {
+                Err(format!("sender {sent:?}, receiver {received:?} (None: still waiting); {}", self.words()))
+            }
+        }
+    }
+
+    /// What the processes have written to their standard errors.
+    fn words(&self) -> String {
+        let mut text = String::new();
+        if let Ok(descriptor) = self.words.try_clone() {
+            let mut file = File::from(descriptor);
+            let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+        }
+        text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned()
+    }
+}
+
+/// How a process ended, if it does within `patience`.
+pub fn ended(child: &mut Child, patience: Duration) -> Option<Exit> {
+    let start = Instant::now();
+    loop {
+        match child.try_wait() {
+            None if start.elapsed() < patience => std::thread::sleep(Duration::from_millis(1)),
+            exit => return exit,
+        }
+    }
+}
+
+/// One call and its error in words.
+pub fn step<T>(what: &str, result: std::io::Result<T>) -> Result<T, String> {
+    result.map_err(|error| format!("{what}: {error}"))
+}
+
+/// What must hold.
+pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}

@@ -1,0 +1,127 @@
+//! Every row through the whole harness, at sizes around every edge.
+
+use furlong_bench::session::{Options, Session};
+use furlong_bench::trial::{self, Settings};
+use furlong_bench::{Driver, placement, registry};
+use furlong_model::{Case, Measurement, Outcome, Pattern, Placement, Start, Wait, format_bytes};
+use libtest_mimic::{Completion, Failed, Trial};
+use std::time::Duration;
+
+/// Sizes around the edges of stamps, lines, pages and a pipe's buffer.
+const SIZES: [usize; 10] = [1, 7, 8, 9, 16, 17, 128, 4096, 4097, 65_537];
+
+/// The largest size that is tried where only memory limits it.
+const LARGEST: usize = 16 << 20;
+
+/// Each row at all sizes it takes, and each mechanism at its limit and beyond.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for driver in registry() {
+        for &wait in driver.capabilities.waits {
+            let name = format!("{}/{wait}: carries what it is given", driver.capabilities.name);
+            tests.push(Trial::ignorable_test(name, move || carries(&driver, wait)));
+        }
+        let name = format!(
+            "{}/{}: goes to its limit and not beyond",
+            driver.capabilities.name, driver.capabilities.waits[0]
+        );
+        tests.push(Trial::ignorable_test(name, move || limit(&driver)));
+    }
+    tests
+}
+
+/// A quick trial with this binary as both roles.
+pub fn quick(
+    drivers: &[Driver],
+    driver: &Driver,
+    case: &Case,
+    patience: Duration,
+) -> Result<Outcome, Failed> {
+    let session =
+        Session::open(Options { program: std::env::current_exe()?, file_folder: None, hear_signals: false })?;
+    let settings = Settings {
+        budget: Duration::from_millis(2),
+        warm_up: Duration::from_millis(2),
+        patience,
+        clock_read_ns: 25.0,
+    };
+    let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
+    trial::run(drivers, driver, case, processors, &session, &settings).map_err(|_| "interrupted".into())
+}
+
+/// Two cores where there are two: a spinning pair on one takes a time slice for each message.
+pub fn placed() -> Placement {
+    match placement::resolve(Placement::OtherCore) {
+        Ok(_) => Placement::OtherCore,
+        Err(_) => Placement::SameCore,
+    }
+}
+
+fn case(driver: &Driver, wait: Wait, size_bytes: usize) -> Case {
+    Case {
+        mechanism: driver.capabilities.name.to_owned(),
+        wait,
+        pattern: Pattern::RoundTrip,
+        size_bytes,
+        placement: placed(),
+    }
+}
+
+/// The measurement of a trial that must succeed, after looking at what must hold in it.
+fn measured(driver: &Driver, wait: Wait, size_bytes: usize) -> Result<Measurement, Failed> {
+    let case = case(driver, wait, size_bytes);
+    match quick(&registry(), driver, &case, Duration::from_secs(20))? {
+        Outcome::Measured(measured) => {
+            let roles = if driver.capabilities.start == Start::Alone { 1 } else { 2 };
+            let counts: Vec<_> = measured.roles.iter().map(|role| role.messages_received).collect();
+            let sound = measured.verified_messages > 0
+                && measured.round_trips > 0
+                && measured.roles.len() == roles
+                && counts.iter().all(|count| *count == counts[0]);
+            if sound { Ok(measured) } else { Err(format!("{case}: {measured:?}").into()) }
+        }
+        other => Err(format!("{case}: {other:?}").into()),
+    }
+}
+
+fn carries(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
+    let limits = match (driver.probe)() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    if let Some(size) = driver.capabilities.fixed_size_bytes {
+        measured(driver, wait, size)?;
+        return Ok(Completion::Completed);
+    }
+    for size in SIZES {
+        if limits.max_size_bytes.is_none_or(|max| size <= max) {
+            measured(driver, wait, size)?;
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+fn limit(driver: &Driver) -> Result<Completion, Failed> {
+    let wait = driver.capabilities.waits[0];
+    if driver.capabilities.fixed_size_bytes.is_some() {
+        return Ok(Completion::ignored_with("skipped, because its messages have one size"));
+    }
+    let limits = match (driver.probe)() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    let max = limits.max_size_bytes.unwrap_or(LARGEST).min(LARGEST);
+    measured(driver, wait, max)?;
+    let beyond = limits.max_size_bytes.unwrap_or(usize::MAX).saturating_add(1);
+    match (limits.max_size_bytes, case(driver, wait, beyond).refusal(driver.capabilities, &limits)) {
+        (None, _) => Ok(Completion::Completed),
+        (Some(max), Some(refusal)) if refusal.reason.contains(&format_bytes(max)) => {
+            Ok(Completion::Completed)
+        }
+        (Some(_), refusal) => Err(format!("beyond the limit: {refusal:?}").into()),
+    }
+}

@@ -1,0 +1,167 @@
+//! Mechanisms that do wrong, each in one way, once: a sequential-packet socket whose initiator breaks one
+//! message or its own process.
+
+use furlong_bench::Driver;
+use furlong_mechanism::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, Wait,
+    WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// What is done to the message.
+pub const LOSE: u8 = 0;
+pub const REPEAT: u8 = 1;
+pub const REORDER: u8 = 2;
+pub const CUT: u8 = 3;
+pub const FLIP_HEAD: u8 = 4;
+pub const FLIP_BODY: u8 = 5;
+/// What the process does instead.
+pub const PANIC: u8 = 6;
+pub const LEAVE: u8 = 7;
+pub const FAIL: u8 = 8;
+pub const HANG: u8 = 9;
+pub const NOTHING: u8 = 10;
+
+/// A message of the verified pass, and one that only the measured loop sends.
+pub const EARLY: u64 = 5;
+pub const LATE: u64 = 60;
+
+/// Breaks message `AT` in the way `HOW`.
+pub struct Saboteur<const HOW: u8, const AT: u64>;
+
+/// The names by which tests find them.
+pub const fn name(how: u8, at: u64) -> &'static str {
+    match (how, at) {
+        (LOSE, EARLY) => "lose-early",
+        (LOSE, _) => "lose-late",
+        (REPEAT, EARLY) => "repeat-early",
+        (REPEAT, _) => "repeat-late",
+        (REORDER, _) => "reorder-early",
+        (CUT, EARLY) => "cut-early",
+        (CUT, _) => "cut-late",
+        (FLIP_HEAD, EARLY) => "flip-head-early",
+        (FLIP_HEAD, _) => "flip-head-late",
+        (FLIP_BODY, _) => "flip-body-early",
+        (PANIC, _) => "panic",
+        (LEAVE, _) => "leave",
+        (FAIL, _) => "fail",
+        (HANG, _) => "hang",
+        _ => "nothing",
+    }
+}
+
+/// All of them.
+pub fn drivers() -> Vec<Driver> {
+    vec![
+        Driver::of::<Saboteur<LOSE, EARLY>>(),
+        Driver::of::<Saboteur<LOSE, LATE>>(),
+        Driver::of::<Saboteur<REPEAT, EARLY>>(),
+        Driver::of::<Saboteur<REPEAT, LATE>>(),
+        Driver::of::<Saboteur<REORDER, EARLY>>(),
+        Driver::of::<Saboteur<CUT, EARLY>>(),
+        Driver::of::<Saboteur<CUT, LATE>>(),
+        Driver::of::<Saboteur<FLIP_HEAD, EARLY>>(),
+        Driver::of::<Saboteur<FLIP_HEAD, LATE>>(),
+        Driver::of::<Saboteur<FLIP_BODY, EARLY>>(),
+        Driver::of::<Saboteur<PANIC, LATE>>(),
+        Driver::of::<Saboteur<LEAVE, LATE>>(),
+        Driver::of::<Saboteur<FAIL, LATE>>(),
+        Driver::of::<Saboteur<HANG, LATE>>(),
+        Driver::of::<Saboteur<NOTHING, LATE>>(),
+    ]
+}
+
+impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: name(HOW, AT),
+        summary: "a socket with a saboteur at one end",
+        family: Family::Socket,
+        waits: &[Wait::Block],
+        boundaries: true,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = End<HOW, AT>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(_spec: &Spec) -> io::Result<Link> {
+        let mut link = Link::new();
+        link.give_pair(socket::socketpair(Kind::Seqpacket)?);
+        Ok(link)
+    }
+
+    fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Self::Endpoint> {
+        let saboteur = seat.role == Role::Initiator;
+        Ok(End { socket: seat.descriptor()?, saboteur, sent: 0, held: None })
+    }
+}
+
+pub struct End<const HOW: u8, const AT: u64> {
+    socket: OwnedFd,
+    saboteur: bool,
+    sent: u64,
+    held: Option<Vec<u8>>,
+}
+
+impl<const HOW: u8, const AT: u64> End<HOW, AT> {
+    fn put(&self, bytes: &[u8]) -> io::Result<()> {
+        socket::send(self.socket.as_fd(), bytes).map(drop)
+    }
+
+    fn sabotage(&mut self, message: &[u8]) -> io::Result<()> {
+        let mut broken = message.to_vec();
+        match HOW {
+            LOSE => return Ok(()),
+            REPEAT => self.put(message)?,
+            REORDER => {
+                self.held = Some(broken);
+                return Ok(());
+            }
+            CUT => {
+                broken.pop();
+            }
+            FLIP_HEAD => broken[2] ^= 1,
+            FLIP_BODY => broken[message.len() / 2] ^= 1,
+            PANIC => panic!("the saboteur panics"),
+            LEAVE => std::process::exit(0),
+            FAIL => return Err(io::ErrorKind::PermissionDenied.into()),
+            HANG => loop {
+                std::thread::park();
+            },
+            _ => {}
+        }
+        self.put(&broken)
+    }
+}
+
+impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.sent += 1;
+        if self.saboteur && self.sent == AT {
+            return self.sabotage(message);
+        }
+        self.put(message)?;
+        match self.held.take() {
+            Some(held) => self.put(&held),
+            None => Ok(()),
+        }
+    }
+
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        match socket::receive_message(self.socket.as_fd(), message)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => Ok(count),
+        }
+    }
+}

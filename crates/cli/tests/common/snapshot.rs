@@ -1,0 +1,78 @@
+//! What could be left: names in memory, System V objects, message queues, files, processes.
+
+use super::Place;
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How long leftovers may take to go before they count: a killed run's janitor works after the run's end, and
+/// other tests make things for a moment at the same time.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Everything that the machine has and a run could have left, outside of the test's own place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot(BTreeSet<String>);
+
+impl Snapshot {
+    /// Looks around.
+    pub fn take() -> Snapshot {
+        let mut things = BTreeSet::new();
+        let ours = |name: &str| name.contains("furlong");
+        things.extend(names_in("/dev/shm").filter(|name| ours(name)).map(|name| format!("/dev/shm/{name}")));
+        things.extend(queues().into_iter().filter(|name| ours(name)).map(|name| format!("queue {name}")));
+        // Key and number of a System V object are in its first two columns. They have no names: those of a run
+        // are in a namespace of its own, so that none shows here.
+        for kind in ["shm", "msg", "sem"] {
+            let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+            for line in table.lines().skip(1) {
+                let identity: Vec<_> = line.split_whitespace().take(2).collect();
+                things.insert(format!("System V {kind} {}", identity.join(" ")));
+            }
+        }
+        Snapshot(things)
+    }
+
+    /// Fails if something is there that was not there before, in the place or outside it, and does not go.
+    /// Says how long it took until all was gone.
+    #[track_caller]
+    pub fn expect_nothing_left(&self, place: &Place) -> Duration {
+        let start = Instant::now();
+        let mut left = self.left(place);
+        while !left.is_empty() {
+            assert!(start.elapsed() < PATIENCE, "left: {left:#?}");
+            std::thread::sleep(Duration::from_millis(10));
+            // Names are never used twice: what another test makes for a moment is not there in every look.
+            let now = self.left(place);
+            left.retain(|thing| now.contains(thing));
+            left.extend(now.into_iter().filter(|thing| thing.starts_with("process")));
+        }
+        start.elapsed()
+    }
+
+    fn left(&self, place: &Place) -> BTreeSet<String> {
+        let mut left: BTreeSet<_> = Snapshot::take().0.difference(&self.0).cloned().collect();
+        let temporary = place.path("tmp");
+        left.extend(
+            names_in(&temporary.to_string_lossy()).map(|name| format!("{}/{name}", temporary.display())),
+        );
+        left.extend(place.processes().iter().map(|process| format!("process {process:?}")));
+        left
+    }
+}
+
+fn names_in(folder: &str) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
+}
+
+/// The POSIX queues there are. They show in a file system alone, which only root may mount.
+fn queues() -> Vec<String> {
+    if furlong_os::identity::user() != 0 {
+        return Vec::new();
+    }
+    let script = "mount -t mqueue none /mnt && ls /mnt";
+    let output = Command::new("unshare").args(["--mount", "sh", "-c", script]).output();
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+}

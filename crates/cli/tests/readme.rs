@@ -1,0 +1,137 @@
+//! Every command that the README and `--help` show can be typed as it stands.
+#![forbid(unsafe_code)]
+
+mod common;
+
+use common::{Place, look_for};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// What a line starts with if it is a command of ours; behind `cargo run --release` come its arguments.
+const CARGO: &str = "cargo run --release";
+
+/// The command in a line as a shell would take it, without what cargo does; `None` if it is none of ours.
+fn command(line: &str) -> Option<String> {
+    let line = line.trim();
+    let is = |rest: &str| rest.is_empty() || rest.starts_with(' ');
+    match line.strip_prefix(CARGO) {
+        Some("") => Some("furlong".to_owned()),
+        Some(rest) if rest.trim_start().starts_with('#') => Some("furlong".to_owned()),
+        Some(rest) => rest.strip_prefix(" -- ").map(|rest| format!("furlong {rest}")),
+        None => line.strip_prefix("furlong").filter(|rest| is(rest)).map(|_| line.to_owned()),
+    }
+}
+
+/// The commands in the README's shell blocks.
+fn readme() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut commands = Vec::new();
+    let mut in_shell = false;
+    // A line that ends with a backslash goes on.
+    for line in text.replace("\\\n", " ").lines() {
+        match line.trim().strip_prefix("```") {
+            Some(language) => in_shell = !in_shell && language.trim() == "sh",
+            None if in_shell => commands.extend(command(line)),
+            None => {}
+        }
+    }
+    assert!(!commands.is_empty(), "no command in {}", path.display());
+    commands
+}
+
+/// The commands under `Examples:` in the help of each verb.
+fn help(place: &Place) -> Vec<String> {
+    let mut commands = Vec::new();
+    for verb in [&[][..], &["run"], &["list"], &["doctor"]] {
+        let text = place.run(verb.iter().copied().chain(["--help"])).expect_code(0).stdout;
+        let (_, examples) = text.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {text}"));
+        let before = commands.len();
+        for line in examples.lines().take_while(|line| line.starts_with("  ")) {
+            // What an example is for stands behind it, two spaces away.
+            let line = line.trim();
+            commands.extend(command(line.split_once("  ").map_or(line, |(command, _)| command)));
+        }
+        assert!(commands.len() > before, "no command in {text}");
+    }
+    commands
+}
+
+/// Runs a line as it stands, but for the time it takes: where `run` is told no other number of trials it makes
+/// one, in which it measures for 2 ms, and what it measures is not saved unless that was asked.
+fn expect_it_runs(place: &Place, line: &str) {
+    let unless = |option: &str, more: &'static str| if line.contains(option) { "" } else { more };
+    let shorter = format!(
+        "{} {} {}",
+        unless("--trials", "--trials 1"),
+        unless("--budget", "--budget 2ms"),
+        unless("save", "--no-save")
+    );
+    let script = format!(
+        "furlong() {{ if [ \"$1\" = run ]; then shift; set -- run {shorter} \"$@\"; fi; \"$FURLONG\" \"$@\"; }}
+        {line}"
+    );
+    let running = place.start(&mut place.shell(&script));
+    let finished = running.finish_within(Duration::from_secs(120)).expect_no_panic();
+    // On a machine that is not fit, --strict says so.
+    let fine = finished.code == Some(0) || (line.contains("--strict") && finished.code == Some(5));
+    assert!(fine, "{line}: {finished:#?}");
+}
+
+/// The quick set takes longer than a test may, and has no options: it begins, saves trials, and is interrupted.
+fn expect_it_begins(place: &Place, line: &str) {
+    let line = line.replacen("furlong", "exec \"$FURLONG\"", 1);
+    let running = place.start(&mut place.shell(&line));
+    let saved = || {
+        let runs = fs::read_dir(place.saved("any").parent()?).ok()?.flatten();
+        let mut texts = runs.filter_map(|run| fs::read_to_string(run.path()).ok());
+        texts.any(|text| text.contains("{\"record\":\"trial\"")).then_some(())
+    };
+    look_for(Duration::from_secs(60), saved).expect("a trial");
+    running.signal(libc::SIGINT);
+    let finished = running.finish().expect_code(130);
+    assert!(finished.stdout.contains("What this says"), "{finished:#?}");
+}
+
+/// Whether a line is the quick set, with or without a comment.
+fn is_quick_set(line: &str) -> bool {
+    line.strip_prefix("furlong").is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'))
+}
+
+fn try_all(place: &Place, mut lines: Vec<String>) {
+    lines.sort();
+    lines.dedup();
+    for line in lines {
+        println!("{line}");
+        match is_quick_set(&line) {
+            true => expect_it_begins(&Place::new(), &line),
+            // What comes after `&&` begins only if the machine is fit, and would take a quick set's time.
+            false => expect_it_runs(place, line.trim_end_matches(" && furlong")),
+        }
+    }
+}
+
+#[test]
+fn every_command_in_the_readme_runs() {
+    try_all(&Place::new(), readme());
+}
+
+#[test]
+fn every_example_in_the_help_runs() {
+    let place = Place::new();
+    let lines = help(&place);
+    try_all(&place, lines);
+}
+
+#[test]
+fn commands_are_told_from_other_lines() {
+    assert_eq!(command("furlong run 'pipe/*'  # all").as_deref(), Some("furlong run 'pipe/*'  # all"));
+    assert_eq!(command("cargo run --release").as_deref(), Some("furlong"));
+    assert_eq!(command("cargo run --release   # the quick set").as_deref(), Some("furlong"));
+    assert_eq!(command("cargo run --release -- list --why").as_deref(), Some("furlong list --why"));
+    for line in ["cargo test --workspace", "furlongs", "cargo run --release -p xtask", "", "# furlong"] {
+        assert_eq!(command(line), None, "{line}");
+    }
+    assert!(is_quick_set("furlong # all") && is_quick_set("furlong") && !is_quick_set("furlong run"));
+}

@@ -1,0 +1,47 @@
+//! What the kernel does with a message of `template`, in two or three sentences.
+//!
+//! And what one should therefore expect to measure: a sentence that the report can prove wrong.
+
+use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::pipe::link;
+use crate::{Link, Mechanism, Seat, Spec};
+use furlong_model::{
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+};
+use furlong_os::pipe;
+use std::io;
+
+/// What it is, in one line.
+#[derive(Debug)]
+pub struct Template;
+
+impl Mechanism for Template {
+    // Every field is a claim, and the conformance suite tests every claim.
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "template",
+        summary: "what it is, in one line",
+        family: Family::Pipe,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(limits())
+    }
+
+    fn create(_spec: &Spec) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?)
+    }
+
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
+        ByteStream::of_two(&mut seat, spec.blocking)
+    }
+}

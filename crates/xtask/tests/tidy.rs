@@ -1,0 +1,116 @@
+//! What is true of the code as text: invariants of ARCHITECTURE.md that no compiler holds up.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// Every file of Rust below `folder`, with its text.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for (path, text) in sources("crates") {
+        assert!(text.starts_with("//! "), "{} does not begin with //!", path.display());
+    }
+}
+
+#[test]
+fn unsafe_code_is_in_the_os_crate_alone() {
+    for crate_name in ["model", "mechanism", "bench", "analysis", "cli", "xtask"] {
+        let library = root().join(format!("crates/{crate_name}/src/lib.rs"));
+        let main = root().join(format!("crates/{crate_name}/src/main.rs"));
+        let text = fs::read_to_string(library).or_else(|_| fs::read_to_string(main)).unwrap();
+        assert!(text.contains("#![forbid(unsafe_code)]"), "{crate_name} does not forbid unsafe code");
+    }
+}
+
+/// Names that are words of their own, so that finding one in quotes means the mechanism.
+const NAMES: [&str; 20] = [
+    "pipe",
+    "fifo",
+    "unix-stream",
+    "unix-seqpacket",
+    "unix-dgram",
+    "socketpair",
+    "tcp",
+    "udp",
+    "posix-mq",
+    "sysv-mq",
+    "anon-shm",
+    "sysv-shm",
+    "posix-shm",
+    "memfd-shm",
+    "file-shm",
+    "signalfd",
+    "process-vm",
+    "vmsplice",
+    "null",
+    "futex",
+];
+
+#[test]
+fn no_mechanism_is_named_outside_its_file_and_the_list() {
+    let product = ["crates/bench/src", "crates/cli/src", "crates/analysis/src", "crates/model/src"];
+    for (path, text) in product.into_iter().flat_map(sources) {
+        // Names in tests and in the examples of a help text are what a user types.
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let fixture = path.ends_with("fixture.rs");
+        for name in NAMES.iter().filter(|_| !fixture) {
+            // The word futex is also a wait's.
+            let is_wait = path.ends_with("wait.rs");
+            assert!(
+                is_wait || !code.contains(&format!("\"{name}\"")),
+                "{} names the mechanism {name}",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn shared_futex_words_use_shared_operations() {
+    for (path, text) in sources("crates/os/src") {
+        assert!(!text.contains("FUTEX_PRIVATE_FLAG"), "{}: wakes are lost across processes", path.display());
+        assert!(!text.contains("_PRIVATE)"), "{}: wakes are lost across processes", path.display());
+    }
+}
+
+#[test]
+fn floors_only_look_down() {
+    let floors = [
+        ("model", &[][..]),
+        ("os", &["model"][..]),
+        ("analysis", &["model"][..]),
+        ("mechanism", &["model", "os"][..]),
+        ("bench", &["mechanism", "model", "os"][..]),
+        ("cli", &["analysis", "bench", "mechanism", "model", "os"][..]),
+    ];
+    for (crate_name, below) in floors {
+        let manifest = fs::read_to_string(root().join(format!("crates/{crate_name}/Cargo.toml"))).unwrap();
+        let dependencies = manifest.split("[dependencies]").nth(1).unwrap();
+        let dependencies = dependencies.split("\n[").next().unwrap();
+        for line in dependencies.lines().filter_map(|line| line.strip_prefix("furlong-")) {
+            let other = line.split('.').next().unwrap();
+            assert!(below.contains(&other), "{crate_name} may not depend on {other}");
+        }
+    }
+}
