@@ -55,6 +55,9 @@ pub struct Interrupted {
 /// says first that its call failed.
 const HEARING_MS: u64 = 100;
 
+/// How often a death is looked for that nothing tells of, in milliseconds.
+const POLL_MS: u64 = 1;
+
 /// Runs one trial.
 ///
 /// # Errors
@@ -165,8 +168,13 @@ impl Stage {
     fn watch(&mut self, session: &Session) -> Result<Outcome, Interrupted> {
         let mut incidents: Vec<Failure> = Vec::new();
         let mut progress = self.progress();
+        let mut quiet_ms = 0;
         loop {
-            let timeout_ms = if incidents.is_empty() { self.timeout_ms() } else { HEARING_MS };
+            let timeout_ms = match incidents.is_empty() {
+                true if self.polls() => POLL_MS,
+                true => self.patience_ms(),
+                false => HEARING_MS,
+            };
             let watched = self.watched(session);
             let ready = match readiness::any_readable(&watched, timeout_ms) {
                 Ok(ready) => ready,
@@ -179,38 +187,40 @@ impl Stage {
                 return Err(Interrupted { signal });
             }
             let nothing = ready.iter().all(|ready| !ready);
-            if nothing && !incidents.is_empty() {
-                return Ok(self.give_up(incidents));
-            }
-            if nothing {
+            let heard_out = nothing && !incidents.is_empty();
+            quiet_ms = if nothing { quiet_ms + timeout_ms } else { 0 };
+            if nothing && incidents.is_empty() && quiet_ms >= self.patience_ms() {
                 let now = self.progress();
                 if now == progress {
                     incidents.extend(self.silence());
                     return Ok(self.give_up(incidents));
                 }
-                progress = now;
-                continue;
+                (progress, quiet_ms) = (now, 0);
             }
             for index in 0..self.players.len() {
                 incidents.extend(self.attend(index));
+            }
+            if heard_out || incidents.len() >= self.players.len() {
+                return Ok(self.give_up(incidents));
             }
             if incidents.is_empty() {
                 if let Some(measurement) = self.finished() {
                     return Ok(measurement);
                 }
                 self.let_go_on();
-            } else if incidents.len() >= self.players.len() {
-                return Ok(self.give_up(incidents));
             }
         }
     }
 
+    /// Whether a role is about to die of which nothing tells: without a pidfd that can only be polled for.
+    fn polls(&self) -> bool {
+        let unseen =
+            |player: &Player| player.silent && player.exit.is_none() && player.child.death().is_none();
+        self.players.iter().any(unseen)
+    }
+
     /// How long nothing may happen from now on.
-    fn timeout_ms(&self) -> u64 {
-        // Without a pidfd the last moments of a process can only be polled for.
-        if self.players.iter().any(|player| player.silent && player.child.death().is_none()) {
-            return 1;
-        }
+    fn patience_ms(&self) -> u64 {
         let measuring = self.players.iter().any(|player| player.phase >= Phase::WarmUp);
         let budget = if measuring { self.budget } else { Duration::ZERO };
         (self.patience + budget).as_millis() as u64
@@ -331,7 +341,9 @@ impl Stage {
         for role in Role::BOTH {
             let (sent, received) =
                 (self.board.progress(role).sent, self.board.progress(role.peer()).received);
-            if self.players.len() == 2 && sent > received {
+            // Whoever has come to the end has received all.
+            let receives = |player: &Player| player.role == role.peer() && player.phase < Phase::Finish;
+            if self.players.len() == 2 && self.players.iter().any(receives) && sent > received {
                 let detail =
                     format!("message {sent} of the {role} was sent and has not arrived after {patience:?}");
                 return vec![self.failure(Some(role.peer()), Fault::Lost, detail)];

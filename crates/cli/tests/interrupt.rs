@@ -69,8 +69,7 @@ fn an_interrupt_before_the_first_trial_has_ended_leaves_nothing() {
 #[test]
 fn an_interrupt_does_not_wait_for_a_stopped_role() {
     let (before, place) = (Snapshot::take(), Place::new());
-    let arguments =
-        ["run", "pipe", "--trials", "1000", "--timeout", "50min", "--no-save", "--format", "json"];
+    let arguments = ["run", "pipe", "--budget", "50s", "--timeout", "50min", "--no-save", "--format", "json"];
     let running = place.start(&mut place.furlong(arguments));
     let [initiator, _] = look_for(A_WHILE, || place.roles(running.pid())).expect("roles");
     furlong_os::process::send_signal(initiator.pid, libc::SIGSTOP).expect("a role that lives");

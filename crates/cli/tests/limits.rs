@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Finished, Place, Snapshot, is_root_or_skips};
+use common::{Finished, Place, Snapshot, is_root_or_skips, look_for};
 use furlong_analysis::{Skipped, SkippedStatus};
 use std::fs;
+use std::time::Duration;
 
 const QUICK: [&str; 5] = ["--trials", "1", "--budget", "5ms", "--format=json"];
 
@@ -55,6 +56,59 @@ fn few_descriptors() {
         }
     }
     assert!(measured > 0, "40 descriptors are enough");
+}
+
+/// Furlong without pidfds, as on older kernels and behind some filters.
+fn without_pidfd(place: &Place, arguments: &[&str]) -> std::process::Command {
+    let mut command = place.program("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_open"]);
+    command.args(["-e", "inject=pidfd_open:error=ENOSYS", env!("CARGO_BIN_EXE_furlong")]).args(arguments);
+    command
+}
+
+/// Whether strace is there and may trace. If not, says that `what` is skipped.
+fn can_trace_or_skips(place: &Place, what: &str) -> bool {
+    let can = place.program("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
+    let can = can.is_ok_and(|output| output.status.success());
+    if !can {
+        eprintln!("{what}: skipped, because strace is not there or may not trace");
+    }
+    can
+}
+
+#[test]
+fn no_pidfd() {
+    let before = Snapshot::take();
+    let place = Place::new();
+    if !can_trace_or_skips(&place, "no_pidfd") {
+        return;
+    }
+    let rows = ["pipe", "unix-stream", "posix-shm", "anon-shm"];
+    let finished = place.finish(&mut without_pidfd(&place, &words(&rows))).expect_code(0);
+    expect_measured(&finished, &["pipe/block", "unix-stream/block", "posix-shm/futex", "anon-shm/futex"]);
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn a_role_that_is_killed_where_there_is_no_pidfd() {
+    let place = Place::new();
+    if !can_trace_or_skips(&place, "a_role_that_is_killed_where_there_is_no_pidfd") {
+        return;
+    }
+    let rows = ["run", "pipe", "unix-stream", "--trials", "1", "--budget", "1s", "--format=json"];
+    let mut running = place.start(&mut without_pidfd(&place, &rows));
+    let roles = look_for(Duration::from_secs(30), || {
+        let supervisor = place.processes().into_iter().find(|process| process.parent == running.pid())?;
+        place.roles(supervisor.pid)
+    });
+    let [initiator, _] = roles.expect("roles");
+    furlong_os::process::send_signal(initiator.pid, libc::SIGKILL).expect("a role that lives");
+    assert!(!running.has_ended());
+    let finished = running.finish().expect_code(1);
+    let summary = finished.summary();
+    assert_eq!((summary.rows.len(), summary.skipped.len()), (1, 1), "{finished:#?}");
+    let reason = &summary.skipped[0].reason;
+    assert!(reason.starts_with("initiator in phase ") && reason.contains("killed by SIGKILL"), "{reason}");
 }
 
 #[test]

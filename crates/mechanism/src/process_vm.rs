@@ -65,7 +65,7 @@ impl<D: Doorbell> Mechanism for ProcessVm<D> {
         remote_memory::allow_peers();
         let region = segment::attach_object(&mut seat, POST_BYTES)?;
         let doorbell = D::open(&mut seat, &region)?;
-        Ok(Window { peer: seat.peer, post: Post::new(region, seat.role, doorbell) })
+        Ok(Window { peer: seat.peer, post: Post::new(&region, seat.role, doorbell) })
     }
 }
 
@@ -79,7 +79,7 @@ pub struct Window<D> {
 impl<D: Doorbell> Endpoint for Window<D> {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        self.post.await_room()?;
+        self.post.await_room();
         let mut card = [0; INLINE_BYTES];
         card[..8].copy_from_slice(&(message.as_ptr() as u64).to_le_bytes());
         self.post.publish(message.len(), &card)

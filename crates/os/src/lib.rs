@@ -16,6 +16,7 @@ pub mod eventfd;
 pub mod facts;
 pub mod fifo;
 pub mod futex;
+pub mod half_line;
 pub mod identity;
 pub mod limits;
 pub mod load;

@@ -46,7 +46,7 @@ fn with_module(text: &str, module: &str) -> Option<String> {
     let name_of = |line: &str| line.trim_start_matches("pub ").trim_start_matches("mod ").to_owned();
     let line = format!("mod {module};");
     let next = text.lines().filter(declared).find(|other| name_of(other) > name_of(&line));
-    let anchor = next.or_else(|| text.lines().filter(declared).last())?;
+    let anchor = next.or_else(|| text.lines().rfind(declared))?;
     let replacement = if next.is_some() { format!("{line}\n{anchor}") } else { format!("{anchor}\n{line}") };
     Some(text.replacen(anchor, &replacement, 1))
 }

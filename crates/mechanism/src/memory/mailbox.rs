@@ -12,8 +12,10 @@ use super::post::{INLINE_BYTES, Post};
 use super::segment::Segment;
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{Capabilities, Copies, Family, Limits, PeerDeath, Unavailable, Wait, WhenFull};
+use furlong_os::memory::Region;
 use std::io;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A mailbox in a segment `S` with a doorbell `D`.
 #[derive(Debug)]
@@ -68,8 +70,8 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         let doorbell = D::open(&mut seat, &region)?;
         let [own_tail, other_tail] =
             [seat.role, seat.role.peer()].map(|role| HEAD_BYTES + role.index() * tail_bytes(spec.size_bytes));
-        let post = Post::new(region, seat.role, doorbell);
-        Ok(Mailboxes { post, own_tail, other_tail })
+        let post = Post::new(&region, seat.role, doorbell);
+        Ok(Mailboxes { post, region, own_tail, other_tail })
     }
 }
 
@@ -77,6 +79,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
 #[derive(Debug)]
 pub struct Mailboxes<D> {
     post: Post<D>,
+    region: Arc<Region>,
     own_tail: usize,
     other_tail: usize,
 }
@@ -84,10 +87,10 @@ pub struct Mailboxes<D> {
 impl<D: Doorbell> Endpoint for Mailboxes<D> {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        self.post.await_room()?;
+        self.post.await_room();
         let (inline, tail) = message.split_at(message.len().min(INLINE_BYTES));
         if !tail.is_empty() {
-            self.post.region().write(self.own_tail, tail);
+            self.region.write(self.own_tail, tail);
         }
         self.post.publish(message.len(), inline)
     }
@@ -99,7 +102,7 @@ impl<D: Doorbell> Endpoint for Mailboxes<D> {
         let (inline, tail) = message[..room].split_at_mut(room.min(INLINE_BYTES));
         self.post.read_inline(inline);
         if !tail.is_empty() {
-            self.post.region().read(self.other_tail, tail);
+            self.region.read(self.other_tail, tail);
         }
         self.post.take();
         Ok(len)

@@ -3,15 +3,16 @@
 //! Both directions share the line. In a round trip only one side writes at a time, and the line it writes is
 //! the one it has just read, which halves the cache misses compared with a line for each direction.
 //!
-//! Each side owns half of the line: a double word with the number of messages published so far and the length
-//! of the latest, a word with the number of messages taken from the other side, and [`INLINE_BYTES`] of payload.
-//! What was taken is made known with the next message or before the next wait, whichever comes first: in a
-//! round trip the acknowledgement rides with the answer and costs nothing.
+//! Each side owns half of the line: how many messages it has published, the length and the first
+//! [`INLINE_BYTES`] of the latest, and how many messages it has taken from the other side. What was taken is made
+//! known with the next message or before the next wait, whichever comes first: in a round trip the
+//! acknowledgement rides with the answer and costs nothing.
 
 use super::HEAD_BYTES;
 use super::doorbell::Doorbell;
 use furlong_model::Role;
 use furlong_os::cpu;
+use furlong_os::half_line::HalfLine;
 use furlong_os::memory::Region;
 use std::io;
 use std::sync::Arc;
@@ -23,17 +24,12 @@ pub(crate) const INLINE_BYTES: usize = 16;
 /// Bytes of a region that holds nothing but a post and its doorbell.
 pub(crate) const POST_BYTES: usize = HEAD_BYTES;
 
-/// Offsets inside a side's half.
-const TAKEN: usize = 8;
-const INLINE: usize = 16;
-
 /// One role's view of the line.
 #[derive(Debug)]
 pub struct Post<D> {
-    region: Arc<Region>,
+    own: HalfLine,
+    other: HalfLine,
     doorbell: D,
-    own: usize,
-    other: usize,
     published: u32,
     taken: u32,
     acknowledged: u32,
@@ -41,69 +37,78 @@ pub struct Post<D> {
 
 impl<D: Doorbell> Post<D> {
     /// The view of `role` at the beginning of `region`, which is zeroed.
-    pub(crate) fn new(region: Arc<Region>, role: Role, doorbell: D) -> Self {
-        let half = |role: Role| role.index() * 32;
-        let (own, other) = (half(role), half(role.peer()));
-        Post { region, doorbell, own, other, published: 0, taken: 0, acknowledged: 0 }
-    }
-
-    /// The region that the post lies in.
-    #[inline]
-    pub(crate) fn region(&self) -> &Region {
-        &self.region
+    pub(crate) fn new(region: &Arc<Region>, role: Role, doorbell: D) -> Self {
+        let [own, other] = [role, role.peer()].map(|role| HalfLine::new(region, role.index() * 32));
+        Post { own, other, doorbell, published: 0, taken: 0, acknowledged: 0 }
     }
 
     /// Waits until the other side has taken the latest message. In a round trip it always has: its answer says
     /// so. A doorbell tells of messages, not of room, so this waits by yielding.
-    #[inline]
-    pub(crate) fn await_room(&self) -> io::Result<()> {
-        let taken = self.region.word(self.other + TAKEN);
-        while taken.load(Ordering::Acquire) != self.published {
+    #[inline(always)]
+    pub(crate) fn await_room(&self) {
+        while self.other.taken.load(Ordering::Acquire) != self.published {
             cpu::yield_now();
         }
-        Ok(())
     }
 
-    /// Publishes a message of `len` bytes, of which `inline` go into the line, and rings. All other bytes must
-    /// lie where the other side looks for them already.
-    #[inline]
+    /// Publishes a message of `len` bytes that begins with `inline`, and rings. All its other bytes must lie
+    /// where the other side looks for them already.
+    #[inline(always)]
     pub(crate) fn publish(&mut self, len: usize, inline: &[u8]) -> io::Result<()> {
-        self.region.write(self.own + INLINE, inline);
-        self.published = self.published.wrapping_add(1);
-        if self.acknowledged != self.taken {
-            self.acknowledge(Ordering::Relaxed);
+        let mut words = [0u8; INLINE_BYTES];
+        if let Some(first) = inline.first_chunk::<INLINE_BYTES>() {
+            words = *first;
+        } else if let Ok(eight) = <[u8; 8]>::try_from(inline) {
+            words[..8].copy_from_slice(&eight);
+        } else {
+            words[..inline.len()].copy_from_slice(inline);
         }
-        let card = (len as u64) << 32 | u64::from(self.published);
-        self.region.double_word(self.own).store(card, Ordering::Release);
-        self.doorbell.ring(self.region.word(self.own))
+        let both = u128::from_le_bytes(words);
+        self.own.inline[0].store(both as u64, Ordering::Relaxed);
+        if inline.len() > 8 {
+            self.own.inline[1].store((both >> 64) as u64, Ordering::Relaxed);
+        }
+        self.own.length.store(len as u32, Ordering::Relaxed);
+        self.own.taken.store(self.taken, Ordering::Relaxed);
+        self.acknowledged = self.taken;
+        self.published = self.published.wrapping_add(1);
+        self.own.published.store(self.published, Ordering::Release);
+        self.doorbell.ring(&self.own.published)
     }
 
     /// Waits for a message and gives its length.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn await_message(&mut self) -> io::Result<usize> {
         if self.acknowledged != self.taken {
-            self.acknowledge(Ordering::Release);
+            self.own.taken.store(self.taken, Ordering::Release);
+            self.acknowledged = self.taken;
         }
-        self.doorbell.wait(self.region.word(self.other), self.taken)?;
-        let card = self.region.double_word(self.other).load(Ordering::Acquire);
-        Ok((card >> 32) as usize)
+        self.doorbell.wait(&self.other.published, self.taken)?;
+        // A doorbell may be heard through a semaphore or a descriptor: the word itself orders what follows.
+        self.other.published.load(Ordering::Acquire);
+        Ok(self.other.length.load(Ordering::Relaxed) as usize)
     }
 
-    /// Copies what travelled in the line.
-    #[inline]
+    /// Copies the beginning of the message, at most [`INLINE_BYTES`].
+    #[inline(always)]
     pub(crate) fn read_inline(&self, buffer: &mut [u8]) {
-        self.region.read(self.other + INLINE, buffer);
+        let first = self.other.inline[0].load(Ordering::Relaxed).to_le_bytes();
+        if let Ok(eight) = <&mut [u8; 8]>::try_from(&mut *buffer) {
+            *eight = first;
+            return;
+        }
+        let mut words = [0u8; INLINE_BYTES];
+        words[..8].copy_from_slice(&first);
+        words[8..].copy_from_slice(&self.other.inline[1].load(Ordering::Relaxed).to_le_bytes());
+        match <&mut [u8; INLINE_BYTES]>::try_from(&mut *buffer) {
+            Ok(sixteen) => *sixteen = words,
+            Err(_) => buffer.copy_from_slice(&words[..buffer.len()]),
+        }
     }
 
     /// Marks the message as taken. From the next call on, the other side may send another.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self) {
         self.taken = self.taken.wrapping_add(1);
-    }
-
-    #[inline]
-    fn acknowledge(&mut self, order: Ordering) {
-        self.region.word(self.own + TAKEN).store(self.taken, order);
-        self.acknowledged = self.taken;
     }
 }
