@@ -47,17 +47,17 @@ impl Drop for Map {
 /// Private pages, zeroed, beginning at a page boundary; or a part of such.
 #[derive(Debug)]
 pub struct Pages {
-    map: Arc<Map>,
-    /// The part that is ours alone.
-    start: usize,
+    /// The part that is ours alone, inside the map.
+    start: NonNull<u8>,
     len: usize,
+    map: Arc<Map>,
 }
 
 impl Pages {
     /// At least `len` bytes.
     pub fn new(len: usize) -> io::Result<Pages> {
         let map = Map::new(len.max(1), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)?;
-        Ok(Pages { map: Arc::new(map), start: 0, len })
+        Ok(Pages { start: map.start, len, map: Arc::new(map) })
     }
 
     /// Keeps the first `at` bytes and gives the others.
@@ -66,16 +66,11 @@ impl Pages {
     /// If there are not so many.
     pub fn split_off(&mut self, at: usize) -> Pages {
         assert!(at <= self.len, "{at} bytes of {} cannot be kept", self.len);
-        let rest = Pages { map: Arc::clone(&self.map), start: self.start + at, len: self.len - at };
+        // SAFETY: at most the end of the part, which lies inside the map.
+        let start = unsafe { self.start.add(at) };
+        let rest = Pages { start, len: self.len - at, map: Arc::clone(&self.map) };
         self.len = at;
         rest
-    }
-
-    /// Where our part begins.
-    #[inline]
-    fn address(&self) -> *mut u8 {
-        // SAFETY: every part lies inside the range.
-        unsafe { self.map.start.as_ptr().add(self.start) }
     }
 }
 
@@ -85,7 +80,7 @@ impl Deref for Pages {
     #[inline]
     fn deref(&self) -> &[u8] {
         // SAFETY: the part is mapped, private to this process, apart from all other parts, and borrowed from self.
-        unsafe { std::slice::from_raw_parts(self.address(), self.len) }
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
@@ -93,7 +88,7 @@ impl DerefMut for Pages {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and exclusively.
-        unsafe { std::slice::from_raw_parts_mut(self.address(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
@@ -215,6 +210,8 @@ impl Drop for Region {
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
+// SAFETY: a part of private pages is owned exclusively, as a boxed slice is.
+unsafe impl Send for Pages {}
 // SAFETY: a range of mapped memory belongs to the process, not to a thread; who may touch which part of it is for
 // its users to say.
 unsafe impl Send for Map {}
