@@ -20,6 +20,9 @@ const BATCHES: usize = 101;
 /// The longest that one may take before it is given up: a core is not ours alone then.
 const PATIENCE_NS: u64 = 200_000_000;
 
+/// The longest to wait for both processes, in milliseconds.
+const PATIENCE_MS: u64 = 1_000;
+
 /// Where the figure lies that the first process leaves, in hundredths of a nanosecond; 0 if it gave up.
 const RESULT: usize = 256;
 
@@ -44,8 +47,9 @@ pub fn round_trip_ns(first: usize, second: usize) -> io::Result<Option<f64>> {
         })
     };
     let (mut leader, mut follower) = (start(first, true)?, start(second, false)?);
-    leader.wait();
-    follower.wait();
+    // Both give up by themselves; one that was stopped is killed when it is dropped.
+    leader.wait_at_most(PATIENCE_MS);
+    follower.wait_at_most(PATIENCE_MS);
     let hundredths = region.double_word(RESULT).load(Ordering::Acquire);
     Ok((hundredths > 0).then_some(hundredths as f64 / 100.0))
 }

@@ -13,6 +13,9 @@ use std::sync::atomic::Ordering;
 /// How long each processor is watched.
 const SPIN_NS: u64 = 10_000_000;
 
+/// The longest to wait for that, in milliseconds.
+const PATIENCE_MS: u64 = 1_000;
+
 /// One look, `at_ns` after the run began. What cannot be had is left out.
 pub fn look(at_ns: u64, pair: Option<[usize; 2]>) -> NoiseReading {
     let mut reading = load::reading(at_ns);
@@ -36,6 +39,7 @@ fn spin_lost(processor: usize) -> io::Result<Option<f64>> {
         child_region.word(0).store(millionths + 1, Ordering::Release);
         0
     })?;
-    child.wait();
+    // One that was stopped is killed when it is dropped.
+    child.wait_at_most(PATIENCE_MS);
     Ok(region.word(0).load(Ordering::Acquire).checked_sub(1).map(|millionths| f64::from(millionths) / 1e6))
 }

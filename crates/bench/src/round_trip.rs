@@ -134,7 +134,7 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
         self.prepare_next();
         // The first round trip lines both roles up, and the last one tells the responder: neither is timed.
         self.trip(|| {})?;
-        let before = (self.done, usage::now());
+        let before = (self.done, used()?);
         let start = clock::now_ns();
         let (mut last, mut sample, mut go_on) = (start, None, true);
         while go_on && last - start < budget_ns {
@@ -149,7 +149,7 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
             sample = Some(now - last);
             last = now;
         }
-        let usage = usage::now() - before.1;
+        let usage = used()? - before.1;
         let round_trips = self.done - before.0;
         if let Some(sample) = sample {
             record(sample);
@@ -178,7 +178,7 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
     #[inline(never)]
     pub(crate) fn follow(&mut self) -> Result<Leg, Trouble> {
         self.prepare_next();
-        let before = (self.done, usage::now());
+        let before = (self.done, used()?);
         loop {
             let length = self.receive()?;
             self.send()?;
@@ -188,7 +188,7 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
             self.unchecked = Some(length);
             self.settle()?;
             if self.board.is_last(self.done) {
-                let usage = usage::now() - before.1;
+                let usage = used()? - before.1;
                 return Ok(Leg { round_trips: self.done - before.0, elapsed_ns: 0, usage });
             }
         }
@@ -232,4 +232,9 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
     fn note(&self, sent: u64, received: u64) {
         self.board.note(self.role, Progress { sent, received });
     }
+}
+
+/// What this role has used so far.
+fn used() -> Result<Usage, Trouble> {
+    usage::now().map_err(|error| Trouble::of_call("getrusage", &error))
 }

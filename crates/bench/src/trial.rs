@@ -9,7 +9,7 @@ use crate::registry::Driver;
 use crate::role::{self, ROLE_VERB};
 use crate::session::Session;
 use furlong_mechanism::Link;
-use furlong_model::{Case, Failure, Fault, Measurement, Outcome, Phase, Role, RoleTally, Start};
+use furlong_model::{Case, Failure, Fault, Measurement, Outcome, Phase, Role, RoleTally, Start, Unavailable};
 use furlong_os::process::Bond;
 use furlong_os::process::{Child, Exit, fork, spawn};
 use furlong_os::{clock, identity, readiness, segment, signal};
@@ -72,9 +72,21 @@ pub fn run(
 ) -> Result<Outcome, Interrupted> {
     match Stage::set(drivers, driver, case, processors, session, settings) {
         Ok(mut stage) => stage.watch(session),
-        Err((phase, error)) => {
-            Ok(Outcome::Failed(Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }))
-        }
+        Err((phase, error)) => Ok(not_set(phase, &error)),
+    }
+}
+
+/// The outcome of a trial that did not begin. What the kernel lacks or a filter forbids is no failure.
+fn not_set(phase: Phase, error: &io::Error) -> Outcome {
+    let unavailable =
+        |why: &str, remedy: &str| Outcome::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy));
+    match (phase, error.kind()) {
+        (Phase::Create, io::ErrorKind::Unsupported) => unavailable("the kernel lacks it (ENOSYS)", ""),
+        (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
+            "it is forbidden here (EPERM or EACCES)",
+            "look at rights and, in a container, at its seccomp profile",
+        ),
+        _ => Outcome::Failed(Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::descriptor::{close_all_but, keep_on_exec};
 use crate::error::{Context, check};
-use crate::signal;
+use crate::{clock, readiness, signal};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -91,13 +91,13 @@ pub fn fork(
 
 /// The first steps of a child.
 fn settle_in(parent: i32, bond: Bond, null: RawFd, stderr: RawFd, keep: &mut [RawFd]) {
-    // SAFETY: plain integers; every descriptor named is open. A parent that died before prctl took hold left
-    // us to somebody else, and then nobody would end us.
+    // SAFETY: plain integers; every descriptor named is open. Where a filter forbids prctl, or where the parent died
+    // before it took hold, nobody would end us.
     unsafe {
         match bond {
             Bond::DiesWithParent => {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                if libc::getppid() != parent {
+                let bound = libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0;
+                if !bound || libc::getppid() != parent {
                     libc::_exit(125);
                 }
             }
@@ -143,6 +143,25 @@ impl Child {
             self.exit = wait_id(self.pid, libc::WEXITED);
         }
         self.exit
+    }
+
+    /// Waits for its end, but no longer than `patience_ms` milliseconds.
+    pub fn wait_at_most(&mut self, patience_ms: u64) -> Option<Exit> {
+        let deadline_ns = clock::now_ns() + patience_ms * 1_000_000;
+        loop {
+            let now_ns = clock::now_ns();
+            let exit = self.try_wait();
+            if exit.is_some() || now_ns >= deadline_ns {
+                return exit;
+            }
+            // Without a pidfd its death can only be polled for.
+            let (death, left_ms) =
+                (self.death().map(|fd| fd.as_raw_fd()), (deadline_ns - now_ns).div_ceil(1_000_000));
+            let watched: Vec<RawFd> = death.into_iter().collect();
+            let timeout_ms = if watched.is_empty() { 1 } else { left_ms };
+            // What cannot be watched is asked again.
+            let _ = readiness::any_readable(&watched, timeout_ms);
+        }
     }
 
     /// Whether a signal has stopped it (state T) and nothing has let it go on.

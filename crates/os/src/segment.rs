@@ -86,7 +86,8 @@ fn free_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
         check(libc::fstatvfs(fd.as_raw_fd(), status.as_mut_ptr())).ok()?;
         status.assume_init()
     };
-    Some(status.f_bavail * status.f_frsize)
+    // A file system without a size, as behind a memfd, has no free bytes to tell of.
+    (status.f_blocks > 0).then_some(status.f_bavail * status.f_frsize)
 }
 
 /// How long the object is.

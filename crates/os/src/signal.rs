@@ -2,7 +2,7 @@
 
 use crate::{
     descriptor::own,
-    error::{check, retry},
+    error::{Context, check, retry},
 };
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -96,6 +96,7 @@ pub fn signalfd(signals: &[i32]) -> io::Result<OwnedFd> {
     // SAFETY: the kernel only reads the set; the new number is owned by nobody.
     check(unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC) })
         .map(|number| unsafe { own(number) })
+        .context(|| "signalfd")
 }
 
 /// Takes one signal from a signalfd and gives its number and value.

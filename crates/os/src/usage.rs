@@ -1,5 +1,7 @@
 //! What a process has used so far.
 
+use crate::error::check;
+use std::io;
 use std::ops::Sub;
 
 /// Counters of the calling process since it began.
@@ -36,20 +38,23 @@ impl Sub for Usage {
 }
 
 /// What the calling process has used so far (`getrusage`).
-pub fn now() -> Usage {
+///
+/// # Errors
+/// Where a filter forbids the call.
+pub fn now() -> io::Result<Usage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the kernel fills one rusage, for which zeroes are a valid value; it cannot fail for ourselves.
+    // SAFETY: the kernel fills one rusage, for which zeroes are a valid value.
     let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        check(libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()))?;
         usage.assume_init()
     };
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    Usage {
+    Ok(Usage {
         user_ns: nanoseconds(usage.ru_utime),
         system_ns: nanoseconds(usage.ru_stime),
         voluntary_switches: usage.ru_nvcsw as u64,
         involuntary_switches: usage.ru_nivcsw as u64,
         minor_faults: usage.ru_minflt as u64,
         major_faults: usage.ru_majflt as u64,
-    }
+    })
 }
