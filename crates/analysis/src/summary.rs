@@ -152,7 +152,7 @@ mod tests {
     fn one_corrupted_trial_takes_the_speed_of_all() {
         let summary = fail_tcp(4, Fault::Lost);
         assert!(rows_of(&summary, "tcp/block").is_empty() && summary.found_corruption());
-        let reason = "failed x1: a message was lost (supervisor in phase timed: it was made to)";
+        let reason = "failed x1: a message was lost (in phase timed: it was made to)";
         assert_eq!(reasons(&summary, "tcp/block"), [reason, reason]);
         assert!(summary.skipped[0].is_corruption(), "corruption comes first");
     }

@@ -30,13 +30,13 @@ impl<E: Endpoint> Waiting<E> {
     }
 
     /// Sends the whole message.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.until_done(Interest::Writable, |endpoint| endpoint.send(message))
     }
 
     /// Receives one message and gives its length.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
     }

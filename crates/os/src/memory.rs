@@ -164,21 +164,11 @@ impl Region {
         unsafe { AtomicU64::from_ptr(self.at(offset, 8, 8).cast()) }
     }
 
-    /// Copies `bytes` to `offset`. Publish them with a release store afterwards.
-    #[inline]
-    pub fn write(&self, offset: usize, bytes: &[u8]) {
-        let to = self.at(offset, bytes.len(), 1);
-        // SAFETY: inside, and apart from `bytes`, which is private. By the protocol of the caller the other
-        // process does not look before the bytes are published; one that does sees bytes, not memory of ours.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
-    }
-
-    /// Copies bytes at `offset` into `buffer`, after an acquire load of what publishes them.
-    #[inline]
-    pub fn read(&self, offset: usize, buffer: &mut [u8]) {
-        let from = self.at(offset, buffer.len(), 1);
-        // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte.
-        unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) }
+    /// The address of `len` bytes at `offset`, which must be inside.
+    pub(crate) fn start_of(&self, offset: usize, len: usize) -> NonNull<u8> {
+        self.at(offset, len, 1);
+        // SAFETY: the offset was just checked to be inside.
+        unsafe { self.start.add(offset) }
     }
 
     /// The raw place of an object of the C library inside the region.
@@ -224,12 +214,8 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_double_word_is_two_words() {
         let region = Region::anonymous(4096).unwrap();
-        region.write(4091, b"hello");
-        let mut buffer = [0; 5];
-        region.read(4091, &mut buffer);
-        assert_eq!(&buffer, b"hello");
         region.double_word(8).store(7, Ordering::Release);
         assert_eq!(region.word(8).load(Ordering::Acquire), 7);
     }
@@ -242,12 +228,6 @@ mod tests {
         second.fill(2);
         assert!(first.len() == 40 && first.iter().all(|byte| *byte == 1));
         assert!(second.len() == 60 && second.iter().all(|byte| *byte == 2));
-    }
-
-    #[test]
-    #[should_panic(expected = "not in the region")]
-    fn nothing_beyond_the_end() {
-        Region::anonymous(4096).unwrap().write(4093, b"hello");
     }
 
     #[test]

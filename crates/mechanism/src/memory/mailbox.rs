@@ -12,10 +12,9 @@ use super::post::{INLINE_BYTES, Post};
 use super::segment::Segment;
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{Capabilities, Copies, Family, Limits, PeerDeath, Unavailable, Wait, WhenFull};
-use furlong_os::memory::Region;
+use furlong_os::shared_place::Stretch;
 use std::io;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 /// A mailbox in a segment `S` with a doorbell `D`.
 #[derive(Debug)]
@@ -68,10 +67,10 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Mailboxes<D>> {
         let region = S::attach(&mut seat, region_bytes(spec.size_bytes))?;
         let doorbell = D::open(&mut seat, &region)?;
-        let [own_tail, other_tail] =
-            [seat.role, seat.role.peer()].map(|role| HEAD_BYTES + role.index() * tail_bytes(spec.size_bytes));
-        let post = Post::new(&region, seat.role, doorbell);
-        Ok(Mailboxes { post, region, own_tail, other_tail })
+        let tail = tail_bytes(spec.size_bytes);
+        let [own_tail, other_tail] = [seat.role, seat.role.peer()]
+            .map(|role| Stretch::new(&region, HEAD_BYTES + role.index() * tail, tail));
+        Ok(Mailboxes { post: Post::new(&region, seat.role, doorbell), own_tail, other_tail })
     }
 }
 
@@ -79,30 +78,31 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
 #[derive(Debug)]
 pub struct Mailboxes<D> {
     post: Post<D>,
-    region: Arc<Region>,
-    own_tail: usize,
-    other_tail: usize,
+    own_tail: Stretch,
+    other_tail: Stretch,
 }
 
 impl<D: Doorbell> Endpoint for Mailboxes<D> {
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.post.await_room();
+        let message = &message[..];
         let (inline, tail) = message.split_at(message.len().min(INLINE_BYTES));
         if !tail.is_empty() {
-            self.region.write(self.own_tail, tail);
+            self.own_tail.write(tail);
         }
         self.post.publish(message.len(), inline)
     }
 
-    #[inline]
+    #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         let len = self.post.await_message()?;
+        let message = &mut message[..];
         let room = len.min(message.len());
         let (inline, tail) = message[..room].split_at_mut(room.min(INLINE_BYTES));
         self.post.read_inline(inline);
         if !tail.is_empty() {
-            self.region.read(self.other_tail, tail);
+            self.other_tail.read(tail);
         }
         self.post.take();
         Ok(len)
