@@ -47,9 +47,8 @@ impl<E: Endpoint> Waiting<E> {
         interest: Interest,
         mut attempt: impl FnMut(&mut E) -> io::Result<T>,
     ) -> io::Result<T> {
-        if !self.wait.needs_non_blocking() {
-            return attempt(&mut self.endpoint);
-        }
+        // One place for the attempt, also where it waits inside and never says WouldBlock: so it is compiled
+        // into the loop once, and not called.
         loop {
             if self.wait == Wait::SelectFirst {
                 self.pass_time(interest)?;

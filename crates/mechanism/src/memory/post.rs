@@ -55,18 +55,18 @@ impl<D: Doorbell> Post<D> {
     /// where the other side looks for them already.
     #[inline(always)]
     pub(crate) fn publish(&mut self, len: usize, inline: &[u8]) -> io::Result<()> {
-        let mut words = [0u8; INLINE_BYTES];
-        if let Some(first) = inline.first_chunk::<INLINE_BYTES>() {
-            words = *first;
-        } else if let Ok(eight) = <[u8; 8]>::try_from(inline) {
-            words[..8].copy_from_slice(&eight);
-        } else {
-            words[..inline.len()].copy_from_slice(inline);
-        }
-        let both = u128::from_le_bytes(words);
-        self.own.inline[0].store(both as u64, Ordering::Relaxed);
+        // The parts of a word are loaded as they were stored, for the same reason as in `read_inline`.
+        let part = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            match bytes.first_chunk::<8>() {
+                Some(whole) => word = *whole,
+                None => word[..bytes.len()].copy_from_slice(bytes),
+            }
+            u64::from_le_bytes(word)
+        };
+        self.own.inline[0].store(part(inline), Ordering::Relaxed);
         if inline.len() > 8 {
-            self.own.inline[1].store((both >> 64) as u64, Ordering::Relaxed);
+            self.own.inline[1].store(part(&inline[8..]), Ordering::Relaxed);
         }
         self.own.length.store(len as u32, Ordering::Relaxed);
         self.own.taken.store(self.taken, Ordering::Relaxed);
@@ -92,17 +92,17 @@ impl<D: Doorbell> Post<D> {
     /// Copies the beginning of the message, at most [`INLINE_BYTES`].
     #[inline(always)]
     pub(crate) fn read_inline(&self, buffer: &mut [u8]) {
-        let first = self.other.inline[0].load(Ordering::Relaxed).to_le_bytes();
-        if let Ok(eight) = <&mut [u8; 8]>::try_from(&mut *buffer) {
-            *eight = first;
-            return;
-        }
-        let mut words = [0u8; INLINE_BYTES];
-        words[..8].copy_from_slice(&first);
-        words[8..].copy_from_slice(&self.other.inline[1].load(Ordering::Relaxed).to_le_bytes());
-        match <&mut [u8; INLINE_BYTES]>::try_from(&mut *buffer) {
-            Ok(sixteen) => *sixteen = words,
-            Err(_) => buffer.copy_from_slice(&words[..buffer.len()]),
+        let word = |index: usize| self.other.inline[index].load(Ordering::Relaxed).to_le_bytes();
+        // Words go straight to where they belong: put together first, they would be stored in two parts and
+        // loaded as one, for which the processor must wait.
+        if let Some((first, rest)) = buffer.split_first_chunk_mut::<8>() {
+            *first = word(0);
+            match rest.first_chunk_mut::<8>() {
+                Some(second) => *second = word(1),
+                None => rest.copy_from_slice(&word(1)[..rest.len()]),
+            }
+        } else {
+            buffer.copy_from_slice(&word(0)[..buffer.len()]);
         }
     }
 
