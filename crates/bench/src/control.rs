@@ -33,8 +33,8 @@ pub struct Order {
     pub board: RawFd,
     /// Time for the measured leg, in nanoseconds.
     pub budget_ns: u64,
-    /// The longest that warming up may take, in nanoseconds.
-    pub warm_up_ns: u64,
+    /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
+    pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.
     pub clock_read_ns: f64,
     /// Makes this trial's messages unlike any other's.

@@ -14,6 +14,8 @@ pub struct Plan {
     pub trials: u32,
     /// Time for the measured part of each trial.
     pub budget: Duration,
+    /// The least time to warm up; until the pace is steady if not given.
+    pub warm_up: Option<Duration>,
     /// How long nothing may happen in a trial before it is given up.
     pub patience: Duration,
     /// Decides the order of trials.

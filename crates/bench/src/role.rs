@@ -167,14 +167,17 @@ fn verification(size_bytes: usize, when_full: WhenFull) -> (u64, u64) {
     (bursts, if when_full == WhenFull::Waits { 2 } else { 1 })
 }
 
-/// Runs the loop until its pace is steady, and says how many round trips to time at once.
+/// Runs the loop for the time asked, or else until its pace is steady, and says how many round trips to time at
+/// once.
 fn warm_up<E: Endpoint>(exchange: &mut Exchange<'_, E>, order: &Order) -> Result<u32, Trouble> {
     const WINDOW_NS: u64 = 2_000_000;
     /// Steady means that this many windows in a row differ by no more than a tenth.
     const WINDOWS: usize = 3;
+    /// The longest to wait for that.
+    const LONGEST_NS: u64 = 60_000_000;
     let mut paces_ns = [0.0; WINDOWS];
     let (mut windows, mut elapsed_ns, mut round_trips) = (0, 0, 0);
-    exchange.lead(order.warm_up_ns, 1, |sample_ns| {
+    exchange.lead(order.warm_up_ns.unwrap_or(LONGEST_NS), 1, |sample_ns| {
         elapsed_ns += sample_ns;
         round_trips += 1;
         if elapsed_ns < WINDOW_NS {
@@ -184,7 +187,7 @@ fn warm_up<E: Endpoint>(exchange: &mut Exchange<'_, E>, order: &Order) -> Result
         (windows, elapsed_ns, round_trips) = (windows + 1, 0, 0);
         let least = paces_ns.iter().copied().fold(f64::MAX, f64::min);
         let most = paces_ns.iter().copied().fold(0.0, f64::max);
-        windows < WINDOWS || most > least * 1.1
+        order.warm_up_ns.is_some() || windows < WINDOWS || most > least * 1.1
     })?;
     let measured = paces_ns.iter().copied().filter(|pace| *pace > 0.0);
     Ok(measured.reduce(f64::min).map_or(1, |pace_ns| batch_for(pace_ns, order.clock_read_ns)))

@@ -9,7 +9,6 @@ use crate::trial::{self, Interrupted, Settings};
 use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
 use furlong_os::clock;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 /// What happens in a run, told as it happens.
 #[derive(Debug)]
@@ -29,11 +28,6 @@ pub enum Event<'a> {
 
 /// Trials between two looks at the machine.
 const TRIALS_PER_LOOK: usize = 40;
-
-/// The longest that a trial may warm up: longer than its measured part where that is short.
-fn warm_up(budget: Duration) -> Duration {
-    budget.clamp(Duration::from_millis(60), Duration::from_millis(500))
-}
 
 /// What the harness itself costs here.
 pub fn harness() -> Harness {
@@ -118,7 +112,7 @@ impl Run<'_> {
     fn settings(&self) -> Settings {
         Settings {
             budget: self.plan.budget,
-            warm_up: warm_up(self.plan.budget),
+            warm_up: self.plan.warm_up,
             patience: self.plan.patience,
             clock_read_ns: self.harness.clock_read_ns,
         }

@@ -25,8 +25,8 @@ use std::time::Duration;
 pub struct Settings {
     /// Time for the measured leg.
     pub budget: Duration,
-    /// The longest that warming up may take.
-    pub warm_up: Duration,
+    /// The least time to warm up; until the pace is steady if not given.
+    pub warm_up: Option<Duration>,
     /// How long nothing may happen before the trial is given up.
     pub patience: Duration,
     /// What a reading of the clock costs, in nanoseconds.
@@ -37,7 +37,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             budget: Duration::from_millis(40),
-            warm_up: Duration::from_millis(60),
+            warm_up: None,
             patience: Duration::from_secs(10),
             clock_read_ns: clock::cost_and_step_ns().0,
         }
@@ -113,6 +113,7 @@ struct Stage {
     board: Board,
     effective: BTreeMap<String, u64>,
     patience: Duration,
+    /// The longest time that a phase takes by itself.
     budget: Duration,
     /// Dropped last: it removes what the players use.
     _link: Link,
@@ -152,7 +153,7 @@ impl Stage {
                 numbers: end.numbers.iter().copied().collect(),
                 board: board_object.as_raw_fd(),
                 budget_ns: settings.budget.as_nanos() as u64,
-                warm_up_ns: settings.warm_up.as_nanos() as u64,
+                warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
                 key,
             });
@@ -172,7 +173,8 @@ impl Stage {
             drop(link.take_end(role).descriptors);
         }
         let effective = link.effective.clone();
-        let (patience, budget) = (settings.patience, settings.budget);
+        let patience = settings.patience;
+        let budget = settings.budget.max(settings.warm_up.unwrap_or_default());
         Ok(Stage { players, board, effective, patience, budget, _link: link })
     }
 

@@ -80,6 +80,9 @@ pub struct RunOptions {
     /// Time measured in each trial
     #[arg(long, value_name = "TIME", default_value = "40ms", allow_hyphen_values = true)]
     pub budget: Time,
+    /// Warm each trial up for at least this long; until its pace is steady if not given
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub warm_up: Option<Time>,
     /// How long nothing may happen in a trial before it is given up
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub timeout: Time,

@@ -31,6 +31,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
     let options = Options {
         trials: QUICK_TRIALS,
         budget: Duration::from_millis(25),
+        warm_up: None,
         timeout: Duration::from_secs(10),
         seed: None,
         file_folder: None,
@@ -60,6 +61,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let options = Options {
         trials: asked.trials,
         budget: asked.budget.0,
+        warm_up: asked.warm_up.map(|time| time.0),
         timeout: asked.timeout.0,
         seed: asked.seed,
         file_folder: asked.file_folder.clone(),
@@ -83,6 +85,7 @@ enum Save {
 struct Options {
     trials: u32,
     budget: Duration,
+    warm_up: Option<Duration>,
     timeout: Duration,
     seed: Option<u64>,
     file_folder: Option<std::path::PathBuf>,
@@ -103,8 +106,14 @@ fn measure(drivers: &[Driver], cases: Vec<Case>, options: Options) -> anyhow::Re
         file_folder,
         hear_signals: true,
     })?;
-    let plan =
-        Plan { cases, trials: options.trials, budget: options.budget, patience: options.timeout, seed };
+    let plan = Plan {
+        cases,
+        trials: options.trials,
+        budget: options.budget,
+        warm_up: options.warm_up,
+        patience: options.timeout,
+        seed,
+    };
     let harness = harness();
     let header = header(&plan, harness, private);
     let mut store = match options.save {

@@ -41,7 +41,7 @@ pub fn quick(
         Session::open(Options { program: std::env::current_exe()?, file_folder: None, hear_signals: false })?;
     let settings = Settings {
         budget: Duration::from_millis(2),
-        warm_up: Duration::from_millis(2),
+        warm_up: Some(Duration::from_millis(2)),
         patience,
         clock_read_ns: 25.0,
     };
