@@ -45,6 +45,16 @@ impl Stage {
         }
     }
 
+    /// Says that this end is open, and waits for the other: a signal to a process that does not expect it yet
+    /// would end it. In a trial the roles meet for the same reason.
+    fn meet(&self, role: Role) {
+        let word = |role: Role| self.0.word(64 + role.index() * 4);
+        word(role).store(1, Ordering::Release);
+        while word(role.peer()).load(Ordering::Acquire) == 0 {
+            cpu::yield_now();
+        }
+    }
+
     /// Says this process's number, and waits for the other's.
     fn exchange_numbers(&self, role: Role) -> i32 {
         let word = |role: Role| self.0.word(role.index() * 4);
@@ -107,7 +117,10 @@ impl Pair {
                 let peer = stage.exchange_numbers(role);
                 let result = M::open(spec, Seat { role, handles, peer })
                     .map_err(|error| error.to_string())
-                    .and_then(|mut endpoint| part(&mut endpoint, stage));
+                    .and_then(|mut endpoint| {
+                        stage.meet(role);
+                        part(&mut endpoint, stage)
+                    });
                 if let Err(message) = &result {
                     eprintln!("{role}: {message}");
                 }
