@@ -98,7 +98,7 @@ impl<D: Doorbell> Endpoint for Mailboxes<D> {
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         let len = self.post.await_message()?;
         let message = &mut message[..];
-        let room = len.min(message.len());
+        let room = if len < message.len() { shorter(len) } else { message.len() };
         let (inline, tail) = message[..room].split_at_mut(room.min(INLINE_BYTES));
         self.post.read_inline(inline);
         if !tail.is_empty() {
@@ -107,4 +107,11 @@ impl<D: Doorbell> Endpoint for Mailboxes<D> {
         self.post.take();
         Ok(len)
     }
+}
+
+/// A message shorter than its room. Kept out of the way, so that the processor foresees the usual length and
+/// copies without waiting to be told it.
+#[cold]
+fn shorter(len: usize) -> usize {
+    len
 }

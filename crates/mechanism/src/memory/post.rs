@@ -97,9 +97,10 @@ impl<D: Doorbell> Post<D> {
         // loaded as one, for which the processor must wait.
         if let Some((first, rest)) = buffer.split_first_chunk_mut::<8>() {
             *first = word(0);
-            match rest.first_chunk_mut::<8>() {
-                Some(second) => *second = word(1),
-                None => rest.copy_from_slice(&word(1)[..rest.len()]),
+            if let Some(second) = rest.first_chunk_mut::<8>() {
+                *second = word(1);
+            } else if !rest.is_empty() {
+                rest.copy_from_slice(&word(1)[..rest.len()]);
             }
         } else {
             buffer.copy_from_slice(&word(0)[..buffer.len()]);
