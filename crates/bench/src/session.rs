@@ -70,7 +70,7 @@ impl Session {
         let wishes = if options.hear_signals { Some(signal::signalfd(&signal::ENDING)?) } else { None };
         let null: OwnedFd = fs::OpenOptions::new().write(true).open("/dev/null")?.into();
         // The janitor comes before the folder: from its first moment somebody will remove it.
-        let (watched, lifeline) = pipe::pipe().context(|| "pipe")?;
+        let (watched, lifeline) = pipe::pipe().context(|| "make the lifeline")?;
         let janitor = start_janitor(&watched, &folder, null.as_fd()).context(|| "start the janitor")?;
         DirBuilder::new()
             .mode(0o700)

@@ -38,6 +38,12 @@ impl ByteStream {
         ByteStream::new(socket.try_clone()?, socket, blocking)
     }
 
+    /// The end that is written to.
+    #[inline]
+    pub(crate) fn writer(&self) -> BorrowedFd<'_> {
+        self.writer.as_fd()
+    }
+
     fn new(reader: OwnedFd, writer: OwnedFd, blocking: bool) -> io::Result<ByteStream> {
         set_non_blocking(reader.as_fd(), !blocking)?;
         set_non_blocking(writer.as_fd(), !blocking)?;

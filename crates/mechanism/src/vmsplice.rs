@@ -5,14 +5,15 @@
 //! large ones, bounded by the pipe's 16 references. The sender must leave the pages alone until the other end
 //! has read them.
 
+use crate::byte_stream::ByteStream;
 use crate::pipe::link;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
     Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
 };
-use furlong_os::{descriptor, pipe};
+use furlong_os::pipe;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Anonymous pipes, filled with the sender's own pages.
 #[derive(Debug)]
@@ -53,15 +54,14 @@ impl Mechanism for Vmsplice {
     }
 
     fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Pages> {
-        Ok(Pages { reader: seat.descriptor()?, writer: seat.descriptor()? })
+        Ok(Pages { stream: ByteStream::of_two(&mut seat, true)? })
     }
 }
 
 /// A pipe to read and one to fill with pages.
 #[derive(Debug)]
 pub struct Pages {
-    reader: OwnedFd,
-    writer: OwnedFd,
+    stream: ByteStream,
 }
 
 impl Endpoint for Pages {
@@ -69,27 +69,17 @@ impl Endpoint for Pages {
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         let mut sent = 0;
         while sent < message.len() {
-            sent += pipe::splice_pages(self.writer.as_fd(), &message[sent..])?;
+            sent += pipe::splice_pages(self.stream.writer(), &message[sent..])?;
         }
         Ok(())
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let mut received = 0;
-        while received < message.len() {
-            match descriptor::read(self.reader.as_fd(), &mut message[received..])? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                count => received += count,
-            }
-        }
-        Ok(received)
+        self.stream.recv(message)
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
-        Some(match interest {
-            Interest::Readable => self.reader.as_fd(),
-            Interest::Writable => self.writer.as_fd(),
-        })
+        self.stream.readiness(interest)
     }
 }
