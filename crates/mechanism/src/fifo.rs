@@ -1,7 +1,8 @@
 //! Named pipes.
 //!
-//! Once open, a FIFO is a pipe: the same code in the kernel, found by a path. Expect the figures of `pipe`; a
-//! difference is noise or another pipe size.
+//! Once open, a FIFO is a pipe: the same code in the kernel, found by a path. But its inode lies on a real file
+//! system, which keeps the times of its last read and write. Expect the figures of `pipe` and a little more, to
+//! be seen where no wake-up of another core hides it.
 
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::pipe::link;

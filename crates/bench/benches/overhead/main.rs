@@ -2,7 +2,8 @@
 //!
 //! For each row both run in turn, on the same processors, with messages of the same size, and the ratio is
 //! taken within each pair; a ratio of 1.00 means that the harness costs nothing. The last line compares
-//! shared memory with the bare transfer of a cache line. Run it with `cargo bench`.
+//! shared memory with the bare transfer of a cache line. Run it with
+//! `cargo bench -p furlong-bench --bench overhead`.
 
 mod by_hand;
 
