@@ -166,7 +166,6 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
         self.send()?;
         meanwhile();
         self.settle()?;
-
         self.done += 1;
         self.prepare_next();
         let length = self.receive()?;

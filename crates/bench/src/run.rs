@@ -8,7 +8,6 @@ use crate::session::Session;
 use crate::trial::{self, Interrupted, Settings};
 use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
 use furlong_os::clock;
-use std::ops::ControlFlow;
 
 /// What happens in a run, told as it happens.
 #[derive(Debug)]
@@ -35,8 +34,8 @@ pub fn harness() -> Harness {
     Harness { clock_read_ns, clock_step_ns }
 }
 
-/// Hears what happens, and may end the run.
-pub type Listener<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
+/// Hears what happens.
+pub type Listener<'a> = dyn FnMut(Event<'_>) + 'a;
 
 /// A run about to begin.
 #[derive(Debug)]
@@ -56,51 +55,43 @@ impl Run<'_> {
     /// of the run, which was told as the last record.
     pub fn go(&self, listener: &mut Listener<'_>) -> End {
         let start_ns = clock::now_ns();
-        let interrupted_by = match self.all_trials(start_ns, listener) {
-            Ok(_) => None,
-            Err(Interrupted { signal }) => Some(signal),
-        };
+        let interrupted_by = self.all_trials(start_ns, listener).err().map(|Interrupted { signal }| signal);
         let end = End { interrupted_by, elapsed_ns: clock::now_ns() - start_ns };
-        let _ = tell(listener, Record::End(end));
+        tell(listener, Record::End(end));
         end
     }
 
-    fn all_trials(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<ControlFlow<()>, Interrupted> {
+    fn all_trials(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
         let mut casts: Vec<Option<Cast<'_>>> = Vec::new();
         for case in &self.plan.cases {
             let found = cast(self.drivers, case);
             casts.push(found.as_ref().ok().copied());
-            if let Err(outcome) = found
-                && tell(listener, self.trial_record(case, 0, outcome)).is_break()
-            {
-                return Ok(ControlFlow::Break(()));
+            if let Err(outcome) = found {
+                tell(listener, self.trial_record(case, 0, outcome));
             }
         }
         let settings = self.settings();
         let pair = placement::resolve(Placement::OtherCore).ok();
         let look = |listener: &mut Listener<'_>| {
-            tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)))
+            tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)));
         };
         let able: Vec<usize> = (0..casts.len()).filter(|index| casts[*index].is_some()).collect();
         let order = order(&able, self.plan.trials, self.plan.seed);
         for (done, (number, index)) in order.iter().enumerate() {
-            if done.is_multiple_of(TRIALS_PER_LOOK) && look(listener).is_break() {
-                return Ok(ControlFlow::Break(()));
+            if done.is_multiple_of(TRIALS_PER_LOOK) {
+                look(listener);
             }
             let (case, Some(cast)) = (&self.plan.cases[*index], casts[*index]) else { continue };
-            if listener(Event::Begin { done, total: order.len(), case }).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            listener(Event::Begin { done, total: order.len(), case });
             let outcome =
                 trial::run(self.drivers, cast.driver, case, cast.processors, self.session, &settings)?;
             if !matches!(outcome, Outcome::Measured(_)) {
                 casts[*index] = None;
             }
-            if tell(listener, self.trial_record(case, *number, outcome)).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            tell(listener, self.trial_record(case, *number, outcome));
         }
-        Ok(look(listener))
+        look(listener);
+        Ok(())
     }
 
     fn trial_record(&self, case: &Case, number: u32, outcome: Outcome) -> Record {
@@ -119,6 +110,6 @@ impl Run<'_> {
     }
 }
 
-fn tell(listener: &mut Listener<'_>, record: Record) -> ControlFlow<()> {
-    listener(Event::Record(&record))
+fn tell(listener: &mut Listener<'_>, record: Record) {
+    listener(Event::Record(&record));
 }

@@ -12,7 +12,6 @@ use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{Driver, registry};
 use furlong_model::{Case, Record, RunHeader, SCHEMA};
-use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 /// Trials of each row of the quick set.
@@ -130,12 +129,10 @@ fn measure(drivers: &[Driver], cases: Vec<Case>, options: Options) -> anyhow::Re
         records.push(record);
     };
     keep(Record::Run(header));
-    let end = furlong_bench::run::Run { drivers, plan: &plan, harness, session: &session }.go(&mut |event| {
-        match event {
-            Event::Record(record) => keep(record.clone()),
-            Event::Begin { done, total, case } => progress.show(done, total, case),
-        }
-        ControlFlow::Continue(())
+    let run = furlong_bench::run::Run { drivers, plan: &plan, harness, session: &session };
+    let end = run.go(&mut |event| match event {
+        Event::Record(record) => keep(record.clone()),
+        Event::Begin { done, total, case } => progress.show(done, total, case),
     });
     progress.clear();
     drop(session);
