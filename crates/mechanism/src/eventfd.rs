@@ -6,7 +6,7 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::eventfd;
@@ -57,10 +57,7 @@ impl Mechanism for Eventfd {
 /// Takes from the seat a counter to add to and one to take from.
 pub(crate) fn counters(seat: &mut Seat) -> io::Result<(OwnedFd, OwnedFd)> {
     let (there, back) = (seat.descriptor()?, seat.descriptor()?);
-    Ok(match seat.role {
-        Role::Initiator => (there, back),
-        Role::Responder => (back, there),
-    })
+    Ok(seat.send_and_receive(there, back))
 }
 
 /// A counter to add to and one to take from.

@@ -7,7 +7,7 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::limits::{Resource, raised, sysctl_number};
@@ -83,10 +83,8 @@ impl Mechanism for PosixMq {
         // Both roles share the queue's one flag, and both want the same.
         set_non_blocking(there.as_fd(), !spec.blocking)?;
         set_non_blocking(back.as_fd(), !spec.blocking)?;
-        Ok(match seat.role {
-            Role::Initiator => Queues { send: there, receive: back },
-            Role::Responder => Queues { send: back, receive: there },
-        })
+        let (send, receive) = seat.send_and_receive(there, back);
+        Ok(Queues { send, receive })
     }
 }
 

@@ -6,8 +6,7 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, Wait,
-    WhenFull,
+    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::limits::sysctl_number;
 use furlong_os::sysv_queue::{self, PREFIX_BYTES};
@@ -63,10 +62,7 @@ impl Mechanism for SysvMq {
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Queues> {
         let (there, back) = (seat.number()?, seat.number()?);
-        let (send, receive) = match seat.role {
-            Role::Initiator => (there, back),
-            Role::Responder => (back, there),
-        };
+        let (send, receive) = seat.send_and_receive(there, back);
         Ok(Queues { send, receive, blocking: spec.blocking })
     }
 }

@@ -206,6 +206,15 @@ impl Seat {
         self.handles.descriptors.pop_front().ok_or_else(|| missing("descriptor"))
     }
 
+    /// Of two things, one for the way there and one for the way back, first the one that this role sends by and
+    /// then the one that it receives by.
+    pub fn send_and_receive<T>(&self, there: T, back: T) -> (T, T) {
+        match self.role {
+            Role::Initiator => (there, back),
+            Role::Responder => (back, there),
+        }
+    }
+
     /// The next number.
     pub fn number(&mut self) -> io::Result<i32> {
         self.handles.numbers.pop_front().ok_or_else(|| missing("number"))

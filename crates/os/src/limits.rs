@@ -29,17 +29,21 @@ pub enum Resource {
     MessageQueueBytes,
     /// Signals that are queued, over all processes of the user.
     PendingSignals,
-    /// Open descriptors.
-    Descriptors,
+}
+
+impl Resource {
+    /// The C library's name for it.
+    fn number(self) -> libc::__rlimit_resource_t {
+        match self {
+            Resource::MessageQueueBytes => libc::RLIMIT_MSGQUEUE,
+            Resource::PendingSignals => libc::RLIMIT_SIGPENDING,
+        }
+    }
 }
 
 /// A resource's soft limit, raised to the hard one first where that is higher.
 pub fn raised(resource: Resource) -> io::Result<u64> {
-    let number = match resource {
-        Resource::MessageQueueBytes => libc::RLIMIT_MSGQUEUE,
-        Resource::PendingSignals => libc::RLIMIT_SIGPENDING,
-        Resource::Descriptors => libc::RLIMIT_NOFILE,
-    };
+    let number = resource.number();
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the kernel fills one rlimit.
     crate::error::check(unsafe { libc::getrlimit(number, &raw mut limit) })?;
@@ -56,11 +60,7 @@ pub fn raised(resource: Resource) -> io::Result<u64> {
 
 /// Tries to lift both limits on a resource; only the machine's administrator may.
 pub fn try_lift(resource: Resource, wanted: u64) -> bool {
-    let number = match resource {
-        Resource::MessageQueueBytes => libc::RLIMIT_MSGQUEUE,
-        Resource::PendingSignals => libc::RLIMIT_SIGPENDING,
-        Resource::Descriptors => libc::RLIMIT_NOFILE,
-    };
+    let number = resource.number();
     let limit = libc::rlimit { rlim_cur: wanted, rlim_max: wanted };
     // SAFETY: the kernel reads one rlimit.
     unsafe { libc::setrlimit(number, &raw const limit) == 0 }
