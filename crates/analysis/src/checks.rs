@@ -45,7 +45,7 @@ fn is_placed_as_asked(case: &Case, trial: &Measurement) -> Result<(), String> {
     let (initiator, responder) = (initiator.processor, responder.processor);
     let as_asked = match case.placement {
         Placement::OtherCore => initiator != responder,
-        Placement::SameCore => initiator == responder,
+        Placement::SameCore | Placement::OneProcess => initiator == responder,
         Placement::Explicit(first, second) => (initiator, responder) == (first, second),
     };
     if as_asked {

@@ -3,8 +3,9 @@
 use crate::{Distribution, Row, Run, Summary, summarise};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use furlong_model::{
-    Cache, Case, End, Failure, Family, Fault, Harness, Machine, Measurement, NoiseReading, Outcome, Pattern,
-    Phase, Placement, Record, Role, RoleTally, RunHeader, SCHEMA, Trial, Unavailable, Wait, WaitKind,
+    Cache, Case, End, Failure, Family, Fault, Harness, Machine, Measurement, NoiseReading, Outcome, Pace,
+    Pattern, Phase, Placement, Record, Role, RoleTally, RunHeader, SCHEMA, Trial, Unavailable, Wait,
+    WaitKind,
 };
 use hdrhistogram::{
     Histogram,
@@ -27,7 +28,7 @@ pub(crate) fn encode(values: impl IntoIterator<Item = u64>) -> String {
 /// The case of 128 bytes.
 pub(crate) fn case(mechanism: &str, wait: Wait, placement: Placement) -> Case {
     let mechanism = mechanism.to_owned();
-    Case { mechanism, wait, pattern: Pattern::RoundTrip, size_bytes: 128, placement }
+    Case { mechanism, wait, pattern: Pattern::RoundTrip, size_bytes: 128, placement, pace: Pace::Closed }
 }
 
 /// A sound trial with a median of about `median_ns`, and a tail.
@@ -49,6 +50,7 @@ pub(crate) fn measurement(case: &Case, median_ns: f64, preemptions: u64) -> Meas
         elapsed_ns,
         round_trips_per_sample: per_sample,
         histogram: encode(times),
+        late_sends: 0,
         verified_messages: 2048,
         effective: BTreeMap::from([("size-bytes".to_owned(), case.size_bytes as u64)]),
         roles: roles.map(|role| tally(case, role, round_trips, elapsed_ns, preemptions)).collect(),
@@ -60,7 +62,7 @@ fn tally(case: &Case, role: Role, round_trips: u64, elapsed_ns: u64, preemptions
     let busy_ns = if spins { elapsed_ns } else { elapsed_ns / 4 };
     let processor = match case.placement {
         Placement::OtherCore => role.index(),
-        Placement::SameCore => 0,
+        Placement::SameCore | Placement::OneProcess => 0,
         Placement::Explicit(initiator, responder) => [initiator, responder][role.index()],
     };
     RoleTally {

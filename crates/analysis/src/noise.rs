@@ -197,7 +197,7 @@ fn busy_before(run: &Run) -> Finding {
 fn preemptions(run: &Run) -> Finding {
     let apart = |placement| match placement {
         Placement::OtherCore => true,
-        Placement::SameCore => false,
+        Placement::SameCore | Placement::OneProcess => false,
         Placement::Explicit(initiator, responder) => initiator != responder,
     };
     let (mut switches, mut seconds) = (0.0, 0.0);

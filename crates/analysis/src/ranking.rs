@@ -65,6 +65,7 @@ pub(crate) fn describe_placement(placement: Placement) -> String {
     match placement {
         Placement::OtherCore => "two cores".to_owned(),
         Placement::SameCore => "one core".to_owned(),
+        Placement::OneProcess => "one core, both ends in one process".to_owned(),
         Placement::Explicit(initiator, responder) => format!("processors {initiator} and {responder}"),
     }
 }

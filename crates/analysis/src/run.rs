@@ -1,6 +1,6 @@
 //! A run as a whole: its records, sorted by kind.
 
-use furlong_model::{End, NoiseReading, Record, RunHeader, SCHEMA, Trial};
+use furlong_model::{CostReading, Count, End, NoiseReading, Record, RunHeader, SCHEMA, Trial};
 
 /// Everything that one run recorded.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,8 +9,12 @@ pub struct Run {
     pub header: RunHeader,
     /// What else the machine was doing, in the order it was read.
     pub noise: Vec<NoiseReading>,
+    /// What the machine charges, in the order it was read.
+    pub costs: Vec<CostReading>,
     /// Every trial, in the order they ended.
     pub trials: Vec<Trial>,
+    /// The counted passes.
+    pub counts: Vec<Count>,
     /// How the run ended; `None` if the file was cut off.
     pub end: Option<End>,
     /// Whether the last line was cut in the middle and left out.
@@ -71,13 +75,22 @@ impl Builder {
                 return Err(Problem::NewerSchema(header.schema.into()));
             }
             (Record::Run(header), empty @ None) => {
-                let (noise, trials) = (Vec::new(), Vec::new());
-                *empty = Some(Run { header, noise, trials, end: None, torn: false });
+                *empty = Some(Run {
+                    header,
+                    noise: Vec::new(),
+                    costs: Vec::new(),
+                    trials: Vec::new(),
+                    counts: Vec::new(),
+                    end: None,
+                    torn: false,
+                });
             }
             (Record::Run(_), Some(_)) => return Err(Problem::SecondRun),
             (_, None) => return Err(Problem::NoHeader),
             (Record::Noise(reading), Some(run)) => run.noise.push(reading),
             (Record::Trial(trial), Some(run)) => run.trials.push(trial),
+            (Record::Costs(reading), Some(run)) => run.costs.push(reading),
+            (Record::Count(count), Some(run)) => run.counts.push(count),
             (Record::End(end), Some(run)) => run.end = Some(end),
         }
         Ok(())

@@ -14,7 +14,7 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
         return Err(Unavailable::new("this process may use no processor", ""));
     };
     match placement {
-        Placement::SameCore => Ok([first, first]),
+        Placement::SameCore | Placement::OneProcess => Ok([first, first]),
         Placement::OtherCore => {
             let siblings = affinity::core_siblings(first);
             let other = allowed.iter().copied().find(|processor| !siblings.contains(processor));

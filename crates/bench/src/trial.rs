@@ -322,6 +322,7 @@ impl Stage {
             elapsed_ns,
             round_trips_per_sample,
             histogram,
+            late_sends: 0,
             verified_messages,
             effective: std::mem::take(&mut self.effective),
             roles,

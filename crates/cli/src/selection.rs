@@ -3,7 +3,7 @@
 use crate::arguments::RunOptions;
 use crate::exit::Usage;
 use furlong_bench::Driver;
-use furlong_model::{Capabilities, Case, Family, Pattern, Placement, Start, Wait, WaitKind};
+use furlong_model::{Capabilities, Case, Family, Pace, Pattern, Placement, Start, Wait, WaitKind};
 use globset::{Glob, GlobMatcher};
 
 /// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
@@ -130,7 +130,14 @@ fn add(
     size_bytes: usize,
     placement: Placement,
 ) {
-    let case = Case { mechanism: promises.name.to_owned(), wait, pattern, size_bytes, placement };
+    let case = Case {
+        mechanism: promises.name.to_owned(),
+        wait,
+        pattern,
+        size_bytes,
+        placement,
+        pace: Pace::Closed,
+    };
     if !cases.contains(&case) {
         cases.push(case);
     }

@@ -1,11 +1,14 @@
 //! What pipes, FIFOs and stream sockets share: bytes in order, without boundaries.
 
 use crate::{Endpoint, Message, Seat};
-use furlong_model::{Limits, Wait};
+use furlong_model::{Call, Calls, Limits, Wait};
 use furlong_os::descriptor::{read, set_non_blocking, write};
 use furlong_os::readiness::Interest;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// A stream is written to and read from like a file.
+pub(crate) const STREAM_CALLS: Calls = Calls::of(&[Call::Once("write")], &[Call::Once("read")]);
 
 /// The ways to wait for a descriptor.
 pub(crate) const DESCRIPTOR_WAITS: &[Wait] =

@@ -1,12 +1,15 @@
 //! What sockets that keep messages apart share.
 
 use crate::{Endpoint, Link, Message, Seat};
-use furlong_model::{Limits, Role, Unavailable};
+use furlong_model::{Call, Calls, Limits, Role, Unavailable};
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::readiness::Interest;
 use furlong_os::socket::{self, Buffer, Kind};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// One call carries one message.
+pub(crate) const DATAGRAM_CALLS: Calls = Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom")]);
 
 /// An end of a socket on which one call carries one message.
 #[derive(Debug)]

@@ -6,7 +6,8 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::eventfd;
@@ -17,6 +18,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[derive(Debug)]
 pub struct Eventfd;
 
+/// Adding and taking.
+pub(crate) const EVENTFD_CALLS: Calls =
+    Calls { ring: &[Call::Once("write")], wait: &[Call::Once("read")], ..Calls::NONE };
+
 impl Mechanism for Eventfd {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "eventfd",
@@ -25,6 +30,7 @@ impl Mechanism for Eventfd {
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: Some(8),
+        calls: EVENTFD_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Merges,
         peer_death: PeerDeath::Unnoticed,

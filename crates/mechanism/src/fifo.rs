@@ -4,6 +4,7 @@
 //! system, which keeps the times of its last read and write. Expect the figures of `pipe` and a little more, to
 //! be seen where no wake-up of another core hides it.
 
+use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::pipe::link;
 use crate::{Link, Mechanism, Seat, Spec};
@@ -25,6 +26,7 @@ impl Mechanism for Fifo {
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
+        calls: STREAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -6,7 +6,8 @@
 use crate::memory::segment;
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use furlong_os::futex;
 use furlong_os::memory::{Region, page_bytes};
@@ -21,6 +22,10 @@ pub struct Futex;
 /// Where the word lies that each role writes, apart by two cache lines since processors fetch them in pairs.
 const WORD_OFFSETS: [usize; 2] = [0, 128];
 
+/// One wake for each message, and a sleep unless the word has changed already.
+pub(crate) const FUTEX_CALLS: Calls =
+    Calls { ring: &[Call::Once("futex")], wait: &[Call::AtMostOnce("futex")], ..Calls::NONE };
+
 impl Mechanism for Futex {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "futex",
@@ -29,6 +34,7 @@ impl Mechanism for Futex {
         waits: &[Wait::Futex],
         boundaries: true,
         fixed_size_bytes: Some(4),
+        calls: FUTEX_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Overwrites,
         peer_death: PeerDeath::Unnoticed,

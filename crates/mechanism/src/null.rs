@@ -5,7 +5,8 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use std::hint::black_box;
 use std::io;
@@ -22,6 +23,7 @@ impl Mechanism for Null {
         waits: &[Wait::Spin],
         boundaries: true,
         fixed_size_bytes: None,
+        calls: Calls::NONE,
         copies: Copies::Two,
         when_full: WhenFull::Overwrites,
         peer_death: PeerDeath::Unnoticed,

@@ -4,6 +4,7 @@
 //! two system calls and two wake-ups a round trip, and beyond the pipe's size (64 KiB unless changed) one more
 //! wake-up for each time that it fills.
 
+use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -25,6 +26,7 @@ impl Mechanism for Pipe {
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
+        calls: STREAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -7,7 +7,8 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::limits::{Resource, raised, sysctl_number};
@@ -30,6 +31,7 @@ impl Mechanism for PosixMq {
         waits: DESCRIPTOR_WAITS,
         boundaries: true,
         fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("mq_timedsend")], &[Call::Once("mq_timedreceive")]),
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

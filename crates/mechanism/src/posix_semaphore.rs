@@ -6,7 +6,8 @@
 use crate::memory::{SEMAPHORE_OFFSETS, segment};
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::posix_semaphore;
@@ -17,6 +18,10 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct PosixSemaphore;
 
+/// The C library stays out of the kernel where nobody sleeps and where there is something to take.
+pub(crate) const POSIX_SEMAPHORE_CALLS: Calls =
+    Calls { ring: &[Call::AtMostOnce("futex")], wait: &[Call::AtMostOnce("futex")], ..Calls::NONE };
+
 impl Mechanism for PosixSemaphore {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "posix-semaphore",
@@ -25,6 +30,7 @@ impl Mechanism for PosixSemaphore {
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
         boundaries: true,
         fixed_size_bytes: Some(0),
+        calls: POSIX_SEMAPHORE_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

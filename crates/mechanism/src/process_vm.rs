@@ -10,7 +10,8 @@ use crate::memory::post::{INLINE_BYTES, POST_BYTES, Post};
 use crate::memory::segment;
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use furlong_os::remote_memory;
 use std::io;
@@ -32,6 +33,7 @@ impl<D: Doorbell> Mechanism for ProcessVm<D> {
         waits: Self::WAITS,
         boundaries: true,
         fixed_size_bytes: None,
+        calls: Calls { receive: &[Call::Once("process_vm_readv")], ..D::CALLS },
         copies: Copies::One,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

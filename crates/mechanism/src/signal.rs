@@ -5,7 +5,8 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use furlong_os::limits::{Resource, raised};
 use furlong_os::signal::{self, MessageSignal};
@@ -15,6 +16,13 @@ use std::io;
 #[derive(Debug)]
 pub struct Signal;
 
+/// The C library tells the receiver who sends: it asks for both numbers each time.
+pub(crate) const SIGNAL_CALLS: Calls = Calls {
+    ring: &[Call::Once("getpid"), Call::Once("getuid"), Call::Once("rt_sigqueueinfo")],
+    wait: &[Call::Once("rt_sigtimedwait")],
+    ..Calls::NONE
+};
+
 impl Mechanism for Signal {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "signal",
@@ -23,6 +31,7 @@ impl Mechanism for Signal {
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
         boundaries: true,
         fixed_size_bytes: Some(4),
+        calls: SIGNAL_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

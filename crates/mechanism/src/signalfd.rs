@@ -4,10 +4,11 @@
 //! `signal` and a little more; in return `poll` and its kin can wait for it.
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
-use crate::signal::{can_queue, send};
+use crate::signal::{SIGNAL_CALLS, can_queue, send};
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::signal;
@@ -26,6 +27,7 @@ impl Mechanism for Signalfd {
         waits: DESCRIPTOR_WAITS,
         boundaries: true,
         fixed_size_bytes: Some(4),
+        calls: Calls { wait: &[Call::Once("read")], ..SIGNAL_CALLS },
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

@@ -2,6 +2,7 @@
 //!
 //! The path is only how two strangers find each other. Expect the figures of `unix-stream`.
 
+use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -22,6 +23,7 @@ impl Mechanism for Socketpair {
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
+        calls: STREAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -6,7 +6,8 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use furlong_os::limits::sysctl_number;
 use furlong_os::sysv_queue::{self, PREFIX_BYTES};
@@ -24,6 +25,7 @@ impl Mechanism for SysvMq {
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
         boundaries: true,
         fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("msgsnd")], &[Call::Once("msgrcv")]),
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

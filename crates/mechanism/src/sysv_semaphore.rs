@@ -5,7 +5,8 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use furlong_os::limits::sysctl;
 use furlong_os::sysv_semaphore;
@@ -15,6 +16,10 @@ use std::io;
 #[derive(Debug)]
 pub struct SysvSemaphore;
 
+/// One operation each.
+pub(crate) const SYSV_SEMAPHORE_CALLS: Calls =
+    Calls { ring: &[Call::Once("semop")], wait: &[Call::Once("semop")], ..Calls::NONE };
+
 impl Mechanism for SysvSemaphore {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "sysv-semaphore",
@@ -23,6 +28,7 @@ impl Mechanism for SysvSemaphore {
         waits: &[Wait::Block, Wait::Spin, Wait::Yield],
         boundaries: true,
         fixed_size_bytes: Some(0),
+        calls: SYSV_SEMAPHORE_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

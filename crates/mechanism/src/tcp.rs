@@ -4,6 +4,7 @@
 //! device in a soft interrupt. Expect half as much again as a UNIX socket in processor time; across cores the
 //! wake-up hides much of it.
 
+use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -24,6 +25,7 @@ impl Mechanism for Tcp {
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
+        calls: STREAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -5,6 +5,7 @@
 //! room is thrown away.
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::datagram::DATAGRAM_CALLS;
 use crate::datagram::{Datagram, link};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -28,6 +29,7 @@ impl Mechanism for Udp {
         waits: DESCRIPTOR_WAITS,
         boundaries: true,
         fixed_size_bytes: None,
+        calls: DATAGRAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Drops,
         peer_death: PeerDeath::Unnoticed,

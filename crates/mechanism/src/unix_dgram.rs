@@ -4,6 +4,7 @@
 //! is full. Expect `unix-stream`'s figures, a little less for the simpler receive.
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::datagram::DATAGRAM_CALLS;
 use crate::datagram::{Datagram, link, unix_limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -24,6 +25,7 @@ impl Mechanism for UnixDgram {
         waits: DESCRIPTOR_WAITS,
         boundaries: true,
         fixed_size_bytes: None,
+        calls: DATAGRAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

@@ -4,6 +4,7 @@
 //! figures for small messages; a message must fit into one buffer, which bounds its size.
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::datagram::DATAGRAM_CALLS;
 use crate::datagram::{Datagram, link, unix_limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -24,6 +25,7 @@ impl Mechanism for UnixSeqpacket {
         waits: DESCRIPTOR_WAITS,
         boundaries: true,
         fixed_size_bytes: None,
+        calls: DATAGRAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -4,6 +4,7 @@
 //! copies them out and frees it. Expect a pipe's wake-ups and a little more for the buffer and the socket's
 //! locks.
 
+use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -24,6 +25,7 @@ impl Mechanism for UnixStream {
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
+        calls: STREAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

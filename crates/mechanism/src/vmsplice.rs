@@ -9,7 +9,8 @@ use crate::byte_stream::ByteStream;
 use crate::pipe::link;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
+    WhenFull,
 };
 use furlong_os::pipe;
 use std::io;
@@ -27,6 +28,7 @@ impl Mechanism for Vmsplice {
         waits: &[Wait::Block],
         boundaries: false,
         fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("vmsplice")], &[Call::Once("read")]),
         copies: Copies::One,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -1,6 +1,6 @@
 //! What a mechanism promises. Every field is a claim, and the conformance suite tests every claim.
 
-use crate::Wait;
+use crate::{Calls, Wait};
 use serde::{Deserialize, Serialize};
 
 /// What one mechanism is and promises, on every machine.
@@ -18,6 +18,8 @@ pub struct Capabilities {
     pub boundaries: bool,
     /// The one size it can carry, if there is no choice: 0, 4 or 8 bytes for bare notifications.
     pub fixed_size_bytes: Option<usize>,
+    /// The system calls of one message.
+    pub calls: Calls,
     /// How often the bytes are copied on their way.
     pub copies: Copies,
     /// What a sender meets when there is no room.

@@ -1,6 +1,6 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
-use crate::{Capabilities, Limits, Unavailable, Wait, format_bytes};
+use crate::{Capabilities, Limits, Pace, Start, Unavailable, Wait, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -62,6 +62,8 @@ pub enum Placement {
     OtherCore,
     /// Both on one processor.
     SameCore,
+    /// Both ends in one process, so that nothing waits and nobody is woken: the mechanism's calls alone.
+    OneProcess,
     /// The initiator on the first, the responder on the second, by the kernel's numbers.
     Explicit(usize, usize),
 }
@@ -71,6 +73,7 @@ impl fmt::Display for Placement {
         match self {
             Placement::OtherCore => f.pad("other-core"),
             Placement::SameCore => f.pad("same-core"),
+            Placement::OneProcess => f.pad("one-process"),
             Placement::Explicit(initiator, responder) => f.pad(&format!("{initiator}:{responder}")),
         }
     }
@@ -81,12 +84,13 @@ impl FromStr for Placement {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let invalid = || {
-            let known = ["other-core", "same-core", "A:B (two processor numbers, as 0:1)"];
+            let known = ["other-core", "same-core", "one-process", "A:B (two processor numbers, as 0:1)"];
             InvalidName::new("placement", text, known)
         };
         match text {
             "other-core" => Ok(Placement::OtherCore),
             "same-core" => Ok(Placement::SameCore),
+            "one-process" => Ok(Placement::OneProcess),
             _ => {
                 let (initiator, responder) = text.split_once(':').ok_or_else(invalid)?;
                 let number = |part: &str| part.parse::<usize>().map_err(|_| invalid());
@@ -121,6 +125,9 @@ pub struct Case {
     pub size_bytes: usize,
     /// Where the roles run.
     pub placement: Placement,
+    /// When the initiator sends the next message.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
+    pub pace: Pace,
 }
 
 impl Case {
@@ -144,6 +151,12 @@ impl Case {
                 "ask for 1 byte or more, or for a notification row such as eventfd",
             ));
         }
+        if promises.start == Start::Alone && self.placement == Placement::OneProcess {
+            return Some(Unavailable::new(
+                format!("{} has one end", self.mechanism),
+                "measure it with --place same-core",
+            ));
+        }
         let max = limits.max_size_bytes?;
         (self.size_bytes > max).then(|| {
             Unavailable::new(
@@ -162,8 +175,9 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { mechanism, wait, size_bytes, placement, .. } = self;
-        write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))
+        let Case { mechanism, wait, size_bytes, placement, pace, .. } = self;
+        write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
+        if pace.is_closed() { Ok(()) } else { write!(f, " {pace}") }
     }
 }
 
@@ -173,7 +187,7 @@ mod tests {
 
     #[test]
     fn placements_read_back_as_written() {
-        for text in ["other-core", "same-core", "0:1", "13:7"] {
+        for text in ["other-core", "same-core", "one-process", "0:1", "13:7"] {
             assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
         }
         for text in ["", "0", "0:", ":1", "a:b", "0:1:2", "-1:0", "smt"] {

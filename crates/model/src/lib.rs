@@ -3,21 +3,29 @@
 //! Floor 0: no input or output, no operating system, no clock. Everything here can be read on any machine.
 #![forbid(unsafe_code)]
 
+mod calls;
 mod capabilities;
 mod case;
+mod cost;
+mod count;
 mod limits;
 mod machine;
 mod noise;
+mod pace;
 mod quantity;
 mod record;
 mod role;
 mod wait;
 
+pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{Capabilities, Copies, Family, Lifetime, PeerDeath, Reach, Start, WhenFull};
 pub use case::{Case, InvalidName, Pattern, Placement};
+pub use cost::{Cost, CostFigure, CostReading};
+pub use count::{Count, CountMethod, RoleCount};
 pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine};
 pub use noise::{Noise, NoiseReading};
+pub use pace::Pace;
 pub use quantity::{ByteSize, InvalidQuantity, Time, format_bytes, format_ns};
 pub use record::{
     End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,

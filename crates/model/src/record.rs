@@ -1,6 +1,6 @@
 //! What a run leaves behind: one line of JSON a record, appended as things happen.
 
-use crate::{Case, Family, Machine, NoiseReading, Phase, Role, Unavailable};
+use crate::{Case, CostReading, Count, Family, Machine, NoiseReading, Phase, Role, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -16,8 +16,12 @@ pub enum Record {
     Run(RunHeader),
     /// What else the machine was doing.
     Noise(NoiseReading),
+    /// What the machine charges.
+    Costs(CostReading),
     /// One trial, whatever came of it.
     Trial(Trial),
+    /// The counted pass of one case.
+    Count(Count),
     /// The last line; a file without one was cut off.
     End(End),
 }
@@ -92,6 +96,9 @@ pub struct Measurement {
     pub round_trips_per_sample: u32,
     /// Times of samples in nanoseconds: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
+    /// Messages that were sent later than they were due, where the pace sets a time for each.
+    #[serde(default)]
+    pub late_sends: u64,
     /// Messages of which every byte was checked, both directions together.
     pub verified_messages: u64,
     /// Values in force where the kernel has a say, by name, as in `pipe-size-bytes`.

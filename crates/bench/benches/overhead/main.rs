@@ -12,7 +12,7 @@ use furlong_analysis::statistics::{median, median_interval};
 use furlong_bench::session::{Options, Session, enter_private_namespace};
 use furlong_bench::trial::{self, Settings};
 use furlong_bench::{Driver, ROLE_VERB, core_to_core, placement, registry, role_main};
-use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
+use furlong_model::{Case, Outcome, Pace, Pattern, Placement, Wait, format_ns};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -97,6 +97,7 @@ impl Bench {
             pattern: Pattern::RoundTrip,
             size_bytes,
             placement: place,
+            pace: Pace::Closed,
         };
         let driver = self
             .drivers

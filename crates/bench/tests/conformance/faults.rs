@@ -2,7 +2,7 @@
 
 use crate::rows::{placed, quick};
 use crate::saboteur::{self, *};
-use furlong_model::{Case, Fault, Outcome, Pattern, Phase, Role, Wait};
+use furlong_model::{Case, Fault, Outcome, Pace, Pattern, Phase, Role, Wait};
 use libtest_mimic::{Failed, Trial};
 use std::time::Duration;
 
@@ -49,6 +49,7 @@ fn sabotaged(mechanism: &str) -> Result<Outcome, Failed> {
         pattern: Pattern::RoundTrip,
         size_bytes: 128,
         placement: placed(),
+        pace: Pace::Closed,
     };
     quick(&drivers, driver, &case, Duration::from_millis(500))
 }

@@ -3,7 +3,7 @@
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{self, Settings};
 use furlong_bench::{Driver, placement, registry};
-use furlong_model::{Case, Measurement, Outcome, Pattern, Placement, Start, Wait, format_bytes};
+use furlong_model::{Case, Measurement, Outcome, Pace, Pattern, Placement, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed, Trial};
 use std::time::Duration;
 
@@ -64,6 +64,7 @@ fn case(driver: &Driver, wait: Wait, size_bytes: usize) -> Case {
         pattern: Pattern::RoundTrip,
         size_bytes,
         placement: placed(),
+        pace: Pace::Closed,
     }
 }
 

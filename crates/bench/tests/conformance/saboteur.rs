@@ -83,6 +83,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         waits: &[Wait::Block],
         boundaries: true,
         fixed_size_bytes: None,
+        calls: furlong_model::Calls::NONE,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -43,6 +43,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         waits: Self::WAITS,
         boundaries: true,
         fixed_size_bytes: None,
+        calls: D::CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

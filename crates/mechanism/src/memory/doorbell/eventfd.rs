@@ -1,9 +1,10 @@
 //! An eventfd each way.
 
 use super::Doorbell;
-use crate::eventfd::counters;
+use crate::eventfd::{EVENTFD_CALLS, counters};
+
 use crate::{Link, Seat, Spec};
-use furlong_model::Wait;
+use furlong_model::{Calls, Wait};
 use furlong_os::eventfd;
 use furlong_os::memory::Region;
 use std::io;
@@ -20,6 +21,7 @@ pub struct Eventfd {
 
 impl Doorbell for Eventfd {
     const WAIT: Wait = Wait::Eventfd;
+    const CALLS: Calls = EVENTFD_CALLS;
 
     fn create(_spec: &Spec, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
         link.give_both(eventfd::eventfd()?)?;

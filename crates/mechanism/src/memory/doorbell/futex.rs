@@ -2,7 +2,8 @@
 
 use super::Doorbell;
 use crate::Seat;
-use furlong_model::Wait;
+use crate::futex::FUTEX_CALLS;
+use furlong_model::{Calls, Wait};
 use furlong_os::futex;
 use furlong_os::memory::Region;
 use std::io;
@@ -15,6 +16,7 @@ pub struct Futex;
 
 impl Doorbell for Futex {
     const WAIT: Wait = Wait::Futex;
+    const CALLS: Calls = FUTEX_CALLS;
 
     fn open(_seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Futex)

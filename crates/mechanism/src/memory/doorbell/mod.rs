@@ -17,7 +17,7 @@ pub use sysv_semaphore::SysvSemaphore;
 pub use r#yield::Yield;
 
 use crate::{Link, Seat, Spec};
-use furlong_model::{Unavailable, Wait};
+use furlong_model::{Calls, Unavailable, Wait};
 use furlong_os::memory::Region;
 use std::io;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ use std::sync::atomic::AtomicU32;
 pub trait Doorbell: Sized + 'static {
     /// The row's wait.
     const WAIT: Wait;
+    /// The system calls of ringing and waiting.
+    const CALLS: Calls;
 
     /// Whether this machine has it.
     fn probe() -> Result<(), Unavailable> {

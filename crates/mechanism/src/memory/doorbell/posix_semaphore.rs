@@ -2,8 +2,9 @@
 
 use super::Doorbell;
 use crate::memory::SEMAPHORE_OFFSETS;
+use crate::posix_semaphore::POSIX_SEMAPHORE_CALLS;
 use crate::{Link, Seat, Spec};
-use furlong_model::Wait;
+use furlong_model::{Calls, Wait};
 use furlong_os::memory::Region;
 use furlong_os::posix_semaphore;
 use std::io;
@@ -20,6 +21,7 @@ pub struct PosixSemaphore {
 
 impl Doorbell for PosixSemaphore {
     const WAIT: Wait = Wait::PosixSemaphore;
+    const CALLS: Calls = POSIX_SEMAPHORE_CALLS;
 
     fn create(_spec: &Spec, region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
         SEMAPHORE_OFFSETS.iter().try_for_each(|&offset| posix_semaphore::initialise(region, offset))

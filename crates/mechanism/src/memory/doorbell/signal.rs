@@ -2,8 +2,9 @@
 
 use super::Doorbell;
 use crate::Seat;
-use crate::signal::can_queue;
-use furlong_model::{Unavailable, Wait};
+use crate::signal::{SIGNAL_CALLS, can_queue};
+
+use furlong_model::{Calls, Unavailable, Wait};
 use furlong_os::memory::Region;
 use furlong_os::signal::{self, MessageSignal};
 use std::io;
@@ -19,6 +20,7 @@ pub struct Signal {
 
 impl Doorbell for Signal {
     const WAIT: Wait = Wait::Signal;
+    const CALLS: Calls = SIGNAL_CALLS;
 
     fn probe() -> Result<(), Unavailable> {
         can_queue()

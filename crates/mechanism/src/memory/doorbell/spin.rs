@@ -2,7 +2,7 @@
 
 use super::Doorbell;
 use crate::Seat;
-use furlong_model::Wait;
+use furlong_model::{Calls, Wait};
 use furlong_os::cpu;
 use furlong_os::memory::Region;
 use std::io;
@@ -15,6 +15,7 @@ pub struct Spin;
 
 impl Doorbell for Spin {
     const WAIT: Wait = Wait::Spin;
+    const CALLS: Calls = Calls::NONE;
 
     fn open(_seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Spin)

@@ -1,9 +1,10 @@
 //! A System V semaphore each way.
 
 use super::Doorbell;
-use crate::sysv_semaphore::{give_set, present};
+use crate::sysv_semaphore::{SYSV_SEMAPHORE_CALLS, give_set, present};
+
 use crate::{Link, Seat, Spec};
-use furlong_model::{Unavailable, Wait};
+use furlong_model::{Calls, Unavailable, Wait};
 use furlong_os::memory::Region;
 use furlong_os::sysv_semaphore;
 use std::io;
@@ -20,6 +21,7 @@ pub struct SysvSemaphore {
 
 impl Doorbell for SysvSemaphore {
     const WAIT: Wait = Wait::SysvSemaphore;
+    const CALLS: Calls = SYSV_SEMAPHORE_CALLS;
 
     fn probe() -> Result<(), Unavailable> {
         present()

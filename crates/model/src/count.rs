@@ -1,0 +1,68 @@
+//! What one counted pass of a case found: system calls, switches, faults, and what the processor counts.
+
+use crate::{Bounds, Case, Family, Role, RoleTally};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt};
+
+/// The counted pass of one case. Its times are not kept: counting changes them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Count {
+    /// What was counted.
+    pub case: Case,
+    /// The kind of mechanism; `None` if there is none of that name.
+    pub family: Option<Family>,
+    /// How system calls were counted.
+    pub method: CountMethod,
+    /// Why each better method could not be had, best first, a sentence each.
+    pub why_not_better: Vec<String>,
+    /// What each role did, the initiator first.
+    pub roles: Vec<RoleCount>,
+    /// Why the processor's own counters are missing; `None` if they are there.
+    pub hardware_absent: Option<String>,
+    /// What the mechanism declares that one role calls in a round trip, by name.
+    pub declared: BTreeMap<String, Bounds>,
+}
+
+/// How system calls were counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountMethod {
+    /// The kernel's tracepoint raw_syscalls:sys_enter, read through perf_event_open.
+    Tracepoint,
+    /// Stopping the role at each call with ptrace.
+    Ptrace,
+    /// Not at all: switches and faults are from getrusage, system calls are missing.
+    Rusage,
+}
+
+impl CountMethod {
+    /// The name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CountMethod::Tracepoint => "tracepoint",
+            CountMethod::Ptrace => "ptrace",
+            CountMethod::Rusage => "rusage",
+        }
+    }
+}
+
+impl fmt::Display for CountMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What one role did in the counted pass.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoleCount {
+    /// Which end.
+    pub role: Role,
+    /// Round trips in which system calls were counted.
+    pub round_trips: u64,
+    /// System calls in those, by name; `None` where no method could be had.
+    pub system_calls: Option<BTreeMap<String, u64>>,
+    /// Switches, faults and processor time, from a trial in which no call was traced: tracing itself switches.
+    pub usage: RoleTally,
+    /// What the processor counted in that trial, by name, as in `instructions`; empty where it has no counters.
+    pub hardware: BTreeMap<String, u64>,
+}
