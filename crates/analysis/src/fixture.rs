@@ -3,9 +3,9 @@
 use crate::{Distribution, Row, Run, Summary, summarise};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use furlong_model::{
-    Cache, Case, End, Failure, Family, Fault, Harness, Machine, Measurement, NoiseReading, Outcome, Pace,
-    Pattern, Phase, Placement, Record, Role, RoleTally, RunHeader, SCHEMA, Trial, Unavailable, Wait,
-    WaitKind,
+    Bounds, Cache, Case, Count, CountMethod, End, Failure, Family, Fault, Harness, Machine, Measurement,
+    NoiseReading, Outcome, Pace, Pattern, Phase, Placement, Record, Role, RoleCount, RoleTally, RunHeader,
+    SCHEMA, Trial, Unavailable, Wait, WaitKind,
 };
 use hdrhistogram::{
     Histogram,
@@ -15,6 +15,11 @@ use std::collections::BTreeMap;
 
 /// What the trials of one row are multiplied with.
 const TRIALS: [f64; 5] = [1.0, 0.985, 1.01, 0.99, 1.015];
+
+/// A mechanism through the kernel, for runs that are made by formula.
+pub(crate) const THROUGH_THE_KERNEL: &str = "pipe";
+/// A mechanism that needs no kernel.
+pub(crate) const SHARED_MEMORY: &str = "posix-shm";
 
 /// Samples as a record stores them.
 pub(crate) fn encode(values: impl IntoIterator<Item = u64>) -> String {
@@ -79,6 +84,26 @@ fn tally(case: &Case, role: Role, round_trips: u64, elapsed_ns: u64, preemptions
     }
 }
 
+/// The counted pass of a case in which each role makes one call of this name a round trip, as declared.
+pub(crate) fn count(case: &Case, name: &str, round_trips: u64) -> Count {
+    let role = |role| RoleCount {
+        role,
+        round_trips,
+        system_calls: Some(BTreeMap::from([(name.to_owned(), round_trips)])),
+        usage: tally(case, role, round_trips, round_trips * 5000, 0),
+        hardware: BTreeMap::new(),
+    };
+    Count {
+        case: case.clone(),
+        family: family(&case.mechanism),
+        method: CountMethod::Tracepoint,
+        why_not_better: Vec::new(),
+        roles: Role::BOTH.map(role).into(),
+        hardware_absent: Some("this machine has no counters for guests".to_owned()),
+        declared: BTreeMap::from([(name.to_owned(), Bounds { least: 1, most: Some(1) })]),
+    }
+}
+
 /// What a reader of the trial would decode.
 pub(crate) fn decoded(trial: &Measurement) -> Distribution {
     Distribution::decode(&trial.histogram).unwrap()
@@ -137,7 +162,7 @@ pub(crate) fn family(name: &str) -> Option<Family> {
         "null" => Some(Family::Floor),
         "pipe" | "fifo" => Some(Family::Pipe),
         "posix-mq" | "sysv-mq" => Some(Family::Queue),
-        "unix-stream" | "unix-dgram" | "tcp" | "udp" => Some(Family::Socket),
+        "unix-stream" | "unix-seqpacket" | "unix-dgram" | "tcp" | "udp" => Some(Family::Socket),
         "posix-shm" => Some(Family::Memory),
         "eventfd" => Some(Family::Notification),
         _ => None,
@@ -167,6 +192,30 @@ fn sound(mechanism: &str, wait: Wait, placement: Placement, median_ns: f64) -> V
 
 fn failed(phase: Phase, role: Role, fault: Fault, detail: &str) -> Outcome {
     Outcome::Failed(Failure { phase, role: Some(role), fault, detail: detail.into() })
+}
+
+/// The trials of a row with a message every 100 us, some of them late.
+fn paced() -> Vec<Trial> {
+    const INTERVAL_NS: u64 = 100_000;
+    let mut trials = sound("unix-seqpacket", Wait::Block, Placement::OtherCore, 71_000.0);
+    for trial in &mut trials {
+        trial.case.pace = Pace::Every(INTERVAL_NS);
+        if let Outcome::Measured(measured) = &mut trial.outcome {
+            (measured.elapsed_ns, measured.late_sends) = (INTERVAL_NS * measured.round_trips, 62);
+        }
+    }
+    trials
+}
+
+/// The trials of a row whose clock left out half of the time.
+fn impossible() -> Vec<Trial> {
+    let mut trials = sound("fifo", Wait::Block, Placement::OtherCore, 54_000.0);
+    for trial in &mut trials {
+        if let Outcome::Measured(measured) = &mut trial.outcome {
+            measured.elapsed_ns *= 2;
+        }
+    }
+    trials
 }
 
 /// The cases that come to nothing, or lose a trial.
@@ -231,7 +280,8 @@ pub(crate) fn records() -> Vec<Record> {
         Record::Noise(quiet(40, 297.0)),
         Record::End(End { interrupted_by: None, elapsed_ns: 40_000_000_000 }),
     ];
-    first.into_iter().chain(trials.chain(troubles()).map(Record::Trial)).chain(last).collect()
+    let rest = paced().into_iter().chain(impossible()).chain(troubles());
+    first.into_iter().chain(trials.chain(rest).map(Record::Trial)).chain(last).collect()
 }
 
 /// The run of [`records`], summarised.

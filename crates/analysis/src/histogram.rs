@@ -72,6 +72,11 @@ impl Distribution {
         })
     }
 
+    /// How many samples there are.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
     /// Middle of each bucket in nanoseconds, ascending, with its share of the samples.
     pub fn shares(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.buckets.iter().map(|&(value, count)| (value, count as f64 / self.samples as f64))

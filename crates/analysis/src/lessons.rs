@@ -22,7 +22,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Strin
     lessons.into_iter().flatten().collect()
 }
 
-/// The rows that carry data, by group.
+/// The rows that carry data, by group. Those at a pace of their own are left out: they answer another question.
 struct Race<'a> {
     groups: &'a [Group],
     rows: &'a [Row],
@@ -30,7 +30,7 @@ struct Race<'a> {
 
 impl<'a> Race<'a> {
     fn data_groups(&self) -> impl Iterator<Item = &'a Group> {
-        self.groups.iter().filter(|group| group.carries == Carries::Data)
+        self.groups.iter().filter(|group| group.carries == Carries::Data && group.pace.is_closed())
     }
 
     /// The rows of a group, the fastest first.

@@ -15,28 +15,54 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod advice;
 mod checks;
+mod costs;
+mod count;
+mod curve;
+mod declared;
+#[cfg(test)]
+mod draws;
+mod explain;
 #[cfg(test)]
 mod fixture;
 mod histogram;
+mod humps;
+mod law;
 mod lessons;
+mod little;
+#[cfg(test)]
+mod made;
 mod mixture;
 mod noise;
 mod ranking;
+mod reference;
 pub mod render;
 mod row;
 mod run;
+mod self_check;
+mod shape;
 mod skipped;
 pub mod statistics;
 mod store;
 mod summary;
+mod terms;
 
+pub use advice::Advice;
+pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP};
+pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Figures, RoleFigures};
+pub use declared::undeclared_calls;
+pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use histogram::{Distribution, HistogramError};
+pub use law::Law;
 pub use mixture::Mixture;
 pub use noise::{CoreToCore, Level, Verdict};
 pub use ranking::{Carries, Group};
 pub use row::{Cpu, PageFaults, Row, RowStatus, Switches, Times};
 pub use run::{Problem, Run};
+pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
+pub use shape::Shape;
 pub use skipped::{Skipped, SkippedStatus};
 pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary, summarise};
+pub use terms::{Part, Term};

@@ -5,7 +5,7 @@
 //! first reading of theirs says anything about others. Steal and throttling count on, so their difference
 //! over the whole run counts.
 
-use crate::{Row, Run, statistics::median};
+use crate::{Row, Run, checks::on_two_processors, statistics::median};
 use furlong_model::{NoiseReading, Outcome, Placement, WaitKind};
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +131,7 @@ impl CoreToCore {
 }
 
 /// All core-to-core times that were read, in ascending order.
-fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
+pub(crate) fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
     let times = readings.iter().filter_map(|reading| reading.core_to_core_ns);
     let mut times: Vec<f64> = times.filter(|time| time.is_finite() && *time > 0.0).collect();
     times.sort_by(f64::total_cmp);
@@ -195,13 +195,8 @@ fn busy_before(run: &Run) -> Finding {
 
 /// Counts trials in which each role had a processor of its own, and nobody else should want it.
 fn preemptions(run: &Run) -> Finding {
-    let apart = |placement| match placement {
-        Placement::OtherCore => true,
-        Placement::SameCore | Placement::OneProcess => false,
-        Placement::Explicit(initiator, responder) => initiator != responder,
-    };
     let (mut switches, mut seconds) = (0.0, 0.0);
-    for trial in run.trials.iter().filter(|trial| apart(trial.case.placement)) {
+    for trial in run.trials.iter().filter(|trial| on_two_processors(trial.case.placement)) {
         if let Outcome::Measured(measured) = &trial.outcome {
             switches += measured.roles.iter().map(|role| role.involuntary_switches as f64).sum::<f64>();
             seconds += measured.elapsed_ns as f64 / 1e9;

@@ -1,10 +1,10 @@
 //! Which rows may be compared, and in which order they come.
 //!
-//! Only rows that do the same work, wait the same way and sit the same way are ranked together. Rows whose
-//! intervals overlap tie.
+//! Only rows that do the same work at the same pace, wait the same way and sit the same way are ranked together.
+//! Rows whose intervals overlap tie.
 
 use crate::Row;
-use furlong_model::{Case, Family, Harness, Placement, WaitKind, format_bytes};
+use furlong_model::{Case, Family, Harness, Pace, Placement, WaitKind, format_bytes, format_ns};
 use serde::{Deserialize, Serialize};
 
 /// Rows that may be compared with each other.
@@ -18,7 +18,10 @@ pub struct Group {
     pub placement: Placement,
     /// How they wait.
     pub waiting: WaitKind,
-    /// Its name in rows, as in `other-core/sleeping/128B`.
+    /// When the initiator sends the next message.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
+    pub pace: Pace,
+    /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
     /// Its name for people.
     pub title: String,
@@ -44,7 +47,7 @@ impl Group {
             _ => Carries::Data,
         };
         let size_bytes = (carries != Carries::Notification).then_some(case.size_bytes);
-        let (placement, waiting) = (case.placement, case.wait.kind());
+        let (placement, waiting, pace) = (case.placement, case.wait.kind(), case.pace);
         let waits = match waiting {
             WaitKind::Sleeping => "sleeping",
             WaitKind::Spinning => "spinning",
@@ -54,10 +57,32 @@ impl Group {
             (_, Some(size)) => size,
             (_, None) => "notification".to_owned(),
         };
-        let name = format!("{placement}/{waits}/{carried}");
-        let title = title(carries, size_bytes, placement, waiting);
-        Group { carries, size_bytes, placement, waiting, name, title }
+        let (suffix, addition) = describe_pace(pace);
+        let name = format!("{placement}/{waits}/{carried}{suffix}");
+        let title = title(carries, size_bytes, placement, waiting) + &addition;
+        Group { carries, size_bytes, placement, waiting, pace, name, title }
     }
+}
+
+/// What a pace adds to the name and to the title of a group.
+fn describe_pace(pace: Pace) -> (String, String) {
+    match pace {
+        Pace::Closed => (String::new(), String::new()),
+        Pace::Every(ns) => {
+            (format!("/every-{}", exact(ns)), format!(", one message every {}", format_ns(ns as f64)))
+        }
+        Pace::Gap(ns) => {
+            (format!("/gap-{}", exact(ns)), format!(", after a gap of {}", format_ns(ns as f64)))
+        }
+    }
+}
+
+/// A time in the largest unit that divides it: two times never have the same name.
+fn exact(ns: u64) -> String {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let largest = units.into_iter().find(|(_, factor)| ns > 0 && ns.is_multiple_of(*factor));
+    let (unit, factor) = largest.unwrap_or(("ns", 1));
+    format!("{}{unit}", ns / factor)
 }
 
 /// Where the roles run, for people.
@@ -129,7 +154,7 @@ fn ranks(members: &[(Group, Row)], harness: &Harness) -> Vec<usize> {
 }
 
 /// Whether both have intervals and those overlap, or are nearer to each other than can be resolved.
-fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
+pub(crate) fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
     let (Some([a_low, a_high]), Some([b_low, b_high])) =
         (a.round_trip_ns.median_ci95, b.round_trip_ns.median_ci95)
     else {
@@ -225,5 +250,23 @@ mod tests {
         );
         assert!(rows.iter().all(|row| row.rank == 1));
         assert_eq!(groups[3].title, "128B messages on processors 0 and 3, sleeping until woken");
+    }
+
+    #[test]
+    fn each_pace_is_ranked_by_itself() {
+        let paced = |pace| {
+            let mut row = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
+            row.case.pace = pace;
+            row
+        };
+        let paces = [Pace::Gap(1_000_000), Pace::Every(100_000), Pace::Closed, Pace::Every(1_500)];
+        let mut rows: Vec<Row> = paces.map(paced).into();
+        let groups = rank(&mut rows, &Harness::default());
+        let names: Vec<_> =
+            groups.iter().map(|group| group.name.trim_start_matches("other-core/sleeping/")).collect();
+        assert_eq!(names, ["128B", "128B/every-1500ns", "128B/every-100us", "128B/gap-1ms"]);
+        assert!(rows.iter().all(|row| row.rank == 1 && row.tied_with.is_empty()));
+        assert!(groups[2].title.ends_with("woken, one message every 100 us"), "{}", groups[2].title);
+        assert!(groups[3].title.ends_with("woken, after a gap of 1.00 ms"), "{}", groups[3].title);
     }
 }

@@ -1,11 +1,12 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Distribution, Mixture,
+    Distribution, HistogramError, Law, Mixture, Shape,
     checks::{check_trial, is_above_the_clock},
-    statistics::{median, median_interval},
+    law::Breach,
+    statistics::{median, median_interval, uncertainty},
 };
-use furlong_model::{Case, Family, Measurement, RoleTally, RunHeader};
+use furlong_model::{Case, Family, Measurement, Pace, RoleTally, RunHeader};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -33,6 +34,12 @@ pub struct Row {
     pub round_trips_per_sample: u32,
     /// Times of one round trip, in nanoseconds.
     pub round_trip_ns: Times,
+    /// Whether its trials, and the round trips in them, are of one kind.
+    #[serde(default)]
+    pub shape: Shape,
+    /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
+    #[serde(default)]
+    pub late_sends_share: Option<f64>,
     /// Round trips in a second: the median over trials.
     pub round_trips_per_second: f64,
     /// Processor time over both roles, in nanoseconds.
@@ -75,14 +82,14 @@ pub struct Times {
     pub mean: f64,
     /// Standard deviation within and between trials.
     pub stddev: f64,
-    /// 95 % bootstrap interval of `p50`; `None` for fewer than three trials.
+    /// 95 % interval of `p50`, see [`median_interval`]; `None` for fewer than three trials.
     pub median_ci95: Option<[f64; 2]>,
 }
 
 impl Times {
     /// The farther end of the interval as a share of `p50`: 0.05 is ±5 %.
     pub fn uncertainty(&self) -> Option<f64> {
-        self.median_ci95.map(|[low, high]| (high - self.p50).max(self.p50 - low) / self.p50)
+        self.median_ci95.map(|ends| uncertainty(self.p50, ends))
     }
 }
 
@@ -120,13 +127,14 @@ impl Row {
         case: &Case,
         family: Option<Family>,
         trials: &[(u32, &Measurement)],
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Breach> {
         let times = decode_and_check(case, trials)?;
         let trials: Vec<_> = trials.iter().map(|(_, trial)| *trial).collect();
         let rates: Vec<_> = trials.iter().map(|trial| trial.round_trips as f64 / seconds(trial)).collect();
         let round_trips_per_sample =
             trials.iter().map(|trial| trial.round_trips_per_sample).max().unwrap_or_default();
-        let round_trip_ns = Times::of(&times, header.seed).ok_or("there is no measured trial")?;
+        let no_trial = || Breach::new(Law::CompleteRecord, "there is no measured trial");
+        let round_trip_ns = Times::of(&times).ok_or_else(no_trial)?;
         is_above_the_clock(round_trip_ns.p50, round_trips_per_sample, &header.harness)?;
         let each = |figure: fn(&RoleTally) -> u64| per_round_trip(&trials, figure);
         Ok(Row {
@@ -140,6 +148,8 @@ impl Row {
             failed_trials: 0,
             round_trips_per_sample,
             round_trip_ns,
+            shape: Shape::of(&times, round_trips_per_sample, header),
+            late_sends_share: late_sends_share(case, &trials),
             round_trips_per_second: tidy(median(&rates).unwrap_or_default()),
             cpu_ns_per_round_trip: Cpu {
                 user: each(|role| role.user_ns),
@@ -185,7 +195,7 @@ impl Times {
     /// p50 comes from the trials' medians, the rest from their mixture. Still p50 <= p90: half of the trials
     /// have a median at or above p50, and half of each one's mass lies at or above its median, so at least
     /// 25 % of the mixture's mass lies at or above p50.
-    fn of(trials: &[Distribution], seed: u64) -> Option<Self> {
+    fn of(trials: &[Distribution]) -> Option<Self> {
         let medians: Vec<_> = trials.iter().map(Distribution::median_ns).collect();
         let mixture = Mixture::of(trials)?;
         Some(Times {
@@ -196,18 +206,19 @@ impl Times {
             max: tidy(mixture.max_ns()),
             mean: tidy(mixture.mean_ns()),
             stddev: tidy(mixture.stddev_ns()),
-            median_ci95: median_interval(&medians, seed).map(|ends| ends.map(tidy)),
+            median_ci95: median_interval(&medians).map(|ends| ends.map(tidy)),
         })
     }
 }
 
 /// The times of each trial; the first one that cannot stand fails the row.
-fn decode_and_check(case: &Case, trials: &[(u32, &Measurement)]) -> Result<Vec<Distribution>, String> {
+fn decode_and_check(case: &Case, trials: &[(u32, &Measurement)]) -> Result<Vec<Distribution>, Breach> {
     let decode = |&(number, trial): &(u32, &Measurement)| {
-        let in_trial = |reason: String| format!("trial {}: {reason}", u64::from(number) + 1);
-        let times = Distribution::decode(&trial.histogram).map_err(|error| in_trial(error.to_string()))?;
-        check_trial(case, trial, &times).map_err(in_trial)?;
-        Ok(times)
+        let unreadable = |error: HistogramError| Breach::new(Law::CompleteRecord, error.to_string());
+        let checked = Distribution::decode(&trial.histogram)
+            .map_err(unreadable)
+            .and_then(|times| check_trial(case, trial, &times).map(|()| times));
+        checked.map_err(|breach| breach.in_trial(number))
     };
     trials.iter().map(decode).collect()
 }
@@ -233,6 +244,13 @@ fn per_round_trip(trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64
     tidy(of_role(0) + of_role(1))
 }
 
+/// Only a pace of fixed times makes a message late.
+fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
+    let sends: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
+    let late: f64 = trials.iter().map(|trial| trial.late_sends as f64).sum();
+    (matches!(case.pace, Pace::Every(_)) && sends > 0.0).then(|| tidy(late / sends))
+}
+
 fn smallest_effective(trials: &[&Measurement]) -> BTreeMap<String, u64> {
     let mut smallest = BTreeMap::new();
     for (name, &value) in trials.iter().flat_map(|trial| &trial.effective) {
@@ -245,7 +263,7 @@ fn smallest_effective(trials: &[&Measurement]) -> BTreeMap<String, u64> {
 }
 
 /// Seven significant digits: more than any figure here is worth, and the same on every machine.
-fn tidy(value: f64) -> f64 {
+pub(crate) fn tidy(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
     }
@@ -258,7 +276,7 @@ mod tests {
     use crate::fixture::{case, header, measurement};
     use furlong_model::{Placement, Wait};
 
-    fn measure(change: impl Fn(usize, &mut Measurement)) -> Result<Row, String> {
+    fn measure(change: impl Fn(usize, &mut Measurement)) -> Result<Row, Breach> {
         let case = case("pipe", Wait::Block, Placement::OtherCore);
         let mut trials: Vec<_> = [5000.0, 5200.0, 4900.0].map(|ns| measurement(&case, ns, 0)).into();
         trials.iter_mut().enumerate().for_each(|(index, trial)| change(index, trial));
@@ -292,9 +310,11 @@ mod tests {
     #[test]
     fn one_bad_trial_fails_the_row_and_is_numbered() {
         let verified = measure(|index, trial| trial.verified_messages *= u64::from(index as u32 != 1));
-        assert_eq!(verified.unwrap_err(), "trial 2: no message was verified");
+        assert_eq!(verified.unwrap_err(), Breach::new(Law::Verified, "trial 2: no message was verified"));
         let unreadable = measure(|_, trial| trial.histogram = "?".into());
-        assert!(unreadable.unwrap_err().starts_with("trial 1: its histogram cannot be read"));
+        let breach = unreadable.unwrap_err();
+        assert!(breach.reason.starts_with("trial 1: its histogram cannot be read"), "{breach:?}");
+        assert_eq!(breach.law, Law::CompleteRecord);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Cases without a speed, and why. Nothing is silently missing.
 
+use crate::{Law, law::Breach};
 use furlong_model::{Case, Failure, Fault, Outcome, Trial};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,9 @@ pub struct Skipped {
     pub status: SkippedStatus,
     /// What went wrong, where a trial failed; `None` where nothing started or a check refused the figures.
     pub fault: Option<Fault>,
+    /// Which law its figures break; `None` unless they are void.
+    #[serde(default)]
+    pub law: Option<Law>,
     /// Trials that this is about.
     pub trials: usize,
     /// Why, in words that need no context.
@@ -25,8 +29,10 @@ pub struct Skipped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkippedStatus {
-    /// It started and did not end well, or its figures cannot be true.
+    /// It started and did not end well.
     Failed,
+    /// It was measured, and its figures cannot be true.
+    Void,
     /// This machine has no such mechanism.
     Unavailable,
     /// The combination makes no sense, or exceeds a limit.
@@ -34,10 +40,16 @@ pub enum SkippedStatus {
 }
 
 impl SkippedStatus {
+    /// Whether something went wrong, unlike what was never started.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, SkippedStatus::Failed | SkippedStatus::Void)
+    }
+
     /// The name in records.
     pub const fn name(self) -> &'static str {
         match self {
             SkippedStatus::Failed => "failed",
+            SkippedStatus::Void => "void",
             SkippedStatus::Unavailable => "unavailable",
             SkippedStatus::Refused => "refused",
         }
@@ -61,10 +73,17 @@ impl Skipped {
         entries.into_iter().next().map(|worst| Skipped { trials: count, ..worst })
     }
 
-    /// Measured, but its figures may not be shown because of `reason`.
-    pub(crate) fn unsound(case: &Case, trials: usize, reason: String) -> Self {
-        let remedy = String::new();
-        Skipped { case: case.clone(), status: SkippedStatus::Failed, fault: None, trials, reason, remedy }
+    /// Measured in so many trials, but the figures break a law.
+    pub(crate) fn void(case: &Case, trials: usize, breach: Breach) -> Self {
+        Skipped {
+            case: case.clone(),
+            status: SkippedStatus::Void,
+            fault: None,
+            law: Some(breach.law),
+            trials,
+            reason: breach.reason,
+            remedy: String::new(),
+        }
     }
 
     fn from(case: &Case, trial: &Trial) -> Option<Self> {
@@ -76,7 +95,8 @@ impl Skipped {
             }
             Outcome::Refused(why) => (SkippedStatus::Refused, None, why.reason.clone(), why.remedy.as_str()),
         };
-        Some(Skipped { case: case.clone(), status, fault, trials: 1, reason, remedy: remedy.to_owned() })
+        let (case, remedy) = (case.clone(), remedy.to_owned());
+        Some(Skipped { case, status, fault, law: None, trials: 1, reason, remedy })
     }
 }
 

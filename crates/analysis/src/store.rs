@@ -18,7 +18,7 @@ const MAX_LINE_BYTES: u64 = 4 << 20;
 /// Longest run, in bytes: about 100,000 trials, all of which are held in memory.
 const MAX_RUN_BYTES: u64 = 512 << 20;
 /// The kinds of record that this version knows; others come from later versions and are passed over.
-const KINDS: [&str; 4] = ["run", "noise", "trial", "end"];
+const KINDS: [&str; 6] = ["run", "noise", "costs", "trial", "count", "end"];
 
 /// Why a run cannot be read, and where.
 #[derive(Debug, thiserror::Error)]
@@ -173,9 +173,22 @@ mod tests {
     fn later_fields_and_kinds_are_passed_over() {
         let mut lines = lines();
         lines[0] = lines[0].replacen('{', "{\"mood\":[1,{\"a\":null}],", 1);
-        lines.insert(1, "{\"record\":\"costs\",\"schema\":9}\n".into());
+        lines.insert(1, "{\"record\":\"weather\",\"schema\":9}\n".into());
         lines.insert(1, "\n".into());
         assert_eq!(read(lines.concat()).unwrap(), Run::from_records(fixture::records()).unwrap());
+    }
+
+    #[test]
+    fn counts_and_costs_are_kept() {
+        let case = fixture::case("pipe", furlong_model::Wait::Block, furlong_model::Placement::OtherCore);
+        let count = fixture::count(&case, "read", 1000);
+        let costs = furlong_model::CostReading { at_ns: 7, figures: Vec::new() };
+        let mut lines = lines();
+        for record in [Record::Count(count.clone()), Record::Costs(costs.clone())] {
+            lines.insert(1, serde_json::to_string(&record).unwrap() + "\n");
+        }
+        let run = read(lines.concat()).unwrap();
+        assert_eq!((run.counts, run.costs), (vec![count], vec![costs]));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
-use crate::{Group, Row, Run, Skipped, SkippedStatus, Verdict, lessons, ranking};
-use furlong_model::{Case, Harness, Machine, Measurement, Outcome, Trial};
+use crate::{
+    Group, Row, Run, Skipped, SkippedStatus, Verdict, checks::is_above_the_cache_line,
+    declared::calls_as_declared, law::Breach, lessons, noise::core_to_core_times, ranking,
+};
+use furlong_model::{Case, Family, Harness, Machine, Measurement, Outcome, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,7 +22,7 @@ pub struct Summary {
     pub argv: Vec<String>,
     /// Seconds since 1970, UTC.
     pub started_unix_s: u64,
-    /// Seed of the order of trials and of the bootstrap.
+    /// Seed of the order of trials and of all resampling.
     pub seed: u64,
     /// What the run was measured on.
     pub machine: Machine,
@@ -51,14 +54,19 @@ impl Summary {
     }
 }
 
-/// Computes everything that a report shows.
-pub fn summarise(run: &Run) -> Summary {
+/// The trials of each case, in the order in which they ran.
+pub(crate) fn by_case(trials: &[Trial]) -> BTreeMap<&Case, Vec<&Trial>> {
     let mut by_case: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
-    for trial in &run.trials {
+    for trial in trials {
         by_case.entry(&trial.case).or_default().push(trial);
     }
+    by_case
+}
+
+/// Computes everything that a report shows.
+pub fn summarise(run: &Run) -> Summary {
     let (mut rows, mut skipped) = (Vec::new(), Vec::new());
-    for (case, trials) in by_case {
+    for (case, trials) in by_case(&run.trials) {
         let (row, trouble) = judge(run, case, &trials);
         rows.extend(row);
         skipped.extend(trouble);
@@ -106,17 +114,31 @@ fn judge(run: &Run, case: &Case, trials: &[&Trial]) -> (Option<Row>, Option<Skip
     }
     // A mechanism that the writer did not know counts as a carrier of data.
     let family = trials.iter().find_map(|trial| trial.family);
-    match Row::measure(&run.header, case, family, &measured) {
+    match sound_row(run, case, family, &measured) {
         Ok(row) => (Some(Row { failed_trials: failed, ..row }), trouble),
-        Err(reason) => (None, Some(Skipped::unsound(case, measured.len(), reason))),
+        Err(breach) => (None, Some(Skipped::void(case, measured.len(), breach))),
     }
+}
+
+/// The row, if neither its own figures nor the rest of the run say that they cannot be true.
+fn sound_row(
+    run: &Run,
+    case: &Case,
+    family: Option<Family>,
+    trials: &[(u32, &Measurement)],
+) -> Result<Row, Breach> {
+    let row = Row::measure(&run.header, case, family, trials)?;
+    let shortest_bare_ns = core_to_core_times(&run.noise).first().copied();
+    is_above_the_cache_line(&row, shortest_bare_ns)?;
+    calls_as_declared(case, &run.counts)?;
+    Ok(row)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
-    use furlong_model::{Failure, Fault, Outcome, Phase, Record};
+    use crate::{Law, fixture};
+    use furlong_model::{Failure, Fault, Phase, Placement, Record, Wait};
 
     /// The fixture's run after `change` to each of its trials.
     fn changed(change: impl Fn(&mut Trial)) -> Summary {
@@ -173,7 +195,34 @@ mod tests {
             _ => {}
         });
         assert!(rows_of(&summary, "tcp/block").is_empty());
-        assert_eq!(reasons(&summary, "tcp/block")[0], "failed x5: trial 1: no message was verified");
+        assert_eq!(reasons(&summary, "tcp/block")[0], "void x5: trial 1: no message was verified");
+    }
+
+    /// The law that each void case of this name breaks.
+    fn broken_laws(run: &Run, name: &str) -> Vec<Law> {
+        let about = summarise(run).skipped.into_iter().filter(|entry| entry.case.row() == name);
+        about.filter(|entry| entry.status == SkippedStatus::Void).filter_map(|entry| entry.law).collect()
+    }
+
+    #[test]
+    fn a_row_that_beats_the_cache_line_is_void() {
+        let mut run = Run::from_records(fixture::records()).unwrap();
+        assert!(broken_laws(&run, "posix-shm/spin").is_empty());
+        run.noise.iter_mut().for_each(|reading| reading.core_to_core_ns = Some(2400.0));
+        assert_eq!(broken_laws(&run, "posix-shm/spin"), [Law::CacheLineFloor]);
+        assert!(broken_laws(&run, "null/spin").is_empty(), "the floor crosses nothing");
+        run.noise[1].core_to_core_ns = Some(290.0);
+        assert!(broken_laws(&run, "posix-shm/spin").is_empty(), "the shortest reading counts");
+    }
+
+    #[test]
+    fn a_row_that_calls_what_it_does_not_declare_is_void() {
+        let mut run = Run::from_records(fixture::records()).unwrap();
+        let case = fixture::case("posix-shm", Wait::Futex, Placement::OtherCore);
+        run.counts.push(fixture::count(&case, "futex", 1000));
+        assert!(broken_laws(&run, "posix-shm/futex").is_empty());
+        run.counts[0].declared.clear();
+        assert_eq!(broken_laws(&run, "posix-shm/futex"), [Law::DeclaredCalls], "on the counted cores only");
     }
 
     #[test]

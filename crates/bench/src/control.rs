@@ -4,7 +4,7 @@
 
 pub use crate::board::Board;
 use furlong_mechanism::Spec;
-use furlong_model::{Fault, Phase, Role, RoleTally, Wait};
+use furlong_model::{Fault, Pace, Phase, Role, RoleTally, Wait};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -25,20 +25,31 @@ pub struct Order {
     pub processor: usize,
     /// What the link is.
     pub spec: Spec,
-    /// Numbers of the inherited descriptors, in the order of the link.
-    pub descriptors: Vec<RawFd>,
-    /// Numbers that the kernel knows in every process, in the order of the link.
-    pub numbers: Vec<i32>,
+    /// The ends that this process holds: its own, or both where it is the only one.
+    pub ends: Vec<End>,
     /// The number of the board's descriptor.
     pub board: RawFd,
     /// Time for the measured leg, in nanoseconds.
     pub budget_ns: u64,
+    /// When the initiator sends the next message of the measured leg.
+    pub pace: Pace,
     /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.
     pub clock_read_ns: f64,
+    /// Round trips after which the measured leg ends.
+    pub most_round_trips: Option<u64>,
     /// Makes this trial's messages unlike any other's.
     pub key: u64,
+}
+
+/// One end of the link, as it is inherited.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct End {
+    /// Numbers of the inherited descriptors, in the order of the link.
+    pub descriptors: Vec<RawFd>,
+    /// Numbers that the kernel knows in every process, in the order of the link.
+    pub numbers: Vec<i32>,
 }
 
 /// What a role says.
@@ -79,6 +90,8 @@ pub struct Timing {
     pub elapsed_ns: u64,
     /// Round trips to one reading of the clock.
     pub round_trips_per_sample: u32,
+    /// Messages sent later than they were due.
+    pub late_sends: u64,
     /// Times of samples: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
 }

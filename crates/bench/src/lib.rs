@@ -4,11 +4,15 @@
 //! path. The processes run the loop in [`round_trip`], which is the same code for every mechanism.
 #![forbid(unsafe_code)]
 
+pub mod bare_pair;
 mod board;
+mod both_ends;
 pub mod control;
-pub mod core_to_core;
+mod costs;
+pub mod count;
 pub mod leftovers;
 pub mod noise;
+mod pinned;
 pub mod placement;
 pub mod plan;
 pub mod registry;

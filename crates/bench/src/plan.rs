@@ -12,10 +12,17 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// Trials of each.
     pub trials: u32,
+    /// How often every case is measured against itself, with so many trials of either copy each time; the copies'
+    /// trials take turns in their numbers. `None` measures each once, and under one name.
+    pub self_check: Option<u32>,
     /// Time for the measured part of each trial.
     pub budget: Duration,
     /// The least time to warm up; until the pace is steady if not given.
     pub warm_up: Option<Duration>,
+    /// Whether to look at what the machine charges, once a round.
+    pub costs: bool,
+    /// Whether each case is counted too, after its trials.
+    pub count: bool,
     /// How long nothing may happen in a trial before it is given up.
     pub patience: Duration,
     /// Decides the order of trials.
@@ -46,27 +53,52 @@ pub(crate) fn cast<'a>(drivers: &'a [Driver], case: &Case) -> Result<Cast<'a>, O
     Ok(Cast { driver, processors })
 }
 
-/// The order of trials: in each round every case once, each round shuffled anew. Drift of the machine then
-/// falls on all cases alike, and a run that is cut short has as many trials of one as of another.
-pub(crate) fn order(cases: &[usize], trials: u32, seed: u64) -> Vec<(u32, usize)> {
-    let mut random = fastrand::Rng::with_seed(seed);
-    let mut order = Vec::with_capacity(cases.len() * trials as usize);
-    for round in 0..trials {
-        let mut shuffled = cases.to_vec();
-        random.shuffle(&mut shuffled);
-        order.extend(shuffled.into_iter().map(|case| (round, case)));
+impl Plan {
+    /// The order of trials of these cases, by index, each with its number: in each round every case once (or its two
+    /// copies), each round shuffled anew. Drift of the machine then falls on all cases alike, and a run that is cut
+    /// short has as many trials of one as of another.
+    pub(crate) fn order(&self, cases: &[usize]) -> Vec<(u32, usize)> {
+        let (rounds, copies) = self.self_check.map_or((self.trials, 1), |repeats| (self.trials * repeats, 2));
+        let mut random = fastrand::Rng::with_seed(self.seed);
+        let mut order = Vec::with_capacity(cases.len() * (rounds * copies) as usize);
+        for round in 0..rounds {
+            let numbers = (0..copies).map(|copy| round * copies + copy);
+            let mut shuffled: Vec<_> =
+                numbers.flat_map(|number| cases.iter().map(move |case| (number, *case))).collect();
+            random.shuffle(&mut shuffled);
+            order.extend(shuffled);
+        }
+        order
     }
-    order
+
+    /// Trials in one round of so many cases.
+    pub(crate) fn round(&self, cases: usize) -> usize {
+        cases * if self.self_check.is_some() { 2 } else { 1 }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn plan(trials: u32, self_check: Option<u32>, seed: u64) -> Plan {
+        Plan {
+            cases: Vec::new(),
+            trials,
+            self_check,
+            budget: Duration::ZERO,
+            warm_up: None,
+            costs: false,
+            count: false,
+            patience: Duration::ZERO,
+            seed,
+        }
+    }
+
     #[test]
     fn every_round_has_every_case_once() {
         let cases: Vec<usize> = (0..17).collect();
-        let order = order(&cases, 5, 7);
+        let order = plan(5, None, 7).order(&cases);
         for round in 0..5 {
             let mut found: Vec<_> =
                 order.iter().filter(|trial| trial.0 == round).map(|trial| trial.1).collect();
@@ -77,9 +109,22 @@ mod tests {
     }
 
     #[test]
+    fn copies_take_turns_in_their_numbers() {
+        let order = plan(3, Some(2), 7).order(&[0, 1]);
+        for case in [0, 1] {
+            let mut numbers: Vec<u32> =
+                order.iter().filter(|trial| trial.1 == case).map(|trial| trial.0).collect();
+            let rounds: Vec<u32> = numbers.iter().map(|number| number / 2).collect();
+            assert!(rounds.is_sorted(), "a round begins when the one before it has ended");
+            numbers.sort_unstable();
+            assert_eq!(numbers, (0..12).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn the_seed_decides() {
         let cases: Vec<usize> = (0..17).collect();
-        assert_eq!(order(&cases, 3, 1), order(&cases, 3, 1));
-        assert_ne!(order(&cases, 3, 1), order(&cases, 3, 2));
+        assert_eq!(plan(3, None, 1).order(&cases), plan(3, None, 1).order(&cases));
+        assert_ne!(plan(3, None, 1).order(&cases), plan(3, None, 2).order(&cases));
     }
 }

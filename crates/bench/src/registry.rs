@@ -20,7 +20,7 @@ pub struct Driver {
     /// [`Mechanism::create`].
     pub create: fn(&Spec) -> io::Result<Link>,
     /// Plays one role to its end.
-    pub(crate) play: fn(&Order, Seat, &mut Control, &Board) -> Result<(), Trouble>,
+    pub(crate) play: fn(&Order, Vec<Seat>, &mut Control, &Board) -> Result<(), Trouble>,
 }
 
 impl Driver {

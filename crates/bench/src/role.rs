@@ -1,16 +1,17 @@
 //! A role's process: from its order to its tally.
 
 use crate::board::Board;
+use crate::both_ends::BothEnds;
 use crate::control::{Control, Order, Report, Timing};
 use crate::registry::{Driver, find};
 use crate::round_trip::{Exchange, Leg};
 use crate::stamp::Discrepancy;
-use crate::waiting::Waiting;
+use crate::waiting::{Channel, Waiting};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use furlong_mechanism::{Endpoint, Handles, Mechanism, Seat};
-use furlong_model::{Fault, Phase, Role, RoleTally, Start, WhenFull};
-use furlong_os::{affinity, descriptor};
+use furlong_mechanism::{Handles, Mechanism, Seat};
+use furlong_model::{Capabilities, Fault, Phase, Role, RoleTally, Start, WaitKind, WhenFull};
+use furlong_os::{affinity, clock, cpu, descriptor};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt::Display;
@@ -76,31 +77,37 @@ pub fn main(drivers: &[Driver], control: RawFd) -> i32 {
 /// Hears the order of a role that was started afresh, and carries it out with the descriptors it names.
 fn take_order(mut control: Control, drivers: &[Driver]) -> io::Result<()> {
     let Some(order) = control.hear::<Order>()? else { return Ok(()) };
-    let mut handles = Handles { numbers: order.numbers.iter().copied().collect(), ..Handles::default() };
-    for &number in &order.descriptors {
-        handles.descriptors.push_back(descriptor::inherit(number)?);
+    let mut ends = Vec::new();
+    for end in &order.ends {
+        let mut handles = Handles { numbers: end.numbers.iter().copied().collect(), ..Handles::default() };
+        for &number in &end.descriptors {
+            handles.descriptors.push_back(descriptor::inherit(number)?);
+        }
+        ends.push(handles);
     }
-    perform(&mut control, drivers, &order, handles)
+    perform(&mut control, drivers, &order, ends)
 }
 
 /// Hears the order of a role that was forked, and carries it out with what it inherited.
-pub(crate) fn forked(control: RawFd, drivers: &[Driver], handles: Handles) -> i32 {
+pub(crate) fn forked(control: RawFd, drivers: &[Driver], ends: Vec<Handles>) -> i32 {
     let result = descriptor::inherit(control).map(Control::from).and_then(|mut control| {
         let Some(order) = control.hear::<Order>()? else { return Ok(()) };
-        perform(&mut control, drivers, &order, handles)
+        perform(&mut control, drivers, &order, ends)
     });
     i32::from(result.is_err())
 }
 
-fn perform(control: &mut Control, drivers: &[Driver], order: &Order, handles: Handles) -> io::Result<()> {
-    let seat = Seat { role: order.role, handles, peer: order.peer };
+fn perform(control: &mut Control, drivers: &[Driver], order: &Order, ends: Vec<Handles>) -> io::Result<()> {
+    let roles = [order.role, order.role.peer()];
+    let seat = |(role, handles)| Seat { role, handles, peer: order.peer };
+    let seats: Vec<Seat> = roles.into_iter().zip(ends).map(seat).collect();
     let unknown = || Trouble::new(Fault::Error, format!("no mechanism is called {}", order.mechanism));
     let result = descriptor::inherit(order.board)
         .and_then(|object| Board::open(object.as_fd()))
         .map_err(|error| Trouble::of_call("open the board", &error))
         .and_then(|board| {
             let driver = find(drivers, &order.mechanism, order.wait).ok_or_else(unknown)?;
-            (driver.play)(order, seat, control, &board)
+            (driver.play)(order, seats, control, &board)
         });
     match result {
         Ok(()) => Ok(()),
@@ -110,25 +117,50 @@ fn perform(control: &mut Control, drivers: &[Driver], order: &Order, handles: Ha
     }
 }
 
-/// Plays one role of one mechanism to its end.
+/// Plays one role of one mechanism to its end, or both where there is one process.
 pub(crate) fn play<M: Mechanism>(
     order: &Order,
-    seat: Seat,
+    seats: Vec<Seat>,
     control: &mut Control,
     board: &Board,
 ) -> Result<(), Trouble> {
-    let promises = &M::CAPABILITIES;
     let pinned = affinity::pin(order.processor);
     step(Phase::Open, &format!("pin to processor {}", order.processor), pinned)?;
-    let endpoint = step(Phase::Open, "open", M::open(&order.spec, seat))?;
-    let channel = step(Phase::Open, "watch", Waiting::new(endpoint, order.wait))?;
-    let alone = promises.start == Start::Alone;
+    let mut ends = Vec::new();
+    for seat in seats {
+        let endpoint = step(Phase::Open, "open", M::open(&order.spec, seat))?;
+        ends.push(step(Phase::Open, "watch", Waiting::new(endpoint, order.wait))?);
+    }
+    match (ends.pop(), ends.pop()) {
+        (Some(responder), Some(initiator)) => {
+            let both = BothEnds::new(initiator, responder, order.spec.size_bytes);
+            // Whatever is under way is the one message that is held.
+            perform_with(step(Phase::Open, "make buffers", both)?, order, &M::CAPABILITIES, 1, control, board)
+        }
+        (Some(own), None) => {
+            let burst = if M::CAPABILITIES.when_full == WhenFull::Waits { 2 } else { 1 };
+            perform_with(own, order, &M::CAPABILITIES, burst, control, board)
+        }
+        (None, _) => Err(Trouble::new(Fault::Error, "the supervisor handed over no end").at(Phase::Open)),
+    }
+}
+
+/// Passes all phases with an open end. `burst` messages may be under way at once.
+fn perform_with<C: Channel>(
+    channel: C,
+    order: &Order,
+    promises: &Capabilities,
+    burst: u64,
+    control: &mut Control,
+    board: &Board,
+) -> Result<(), Trouble> {
+    let alone = promises.start == Start::Alone || order.ends.len() == 2;
     let shape = (order.spec.size_bytes, order.key);
     let exchange = Exchange::new(channel, order.role, board, shape, (promises.copies, alone));
     let mut exchange = step(Phase::Open, "make buffers", exchange)?;
 
     meet(control, Phase::Verify)?;
-    let (bursts, burst) = verification(order.spec.size_bytes, promises.when_full);
+    let bursts = verification_bursts(order.spec.size_bytes);
     let verified_messages = exchange.verify(bursts, burst).map_err(|trouble| trouble.at(Phase::Verify))?;
 
     meet(control, Phase::WarmUp)?;
@@ -159,17 +191,31 @@ fn meet(control: &mut Control, phase: Phase) -> Result<(), Trouble> {
     }
 }
 
-/// How much the verified pass exchanges: bursts, and messages in a burst. Two messages at a time where they can
-/// be under way together, so that their order is verified too; as many as a few milliseconds allow.
-fn verification(size_bytes: usize, when_full: WhenFull) -> (u64, u64) {
+/// How many bursts the verified pass exchanges: as many as a few milliseconds allow. In a burst are two messages
+/// where they can be under way together, so that their order is verified too.
+fn verification_bursts(size_bytes: usize) -> u64 {
     const BYTES: usize = 16 << 20;
-    let bursts = (BYTES / size_bytes.max(1)).clamp(1, 8) as u64;
-    (bursts, if when_full == WhenFull::Waits { 2 } else { 1 })
+    (BYTES / size_bytes.max(1)).clamp(1, 8) as u64
+}
+
+/// Sleeps until a moment before `due_ns` and spins for the rest: how late a timer wakes is no part of the mechanism.
+fn sleep_until(due_ns: u64) {
+    /// A timer may wake so much later than it was set to.
+    const MOMENT_NS: u64 = 100_000;
+    clock::sleep_until(due_ns.saturating_sub(MOMENT_NS));
+    spin_until(due_ns);
+}
+
+/// Keeps the processor busy until `due_ns`.
+fn spin_until(due_ns: u64) {
+    while clock::now_ns() < due_ns {
+        cpu::pause();
+    }
 }
 
 /// Runs the loop for the time asked, or else until its pace is steady, and says how many round trips to time at
 /// once.
-fn warm_up<E: Endpoint>(exchange: &mut Exchange<'_, E>, order: &Order) -> Result<u32, Trouble> {
+fn warm_up<C: Channel>(exchange: &mut Exchange<'_, C>, order: &Order) -> Result<u32, Trouble> {
     const WINDOW_NS: u64 = 2_000_000;
     /// Steady means that this many windows in a row differ by no more than a tenth.
     const WINDOWS: usize = 3;
@@ -207,8 +253,8 @@ fn batch_for(pace_ns: f64, clock_read_ns: f64) -> u32 {
 }
 
 /// The measured leg of the role that holds the clock.
-fn timed<E: Endpoint>(
-    exchange: &mut Exchange<'_, E>,
+fn timed<C: Channel>(
+    exchange: &mut Exchange<'_, C>,
     order: &Order,
     batch: u32,
 ) -> Result<(Leg, Timing), Trouble> {
@@ -216,11 +262,31 @@ fn timed<E: Endpoint>(
     const LONGEST_NS: u64 = 60_000_000_000;
     let histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3);
     let mut histogram = step(Phase::Timed, "make a histogram", histogram)?;
-    let leg = exchange.lead(order.budget_ns, batch, |sample_ns| {
+    let batch = if order.pace.is_closed() && order.most_round_trips.is_none() { batch } else { 1 };
+    let mut keep = |sample_ns: u64| {
         // Rounded to the nearest; 0 is not in the histogram's range and cannot be seen with such batches.
         histogram.saturating_record(((sample_ns + u64::from(batch) / 2) / u64::from(batch)).max(1));
-        true
-    })?;
+    };
+    let (leg, late_sends) = if let Some(most) = order.most_round_trips {
+        // One is under way while the one before it is kept.
+        let mut done = 1;
+        let leg = exchange.lead(order.budget_ns, 1, |sample_ns| {
+            keep(sample_ns);
+            done += 1;
+            done < most
+        })?;
+        (leg, 0)
+    } else if order.pace.is_closed() {
+        let leg = exchange.lead(order.budget_ns, batch, |sample_ns| {
+            keep(sample_ns);
+            true
+        })?;
+        (leg, 0)
+    } else {
+        let sleeps = order.wait.kind() == WaitKind::Sleeping;
+        let idle = |due_ns| if sleeps { sleep_until(due_ns) } else { spin_until(due_ns) };
+        exchange.lead_at_pace(order.budget_ns, order.pace, idle, keep)?
+    };
     let mut bytes = Vec::new();
     let written = V2DeflateSerializer::new().serialize(&histogram, &mut bytes);
     step(Phase::Finish, "write the histogram", written.map_err(|error| format!("{error:?}")))?;
@@ -228,6 +294,7 @@ fn timed<E: Endpoint>(
         round_trips: leg.round_trips,
         elapsed_ns: leg.elapsed_ns,
         round_trips_per_sample: batch,
+        late_sends,
         histogram: STANDARD.encode(bytes),
     };
     Ok((leg, timing))

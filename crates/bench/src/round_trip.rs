@@ -7,17 +7,17 @@
 use crate::board::{Board, Progress};
 use crate::role::Trouble;
 use crate::stamp::{Discrepancy, Stamp};
-use crate::waiting::Waiting;
-use furlong_mechanism::{Endpoint, Message};
-use furlong_model::{Copies, Fault, Role};
+use crate::waiting::Channel;
+use furlong_mechanism::Message;
+use furlong_model::{Copies, Fault, Pace, Role};
 use furlong_os::clock;
 use furlong_os::usage::{self, Usage};
 use std::io;
 
 /// One role's side of an exchange.
 #[derive(Debug)]
-pub(crate) struct Exchange<'a, E> {
-    channel: Waiting<E>,
+pub(crate) struct Exchange<'a, C> {
+    channel: C,
     role: Role,
     board: &'a Board,
     /// One buffer, or two where the other end reads out of it: then a message stays untouched until it is
@@ -32,6 +32,9 @@ pub(crate) struct Exchange<'a, E> {
     unchecked: Option<usize>,
 }
 
+/// A message that leaves no later than this after it was due is on time: a few readings of the clock.
+const PUNCTUAL_NS: u64 = 1_000;
+
 /// What a leg of the loop took.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leg {
@@ -43,10 +46,10 @@ pub(crate) struct Leg {
     pub(crate) usage: Usage,
 }
 
-impl<'a, E: Endpoint> Exchange<'a, E> {
-    /// `alone`: there is no other end, and the messages that come are those that were sent.
+impl<'a, C: Channel> Exchange<'a, C> {
+    /// `alone`: there is no other process, and the messages that come are those that were sent.
     pub(crate) fn new(
-        channel: Waiting<E>,
+        channel: C,
         role: Role,
         board: &'a Board,
         (size_bytes, key): (usize, u64),
@@ -158,6 +161,42 @@ impl<'a, E: Endpoint> Exchange<'a, E> {
         self.trip(|| {})?;
         self.settle()?;
         Ok(Leg { round_trips, elapsed_ns: last - start, usage })
+    }
+
+    /// Runs round trips for at least `budget_ns`, each begun when `pace` says, and gives `record` the time of each.
+    /// Gives also how many were sent late.
+    #[inline(never)]
+    pub(crate) fn lead_at_pace(
+        &mut self,
+        budget_ns: u64,
+        pace: Pace,
+        idle_until: impl Fn(u64),
+        mut record: impl FnMut(u64),
+    ) -> Result<(Leg, u64), Trouble> {
+        self.prepare_next();
+        self.trip(|| {})?;
+        let before = (self.done, used()?);
+        let start = clock::now_ns();
+        let (mut last, mut due, mut late_sends) = (start, start, 0);
+        while last - start < budget_ns {
+            due = match pace {
+                Pace::Closed => last,
+                Pace::Every(interval_ns) => due + interval_ns,
+                Pace::Gap(gap_ns) => last + gap_ns,
+            };
+            idle_until(due);
+            let sent = clock::now_ns();
+            late_sends += u64::from(sent > due + PUNCTUAL_NS);
+            self.trip(|| {})?;
+            last = clock::now_ns();
+            record(last - if matches!(pace, Pace::Every(_)) { due } else { sent });
+        }
+        let usage = used()? - before.1;
+        let round_trips = self.done - before.0;
+        self.board.announce_last(self.done + 1);
+        self.trip(|| {})?;
+        self.settle()?;
+        Ok((Leg { round_trips, elapsed_ns: last - start, usage }, late_sends))
     }
 
     /// One round trip; `meanwhile` runs while the message is under way.

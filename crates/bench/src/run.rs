@@ -1,8 +1,10 @@
 //! A whole run: all trials of all cases, interleaved, and a record of each as it ends.
 
+use crate::costs;
+use crate::count::Counting;
 use crate::noise;
 use crate::placement;
-use crate::plan::{Cast, Plan, cast, order};
+use crate::plan::{Cast, Plan, cast};
 use crate::registry::{Driver, find};
 use crate::session::Session;
 use crate::trial::{self, Interrupted, Settings};
@@ -75,11 +77,21 @@ impl Run<'_> {
         let look = |listener: &mut Listener<'_>| {
             tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)));
         };
+        let charges = |listener: &mut Listener<'_>| {
+            if let Ok([processor, _]) = placement::resolve(Placement::SameCore) {
+                let spec = self.session.spec(0, true);
+                let reading = costs::look(clock::now_ns() - start_ns, processor, pair, &spec);
+                tell(listener, Record::Costs(reading));
+            }
+        };
         let able: Vec<usize> = (0..casts.len()).filter(|index| casts[*index].is_some()).collect();
-        let order = order(&able, self.plan.trials, self.plan.seed);
+        let order = self.plan.order(&able);
         for (done, (number, index)) in order.iter().enumerate() {
             if done.is_multiple_of(TRIALS_PER_LOOK) {
                 look(listener);
+            }
+            if self.plan.costs && done.is_multiple_of(self.plan.round(able.len())) {
+                charges(listener);
             }
             let (case, Some(cast)) = (&self.plan.cases[*index], casts[*index]) else { continue };
             listener(Event::Begin { done, total: order.len(), case });
@@ -90,7 +102,40 @@ impl Run<'_> {
             }
             tell(listener, self.trial_record(case, *number, outcome));
         }
+        if self.plan.count {
+            self.count_all(&casts, &settings, listener)?;
+        }
         look(listener);
+        Ok(())
+    }
+
+    /// The counted pass of every case that nothing went wrong with.
+    fn count_all(
+        &self,
+        casts: &[Option<Cast<'_>>],
+        settings: &Settings,
+        listener: &mut Listener<'_>,
+    ) -> Result<(), Interrupted> {
+        let mut counting = Counting::find();
+        let total = casts.len();
+        for (done, (case, cast)) in self.plan.cases.iter().zip(casts).enumerate() {
+            let Some(cast) = cast else { continue };
+            listener(Event::Begin { done, total, case });
+            tell(
+                listener,
+                match counting.count(
+                    self.drivers,
+                    cast.driver,
+                    case,
+                    cast.processors,
+                    self.session,
+                    settings,
+                )? {
+                    Ok(count) => Record::Count(count),
+                    Err(outcome) => self.trial_record(case, self.plan.trials, outcome),
+                },
+            );
+        }
         Ok(())
     }
 
@@ -106,6 +151,7 @@ impl Run<'_> {
             warm_up: self.plan.warm_up,
             patience: self.plan.patience,
             clock_read_ns: self.harness.clock_read_ns,
+            most_round_trips: None,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The ways to wait around calls that never block.
+//! An end of the link that always waits until it has done what it was asked: the ways to wait around calls that
+//! never block.
 //!
 //! The way is an enum and matched in each call: a branch that always goes the same way costs nothing that can
 //! be measured, and there is one loop for all of them.
@@ -9,7 +10,16 @@ use furlong_os::cpu;
 use furlong_os::readiness::{Epoll, poll, select};
 use std::io;
 
-/// An endpoint that always waits until it has done what it was asked.
+/// What the loop sends to and receives from.
+pub(crate) trait Channel {
+    /// Sends the whole message.
+    fn send(&mut self, message: &mut Message) -> io::Result<()>;
+
+    /// Receives one message and gives its length.
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
+}
+
+/// An endpoint with a way of waiting.
 #[derive(Debug)]
 pub(crate) struct Waiting<E> {
     endpoint: E,
@@ -29,16 +39,18 @@ impl<E: Endpoint> Waiting<E> {
         Ok(Waiting { endpoint, wait, readable, writable })
     }
 
-    /// Sends the whole message.
-    #[inline(always)]
-    pub(crate) fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        self.until_done(Interest::Writable, |endpoint| endpoint.send(message))
+    /// Sends as much of the message as goes without waiting; `WouldBlock` if that is not all of it.
+    #[inline]
+    pub(crate) fn try_send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.ask_first(Interest::Writable)?;
+        self.endpoint.send(message)
     }
 
-    /// Receives one message and gives its length.
-    #[inline(always)]
-    pub(crate) fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
+    /// Receives as much of a message as is there; `WouldBlock` if that is not all of it.
+    #[inline]
+    pub(crate) fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.ask_first(Interest::Readable)?;
+        self.endpoint.recv(message)
     }
 
     #[inline(always)]
@@ -50,9 +62,7 @@ impl<E: Endpoint> Waiting<E> {
         // One place for the attempt, also where it waits inside and never says WouldBlock: so it is compiled
         // into the loop once, and not called.
         loop {
-            if self.wait == Wait::SelectFirst {
-                self.pass_time(interest)?;
-            }
+            self.ask_first(interest)?;
             match attempt(&mut self.endpoint) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return done,
@@ -61,6 +71,12 @@ impl<E: Endpoint> Waiting<E> {
                 self.pass_time(interest)?;
             }
         }
+    }
+
+    /// Asks whether a call would wait, before the call, where that is the way.
+    #[inline(always)]
+    fn ask_first(&self, interest: Interest) -> io::Result<()> {
+        if self.wait == Wait::SelectFirst { self.pass_time(interest) } else { Ok(()) }
     }
 
     /// Waits once. It may return too early; the next attempt will tell.
@@ -90,5 +106,17 @@ impl<E: Endpoint> Waiting<E> {
             _ => cpu::pause(),
         }
         Ok(())
+    }
+}
+
+impl<E: Endpoint> Channel for Waiting<E> {
+    #[inline(always)]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.until_done(Interest::Writable, |endpoint| endpoint.send(message))
+    }
+
+    #[inline(always)]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
     }
 }

@@ -1,7 +1,7 @@
 //! What can be typed behind `furlong`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use furlong_model::{ByteSize, Pattern, Placement, Time, Wait};
+use furlong_model::{ByteSize, Pattern, Placement, Rate, Time, Wait};
 use std::path::PathBuf;
 
 /// Measures every way two processes on this machine can exchange data.
@@ -22,6 +22,12 @@ pub struct Arguments {
 pub enum Verb {
     /// Measure rows and rank them
     Run(RunOptions),
+    /// Count what a message costs: system calls by name, context switches, page faults
+    Count(CountOptions),
+    /// Say where the time of a row goes, and what would help
+    Explain(ExplainOptions),
+    /// Measure what this machine charges: a system call, a context switch, a wake-up, a copy
+    Costs(CostsOptions),
     /// Show every mechanism and what it promises
     List(ListOptions),
     /// Say whether this machine is fit to measure, and find what dead runs have left
@@ -31,6 +37,7 @@ pub enum Verb {
 const QUICK_EXAMPLES: &str = "Examples:
   furlong                                        the quick set
   furlong run 'pipe/*' -s 1 -s 64KiB             every way to wait for a pipe, two sizes
+  furlong explain pipe/block                     where its time goes
   furlong list --why                             what can run here, and what would enable the rest
   furlong doctor                                 is this machine fit to measure?";
 
@@ -43,15 +50,17 @@ Examples:
   furlong run 'unix-*' tcp -s 128 -s 64KiB       UNIX sockets and TCP, two sizes
   furlong run --wait spin --place 0:1            everything that can spin, on processors 0 and 1
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
+  furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to all who wait
+  furlong run pipe posix-shm --gap 1ms           a message after a pause
+  furlong run pipe --self-check                  is a difference of this machine's to be trusted?
   furlong run pipe --format json                 one JSON object, for programs
 
 Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 5 unfit machine under --strict,
 7 something asked for cannot run under --require, 130/143 interrupted (finished trials are saved).";
 
-/// What `furlong run` takes.
+/// Which rows to measure.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = RUN_EXAMPLES)]
-pub struct RunOptions {
+pub struct CaseOptions {
     /// Rows to measure: names or globs such as 'unix-*' or '*/spin'
     #[arg(value_name = "ROW")]
     pub rows: Vec<String>,
@@ -70,9 +79,42 @@ pub struct RunOptions {
     /// Only rows that wait this way; may be repeated
     #[arg(long = "wait", value_name = "WAIT")]
     pub waits: Vec<Wait>,
-    /// Where the roles run: other-core, same-core, or two processors as 0:1; may be repeated
+    /// Where the roles run: other-core, same-core, one-process (both ends in one, so that nobody waits), or two
+    /// processors as 0:1; may be repeated
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub places: Vec<Placement>,
+}
+
+/// How to go about it.
+#[derive(Debug, Clone, Args)]
+pub struct CommonOptions {
+    /// How long nothing may happen in a trial before it is given up
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
+    pub timeout: Time,
+    /// Seed of the order of trials and of the intervals; random if not given
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Folder for the file behind file-shm (a private folder in TMPDIR if not given)
+    #[arg(long, value_name = "FOLDER")]
+    pub file_folder: Option<PathBuf>,
+    /// No progress line on stderr
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+/// What `furlong run` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunOptions {
+    #[command(flatten)]
+    pub cases: CaseOptions,
+    /// Send at a fixed rate, as 10k/s, whatever became of the last message; a round trip then lasts from the time at
+    /// which its message was due
+    #[arg(long, value_name = "RATE", conflicts_with = "gap", allow_hyphen_values = true)]
+    pub rate: Option<Rate>,
+    /// Do nothing for this long after each answer: what a message after a pause takes
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub gap: Option<Time>,
     /// Trials of each row, interleaved with those of all others
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -83,15 +125,18 @@ pub struct RunOptions {
     /// Warm each trial up for at least this long; until its pace is steady if not given
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub warm_up: Option<Time>,
-    /// How long nothing may happen in a trial before it is given up
-    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
-    pub timeout: Time,
-    /// Seed of the order of trials and of the intervals; random if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Folder for the file behind file-shm (a private folder in TMPDIR if not given)
-    #[arg(long, value_name = "FOLDER")]
-    pub file_folder: Option<PathBuf>,
+    /// Count the system calls of each row too, in a pass of its own
+    #[arg(long)]
+    pub count: bool,
+    /// Measure each row against itself under two names, and say how often the two tie
+    #[arg(long, conflicts_with_all = ["count", "require"])]
+    pub self_check: bool,
+    /// How often --self-check compares
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "self_check", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub repeats: u32,
+    #[command(flatten)]
+    pub common: CommonOptions,
     /// Form of the result
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -101,12 +146,70 @@ pub struct RunOptions {
     /// Do not save the run
     #[arg(long, conflicts_with = "save")]
     pub no_save: bool,
-    /// No progress line on stderr
-    #[arg(long)]
-    pub no_progress: bool,
     /// Exit with 7 if anything asked for cannot run here
     #[arg(long)]
     pub require: bool,
+    /// Exit with 5 if the machine was too noisy
+    #[arg(long)]
+    pub strict: bool,
+}
+
+const COUNT_EXAMPLES: &str = "Examples:
+  furlong count pipe/block                       its system calls, a round trip and a message
+  furlong count 'unix-stream/*' --place same-core
+  furlong count posix-shm/spin --format json     one JSON object, for programs";
+
+/// What `furlong count` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = COUNT_EXAMPLES)]
+pub struct CountOptions {
+    #[command(flatten)]
+    pub cases: CaseOptions,
+    #[command(flatten)]
+    pub common: CommonOptions,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
+}
+
+/// What `furlong costs` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  furlong costs\n  furlong costs --format json")]
+pub struct CostsOptions {
+    /// Looks at each cost, and trials of each row that two of them come from
+    #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub trials: u32,
+    #[command(flatten)]
+    pub common: CommonOptions,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
+}
+
+const EXPLAIN_EXAMPLES: &str = "Examples:
+  furlong explain pipe/block                     where each nanosecond goes
+  furlong explain pipe tcp -s 128 -s 64KiB --place same-core --place other-core
+  furlong explain posix-shm/spin --format json   one JSON object, for programs";
+
+/// What `furlong explain` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub struct ExplainOptions {
+    #[command(flatten)]
+    pub cases: CaseOptions,
+    /// Trials of each row, interleaved with those of all others
+    #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub trials: u32,
+    /// Time measured in each trial
+    #[arg(long, value_name = "TIME", default_value = "25ms", allow_hyphen_values = true)]
+    pub budget: Time,
+    #[command(flatten)]
+    pub common: CommonOptions,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
     /// Exit with 5 if the machine was too noisy
     #[arg(long)]
     pub strict: bool,

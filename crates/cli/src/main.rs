@@ -2,11 +2,15 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod costs;
+mod count;
 mod doctor;
 mod exit;
+mod explain;
 mod list;
 mod measure;
 mod output;
+mod performing;
 mod progress;
 mod saving;
 mod selection;
@@ -44,6 +48,9 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.verb {
         None => measure::quick(),
         Some(Verb::Run(options)) => measure::run(&options),
+        Some(Verb::Count(options)) => count::count_rows(&options),
+        Some(Verb::Explain(options)) => explain::explain(&options),
+        Some(Verb::Costs(options)) => costs::costs(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
     }

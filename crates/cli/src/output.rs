@@ -1,6 +1,7 @@
 //! Writing results to stdout, and words about them to stderr.
 
 use anyhow::Context;
+use furlong_analysis::render::Style;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
 
@@ -16,6 +17,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Writes a line to stderr. Where that is closed nobody wants to know, so it is no error.
 pub fn tell(line: std::fmt::Arguments<'_>) {
     let _ = writeln!(stderr().lock(), "{line}");
+}
+
+/// Colour and width for results on stdout.
+pub fn style() -> Style {
+    Style { colour: colour(), width: width() }
 }
 
 /// Columns of the terminal, or of a page where there is none.

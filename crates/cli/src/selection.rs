@@ -1,6 +1,6 @@
 //! From rows as they are typed to cases.
 
-use crate::arguments::RunOptions;
+use crate::arguments::CaseOptions;
 use crate::exit::Usage;
 use furlong_bench::Driver;
 use furlong_model::{Capabilities, Case, Family, Pace, Pattern, Placement, Start, Wait, WaitKind};
@@ -45,7 +45,7 @@ impl<'a> Wanted<'a> {
 ///
 /// # Errors
 /// A row that names nothing.
-pub fn select(drivers: &[Driver], options: &RunOptions) -> anyhow::Result<Vec<Case>> {
+pub fn select(drivers: &[Driver], options: &CaseOptions, pace: Pace) -> anyhow::Result<Vec<Case>> {
     let wanted = options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?;
     let asked = |mechanism: &str, wait: Wait| {
         // With --wait, a row without a slash means every wait that passes.
@@ -72,7 +72,7 @@ pub fn select(drivers: &[Driver], options: &RunOptions) -> anyhow::Result<Vec<Ca
         };
         for &size_bytes in &sizes {
             for &placement in places(promises, &options.places) {
-                add(&mut cases, promises, wait, options.pattern, size_bytes, placement);
+                add(&mut cases, promises, wait, (options.pattern, pace), size_bytes, placement);
             }
         }
     }
@@ -84,6 +84,25 @@ pub fn select(drivers: &[Driver], options: &RunOptions) -> anyhow::Result<Vec<Ca
         );
     }
     Ok(cases)
+}
+
+/// The rows by which a context switch and a wake-up are measured, where the roles run in each of `places` and in one
+/// process: those that carry next to nothing, sleep, and always make the same calls.
+pub fn references(drivers: &[Driver], places: &[Placement]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for driver in drivers {
+        let promises = driver.capabilities;
+        let Some(size_bytes) = promises.fixed_size_bytes else { continue };
+        let wait = promises.waits[0];
+        let calls = promises.declared_calls(wait, size_bytes);
+        if wait.kind() == WaitKind::Sleeping && calls.values().all(|bounds| bounds.most == Some(bounds.least))
+        {
+            for &placement in places.iter().chain(&[Placement::OneProcess]) {
+                add(&mut cases, promises, wait, (Pattern::RoundTrip, Pace::Closed), size_bytes, placement);
+            }
+        }
+    }
+    cases
 }
 
 /// The size of the quick set's messages.
@@ -110,7 +129,7 @@ pub fn quick(drivers: &[Driver]) -> Vec<Case> {
         }
         let spins = wait.kind() == WaitKind::Spinning;
         for &placement in places(promises, if spins { &both[..1] } else { &both }) {
-            add(&mut cases, promises, wait, Pattern::RoundTrip, size_bytes, placement);
+            add(&mut cases, promises, wait, (Pattern::RoundTrip, Pace::Closed), size_bytes, placement);
         }
     }
     cases
@@ -126,18 +145,11 @@ fn add(
     cases: &mut Vec<Case>,
     promises: &Capabilities,
     wait: Wait,
-    pattern: Pattern,
+    (pattern, pace): (Pattern, Pace),
     size_bytes: usize,
     placement: Placement,
 ) {
-    let case = Case {
-        mechanism: promises.name.to_owned(),
-        wait,
-        pattern,
-        size_bytes,
-        placement,
-        pace: Pace::Closed,
-    };
+    let case = Case { mechanism: promises.name.to_owned(), wait, pattern, size_bytes, placement, pace };
     if !cases.contains(&case) {
         cases.push(case);
     }
@@ -154,7 +166,7 @@ mod tests {
         let words = ["furlong", "run"].into_iter().chain(line.split_whitespace());
         match Arguments::try_parse_from(words)?.verb {
             Some(Verb::Run(options)) => {
-                Ok(select(&registry(), &options)?.iter().map(|case| case.row()).collect())
+                Ok(select(&registry(), &options.cases, Pace::Closed)?.iter().map(|case| case.row()).collect())
             }
             _ => unreachable!("the verb is run"),
         }

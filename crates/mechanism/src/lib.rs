@@ -23,6 +23,10 @@ mod socketpair;
 mod sysv_mq;
 mod sysv_semaphore;
 mod tcp;
+/// What `cargo xtask new-mechanism` begins with: here so that it is compiled.
+#[cfg(test)]
+#[path = "../../xtask/templates/mechanism.rs"]
+mod template;
 mod traits;
 mod udp;
 mod unix_dgram;

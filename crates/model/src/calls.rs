@@ -89,7 +89,8 @@ impl Capabilities {
             Wait::Select => add("select", 0, None),
             Wait::Poll => add("poll", 0, None),
             Wait::Epoll => add("epoll_wait", 0, None),
-            Wait::SelectFirst => add("select", 2, (!in_parts).then_some(2)),
+            // Where sending never waits there is nothing to ask about.
+            Wait::SelectFirst => add("select", 1, (!in_parts).then_some(2)),
             _ => {}
         }
         declared

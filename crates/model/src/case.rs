@@ -130,6 +130,9 @@ pub struct Case {
     pub pace: Pace,
 }
 
+/// What a pipe holds unless it is told otherwise.
+const PIPE_BYTES: usize = 64 << 10;
+
 impl Case {
     /// The row's name: `mechanism/wait`.
     pub fn row(&self) -> String {
@@ -155,6 +158,17 @@ impl Case {
             return Some(Unavailable::new(
                 format!("{} has one end", self.mechanism),
                 "measure it with --place same-core",
+            ));
+        }
+        let waits_for_room =
+            !promises.boundaries && !promises.waits.iter().any(|wait| wait.needs_non_blocking());
+        if self.placement == Placement::OneProcess && waits_for_room && self.size_bytes > PIPE_BYTES {
+            return Some(Unavailable::new(
+                format!(
+                    "{} would wait for the other end to make room, and there is only one process",
+                    self.mechanism
+                ),
+                format!("ask for up to {}", format_bytes(PIPE_BYTES)),
             ));
         }
         let max = limits.max_size_bytes?;

@@ -43,7 +43,10 @@ pub enum Cost {
     PageFault,
     /// Copying this many bytes, source and destination in this processor's caches as far as they fit.
     Copy,
-    /// Copying this many bytes there and back between two processes on two cores that spin for each other, for
-    /// each message: what the cache lines take on their way.
+    /// A message of this many bytes between two cores whose processes spin for each other: written by one, seen and
+    /// read by the other.
     CopyAcross,
+    /// Copying this many bytes, as above, where the reader sleeps until it is woken: what each message takes longer
+    /// than one of 8 bytes. Caches of a core that has slept are cold.
+    CopyAcrossAsleep,
 }

@@ -26,7 +26,7 @@ pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine};
 pub use noise::{Noise, NoiseReading};
 pub use pace::Pace;
-pub use quantity::{ByteSize, InvalidQuantity, Time, format_bytes, format_ns};
+pub use quantity::{ByteSize, InvalidQuantity, Rate, Time, format_bytes, format_ns};
 pub use record::{
     End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,
 };

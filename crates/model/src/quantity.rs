@@ -76,6 +76,33 @@ impl fmt::Display for Time {
     }
 }
 
+/// How many a second, written `60/s`, `10k/s`, `1M/s`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Rate(f64);
+
+impl Rate {
+    /// The time between two, in whole nanoseconds.
+    pub fn interval_ns(self) -> u64 {
+        (1e9 / self.0).round() as u64
+    }
+}
+
+impl FromStr for Rate {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        const UNITS: [(&str, f64); 3] = [("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6)];
+        let invalid = || InvalidQuantity {
+            given: text.to_owned(),
+            what: "rate",
+            hint: "write how many a second, from 1/s to 10M/s, as in 60/s or 10k/s",
+        };
+        let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
+        let per_second = number.parse::<f64>().map_err(|_| invalid())? * factor;
+        (1.0..=1e7).contains(&per_second).then_some(Rate(per_second)).ok_or_else(invalid)
+    }
+}
+
 /// Splits `text` into a number and the factor of the unit behind it.
 fn split_unit<'a, F: Copy>(text: &'a str, units: &[(&str, F)]) -> Option<(&'a str, F)> {
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
@@ -142,6 +169,16 @@ mod tests {
         }
         for text in ["", "5", "0s", "-1s", "1e3s", "61min", "inf", ".s", "1..2s"] {
             assert!(text.parse::<Time>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_read_in_every_unit() {
+        for (text, ns) in [("60/s", 16_666_667), ("10k/s", 100_000), ("2.5k/s", 400_000), ("10M/s", 100)] {
+            assert_eq!(text.parse::<Rate>().map(Rate::interval_ns), Ok(ns), "{text}");
+        }
+        for text in ["", "5", "0/s", "-1/s", "11M/s", "k/s", "1e3/s", "1..2/s", "10k"] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
         }
     }
 

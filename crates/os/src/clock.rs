@@ -9,6 +9,24 @@ pub fn now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Sleeps until the clock shows `due_ns`, or not at all if it has passed. A timer may wake some time later.
+pub fn sleep_until(due_ns: u64) {
+    let due = libc::timespec {
+        tv_sec: (due_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (due_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: the kernel only reads the timespec. One that a signal ends early has ended early: callers look at the
+    // clock.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const due,
+            std::ptr::null_mut(),
+        )
+    };
+}
+
 /// What one reading costs, and the smallest step seen between two different readings, both in nanoseconds.
 pub fn cost_and_step_ns() -> (f64, f64) {
     const READINGS: u64 = 2_000;

@@ -24,3 +24,11 @@ pub fn try_lock(file: &File) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }).map(drop)
 }
+
+/// The number of the parent process: a system call that does next to nothing, and that the C library cannot answer by
+/// itself.
+#[inline]
+pub fn parent_process() -> i32 {
+    // SAFETY: no memory is involved, and it always succeeds.
+    unsafe { libc::getppid() }
+}

@@ -9,6 +9,7 @@ compile_error!("furlong measures Linux so far; Windows comes later");
 
 pub mod affinity;
 pub mod clock;
+pub mod counter;
 pub mod cpu;
 pub mod descriptor;
 pub mod error;
@@ -21,6 +22,7 @@ pub mod limits;
 pub mod load;
 pub mod memory;
 pub mod namespace;
+mod perf_event;
 pub mod pipe;
 pub mod posix_queue;
 pub mod posix_semaphore;
@@ -31,10 +33,15 @@ pub mod segment;
 pub mod shared_place;
 pub mod signal;
 pub mod socket;
+pub mod system_call;
 pub mod sysv_queue;
 pub mod sysv_segment;
 pub mod sysv_semaphore;
 pub mod terminal;
+#[cfg(test)]
+mod test_player;
+pub mod tracefs;
+pub mod tracer;
 pub mod usage;
 
 pub use error::Context;

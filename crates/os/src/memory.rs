@@ -126,6 +126,12 @@ impl Region {
         Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 
+    /// The first `len` bytes of a device or event, which has no size to be asked for: the kernel refuses what it has
+    /// not got.
+    pub(crate) fn of_device(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
+        Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
+    }
+
     fn of_map(map: Map) -> io::Result<Region> {
         Ok(Region { start: map.start, len: map.len, detach: Detach::Unmap(map) })
     }

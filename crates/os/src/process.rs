@@ -132,17 +132,32 @@ impl Child {
     /// How it ended, if it has.
     pub fn try_wait(&mut self) -> Option<Exit> {
         if self.exit.is_none() {
-            self.exit = wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
+            self.exit =
+                wait_id(self.pid, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT).and_then(Report::exit);
+            self.reap();
         }
         self.exit
     }
 
-    /// Waits for its end.
+    /// Waits for its end. While it is traced, somebody else must attend to it.
     pub fn wait(&mut self) -> Option<Exit> {
-        if self.exit.is_none() {
-            self.exit = wait_id(self.pid, libc::WEXITED);
+        while self.exit.is_none() {
+            self.exit = wait_id(self.pid, libc::WEXITED | libc::WNOWAIT)?.exit();
+            if self.exit.is_none() {
+                // It is traced, and its tracer has not yet let it go on.
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            self.reap();
         }
         self.exit
+    }
+
+    /// Gives the number of a child that has ended back. Only now: a wait for exits alone also takes the stops of a
+    /// traced child, which are its tracer's.
+    fn reap(&self) {
+        if self.exit.is_some() {
+            wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
+        }
     }
 
     /// Waits for its end, but no longer than `patience_ms` milliseconds.
@@ -164,9 +179,11 @@ impl Child {
         }
     }
 
-    /// Whether a signal has stopped it (state T) and nothing has let it go on.
+    /// Whether a signal has stopped it (state T) and nothing has let it go on. Never so while it is traced.
     pub fn is_stopped(&self) -> bool {
-        self.exit.is_none() && wait_id(self.pid, libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT).is_some()
+        let options = libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT;
+        self.exit.is_none()
+            && wait_id(self.pid, options).is_some_and(|report| report.code == libc::CLD_STOPPED)
     }
 
     /// Kills it, if it is alive. The number cannot be another's: it was not waited for.
@@ -185,8 +202,28 @@ impl Drop for Child {
     }
 }
 
-/// What `waitid` says of a child; `None` if it has nothing to say yet.
-fn wait_id(pid: i32, options: libc::c_int) -> Option<Exit> {
+/// What `waitid` says of a child.
+#[derive(Debug, Clone, Copy)]
+struct Report {
+    /// What has happened.
+    code: libc::c_int,
+    /// An exit code or a signal.
+    status: libc::c_int,
+}
+
+impl Report {
+    /// How it ended; `None` if it only stopped.
+    fn exit(self) -> Option<Exit> {
+        match self.code {
+            libc::CLD_EXITED => Some(Exit::Code(self.status)),
+            libc::CLD_KILLED | libc::CLD_DUMPED => Some(Exit::Signal(self.status)),
+            _ => None,
+        }
+    }
+}
+
+/// Asks `waitid`; `None` if it has nothing to say yet.
+fn wait_id(pid: i32, options: libc::c_int) -> Option<Report> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the kernel fills one siginfo, for which zeroes are a valid value and mean "nothing".
     let info = unsafe {
@@ -196,10 +233,7 @@ fn wait_id(pid: i32, options: libc::c_int) -> Option<Exit> {
     };
     // SAFETY: waitid fills these fields of the siginfo.
     let (reported, status) = unsafe { (info.si_pid(), info.si_status()) };
-    (reported == pid).then_some(match info.si_code {
-        libc::CLD_EXITED => Exit::Code(status),
-        _ => Exit::Signal(status),
-    })
+    (reported == pid).then_some(Report { code: info.si_code, status })
 }
 
 /// Sends a signal to a process, for tests that break things. A dead one is an error.

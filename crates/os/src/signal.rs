@@ -32,6 +32,23 @@ pub fn block(signals: &[i32]) -> io::Result<()> {
     check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) }).map(drop)
 }
 
+/// Lets these signals act again; those that are pending act at once.
+pub(crate) fn unblock(signals: &[i32]) -> io::Result<()> {
+    let set = set_of(signals);
+    // SAFETY: the kernel only reads the set.
+    check(unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) }).map(drop)
+}
+
+/// Whether this thread keeps the signal pending.
+pub(crate) fn is_blocked(signal: i32) -> io::Result<bool> {
+    let mut set = set_of(&[]);
+    // SAFETY: without a new set, the kernel only writes the present one; the set is then read.
+    unsafe {
+        check(libc::sigprocmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set))?;
+        Ok(libc::sigismember(&raw const set, signal) == 1)
+    }
+}
+
 /// A fresh child's manners: nothing blocked, and no interrupt from the keyboard, which is the supervisor's.
 pub(crate) fn reset_in_child() {
     let none = set_of(&[]);

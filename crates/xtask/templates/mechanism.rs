@@ -2,7 +2,7 @@
 //!
 //! And what one should therefore expect to measure: a sentence that the report can prove wrong.
 
-use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
 use crate::pipe::link;
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
@@ -24,6 +24,7 @@ impl Mechanism for Template {
         waits: DESCRIPTOR_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
+        calls: STREAM_CALLS,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -20,10 +20,9 @@ impl Line<'_> {
         self.of_row(|row| figure(row).to_string())
     }
 
-    fn end_of_interval(&self, end: usize) -> String {
-        self.of_row(|row| {
-            row.round_trip_ns.median_ci95.map_or_else(String::new, |ends| ends[end].to_string())
-        })
+    /// A figure that not every row has.
+    fn figure_if_any(&self, figure: impl Fn(&Row) -> Option<f64>) -> String {
+        self.of_row(|row| figure(row).map_or_else(String::new, |figure| figure.to_string()))
     }
 
     fn of_skipped(&self, cell: impl Fn(&Skipped) -> String) -> String {
@@ -35,7 +34,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
-const COLUMNS: [Column; 32] = [
+const COLUMNS: [Column; 41] = [
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
     ("pattern", |line| line.case.pattern.to_string()),
@@ -57,8 +56,12 @@ const COLUMNS: [Column; 32] = [
     ("max_ns", |line| line.figure(|row| row.round_trip_ns.max)),
     ("mean_ns", |line| line.figure(|row| row.round_trip_ns.mean)),
     ("stddev_ns", |line| line.figure(|row| row.round_trip_ns.stddev)),
-    ("median_ci95_low_ns", |line| line.end_of_interval(0)),
-    ("median_ci95_high_ns", |line| line.end_of_interval(1)),
+    ("median_ci95_low_ns", |line| {
+        line.figure_if_any(|row| row.round_trip_ns.median_ci95.map(|ends| ends[0]))
+    }),
+    ("median_ci95_high_ns", |line| {
+        line.figure_if_any(|row| row.round_trip_ns.median_ci95.map(|ends| ends[1]))
+    }),
     ("round_trips_per_second", |line| line.figure(|row| row.round_trips_per_second)),
     ("user_cpu_ns_per_round_trip", |line| line.figure(|row| row.cpu_ns_per_round_trip.user)),
     ("system_cpu_ns_per_round_trip", |line| line.figure(|row| row.cpu_ns_per_round_trip.system)),
@@ -71,6 +74,19 @@ const COLUMNS: [Column; 32] = [
     ("verified", |line| line.of_row(|row| row.verified.to_string())),
     ("processors", |line| {
         line.of_row(|row| row.processors.iter().map(usize::to_string).collect::<Vec<_>>().join(":"))
+    }),
+    ("pace", |line| line.case.pace.to_string()),
+    ("trials_drift", |line| line.of_row(|row| row.shape.trials_drift.to_string())),
+    ("trials_autocorrelation", |line| line.figure_if_any(|row| row.shape.trials_autocorrelation)),
+    ("trials_low_mode_ns", |line| line.figure_if_any(|row| row.shape.trials_bimodal.map(|modes| modes[0]))),
+    ("trials_high_mode_ns", |line| line.figure_if_any(|row| row.shape.trials_bimodal.map(|modes| modes[1]))),
+    ("samples_low_mode_ns", |line| line.figure_if_any(|row| row.shape.samples_bimodal.map(|modes| modes[0]))),
+    ("samples_high_mode_ns", |line| {
+        line.figure_if_any(|row| row.shape.samples_bimodal.map(|modes| modes[1]))
+    }),
+    ("late_sends_share", |line| line.figure_if_any(|row| row.late_sends_share)),
+    ("law", |line| {
+        line.of_skipped(|skipped| skipped.law.map_or_else(String::new, |law| law.name().to_owned()))
     }),
     ("reason", |line| line.of_skipped(|skipped| words(&skipped.reason))),
     ("remedy", |line| line.of_skipped(|skipped| words(&skipped.remedy))),

@@ -1,9 +1,14 @@
 //! A summary for programs.
 
-use crate::Summary;
+use super::object::object;
+use crate::{SelfCheck, Summary};
 
 /// One JSON object: [`Summary`] and the types in it say what each field means, and read it back.
 pub fn json(summary: &Summary) -> String {
-    let text = serde_json::to_string_pretty(summary);
-    text.expect("a summary has no maps with keys other than text") + "\n"
+    object(summary)
+}
+
+/// One JSON object: [`SelfCheck`] says what each field means, and reads it back.
+pub fn self_check_json(check: &SelfCheck) -> String {
+    object(check)
 }

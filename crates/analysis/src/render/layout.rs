@@ -74,9 +74,13 @@ fn place(entry: &Entry) -> String {
 
 /// The row's name, and marks that footnotes explain.
 fn name(entry: &Entry) -> String {
-    let row = entry.row;
-    let marks = [is_batched, has_no_interval, has_failed_trials].map(|mark| mark(row));
-    let marks = marks.iter().zip(["*", "?", "!"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
+    marked_name(entry.row)
+}
+
+/// A row's name with its marks.
+pub(super) fn marked_name(row: &Row) -> String {
+    let marks = [is_batched, has_no_interval, has_failed_trials, has_shape].map(|mark| mark(row));
+    let marks = marks.iter().zip(["*", "?", "!", "^"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
     let marks: String = marks.collect();
     let name = plain(&row.case.row());
     if marks.is_empty() { name } else { format!("{name} {marks}") }
@@ -95,6 +99,11 @@ pub(super) fn has_no_interval(row: &Row) -> bool {
 /// `!`: some of its trials did not end well.
 pub(super) fn has_failed_trials(row: &Row) -> bool {
     row.failed_trials > 0
+}
+
+/// `^`: its trials or round trips are not of one kind.
+pub(super) fn has_shape(row: &Row) -> bool {
+    !row.shape.is_plain()
 }
 
 fn uncertainty(entry: &Entry) -> String {

@@ -20,6 +20,9 @@ pub fn markdown(summary: &Summary) -> String {
     }
     for group in summary.groups.iter().filter(|group| group.carries != Carries::Nothing) {
         text += &format!("\n### {}\n\n{}", group.title, ranking(&entries(summary, group)));
+        if let Some(late) = prose::late(summary, group) {
+            text += &format!("\n{}\n", escape(&late));
+        }
     }
     if summary.rows.is_empty() {
         text += "\nNothing was measured.\n";

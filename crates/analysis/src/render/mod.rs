@@ -2,18 +2,31 @@
 //!
 //! Nothing is computed here that is not in the [`Summary`], so all formats say the same.
 
+mod bar;
+mod costs;
+mod count;
 mod csv;
+mod explain;
+mod fit;
+mod grid;
 mod json;
 mod layout;
 mod markdown;
+mod object;
 mod prose;
+mod self_check;
 mod style;
 mod table;
 mod text;
+mod unmeasured;
 
+pub use costs::{costs_json, costs_table};
+pub use count::{count_json, count_table};
 pub use csv::csv;
-pub use json::json;
+pub use explain::{explanation_json, explanation_table};
+pub use json::{json, self_check_json};
 pub use markdown::markdown;
+pub use self_check::self_check_table;
 pub use style::Style;
 pub use table::table;
 
@@ -79,6 +92,57 @@ mod tests {
     #[test]
     fn a_page_of_markdown() {
         insta::assert_snapshot!(markdown(&fixture::summary()));
+    }
+
+    /// The fixture after `change` to its first rows.
+    fn reshaped(change: impl FnOnce(&mut [crate::Row])) -> crate::Summary {
+        let mut summary = fixture::summary();
+        change(&mut summary.rows);
+        summary
+    }
+
+    #[test]
+    fn rows_of_two_kinds_are_marked_and_described() {
+        let summary = reshaped(|rows| {
+            rows[0].shape.trials_bimodal = Some([31_000.0, 44_200.0]);
+            rows[0].shape.trials_drift = true;
+            rows[0].shape.trials_autocorrelation = Some(0.62);
+            rows[1].shape.samples_bimodal = Some([5_000.0, 7_000.0]);
+            rows[2].shape.trials_bimodal = Some([41_000.0, 54_000.0]);
+        });
+        let page = markdown(&summary);
+        for expected in [
+            "| posix-mq/block ^ |",
+            "- ^ two modes or a drift: ",
+            "- ^ posix-mq/block 128B other-core: trials fall into two groups, around 31.0 us and 44.2 us; the median \
+             is of one or the other; each trial is like the one before it (correlation 0.62), so the interval is too \
+             narrow.\n",
+            "- ^ posix-shm/futex 128B other-core: round trips of the same trial are of two kinds, around 5.00 us and \
+             7.00 us.\n",
+        ] {
+            assert!(page.contains(expected), "{expected} is missing in {page}");
+        }
+        let place = |name: &str| page.find(&format!("- ^ {name}")).unwrap();
+        assert!(place("pipe/block") < place("posix-shm/futex"), "groups of trials come first");
+        assert!(table(&summary, Style::default()).contains("posix-mq/block ^ "));
+    }
+
+    #[test]
+    fn no_more_than_six_shapes_are_described() {
+        let shaped = |count: usize| {
+            let drift = |row: &mut crate::Row| row.shape.trials_drift = true;
+            markdown(&reshaped(|rows| rows.iter_mut().take(count).for_each(drift)))
+        };
+        assert!(!shaped(6).contains("more.") && shaped(6).matches("- ^ ").count() == 7);
+        assert!(shaped(8).contains("- ^ and 2 more.") && shaped(8).matches("- ^ ").count() == 8);
+    }
+
+    #[test]
+    fn late_sends_are_said_under_their_table() {
+        let text = table(&fixture::summary(), Style::default());
+        let (_, paced) = text.split_once(", one message every 100 us\n").unwrap();
+        let (paced, _) = paced.split_once("\n\n").unwrap();
+        assert!(paced.ends_with("sent late: 3.1 % of unix-seqpacket/block"), "{paced}");
     }
 
     #[test]

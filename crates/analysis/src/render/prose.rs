@@ -1,14 +1,16 @@
 //! The sentences around the tables, shared by every format that is read by people.
 
 use super::{
-    layout::{has_failed_trials, has_no_interval, is_batched},
+    layout::{has_failed_trials, has_no_interval, has_shape, is_batched, marked_name},
     text::plain,
 };
-use crate::{Carries, Row, Skipped, SkippedStatus, Summary};
+use crate::{Carries, Group, Row, Skipped, SkippedStatus, Summary};
 use furlong_model::{format_bytes, format_ns};
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 3;
+/// Rows whose shape is described.
+const SHAPES: usize = 6;
 
 /// What the run was measured on, in one line.
 pub(super) fn machine(summary: &Summary) -> String {
@@ -51,8 +53,7 @@ pub(super) fn floor(summary: &Summary) -> Option<String> {
     let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
     let named = |row: &Row| {
         let (ns, size) = (format_ns(row.round_trip_ns.p50), format_bytes(row.case.size_bytes));
-        let mark = if is_batched(row) { " *" } else { "" };
-        format!("{}{mark} {ns} ({size}, {})", plain(&row.case.row()), row.case.placement)
+        format!("{} {ns} ({size}, {})", marked_name(row), row.case.placement)
     };
     let floors: Vec<_> = floors.flat_map(|group| summary.rows_of(group)).map(named).collect();
     (!floors.is_empty()).then(|| {
@@ -84,7 +85,54 @@ pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
     let tied = shown.iter().find(|row| !row.tied_with.is_empty()).map(|_| {
         "= rows in one place tie: their 95 % intervals overlap that of its first. ~ marks a tie with the first of all.".to_owned()
     });
-    [tied, batched, lone, failed].into_iter().flatten().collect()
+    [tied, batched, lone, failed].into_iter().flatten().chain(shapes(summary)).collect()
+}
+
+/// What a median does not tell, a row a line: first where it is of one group of trials, then where its interval is
+/// too narrow.
+fn shapes(summary: &Summary) -> Vec<String> {
+    let mut rows: Vec<_> = summary.rows.iter().filter(|row| has_shape(row)).collect();
+    rows.sort_by_key(|row| (row.shape.trials_bimodal.is_none(), !row.shape.trials_drift));
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let first = "^ two modes or a drift: the median and its interval say less than they seem to.".to_owned();
+    let about = |row: &&Row| format!("^ {}: {}", plain(&row.case.to_string()), describe_shape(row));
+    let more = rows.len().checked_sub(SHAPES + 1).map(|more| format!("^ and {} more.", more + 1));
+    [first].into_iter().chain(rows.iter().take(SHAPES).map(about)).chain(more).collect()
+}
+
+fn describe_shape(row: &Row) -> String {
+    let around = |modes: [f64; 2]| format!("around {} and {}", format_ns(modes[0]), format_ns(modes[1]));
+    let shape = &row.shape;
+    let groups = shape.trials_bimodal.map(|modes| {
+        format!("trials fall into two groups, {}; the median is of one or the other", around(modes))
+    });
+    let drift = shape.trials_drift.then(|| {
+        let correlation = shape.trials_autocorrelation.unwrap_or_default();
+        format!(
+            "each trial is like the one before it (correlation {correlation:.2}), so the interval is too narrow"
+        )
+    });
+    let humps = shape
+        .samples_bimodal
+        .map(|modes| format!("round trips of the same trial are of two kinds, {}", around(modes)));
+    [groups, drift, humps].into_iter().flatten().collect::<Vec<_>>().join("; ") + "."
+}
+
+/// Which rows of a paced group sent messages late; `None` if none did.
+pub(super) fn late(summary: &Summary, group: &Group) -> Option<String> {
+    let late = |row: &Row| {
+        let share = row.late_sends_share.filter(|share| *share > 0.0)?;
+        Some(format!("{} of {}", percent(share), plain(&row.case.row())))
+    };
+    let late: Vec<_> = summary.rows_of(group).filter_map(late).collect();
+    (!late.is_empty()).then(|| format!("sent late: {}", late.join(", ")))
+}
+
+/// A share above 0 in words; the smallest are not called nothing.
+fn percent(share: f64) -> String {
+    if share < 0.000_5 { "less than 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
 /// The cases without a speed as short lines: those with one reason share a line.
@@ -113,6 +161,8 @@ fn skipped_line(first: &Skipped, entries: &[&Skipped]) -> String {
     let verdict = match first.status {
         SkippedStatus::Failed if first.is_corruption() => format!("shows no speed, {trials}"),
         SkippedStatus::Failed => format!("failed {trials}"),
+        SkippedStatus::Void if entries.len() == 1 => "is void".to_owned(),
+        SkippedStatus::Void => "are void".to_owned(),
         status => status.name().to_owned(),
     };
     let remedy = match plain(&first.remedy) {

@@ -1,13 +1,13 @@
 //! A summary for a terminal.
 
 use super::{
+    grid::{Head, grid},
     layout::{COLUMNS, Column, Entry, entries},
     prose,
     style::{Paint, Style},
     text::{plain, wrap},
 };
 use crate::{Carries, Group, Level, SkippedStatus, Summary};
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
 
 /// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
 pub fn table(summary: &Summary, style: Style) -> String {
@@ -69,6 +69,9 @@ fn alike(summary: &Summary, groups: &[Group], style: Style) -> String {
         rows = rest;
         let title = style.paint(Paint::Bold, &wrap(&group.title, style.width, 2));
         text += &format!("\n{title}\n{header}{}\n", members.join("\n"));
+        if let Some(late) = prose::late(summary, group) {
+            text += &(style.paint(Paint::Dim, &wrap(&late, style.width, 2)) + "\n");
+        }
     }
     text
 }
@@ -77,7 +80,7 @@ fn alike(summary: &Summary, groups: &[Group], style: Style) -> String {
 fn fitted(entries: &[Entry], width: usize) -> Vec<String> {
     let mut columns: Vec<&Column> = COLUMNS.iter().collect();
     loop {
-        let lines = grid(&columns, entries);
+        let lines = grid_of(&columns, entries);
         let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default();
         let next = columns.iter().map(|column| column.expendable).max().unwrap_or_default();
         if widest <= width || next == 0 {
@@ -87,35 +90,24 @@ fn fitted(entries: &[Entry], width: usize) -> Vec<String> {
     }
 }
 
-fn grid(columns: &[&Column], entries: &[Entry]) -> Vec<String> {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table
-        .set_style(TableComponent::HeaderLines, '─')
-        .set_style(TableComponent::MiddleHeaderIntersections, '─');
-    table.set_header(columns.iter().map(|column| column.header));
-    for entry in entries {
-        table.add_row(columns.iter().map(|column| (column.cell)(entry)));
-    }
-    for (column, made) in columns.iter().zip(table.column_iter_mut()) {
-        // One space here and one from the empty border make two.
-        made.set_padding((0, 1));
-        made.set_cell_alignment(if column.words { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+fn grid_of(columns: &[&Column], entries: &[Entry]) -> Vec<String> {
+    let heads: Vec<_> =
+        columns.iter().map(|column| Head { name: column.header, words: column.words }).collect();
+    grid(&heads, entries.iter().map(|entry| columns.iter().map(|column| (column.cell)(entry)).collect()))
 }
 
-fn bullet(text: &str, style: Style) -> String {
+/// A line of a list.
+pub(super) fn bullet(text: &str, style: Style) -> String {
     wrap(&format!("- {text}"), style.width, 2)
 }
 
 fn skipped_line((status, line): (SkippedStatus, String), style: Style) -> String {
     let line = bullet(&line, style);
-    if status == SkippedStatus::Failed { style.paint(Paint::Red, &line) } else { line }
+    if status.is_failure() { style.paint(Paint::Red, &line) } else { line }
 }
 
 /// Lines under a title, or nothing without lines.
-fn titled(title: &str, lines: impl Iterator<Item = String>, style: Style) -> String {
+pub(super) fn titled(title: &str, lines: impl Iterator<Item = String>, style: Style) -> String {
     let lines: String = lines.map(|line| line + "\n").collect();
     if lines.is_empty() { lines } else { format!("\n{}\n{lines}", style.paint(Paint::Bold, title)) }
 }

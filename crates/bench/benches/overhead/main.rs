@@ -11,7 +11,7 @@ use by_hand::Hand;
 use furlong_analysis::statistics::{median, median_interval};
 use furlong_bench::session::{Options, Session, enter_private_namespace};
 use furlong_bench::trial::{self, Settings};
-use furlong_bench::{Driver, ROLE_VERB, core_to_core, placement, registry, role_main};
+use furlong_bench::{Driver, ROLE_VERB, bare_pair, placement, registry, role_main};
 use furlong_model::{Case, Outcome, Pace, Pattern, Placement, Wait, format_ns};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -128,7 +128,7 @@ impl Bench {
         const TRIES: usize = 5;
         let [first, second] = placement::resolve(Placement::OtherCore)?;
         let bare = || {
-            let mut figures = (0..TRIES).map(|_| core_to_core::round_trip_ns(first, second));
+            let mut figures = (0..TRIES).map(|_| bare_pair::round_trip_ns(first, second));
             figures.find_map(|figure| figure.transpose()).ok_or("the cores were busy")?.map_err(Into::into)
         };
         let ours = || self.furlong("posix-shm", Wait::Spin, 8, Placement::OtherCore).map(|(ns, _)| ns);
@@ -156,7 +156,7 @@ fn pairs(ours: impl Fn() -> Result<f64>, theirs: impl Fn() -> Result<f64>) -> Re
 fn print(row: &str, place: Placement, pairs: &[(f64, f64)]) {
     let ratios: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours / theirs).collect();
     let of = |values: Vec<f64>| median(&values).unwrap_or(f64::NAN);
-    let [low, high] = median_interval(&ratios, 1).unwrap_or([f64::NAN; 2]);
+    let [low, high] = median_interval(&ratios).unwrap_or([f64::NAN; 2]);
     println!(
         "{row:<18} {place:<10}  {:>9}  {:>9}  {:.3} ({low:.3} to {high:.3})",
         format_ns(of(pairs.iter().map(|pair| pair.0).collect())),

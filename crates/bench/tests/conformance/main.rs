@@ -5,7 +5,9 @@
 //! because`. This binary also plays the roles, as furlong's own does.
 
 mod claims;
+mod counts;
 mod faults;
+mod paces;
 mod pair;
 mod rows;
 mod saboteur;
@@ -26,6 +28,9 @@ fn main() -> ExitCode {
     arguments.test_threads = Some(1);
     // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
     let _ = session::enter_private_namespace();
-    let tests = [rows::tests(), claims::tests(), faults::tests()].into_iter().flatten().collect();
+    let tests = [rows::tests(), claims::tests(), counts::tests(), paces::tests(), faults::tests()]
+        .into_iter()
+        .flatten()
+        .collect();
     run(&arguments, tests).exit_code()
 }

@@ -21,6 +21,13 @@ pub fn tests() -> Vec<Trial> {
             let name = format!("{}/{wait}: carries what it is given", driver.capabilities.name);
             tests.push(Trial::ignorable_test(name, move || carries(&driver, wait)));
         }
+        if driver.capabilities.start != Start::Alone {
+            for &wait in driver.capabilities.waits {
+                let name =
+                    format!("{}/{wait}: carries what it is given in one process", driver.capabilities.name);
+                tests.push(Trial::ignorable_test(name, move || carries_in_one_process(&driver, wait)));
+            }
+        }
         let name = format!(
             "{}/{}: goes to its limit and not beyond",
             driver.capabilities.name, driver.capabilities.waits[0]
@@ -30,6 +37,12 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
+/// What surrounds a trial in which this binary plays both roles.
+pub fn session() -> Result<Session, Failed> {
+    let program = std::env::current_exe()?;
+    Ok(Session::open(Options { program, file_folder: None, hear_signals: false })?)
+}
+
 /// A quick trial with this binary as both roles.
 pub fn quick(
     drivers: &[Driver],
@@ -37,13 +50,24 @@ pub fn quick(
     case: &Case,
     patience: Duration,
 ) -> Result<Outcome, Failed> {
-    let session =
-        Session::open(Options { program: std::env::current_exe()?, file_folder: None, hear_signals: false })?;
+    lasting(drivers, driver, case, patience, Duration::from_millis(2))
+}
+
+/// The same, measured for as long as `budget`.
+pub fn lasting(
+    drivers: &[Driver],
+    driver: &Driver,
+    case: &Case,
+    patience: Duration,
+    budget: Duration,
+) -> Result<Outcome, Failed> {
+    let session = session()?;
     let settings = Settings {
-        budget: Duration::from_millis(2),
+        budget,
         warm_up: Some(Duration::from_millis(2)),
         patience,
         clock_read_ns: 25.0,
+        most_round_trips: None,
     };
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
     trial::run(drivers, driver, case, processors, &session, &settings).map_err(|_| "interrupted".into())
@@ -57,7 +81,8 @@ pub fn placed() -> Placement {
     }
 }
 
-fn case(driver: &Driver, wait: Wait, size_bytes: usize) -> Case {
+/// The row as a case.
+pub fn case(driver: &Driver, wait: Wait, size_bytes: usize) -> Case {
     Case {
         mechanism: driver.capabilities.name.to_owned(),
         wait,
@@ -99,6 +124,28 @@ fn carries(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
     for size in SIZES {
         if limits.max_size_bytes.is_none_or(|max| size <= max) {
             measured(driver, wait, size)?;
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// With both ends in one process, also where a message does not fit into the mechanism in one piece.
+fn carries_in_one_process(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
+    let limits = match (driver.probe)() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    let fixed = driver.capabilities.fixed_size_bytes.map(|size| vec![size]);
+    for size in fixed.unwrap_or_else(|| vec![1, 128, 4097, 300_000]) {
+        let case = Case { placement: Placement::OneProcess, ..case(driver, wait, size) };
+        if case.refusal(driver.capabilities, &limits).is_some() {
+            continue;
+        }
+        match quick(&registry(), driver, &case, Duration::from_secs(20))? {
+            Outcome::Measured(measured) if measured.roles.len() == 1 && measured.verified_messages > 0 => {}
+            other => return Err(format!("{case}: {other:?}").into()),
         }
     }
     Ok(Completion::Completed)

@@ -4,12 +4,14 @@
 use furlong_bench::Driver;
 use furlong_mechanism::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable, Wait,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable,
+    Wait, WhenFull,
 };
+use furlong_os::identity;
 use furlong_os::socket::{self, Kind};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 /// What is done to the message.
 pub const LOSE: u8 = 0;
@@ -24,6 +26,13 @@ pub const LEAVE: u8 = 7;
 pub const FAIL: u8 = 8;
 pub const HANG: u8 = 9;
 pub const NOTHING: u8 = 10;
+/// What is done to every message from there on: a system call that is not declared, or a stall of [`STALL`] once a
+/// second.
+pub const CALL: u8 = 11;
+pub const DAWDLE: u8 = 12;
+
+/// How long the one that stalls does so.
+pub const STALL: Duration = Duration::from_millis(100);
 
 /// A message of the verified pass, which sends 16, and one that even the shortest measured loop sends: three to
 /// warm up and three in time are the least.
@@ -50,6 +59,8 @@ pub const fn name(how: u8, at: u64) -> &'static str {
         (LEAVE, _) => "leave",
         (FAIL, _) => "fail",
         (HANG, _) => "hang",
+        (CALL, _) => "call",
+        (DAWDLE, _) => "dawdle",
         _ => "nothing",
     }
 }
@@ -72,6 +83,8 @@ pub fn drivers() -> Vec<Driver> {
         Driver::of::<Saboteur<FAIL, LATE>>(),
         Driver::of::<Saboteur<HANG, LATE>>(),
         Driver::of::<Saboteur<NOTHING, LATE>>(),
+        Driver::of::<Saboteur<CALL, LATE>>(),
+        Driver::of::<Saboteur<DAWDLE, LATE>>(),
     ]
 }
 
@@ -83,7 +96,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         waits: &[Wait::Block],
         boundaries: true,
         fixed_size_bytes: None,
-        calls: furlong_model::Calls::NONE,
+        calls: Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom")]),
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -105,7 +118,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
 
     fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Self::Endpoint> {
         let saboteur = seat.role == Role::Initiator;
-        Ok(End { socket: seat.descriptor()?, saboteur, sent: 0, held: None })
+        Ok(End { socket: seat.descriptor()?, saboteur, sent: 0, held: None, stalled: Instant::now() })
     }
 }
 
@@ -114,11 +127,27 @@ pub struct End<const HOW: u8, const AT: u64> {
     saboteur: bool,
     sent: u64,
     held: Option<Vec<u8>>,
+    /// When it stalled last.
+    stalled: Instant,
 }
 
 impl<const HOW: u8, const AT: u64> End<HOW, AT> {
     fn put(&self, bytes: &[u8]) -> io::Result<()> {
         socket::send(self.socket.as_fd(), bytes).map(drop)
+    }
+
+    /// Delivers what it is given, but not as it should.
+    fn delay(&mut self) {
+        match HOW {
+            CALL => {
+                identity::parent_process();
+            }
+            DAWDLE if self.stalled.elapsed() > Duration::from_secs(1) => {
+                std::thread::sleep(STALL);
+                self.stalled = Instant::now();
+            }
+            _ => {}
+        }
     }
 
     fn sabotage(&mut self, message: &[u8]) -> io::Result<()> {
@@ -152,6 +181,9 @@ impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
         self.sent += 1;
         if self.saboteur && self.sent == AT {
             return self.sabotage(message);
+        }
+        if self.saboteur && self.sent > AT {
+            self.delay();
         }
         self.put(message)?;
         match self.held.take() {

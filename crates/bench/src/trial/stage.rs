@@ -1,55 +1,21 @@
-//! One trial: make a link, start both roles, watch them, and say what came of it.
+//! The supervisor's side of a trial under way.
 //!
-//! The supervisor sleeps while messages are measured. It wakes when a role says something, when one dies, when
-//! somebody wants the run to end, or when nothing has happened for too long.
+//! It sleeps while messages are measured. It wakes when a role says something, when one dies, when somebody wants the
+//! run to end, or when nothing has happened for too long.
 
+use super::player::{Player, start_player};
+use super::{Interrupted, Observer, Settings};
 use crate::board::{Board, Progress};
-use crate::control::{Control, Order, Report, Timing};
+use crate::control::{End, Order, Timing};
 use crate::registry::Driver;
-use crate::role::{self, ROLE_VERB};
 use crate::session::Session;
 use furlong_mechanism::Link;
-use furlong_model::{Case, Failure, Fault, Measurement, Outcome, Phase, Role, RoleTally, Start, Unavailable};
-use furlong_os::process::Bond;
-use furlong_os::process::{Child, Exit, fork, spawn};
-use furlong_os::{clock, identity, readiness, segment, signal};
+use furlong_model::{Case, Failure, Fault, Measurement, Outcome, Phase, Placement, Role, Start};
+use furlong_os::{identity, readiness};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Seek};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
-
-/// How one trial is to be run.
-#[derive(Debug, Clone, Copy)]
-pub struct Settings {
-    /// Time for the measured leg.
-    pub budget: Duration,
-    /// The least time to warm up; until the pace is steady if not given.
-    pub warm_up: Option<Duration>,
-    /// How long nothing may happen before the trial is given up.
-    pub patience: Duration,
-    /// What a reading of the clock costs, in nanoseconds.
-    pub clock_read_ns: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            budget: Duration::from_millis(40),
-            warm_up: None,
-            patience: Duration::from_secs(10),
-            clock_read_ns: clock::cost_and_step_ns().0,
-        }
-    }
-}
-
-/// Why there is no outcome: somebody wants the run to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interrupted {
-    /// By this signal.
-    pub signal: i32,
-}
 
 /// How long to wait for the other role's side of a story, in milliseconds: a role whose peer was killed often
 /// says first that its call failed.
@@ -58,57 +24,8 @@ const HEARING_MS: u64 = 100;
 /// How often a death is looked for that nothing tells of, in milliseconds.
 const POLL_MS: u64 = 1;
 
-/// Runs one trial.
-///
-/// # Errors
-/// [`Interrupted`], after everything that was started has ended.
-pub fn run(
-    drivers: &[Driver],
-    driver: &Driver,
-    case: &Case,
-    processors: [usize; 2],
-    session: &Session,
-    settings: &Settings,
-) -> Result<Outcome, Interrupted> {
-    match Stage::set(drivers, driver, case, processors, session, settings) {
-        Ok(mut stage) => stage.watch(session),
-        Err((phase, error)) => Ok(not_set(phase, &error)),
-    }
-}
-
-/// The outcome of a trial that did not begin. What the kernel lacks or a filter forbids is no failure.
-fn not_set(phase: Phase, error: &io::Error) -> Outcome {
-    let unavailable =
-        |why: &str, remedy: &str| Outcome::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy));
-    match (phase, error.kind()) {
-        (Phase::Create, io::ErrorKind::Unsupported) => unavailable("the kernel lacks it (ENOSYS)", ""),
-        (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
-            "it is forbidden here (EPERM or EACCES)",
-            "look at rights and, in a container, at its seccomp profile",
-        ),
-        _ => Outcome::Failed(Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }),
-    }
-}
-
-/// A role's process, as the supervisor sees it.
-struct Player {
-    role: Role,
-    child: Child,
-    control: Control,
-    stderr: OwnedFd,
-    phase: Phase,
-    /// It waits for the others before the phase begins.
-    ready: bool,
-    /// It has said that it cannot go on.
-    failed: bool,
-    /// It will say nothing any more.
-    silent: bool,
-    exit: Option<Exit>,
-    done: Option<(RoleTally, u64, Option<Timing>)>,
-}
-
 /// A trial under way.
-struct Stage {
+pub(super) struct Stage {
     players: Vec<Player>,
     board: Board,
     effective: BTreeMap<String, u64>,
@@ -121,7 +38,7 @@ struct Stage {
 
 impl Stage {
     /// Makes the link and starts the roles. Says in which phase it failed, if it did.
-    fn set(
+    pub(super) fn set(
         drivers: &[Driver],
         driver: &Driver,
         case: &Case,
@@ -131,17 +48,20 @@ impl Stage {
     ) -> Result<Stage, (Phase, io::Error)> {
         let creating = |error| (Phase::Create, error);
         let opening = |error| (Phase::Open, error);
-        let spec = session.spec(case.size_bytes, !case.wait.needs_non_blocking());
+        let alone = driver.capabilities.start == Start::Alone;
+        let one_process = case.placement == Placement::OneProcess;
+        let spec = session.spec(case.size_bytes, waits_inside(driver, case));
         let mut link = (driver.create)(&spec).map_err(creating)?;
         let (board, board_object) = Board::create().map_err(creating)?;
         let key = identity::random().map_err(creating)?;
         let start = driver.capabilities.start;
-        let roles: &[Role] = if start == Start::Alone { &[Role::Initiator] } else { &Role::BOTH };
+        let roles: &[Role] = if alone || one_process { &[Role::Initiator] } else { &Role::BOTH };
 
         let mut players = Vec::new();
         let mut orders = Vec::new();
         for &role in roles {
-            let end = link.end(role);
+            let held: &[Role] = if one_process { &Role::BOTH } else { &[role] };
+            let ends: Vec<End> = held.iter().map(|role| end_of(&link, *role)).collect();
             orders.push(Order {
                 mechanism: case.mechanism.clone(),
                 wait: case.wait,
@@ -149,17 +69,18 @@ impl Stage {
                 peer: 0,
                 processor: processors[role.index()],
                 spec: spec.clone(),
-                descriptors: end.descriptors.iter().map(AsRawFd::as_raw_fd).collect(),
-                numbers: end.numbers.iter().copied().collect(),
+                ends,
                 board: board_object.as_raw_fd(),
                 budget_ns: settings.budget.as_nanos() as u64,
+                pace: case.pace,
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
+                most_round_trips: settings.most_round_trips,
                 key,
             });
-            let inherit: Vec<RawFd> =
-                orders[role.index()].descriptors.iter().copied().chain([board_object.as_raw_fd()]).collect();
-            players.push(start_player(drivers, role, &mut link, inherit, start, session).map_err(opening)?);
+            let ends = orders[role.index()].ends.iter().flat_map(|end| end.descriptors.iter().copied());
+            let inherit: Vec<RawFd> = ends.chain([board_object.as_raw_fd()]).collect();
+            players.push(start_player(drivers, held, &mut link, inherit, start, session).map_err(opening)?);
         }
         let pids: Vec<i32> = players.iter().map(|player| player.child.pid()).collect();
         for (player, mut order) in players.iter_mut().zip(orders) {
@@ -179,7 +100,11 @@ impl Stage {
     }
 
     /// Waits for both roles to finish, whatever happens.
-    fn watch(&mut self, session: &Session) -> Result<Outcome, Interrupted> {
+    pub(super) fn watch(
+        &mut self,
+        session: &Session,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, Interrupted> {
         let mut incidents: Vec<Failure> = Vec::new();
         let mut progress = self.progress();
         let mut quiet_ms = 0;
@@ -189,7 +114,8 @@ impl Stage {
                 true => self.patience_ms(),
                 false => HEARING_MS,
             };
-            let watched = self.watched(session);
+            let mut watched = self.watched(session);
+            watched.extend(observer.descriptors());
             let ready = match readiness::any_readable(&watched, timeout_ms) {
                 Ok(ready) => ready,
                 Err(error) => {
@@ -197,6 +123,7 @@ impl Stage {
                     return Ok(self.give_up(incidents));
                 }
             };
+            observer.attend();
             if let Some(signal) = session.wish() {
                 return Err(Interrupted { signal });
             }
@@ -211,9 +138,7 @@ impl Stage {
                 }
                 (progress, quiet_ms) = (now, 0);
             }
-            for index in 0..self.players.len() {
-                incidents.extend(self.attend(index));
-            }
+            incidents.extend(self.players.iter_mut().filter_map(Player::attend));
             if heard_out || incidents.len() >= self.players.len() {
                 return Ok(self.give_up(incidents));
             }
@@ -221,7 +146,7 @@ impl Stage {
                 if let Some(measurement) = self.finished() {
                     return Ok(measurement);
                 }
-                self.let_go_on();
+                self.let_go_on(observer);
             }
         }
     }
@@ -257,44 +182,11 @@ impl Stage {
         Role::BOTH.map(|role| self.board.progress(role))
     }
 
-    /// Hears what a role says and notices its death.
-    fn attend(&mut self, index: usize) -> Option<Failure> {
-        let player = &mut self.players[index];
-        while player.can_be_heard() {
-            match player.control.hear::<Report>() {
-                Ok(Some(Report::Ready { phase })) => (player.phase, player.ready) = (phase, true),
-                Ok(Some(Report::Done { tally, verified_messages, timing })) => {
-                    player.phase = Phase::Finish;
-                    player.done = Some((tally, verified_messages, timing));
-                }
-                Ok(Some(Report::Failed { phase, fault, detail })) => {
-                    (player.phase, player.failed) = (phase, true);
-                    return Some(Failure { phase, role: Some(player.role), fault, detail });
-                }
-                Ok(None) => player.silent = true,
-                Err(error) => {
-                    (player.silent, player.failed) = (true, true);
-                    let detail = format!("what it says cannot be understood: {error}");
-                    return Some(Failure {
-                        phase: player.phase,
-                        role: Some(player.role),
-                        fault: Fault::Error,
-                        detail,
-                    });
-                }
-            }
-        }
-        if player.exit.is_none() {
-            player.exit = player.child.try_wait();
-            let exit = player.exit?;
-            return (player.done.is_none() && !player.failed).then(|| player.obituary(exit));
-        }
-        None
-    }
-
     /// Lets the roles begin the next phase once all are ready for it.
-    fn let_go_on(&mut self) {
+    fn let_go_on(&mut self, observer: &mut dyn Observer) {
         if self.players.iter().all(|player| player.ready) {
+            let roles: Vec<_> = self.players.iter().map(|player| (player.role, player.child.pid())).collect();
+            observer.before(self.players[0].phase, &roles);
             for player in &mut self.players {
                 player.ready = false;
                 // One that died in between is noticed by the watch.
@@ -316,13 +208,13 @@ impl Stage {
             verified_messages += verified;
             timed = timed.or(timing);
         }
-        let Timing { round_trips, elapsed_ns, round_trips_per_sample, histogram } = timed?;
+        let Timing { round_trips, elapsed_ns, round_trips_per_sample, late_sends, histogram } = timed?;
         Some(Outcome::Measured(Measurement {
             round_trips,
             elapsed_ns,
             round_trips_per_sample,
             histogram,
-            late_sends: 0,
+            late_sends,
             verified_messages,
             effective: std::mem::take(&mut self.effective),
             roles,
@@ -398,72 +290,18 @@ impl Stage {
     }
 }
 
-impl Player {
-    /// Whether something it said can be heard without waiting.
-    fn can_be_heard(&self) -> bool {
-        !self.silent
-            && (self.control.has_buffered()
-                || readiness::any_readable(&[self.control.number()], 0).is_ok_and(|ready| ready[0]))
-    }
-
-    /// How it died, with its last words.
-    fn obituary(&mut self, exit: Exit) -> Failure {
-        let (fault, mut detail) = match exit {
-            Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),
-            Exit::Code(code) => (Fault::Exited, format!("left too early with exit code {code}")),
-        };
-        let words = self.last_words();
-        if !words.is_empty() {
-            detail = format!("{detail}; it said: {words}");
-        }
-        Failure { phase: self.phase, role: Some(self.role), fault, detail }
-    }
-
-    /// The first two lines that it wrote to its standard error: where and why a panic was.
-    fn last_words(&self) -> String {
-        const MOST: u64 = 4096;
-        let mut words = String::new();
-        if let Ok(descriptor) = self.stderr.try_clone() {
-            let mut file = File::from(descriptor);
-            // Unreadable words are as good as none.
-            let _ = file.rewind().and_then(|()| file.take(MOST).read_to_string(&mut words));
-        }
-        let words = words.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-        words.lines().take(2).collect::<Vec<_>>().join(" ")
-    }
+/// Whether endpoints wait inside their calls. Two in one process must not, where they can do without.
+fn waits_inside(driver: &Driver, case: &Case) -> bool {
+    let can_do_without = || driver.capabilities.waits.iter().any(|wait| wait.needs_non_blocking());
+    let must_not_wait = case.placement == Placement::OneProcess && can_do_without();
+    !(case.wait.needs_non_blocking() || must_not_wait)
 }
 
-/// Starts one role: afresh from furlong's own binary, or forked where memory must be inherited.
-fn start_player(
-    drivers: &[Driver],
-    role: Role,
-    link: &mut Link,
-    mut inherit: Vec<RawFd>,
-    start: Start,
-    session: &Session,
-) -> io::Result<Player> {
-    let (control, theirs): (Control, UnixStream) = Control::pair()?;
-    let stderr = segment::memfd("furlong-stderr", 1)?;
-    let number = theirs.as_raw_fd();
-    inherit.push(number);
-    let child = match start {
-        Start::Forked => fork(&inherit, stderr.as_fd(), Bond::DiesWithParent, || {
-            role::forked(number, drivers, link.take_end(role))
-        }),
-        Start::Fresh | Start::Alone => {
-            spawn(session.program(), &[ROLE_VERB, &number.to_string()], &inherit, stderr.as_fd())
-        }
-    }?;
-    Ok(Player {
-        role,
-        child,
-        control,
-        stderr,
-        phase: Phase::Open,
-        ready: false,
-        failed: false,
-        silent: false,
-        exit: None,
-        done: None,
-    })
+/// What a role needs to know of an end that it inherits.
+fn end_of(link: &Link, role: Role) -> End {
+    let handles = link.end(role);
+    End {
+        descriptors: handles.descriptors.iter().map(AsRawFd::as_raw_fd).collect(),
+        numbers: handles.numbers.iter().copied().collect(),
+    }
 }

@@ -1,0 +1,288 @@
+//! What this machine charges for the things of which a round trip is made, each with its interval.
+
+use crate::{
+    Row, Run,
+    curve::Curve,
+    reference::{ReferenceFigure, Waiting},
+    row::tidy,
+    statistics::{median, median_interval},
+    summarise,
+};
+use furlong_model::Cost;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of [`Costs`] as JSON; it changes when a field changes its meaning or goes.
+pub const COSTS_SCHEMA: u32 = 1;
+
+/// The name of one role giving way to the other on one core.
+pub const CONTEXT_SWITCH: &str = "context-switch";
+/// The name of waking a role that sleeps on another core.
+pub const WAKE_UP: &str = "wake-up";
+
+/// What one machine charged during one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// [`COSTS_SCHEMA`].
+    pub schema: u32,
+    /// Those of one size first, then those that depend on it, by size.
+    pub figures: Vec<CostEstimate>,
+}
+
+/// One cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostEstimate {
+    /// Its name, as in `system-call`.
+    pub name: String,
+    /// What it is, in a few words.
+    pub what: String,
+    /// For how many bytes, where that matters.
+    pub size_bytes: Option<usize>,
+    /// Nanoseconds: the median over looks, or over the rows that it comes from.
+    pub ns: f64,
+    /// Its 95 % interval; `None` from fewer than three looks or trials.
+    pub ci95: Option<[f64; 2]>,
+    /// Looks, or rows, that it rests on.
+    pub looks: usize,
+    /// The rows that it comes from, `mechanism/wait`; empty where it was measured by itself.
+    pub from: Vec<String>,
+    /// What those rows say by themselves, the least and the most; `None` where it was measured by itself.
+    pub spread: Option<[f64; 2]>,
+}
+
+impl Costs {
+    /// All costs that the records of `run` tell.
+    pub fn of(run: &Run) -> Self {
+        Costs::of_excluding(run, None)
+    }
+
+    /// The same without the rows of the mechanism `excluded`: costs are never fitted to the row they explain.
+    pub fn of_excluding(run: &Run, excluded: Option<&str>) -> Self {
+        Costs::from_rows(run, &summarise(run).rows, excluded)
+    }
+
+    /// The same, where `rows` are those of the run's summary.
+    pub(crate) fn from_rows(run: &Run, rows: &[Row], excluded: Option<&str>) -> Self {
+        let mut looks: BTreeMap<(Cost, Option<usize>), Vec<f64>> = BTreeMap::new();
+        for figure in run.costs.iter().flat_map(|reading| &reading.figures) {
+            looks.entry((figure.cost, figure.size_bytes)).or_default().push(figure.ns);
+        }
+        let measured = looks.iter().filter_map(|((cost, size), looks)| measured(*cost, *size, looks));
+        let (mut figures, by_size): (Vec<_>, Vec<_>) =
+            measured.partition(|figure| figure.size_bytes.is_none());
+        let figure = |waiting| ReferenceFigure::of(run, rows, waiting, excluded);
+        let switch = figure(Waiting::OneCore)
+            .map(|figure| from_rows(CONTEXT_SWITCH, "one role gives way to the other on one core", figure));
+        let wake_up = figure(Waiting::TwoCores).map(|figure| {
+            from_rows(WAKE_UP, "waking a role on another core, exit from idle included", figure)
+        });
+        figures.extend([switch, wake_up].into_iter().flatten());
+        figures.extend(by_size);
+        Costs { schema: COSTS_SCHEMA, figures }
+    }
+
+    /// Nanoseconds of the cost of this name, among those that do not depend on a size; never below 0.
+    pub fn ns(&self, name: &str) -> Option<f64> {
+        self.figure(name).map(|figure| figure.ns.max(0.0))
+    }
+
+    /// The cost of this name, among those that do not depend on a size.
+    pub fn figure(&self, name: &str) -> Option<&CostEstimate> {
+        self.figures.iter().find(|figure| figure.name == name && figure.size_bytes.is_none())
+    }
+
+    /// Nanoseconds to copy `size_bytes` once, within the caches of one core as far as they reach.
+    pub fn copy_ns(&self, size_bytes: usize) -> Option<f64> {
+        if size_bytes == 0 { Some(0.0) } else { self.curve(Cost::Copy).at(size_bytes) }
+    }
+
+    /// Nanoseconds that a message of `size_bytes` takes from one core to another: all of it where the reader spins,
+    /// and what it takes longer than one of 8 bytes where the reader is `sleeping`.
+    pub fn across_ns(&self, size_bytes: usize, sleeping: bool) -> Option<f64> {
+        let cost = if sleeping { Cost::CopyAcrossAsleep } else { Cost::CopyAcross };
+        self.curve(cost).at(size_bytes)
+    }
+
+    fn curve(&self, cost: Cost) -> Curve {
+        let (name, _) = describe(cost);
+        let points = self.figures.iter().filter(|figure| figure.name == name);
+        Curve::new(points.filter_map(|figure| Some((figure.size_bytes?, figure.ns))))
+    }
+}
+
+/// A cost that was measured by itself, from its looks.
+fn measured(cost: Cost, size_bytes: Option<usize>, looks: &[f64]) -> Option<CostEstimate> {
+    let (name, what) = describe(cost);
+    Some(CostEstimate {
+        name: name.to_owned(),
+        what: what.to_owned(),
+        size_bytes,
+        ns: tidy(median(looks)?),
+        ci95: median_interval(looks).map(|ends| ends.map(tidy)),
+        looks: looks.len(),
+        from: Vec::new(),
+        spread: None,
+    })
+}
+
+fn from_rows(name: &str, what: &str, figure: ReferenceFigure) -> CostEstimate {
+    CostEstimate {
+        name: name.to_owned(),
+        what: what.to_owned(),
+        size_bytes: None,
+        ns: figure.ns,
+        ci95: figure.ci95,
+        looks: figure.from.len(),
+        from: figure.from,
+        spread: Some(figure.spread),
+    }
+}
+
+/// The name of a cost in records, and what it is in a few words.
+pub(crate) const fn describe(cost: Cost) -> (&'static str, &'static str) {
+    match cost {
+        Cost::ClockRead => ("clock-read", "one reading of the clock"),
+        Cost::SystemCall => ("system-call", "a system call that does nothing"),
+        Cost::FutexWake => ("futex-wake", "waking a futex on which nobody sleeps"),
+        Cost::FutexWait => ("futex-wait", "waiting on a futex whose word has changed already"),
+        Cost::PosixSemaphore => ("posix-semaphore", "posting a POSIX semaphore and taking it again"),
+        Cost::SysvSemaphore => ("sysv-semaphore", "posting a System V semaphore and taking it again"),
+        Cost::PageFault => ("page-fault", "the first touch of a page of memory"),
+        Cost::Copy => ("copy", "copying so many bytes within one core's caches, as far as they reach"),
+        Cost::CopyAcross => {
+            ("copy-across", "a message of so many bytes from core to core, where the reader spins")
+        }
+        Cost::CopyAcrossAsleep => {
+            ("copy-across-asleep", "what it takes longer than one of 8 bytes, where the reader sleeps")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made::{self, EVENTFD, EVERYWHERE, Made, PIPE, SEMAPHORE};
+    use furlong_model::{CostFigure, CostReading, Placement, Wait};
+
+    /// Within 2 %: what a histogram's buckets and an even number of values leave.
+    fn close(found: Option<f64>, expected: f64) {
+        let found = found.unwrap();
+        assert!((found / expected - 1.0).abs() < 0.02, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn names_are_those_of_records() {
+        for cost in [
+            Cost::ClockRead,
+            Cost::SystemCall,
+            Cost::FutexWake,
+            Cost::FutexWait,
+            Cost::PosixSemaphore,
+            Cost::SysvSemaphore,
+            Cost::PageFault,
+            Cost::Copy,
+            Cost::CopyAcross,
+            Cost::CopyAcrossAsleep,
+        ] {
+            assert_eq!(serde_json::to_value(cost).unwrap(), describe(cost).0);
+        }
+    }
+
+    #[test]
+    fn known_costs_are_found_again() {
+        let costs = Costs::of(&Made::with_references().run());
+        close(costs.ns("system-call"), made::CALL);
+        close(costs.ns(CONTEXT_SWITCH), made::SWITCH);
+        close(costs.ns(WAKE_UP), made::WAKE);
+        close(costs.copy_ns(4096), made::copy(4096));
+        close(costs.across_ns(4096, false), made::across(4096));
+        close(costs.across_ns(4096, true), made::across_asleep(4096));
+        assert_eq!((costs.copy_ns(0), costs.ns("clock-read")), (Some(0.0), None));
+    }
+
+    #[test]
+    fn each_has_an_interval_and_says_where_it_comes_from() {
+        let costs = Costs::of(&Made::with_references().run());
+        for figure in &costs.figures {
+            let [low, high] = figure.ci95.unwrap();
+            assert!(low <= figure.ns && figure.ns <= high, "{figure:?}");
+        }
+        let wake_up = costs.figure(WAKE_UP).unwrap();
+        assert_eq!(wake_up.from, ["eventfd/eventfd", "posix-semaphore/posix-semaphore", "signal/signal"]);
+        let [least, most] = wake_up.spread.unwrap();
+        assert!(least <= wake_up.ns && wake_up.ns <= most && wake_up.looks == 3, "{wake_up:?}");
+        assert_eq!(costs.figure("system-call").unwrap().looks, 5);
+    }
+
+    /// The rows that a context switch comes from in `made`.
+    fn from(made: Made, excluded: Option<&str>) -> Vec<String> {
+        let costs = Costs::of_excluding(&made.run(), excluded);
+        costs.figure(CONTEXT_SWITCH).map(|figure| figure.from.clone()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_mechanism_can_be_left_out() {
+        let left = ["posix-semaphore/posix-semaphore", "signal/signal"];
+        assert_eq!(from(Made::with_references(), Some(EVENTFD.name)), left);
+        let lone = Made::new().row(&EVENTFD, &EVERYWHERE);
+        assert_eq!(from(lone.clone(), Some(SEMAPHORE.name)), ["eventfd/eventfd"]);
+        assert_eq!(from(lone, Some(EVENTFD.name)), [""; 0]);
+    }
+
+    #[test]
+    fn only_rows_that_wait_without_calls_of_their_own_are_references() {
+        let nothing = [""; 0];
+        assert_eq!(from(Made::new().row(&PIPE, &EVERYWHERE), None), nothing, "it carries data");
+        let spins = made::Recipe { wait: Wait::Spin, ..EVENTFD };
+        assert_eq!(from(Made::new().row(&spins, &EVERYWHERE), None), nothing, "it does not sleep");
+        let no_twin = Made::new().row(&EVENTFD, &EVERYWHERE[1..]);
+        assert_eq!(from(no_twin, None), nothing, "there is nothing to compare with");
+        let polls = made::Recipe { calls: 3, ..EVENTFD };
+        let more_calls =
+            Made::new().row(&EVENTFD, &[Placement::OneProcess]).row(&polls, &[Placement::SameCore]);
+        assert_eq!(from(more_calls, None), nothing, "it makes more calls to wait");
+    }
+
+    /// The costs after `change` to a run that has everything.
+    fn changed(change: impl FnOnce(&mut Run)) -> Costs {
+        let mut run = Made::with_references().run();
+        change(&mut run);
+        Costs::of(&run)
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_left_out() {
+        let no_counts = changed(|run| run.counts.clear());
+        assert_eq!(no_counts.ns(CONTEXT_SWITCH), None);
+        let nothing = changed(|run| (run.costs, run.trials) = (Vec::new(), Vec::new()));
+        assert_eq!(nothing, Costs { schema: 1, figures: Vec::new() });
+        assert_eq!((nothing.copy_ns(8), nothing.across_ns(8, true)), (None, None));
+    }
+
+    #[test]
+    fn rows_that_never_switch_divide_nothing_by_zero() {
+        let costs = changed(|run| {
+            for trial in &mut run.trials {
+                if let furlong_model::Outcome::Measured(measured) = &mut trial.outcome {
+                    measured.roles.iter_mut().for_each(|role| role.voluntary_switches = 0);
+                }
+            }
+        });
+        assert_eq!((costs.ns(CONTEXT_SWITCH), costs.ns(WAKE_UP)), (None, None));
+    }
+
+    #[test]
+    fn impossible_figures_are_no_less_than_nothing() {
+        let figure = |cost, size_bytes, ns| CostFigure { cost, size_bytes, ns };
+        let look = CostReading {
+            at_ns: 0,
+            figures: vec![
+                figure(Cost::SystemCall, None, -5.0),
+                figure(Cost::Copy, Some(0), 1e308),
+                figure(Cost::Copy, Some(usize::MAX), -1e308),
+            ],
+        };
+        let costs = changed(|run| run.costs = vec![look.clone(), look]);
+        assert_eq!((costs.ns("system-call"), costs.copy_ns(64)), (Some(0.0), Some(0.0)));
+    }
+}

@@ -1,0 +1,277 @@
+//! What one round trip does, counted: system calls, switches, faults, and what the processor counts.
+
+use crate::{PageFaults, Run, Skipped, SkippedStatus, Switches, row::tidy, summarise, undeclared_calls};
+use furlong_model::{Bounds, Case, Count, CountMethod, Role, RoleCount, RoleTally};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of [`CountSummary`] as JSON; it changes when a field changes its meaning or goes.
+pub const COUNT_SCHEMA: u32 = 1;
+
+/// All counted passes of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountSummary {
+    /// [`COUNT_SCHEMA`].
+    pub schema: u32,
+    /// The counted passes, in the order in which they ended.
+    pub rows: Vec<CountRow>,
+    /// Cases that could not be counted or measured, the worst first.
+    pub skipped: Vec<Skipped>,
+}
+
+/// One case's counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountRow {
+    /// What was counted.
+    #[serde(flatten)]
+    pub case: Case,
+    /// How system calls were counted.
+    pub method: CountMethod,
+    /// Why each better method could not be had, best first, a sentence each.
+    pub why_not_better: Vec<String>,
+    /// Both roles together: each role's counts by its own round trips, then added.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Why the processor's own counters are missing; `None` if they are there.
+    pub hardware_absent: Option<String>,
+    /// Each role by itself, the initiator first; a single one where both ends are in one process.
+    pub roles: Vec<RoleFigures>,
+    /// What the mechanism declares that one role calls in a round trip, by name.
+    pub declared: BTreeMap<String, Bounds>,
+    /// Whether every role calls what is declared, and nothing else; `None` where no calls were counted.
+    pub as_declared: Option<bool>,
+    /// What a role calls against what is declared, with figures.
+    pub surprise: Option<String>,
+}
+
+/// One role's counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoleFigures {
+    /// Which end.
+    pub role: Role,
+    /// Round trips in which its system calls were counted.
+    pub round_trips: u64,
+    /// Its counts.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// What happens in one round trip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// System calls by name; `None` where they were not counted.
+    pub system_calls_per_round_trip: Option<BTreeMap<String, f64>>,
+    /// Context switches while no call was traced.
+    pub switches_per_round_trip: Switches,
+    /// Page faults while no call was traced.
+    pub page_faults_per_round_trip: PageFaults,
+    /// What the processor counted while no call was traced, by name; empty where it has no counters.
+    pub hardware_per_round_trip: BTreeMap<String, f64>,
+}
+
+impl CountSummary {
+    /// All counted passes of `run`, and what it could not do.
+    pub fn of(run: &Run) -> Self {
+        let rows: Vec<_> = run.counts.iter().map(CountRow::of).collect();
+        // A case that is void because of its calls is not missing: its counts say what is wrong with it.
+        let is_shown = |entry: &Skipped| {
+            entry.status == SkippedStatus::Void && rows.iter().any(|row| row.case == entry.case)
+        };
+        let skipped = summarise(run).skipped.into_iter().filter(|entry| !is_shown(entry)).collect();
+        CountSummary { schema: COUNT_SCHEMA, rows, skipped }
+    }
+}
+
+impl CountRow {
+    fn of(count: &Count) -> Self {
+        let roles: Vec<_> = count.roles.iter().map(RoleFigures::of).collect();
+        let surprise = undeclared_calls(count);
+        let is_counted = roles.iter().any(|role| role.figures.system_calls_per_round_trip.is_some());
+        CountRow {
+            case: count.case.clone(),
+            method: count.method,
+            why_not_better: count.why_not_better.clone(),
+            figures: Figures::of_both(&roles),
+            hardware_absent: count.hardware_absent.clone(),
+            declared: count.declared.clone(),
+            as_declared: is_counted.then_some(surprise.is_none()),
+            surprise,
+            roles,
+        }
+    }
+
+    /// Round trips in which system calls were counted: those of the role that was counted over more of them.
+    pub fn round_trips(&self) -> u64 {
+        self.roles.iter().map(|role| role.round_trips).max().unwrap_or_default()
+    }
+}
+
+impl RoleFigures {
+    fn of(count: &RoleCount) -> Self {
+        RoleFigures { role: count.role, round_trips: count.round_trips, figures: Figures::of(count) }
+    }
+}
+
+impl Figures {
+    /// One role's.
+    fn of(count: &RoleCount) -> Self {
+        let usage = &count.usage;
+        let each = |figure: fn(&RoleTally) -> u64| per(figure(usage), usage.round_trips);
+        Figures {
+            system_calls_per_round_trip: system_calls_of(count),
+            switches_per_round_trip: Switches {
+                voluntary: each(|usage| usage.voluntary_switches),
+                involuntary: each(|usage| usage.involuntary_switches),
+            },
+            page_faults_per_round_trip: PageFaults {
+                minor: each(|usage| usage.minor_faults),
+                major: each(|usage| usage.major_faults),
+            },
+            hardware_per_round_trip: by_name(&count.hardware, usage.round_trips),
+        }
+    }
+
+    /// The roles' sum. Calls that were not counted in every role are not counted at all.
+    fn of_both(roles: &[RoleFigures]) -> Self {
+        let sum = |figure: fn(&Figures) -> f64| tidy(roles.iter().map(|role| figure(&role.figures)).sum());
+        let calls: Option<Vec<_>> =
+            roles.iter().map(|role| role.figures.system_calls_per_round_trip.as_ref()).collect();
+        Figures {
+            system_calls_per_round_trip: calls.filter(|calls| !calls.is_empty()).map(add),
+            switches_per_round_trip: Switches {
+                voluntary: sum(|figures| figures.switches_per_round_trip.voluntary),
+                involuntary: sum(|figures| figures.switches_per_round_trip.involuntary),
+            },
+            page_faults_per_round_trip: PageFaults {
+                minor: sum(|figures| figures.page_faults_per_round_trip.minor),
+                major: sum(|figures| figures.page_faults_per_round_trip.major),
+            },
+            hardware_per_round_trip: add(roles.iter().map(|role| &role.figures.hardware_per_round_trip)),
+        }
+    }
+
+    /// All system calls together; `None` where they were not counted.
+    pub fn system_calls(&self) -> Option<f64> {
+        // The sum of no numbers is -0.0, which prints as such.
+        self.system_calls_per_round_trip
+            .as_ref()
+            .map(|calls| calls.values().fold(0.0, |sum, calls| sum + calls))
+    }
+}
+
+/// The counted pass of `case`.
+pub(crate) fn count_of<'a>(run: &'a Run, case: &Case) -> Option<&'a Count> {
+    run.counts.iter().find(|count| count.case == *case)
+}
+
+/// System calls in one round trip over both roles; `None` if those of a role were not counted.
+pub(crate) fn system_calls(count: &Count) -> Option<f64> {
+    let roles: Vec<_> = count.roles.iter().map(RoleFigures::of).collect();
+    Figures::of_both(&roles).system_calls()
+}
+
+fn system_calls_of(count: &RoleCount) -> Option<BTreeMap<String, f64>> {
+    let calls = count.system_calls.as_ref().filter(|_| count.round_trips > 0)?;
+    Some(by_name(calls, count.round_trips))
+}
+
+fn by_name(counts: &BTreeMap<String, u64>, round_trips: u64) -> BTreeMap<String, f64> {
+    counts.iter().map(|(name, count)| (name.clone(), per(*count, round_trips))).collect()
+}
+
+/// A record may say that there were no round trips; then there was nothing to count.
+fn per(count: u64, round_trips: u64) -> f64 {
+    if round_trips == 0 { 0.0 } else { tidy(count as f64 / round_trips as f64) }
+}
+
+fn add<'a>(roles: impl IntoIterator<Item = &'a BTreeMap<String, f64>>) -> BTreeMap<String, f64> {
+    let mut sum: BTreeMap<String, f64> = BTreeMap::new();
+    for (name, figure) in roles.into_iter().flatten() {
+        let total = sum.entry(name.clone()).or_default();
+        *total = tidy(*total + figure);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, count, header, records};
+    use furlong_model::{Placement, Record, Wait};
+
+    fn sound() -> Count {
+        count(&case("posix-shm", Wait::Futex, Placement::OtherCore), "futex", 500)
+    }
+
+    fn row(change: impl FnOnce(&mut Count)) -> CountRow {
+        let mut count = sound();
+        change(&mut count);
+        CountRow::of(&count)
+    }
+
+    #[test]
+    fn roles_add_up_each_by_its_own_round_trips() {
+        let row = row(|count| {
+            count.roles[1].round_trips = 1000;
+            count.roles[1].usage.voluntary_switches = 2 * count.roles[1].usage.round_trips;
+            count.roles[1].usage.minor_faults = count.roles[1].usage.round_trips / 4;
+            count.roles[0].hardware.insert("instructions".into(), 500_000);
+            count.roles[1].hardware.insert("instructions".into(), 250_000);
+        });
+        assert_eq!(row.figures.system_calls_per_round_trip, Some(BTreeMap::from([("futex".into(), 1.5)])));
+        assert_eq!(row.figures.switches_per_round_trip.voluntary, 3.0);
+        assert_eq!(row.figures.page_faults_per_round_trip.minor, 0.25);
+        assert_eq!(row.figures.hardware_per_round_trip["instructions"], 1500.0);
+        assert_eq!(row.round_trips(), 1000);
+    }
+
+    #[test]
+    fn a_call_that_is_not_declared_is_a_surprise() {
+        assert_eq!((row(|_| {}).as_declared, row(|_| {}).surprise), (Some(true), None));
+        let row = row(|count| count.declared.clear());
+        assert_eq!(row.as_declared, Some(false));
+        assert!(row.surprise.unwrap().contains("futex"));
+    }
+
+    #[test]
+    fn what_was_not_counted_is_not_zero() {
+        let row = row(|count| {
+            count.method = CountMethod::Rusage;
+            count.roles[1].system_calls = None;
+        });
+        assert_eq!(row.figures.system_calls_per_round_trip, None);
+        let empty = self::row(|count| count.roles.clear());
+        assert_eq!((empty.figures.system_calls(), empty.as_declared), (None, None));
+    }
+
+    #[test]
+    fn no_round_trips_count_nothing() {
+        let row = row(|count| {
+            for role in &mut count.roles {
+                role.round_trips = 0;
+                role.usage.round_trips = 0;
+                role.usage.major_faults = u64::MAX;
+            }
+        });
+        assert_eq!((row.figures.system_calls(), row.as_declared), (None, None));
+        assert_eq!(row.figures.page_faults_per_round_trip.major, 0.0);
+    }
+
+    #[test]
+    fn what_is_void_for_its_calls_is_shown_and_not_skipped() {
+        let mut surprising = count(&case("tcp", Wait::Block, Placement::OtherCore), "read", 500);
+        surprising.declared.clear();
+        let records = records().into_iter().chain([Record::Count(surprising)]);
+        let summary = CountSummary::of(&Run::from_records(records).unwrap());
+        assert!(summary.rows[0].surprise.is_some());
+        let is_tcp = |entry: &Skipped| entry.case == summary.rows[0].case;
+        assert!(!summary.skipped.iter().any(is_tcp), "{:?}", summary.skipped);
+        assert!(summary.skipped.iter().any(|entry| entry.status == SkippedStatus::Failed));
+    }
+
+    #[test]
+    fn nothing_counted_is_no_rows() {
+        let run = Run::from_records([Record::Run(header())]).unwrap();
+        assert_eq!(CountSummary::of(&run), CountSummary { schema: 1, rows: vec![], skipped: vec![] });
+    }
+}

@@ -1,0 +1,502 @@
+//! Why a row takes as long as it takes: its round trip put together from what it does and what the machine charges.
+//!
+//! Nothing is fitted to the row that is explained. Counts are its own; costs come from looks of their own and from
+//! rows of other mechanisms; and what the mechanism does beside entering the kernel and copying was measured with
+//! both ends in one process, where nobody waits. What is left over is shown as such.
+
+use crate::{
+    Costs, Row, Run, Skipped, Verdict,
+    advice::{Advice, advise, dominant},
+    checks::on_two_processors,
+    costs::{CONTEXT_SWITCH, WAKE_UP, describe},
+    count::{count_of, system_calls},
+    row::tidy,
+    summarise,
+    terms::{MESSAGES, Part, Subject, Term},
+};
+use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Placement, Wait, WaitKind};
+use serde::{Deserialize, Serialize};
+
+/// Version of [`Explanation`] as JSON; it changes when a field changes its meaning or goes.
+pub const EXPLANATION_SCHEMA: u32 = 1;
+
+/// The rows of a run, explained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// [`EXPLANATION_SCHEMA`].
+    pub schema: u32,
+    /// How quiet the machine was.
+    pub noise: Verdict,
+    /// What it charged.
+    pub costs: Costs,
+    /// The rows, by group and rank.
+    pub rows: Vec<Explained>,
+    /// How close the explanations come.
+    pub agreement: Agreement,
+    /// How close the article's formula comes to those rows that it gives a time for.
+    pub article_agreement: Agreement,
+    /// Rows with a speed that cannot be explained, and why.
+    pub unmodelled: Vec<Unmodelled>,
+    /// Cases without a speed, or with lost trials, the worst first.
+    pub skipped: Vec<Skipped>,
+}
+
+/// One row, explained. Times are nanoseconds of a round trip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explained {
+    /// What was measured.
+    #[serde(flatten)]
+    pub case: Case,
+    /// The median that was measured.
+    pub measured_ns: f64,
+    /// Its 95 % interval; `None` for fewer than three trials.
+    pub measured_ci95: Option<[f64; 2]>,
+    /// The sum of all terms.
+    pub predicted_ns: f64,
+    /// Predicted by measured, less 1: 0.05 is 5 % too much.
+    pub error: f64,
+    /// The parts.
+    pub terms: Vec<Term>,
+    /// The largest of them; `None` if all are nothing.
+    pub dominant: Option<Part>,
+    /// Measured less predicted.
+    pub unexplained_ns: f64,
+    /// What the published formula T = size/bandwidth + N * switch + M * call says, with the counts and costs used
+    /// here, for the two messages of a round trip (from the article "csdn-ipc-ranking"). `None` where the run does
+    /// not tell a cost that it needs.
+    pub article_ns: Option<f64>,
+    /// That by measured, less 1.
+    pub article_error: Option<f64>,
+    /// The smallest size at which copying takes more than all else together does at this row's size; `None` if that
+    /// is above 1 GiB, or nothing is copied.
+    pub copying_overtakes_at_bytes: Option<u64>,
+    /// What would help, and what would not.
+    pub helps: Vec<Advice>,
+    /// How the row's system calls were counted.
+    pub count_method: CountMethod,
+    /// The mechanism whose rows were left out of the costs, since it is this row's own; `None` if it gives none.
+    pub costs_without: Option<String>,
+}
+
+/// A row that the model does not cover.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unmodelled {
+    /// What was measured.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Why it cannot be explained.
+    pub reason: String,
+}
+
+/// How many rows a prediction comes close to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Rows with a prediction.
+    pub rows: usize,
+    /// Those with an error of 10 % or less.
+    pub within_10_percent: usize,
+    /// Those with an error of 20 % or less.
+    pub within_20_percent: usize,
+}
+
+/// Explains those rows of `run` that were `asked` for; the others are there for the costs.
+pub fn explain(run: &Run, asked: &[Case]) -> Explanation {
+    let summary = summarise(run);
+    let costs = Costs::from_rows(run, &summary.rows, None);
+    let scene = Scene { run, rows: &summary.rows, skipped: &summary.skipped, costs: &costs };
+    let (mut rows, mut unmodelled) = (Vec::new(), Vec::new());
+    for row in summary.rows.iter().filter(|row| asked.contains(&row.case)) {
+        match scene.explain(row) {
+            Ok(explained) => rows.push(explained),
+            Err(reason) => unmodelled.push(Unmodelled { case: row.case.clone(), reason }),
+        }
+    }
+    let agreement = Agreement::of(rows.iter().map(|row| row.error));
+    let article_agreement = Agreement::of(rows.iter().filter_map(|row| row.article_error));
+    let skipped = summary.skipped.iter().filter(|entry| asked.contains(&entry.case)).cloned().collect();
+    Explanation {
+        schema: EXPLANATION_SCHEMA,
+        noise: summary.noise,
+        costs,
+        rows,
+        agreement,
+        article_agreement,
+        unmodelled,
+        skipped,
+    }
+}
+
+impl Agreement {
+    fn of(errors: impl Iterator<Item = f64> + Clone) -> Self {
+        let within = |share: f64| errors.clone().filter(|error| error.abs() <= share).count();
+        Agreement {
+            rows: errors.clone().count(),
+            within_10_percent: within(0.1),
+            within_20_percent: within(0.2),
+        }
+    }
+}
+
+/// The run that rows are explained from.
+struct Scene<'a> {
+    run: &'a Run,
+    rows: &'a [Row],
+    skipped: &'a [Skipped],
+    costs: &'a Costs,
+}
+
+impl Scene<'_> {
+    fn explain(&self, row: &Row) -> Result<Explained, String> {
+        is_covered(row)?;
+        let twin = self.twin(&row.case)?;
+        let count = count_of(self.run, &row.case);
+        let (count, calls) = counted(count).ok_or("its system calls were not counted")?;
+        let (_, twin_calls) = counted(count_of(self.run, &twin.case))
+            .ok_or("its system calls with both ends in one process were not counted")?;
+        let own_costs = self.costs_without(row);
+        let costs = own_costs.as_ref().unwrap_or(self.costs);
+        let costs_without = own_costs.is_some().then(|| row.case.mechanism.clone());
+        explained(&Subject { row, twin, calls, twin_calls, costs }, count.method, costs_without)
+    }
+
+    /// The row with both ends in one process, or why there is none.
+    fn twin(&self, case: &Case) -> Result<&Row, String> {
+        let twin = Case { placement: Placement::OneProcess, ..case.clone() };
+        let reason = || {
+            let skipped = self.skipped.iter().find(|entry| entry.case == twin);
+            skipped.map_or_else(
+                || "it was not measured with both ends in one process".to_owned(),
+                |entry| {
+                    format!("with both ends in one process it is {}: {}", entry.status.name(), entry.reason)
+                },
+            )
+        };
+        self.rows.iter().find(|row| row.case == twin).ok_or_else(reason)
+    }
+
+    /// The costs without the row's own mechanism, if it gives any of them.
+    fn costs_without(&self, row: &Row) -> Option<Costs> {
+        let mechanism = row.case.mechanism.as_str();
+        let gives = |name: &str| {
+            let from = self.costs.figure(name).map(|figure| figure.from.as_slice());
+            from.unwrap_or_default()
+                .iter()
+                .any(|row| row.rsplit_once('/').is_some_and(|(name, _)| name == mechanism))
+        };
+        let is_reference = [CONTEXT_SWITCH, WAKE_UP].into_iter().any(gives);
+        is_reference.then(|| Costs::from_rows(self.run, self.rows, Some(mechanism)))
+    }
+}
+
+/// What the model is of; for all else, why not.
+fn is_covered(row: &Row) -> Result<(), String> {
+    let case = &row.case;
+    let spins_on_one_core = case.wait.kind() == WaitKind::Spinning && !on_two_processors(case.placement);
+    let reason = if case.placement == Placement::OneProcess {
+        "both ends are in one process: it is what the others are compared with"
+    } else if row.family == Some(Family::Floor) {
+        "it passes no message"
+    } else if !case.pace.is_closed() {
+        "its messages have a pace of their own, and the model is of those that follow each other at once"
+    } else if spins_on_one_core && case.wait == Wait::Yield {
+        "on one core the scheduler decides when a role that yields really gives way"
+    } else if spins_on_one_core {
+        "on one core the role that waits spins until its time slice ends, which the model does not cover"
+    } else {
+        return Ok(());
+    };
+    Err(reason.to_owned())
+}
+
+/// A counted pass with its system calls in a round trip.
+fn counted(count: Option<&Count>) -> Option<(&Count, f64)> {
+    count.and_then(|count| Some((count, system_calls(count)?)))
+}
+
+/// All that follows from the subject.
+fn explained(
+    subject: &Subject,
+    count_method: CountMethod,
+    costs_without: Option<String>,
+) -> Result<Explained, String> {
+    let terms = subject.terms()?;
+    let times = subject.row.round_trip_ns;
+    let predicted_ns = tidy(terms.iter().map(|term| term.ns).sum());
+    let error = |ns: f64| tidy(ns / times.p50 - 1.0);
+    let article_ns = article_ns(subject);
+    Ok(Explained {
+        case: subject.row.case.clone(),
+        measured_ns: times.p50,
+        measured_ci95: times.median_ci95,
+        predicted_ns,
+        error: error(predicted_ns),
+        dominant: dominant(&terms).map(|term| term.name),
+        unexplained_ns: tidy(times.p50 - predicted_ns),
+        article_ns,
+        article_error: article_ns.map(error),
+        copying_overtakes_at_bytes: copying_overtakes_at(subject, predicted_ns),
+        helps: advise(&terms, times.p50),
+        terms,
+        count_method,
+        costs_without,
+    })
+}
+
+/// size/bandwidth + N * switch + M * call, with each size/bandwidth the time of one copy.
+fn article_ns(subject: &Subject) -> Option<f64> {
+    let Subject { row, costs, .. } = subject;
+    let copies_ns = MESSAGES * costs.copy_ns(row.case.size_bytes)?;
+    let switches_ns = subject.switches() * costs.ns(CONTEXT_SWITCH)?;
+    Some(tidy(copies_ns + switches_ns + subject.counted_calls() * costs.ns(describe(Cost::SystemCall).0)?))
+}
+
+/// The smallest size at which what grows with the size is more than all the rest is now: doubled until it is, then
+/// halved in between.
+fn copying_overtakes_at(subject: &Subject, predicted_ns: f64) -> Option<u64> {
+    let rest_ns = predicted_ns - subject.by_size_ns(subject.row.case.size_bytes)?;
+    let overtakes = |size: &usize| subject.by_size_ns(*size).is_some_and(|ns| ns > rest_ns);
+    let mut sizes = (0..=ByteSize::MAX.0.ilog2()).map(|power| 1 << power);
+    let mut high: usize = sizes.find(overtakes).filter(|_| subject.copies() > 0)?;
+    let mut low = high / 2;
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if overtakes(&middle) { high = middle } else { low = middle }
+    }
+    Some(high as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fixture,
+        made::{self, EVENTFD, EVERYWHERE, Made, PIPE, Recipe, SEMAPHORE, SIGNAL, SMALL_PIPE, SPINNER},
+    };
+    use Placement::{OneProcess, OtherCore, SameCore};
+    use furlong_model::{Outcome, Pace, Record};
+    use proptest::prelude::*;
+
+    /// Within 2 %, or 5 ns: what the buckets of a histogram leave.
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < (0.02 * expected.abs()).max(5.0), "{found} is not {expected}");
+    }
+
+    /// The explanation of the recipe's row, in a run that has it everywhere, and the references.
+    fn explanation(recipe: &Recipe, placement: Placement) -> Explained {
+        let made = Made::with_references();
+        let is_reference = [EVENTFD.name, SEMAPHORE.name, SIGNAL.name].contains(&recipe.name);
+        let made = if is_reference { made } else { made.row(recipe, &EVERYWHERE) };
+        let explanation = explain(&made.run(), &[recipe.case(placement)]);
+        assert_eq!(explanation.unmodelled, []);
+        explanation.rows.into_iter().next().unwrap()
+    }
+
+    fn ns(row: &Explained, part: Part) -> f64 {
+        let term = row.terms.iter().find(|term| term.name == part);
+        term.map_or_else(|| panic!("{part:?} is not in {row:?}"), |term| term.ns)
+    }
+
+    fn parts(row: &Explained) -> Vec<Part> {
+        row.terms.iter().map(|term| term.name).collect()
+    }
+
+    #[test]
+    fn a_row_on_one_core_is_put_together_again() {
+        let row = explanation(&PIPE, SameCore);
+        close(row.predicted_ns, PIPE.ns(SameCore));
+        close(ns(&row, Part::SystemCalls), 4.0 * made::CALL);
+        close(ns(&row, Part::Copying), 4.0 * made::copy(4096));
+        close(ns(&row, Part::OwnPath), PIPE.own);
+        close(ns(&row, Part::ContextSwitches), 2.0 * made::SWITCH);
+        assert_eq!(row.terms.len(), 4);
+        assert!(row.error.abs() < 0.01 && row.dominant == Some(Part::ContextSwitches), "{row:?}");
+        assert!((row.unexplained_ns - (row.measured_ns - row.predicted_ns)).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_row_that_sleeps_on_two_cores_is_put_together_again() {
+        let row = explanation(&PIPE, OtherCore);
+        close(row.predicted_ns, PIPE.ns(OtherCore));
+        close(ns(&row, Part::WakeUps), 2.0 * made::WAKE);
+        close(ns(&row, Part::CacheLinesAcross), 2.0 * (made::across_asleep(4096) - 2.0 * made::copy(4096)));
+        assert_eq!(row.dominant, Some(Part::WakeUps));
+    }
+
+    #[test]
+    fn a_row_that_spins_is_put_together_again() {
+        let row = explanation(&SPINNER, OtherCore);
+        close(row.predicted_ns, SPINNER.ns(OtherCore));
+        close(ns(&row, Part::CacheLinesAcross), 2.0 * (made::across(4096) - 2.0 * made::copy(4096)));
+        let parts = parts(&row);
+        assert!(!parts.contains(&Part::WakeUps) && !parts.contains(&Part::ContextSwitches), "{parts:?}");
+    }
+
+    #[test]
+    fn attempts_in_vain_are_not_counted() {
+        let spins = Recipe { wait: Wait::Spin, ..PIPE };
+        let mut run = Made::with_references().row(&spins, &EVERYWHERE).run();
+        let across = run.counts.iter_mut().find(|count| count.case == spins.case(OtherCore)).unwrap();
+        for role in &mut across.roles {
+            role.system_calls.as_mut().unwrap().insert("read".into(), 500 * 40);
+        }
+        let row = &explain(&run, &[spins.case(OtherCore)]).rows[0];
+        close(ns(row, Part::SystemCalls), 4.0 * made::CALL);
+        close(row.predicted_ns, spins.ns(OtherCore));
+    }
+
+    #[test]
+    fn a_copy_less_is_seen_in_the_kind_of_mechanism() {
+        let once = Recipe { name: "process-vm", family: Family::RemoteMemory, copies: 1.0, ..PIPE };
+        let row = explanation(&once, SameCore);
+        close(ns(&row, Part::Copying), 2.0 * made::copy(4096));
+        close(ns(&row, Part::OwnPath), once.own);
+    }
+
+    #[test]
+    fn a_reference_is_explained_without_itself() {
+        let row = explanation(&EVENTFD, OtherCore);
+        assert_eq!(row.costs_without.as_deref(), Some(EVENTFD.name));
+        close(row.predicted_ns, EVENTFD.ns(OtherCore));
+        assert_eq!((ns(&row, Part::Copying), ns(&row, Part::CacheLinesAcross)), (0.0, 0.0));
+        assert_eq!(row.copying_overtakes_at_bytes, None);
+        assert_eq!(explanation(&PIPE, OtherCore).costs_without, None);
+        let lone = Made::new().row(&EVENTFD, &EVERYWHERE).run();
+        let reason = &explain(&lone, &[EVENTFD.case(SameCore)]).unmodelled[0].reason;
+        assert_eq!(reason, "the run does not tell the cost context-switch");
+    }
+
+    #[test]
+    fn more_faults_than_in_one_process_are_a_part() {
+        let mut run = Made::with_references().row(&PIPE, &EVERYWHERE).run();
+        for trial in run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)) {
+            if let Outcome::Measured(measured) = &mut trial.outcome {
+                measured.roles.iter_mut().for_each(|role| role.minor_faults = role.round_trips);
+            }
+        }
+        let row = &explain(&run, &[PIPE.case(SameCore)]).rows[0];
+        close(ns(row, Part::PageFaults), 2.0 * made::FAULT);
+    }
+
+    #[test]
+    fn the_articles_formula_has_the_same_counts_and_costs() {
+        let row = explanation(&PIPE, OtherCore);
+        let article_ns = 2.0 * made::copy(4096) + 2.0 * made::SWITCH + 4.0 * made::CALL;
+        close(row.article_ns.unwrap(), article_ns);
+        let error = row.article_error.unwrap();
+        assert!((error - (article_ns / PIPE.ns(OtherCore) - 1.0)).abs() < 0.01, "{error}");
+    }
+
+    #[test]
+    fn copying_overtakes_where_it_is_as_much_as_the_rest() {
+        let row = explanation(&SMALL_PIPE, SameCore);
+        let size = row.copying_overtakes_at_bytes.unwrap() as f64;
+        let rest_ns = 4.0 * made::CALL + SMALL_PIPE.own + 2.0 * made::SWITCH;
+        // Four copies at 1/16 ns a byte, but for what a power law is off between two sizes.
+        let expected = rest_ns / 4.0 * 16.0;
+        assert!((size / expected - 1.0).abs() < 0.1, "{size} is not {expected}");
+        assert!(explanation(&SMALL_PIPE, OtherCore).copying_overtakes_at_bytes.unwrap() as f64 > size);
+    }
+
+    /// Why the case cannot be explained after `change` to a run that has all.
+    fn reason(case: &Case, change: impl FnOnce(&mut Run)) -> String {
+        let made = Made::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE);
+        let mut run = made.run();
+        change(&mut run);
+        let explanation = explain(&run, std::slice::from_ref(case));
+        assert_eq!(explanation.rows, []);
+        explanation.unmodelled.into_iter().map(|entry| entry.reason).collect()
+    }
+
+    #[test]
+    fn what_is_not_covered_is_listed_with_its_reason() {
+        let pipe = PIPE.case(SameCore);
+        assert!(reason(&SPINNER.case(SameCore), |_| {}).contains("until its time slice ends"));
+        assert!(reason(&PIPE.case(OneProcess), |_| {}).contains("what the others are compared with"));
+        let no_twin = reason(&pipe, |run| run.trials.retain(|trial| trial.case != PIPE.case(OneProcess)));
+        assert_eq!(no_twin, "it was not measured with both ends in one process");
+        let bad_twin = reason(&pipe, |run| {
+            for trial in run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(OneProcess)) {
+                trial.outcome = Outcome::Refused(furlong_model::Unavailable::new("it is too large", ""));
+            }
+        });
+        assert_eq!(bad_twin, "with both ends in one process it is refused: it is too large");
+        assert_eq!(reason(&pipe, |run| run.counts.clear()), "its system calls were not counted");
+        let no_calls = reason(&pipe, |run| {
+            let twin = run.counts.iter_mut().find(|count| count.case == PIPE.case(OneProcess)).unwrap();
+            twin.roles[0].round_trips = 0;
+        });
+        assert_eq!(no_calls, "its system calls with both ends in one process were not counted");
+        let no_cost = reason(&pipe, |run| run.costs.clear());
+        assert_eq!(no_cost, "the run does not tell the cost system-call");
+        let paced = Case { pace: Pace::Gap(100), ..pipe };
+        let paced = reason(&paced.clone(), |run| {
+            run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)).for_each(|trial| {
+                trial.case = paced.clone();
+                if let Outcome::Measured(measured) = &mut trial.outcome {
+                    measured.elapsed_ns += 100 * measured.round_trips;
+                }
+            });
+        });
+        assert!(paced.contains("a pace of their own"), "{paced}");
+    }
+
+    #[test]
+    fn only_what_was_asked_is_explained() {
+        let run = Made::with_references().row(&PIPE, &EVERYWHERE).run();
+        let explanation = explain(&run, &[PIPE.case(SameCore)]);
+        assert_eq!((explanation.rows.len(), explanation.unmodelled.len()), (1, 0));
+        let agreement = Agreement { rows: 1, within_10_percent: 1, within_20_percent: 1 };
+        assert_eq!(explanation.agreement, agreement);
+        assert_eq!(explain(&run, &[]).agreement, Agreement::default());
+    }
+
+    #[test]
+    fn cases_without_a_speed_are_skipped() {
+        let run = Run::from_records(fixture::records()).unwrap();
+        let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
+        let explanation = explain(&run, &asked);
+        assert!(explanation.rows.is_empty() && !explanation.unmodelled.is_empty());
+        assert_eq!(explanation.skipped, summarise(&run).skipped);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Any figures in place of counts and costs must still give an explanation that can be written and read.
+        #[test]
+        fn no_figures_make_it_panic(
+            number in prop_oneof![Just("0"), Just("1"), Just("18446744073709551615")],
+            cost in prop_oneof![Just("0.0"), Just("-1.5"), Just("1e308"), Just("1e-308")],
+            field in prop::sample::select(vec![
+                "round_trips", "voluntary_switches", "involuntary_switches", "minor_faults", "read", "size_bytes",
+            ]),
+        ) {
+            let records = Made::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE).records();
+            let replaced = |text: String, field: &str, value: &str| {
+                let key = format!("\"{field}\":");
+                let mut parts = text.split(&key);
+                let mut changed = parts.next().unwrap_or_default().to_owned();
+                for part in parts {
+                    changed += &format!("{key}{value}{}", &part[part.find([',', '}']).unwrap_or(0)..]);
+                }
+                changed
+            };
+            let changed = records.into_iter().filter_map(|record| {
+                let text = replaced(serde_json::to_string(&record).unwrap(), "ns", cost);
+                // The bounds of declared calls are objects, and stay.
+                serde_json::from_str::<Record>(&replaced(text.clone(), field, number))
+                    .or_else(|_| serde_json::from_str(&text)).ok()
+            });
+            let run = Run::from_records(changed).unwrap();
+            let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
+            let explanation = explain(&run, &asked);
+            let json = crate::render::explanation_json(&explanation);
+            prop_assert_eq!(&serde_json::from_str::<Explanation>(&json).unwrap(), &explanation);
+            crate::render::explanation_table(&explanation, crate::render::Style::default());
+            crate::render::costs_table(&explanation.costs, crate::render::Style::default());
+            let counts = crate::CountSummary::of(&run);
+            let json = crate::render::count_json(&counts);
+            prop_assert_eq!(serde_json::from_str::<crate::CountSummary>(&json).unwrap(), counts);
+        }
+    }
+}

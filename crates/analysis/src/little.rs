@@ -1,0 +1,103 @@
+//! Little's law: rate times mean latency is the number of messages in flight. A clock that leaves out part of a
+//! round trip, or counts some twice, breaks it.
+
+use crate::{Distribution, Law, law::Breach};
+use furlong_model::{Measurement, Pace, format_ns};
+
+/// How far two ways to the same time may be apart, as a share of the time a round trip takes by rate.
+const TOLERANCE: f64 = 0.05;
+/// Samples are whole nanoseconds, so a mean can be off by as much, in nanoseconds.
+const ROUNDING_NS: f64 = 1.0;
+/// How much sooner than asked messages may follow each other, as a share of what was asked.
+const EARLY: f64 = 0.01;
+
+/// Checks one trial at this pace; it has round trips.
+pub(crate) fn obeys_little(pace: Pace, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
+    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
+    let mean_ns = times.mean_ns();
+    let kept = match pace {
+        Pace::Closed => one_in_flight(by_rate_ns, mean_ns),
+        Pace::Gap(gap_ns) => gap_fits(by_rate_ns, mean_ns, gap_ns as f64),
+        Pace::Every(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
+    };
+    kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
+}
+
+/// The next message follows the last answer at once.
+fn one_in_flight(by_rate_ns: f64, mean_ns: f64) -> Result<(), String> {
+    if (mean_ns - by_rate_ns).abs() <= TOLERANCE * by_rate_ns + ROUNDING_NS {
+        return Ok(());
+    }
+    Err(format!(
+        "{} a round trip by rate, {} by mean, so {:.2} messages in flight instead of 1",
+        format_ns(by_rate_ns),
+        format_ns(mean_ns),
+        mean_ns / by_rate_ns,
+    ))
+}
+
+/// Round trip and gap follow each other. A gap may last longer than asked, so that only one side can be checked.
+fn gap_fits(by_rate_ns: f64, mean_ns: f64, gap_ns: f64) -> Result<(), String> {
+    if mean_ns + gap_ns <= by_rate_ns * (1.0 + TOLERANCE) + ROUNDING_NS {
+        return Ok(());
+    }
+    Err(format!(
+        "a round trip of {} and a gap of {} do not fit into the {} that both took by rate",
+        format_ns(mean_ns),
+        format_ns(gap_ns),
+        format_ns(by_rate_ns),
+    ))
+}
+
+/// Latency is from the time at which a message was due, so it may exceed the interval, and late messages catch up.
+/// Over a whole trial none may be sent before it was due.
+fn not_early(by_rate_ns: f64, interval_ns: f64) -> Result<(), String> {
+    if by_rate_ns >= interval_ns * (1.0 - EARLY) {
+        return Ok(());
+    }
+    let (by_rate, interval) = (format_ns(by_rate_ns), format_ns(interval_ns));
+    Err(format!("a message every {by_rate} by rate, and one every {interval} was asked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, decoded, measurement};
+    use furlong_model::{Placement, Wait};
+
+    /// What is said of 2000 round trips of about 53 us each that took this long each by rate.
+    fn breach(pace: Pace, by_rate_ns: u64) -> Option<String> {
+        let mut trial = measurement(&case("pipe", Wait::Block, Placement::OtherCore), 52_000.0, 0);
+        trial.elapsed_ns = by_rate_ns * trial.round_trips;
+        let times = decoded(&trial);
+        obeys_little(pace, &trial, &times).err().map(|breach| {
+            assert_eq!(breach.law, Law::LittlesLaw);
+            breach.reason
+        })
+    }
+
+    #[test]
+    fn one_message_is_in_flight_at_a_closed_pace() {
+        assert_eq!(breach(Pace::Closed, 53_000), None);
+        let found = breach(Pace::Closed, 26_500).unwrap();
+        assert!(found.contains("2.01 messages in flight"), "{found}");
+    }
+
+    #[test]
+    fn a_gap_is_time_on_top() {
+        assert_eq!(breach(Pace::Gap(100_000), 153_200), None);
+        assert_eq!(breach(Pace::Gap(100_000), 400_000), None, "a gap may last longer");
+        assert_eq!(breach(Pace::Gap(100_000), 147_000), None, "within 5 %");
+        let found = breach(Pace::Gap(100_000), 140_000).unwrap();
+        assert!(found.contains("a gap of 100 us do not fit into the 140 us"), "{found}");
+    }
+
+    #[test]
+    fn fixed_times_may_be_late_but_not_early() {
+        assert_eq!(breach(Pace::Every(50_000), 50_000), None, "latency above the interval is a queue");
+        assert_eq!(breach(Pace::Every(50_000), 49_600), None);
+        assert_eq!(breach(Pace::Every(50_000), 90_000), None);
+        let found = breach(Pace::Every(50_000), 49_000).unwrap();
+        assert!(found.contains("every 49.0 us by rate, and one every 50.0 us"), "{found}");
+    }
+}

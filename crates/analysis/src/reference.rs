@@ -1,0 +1,124 @@
+//! Rows that carry nothing and make the same calls wherever their roles run: what they take longer between two
+//! processes than in one is waiting alone.
+
+use crate::{
+    Distribution, Row, Run,
+    checks::on_two_processors,
+    count::{count_of, system_calls},
+    row::tidy,
+    statistics::{bootstrap_interval, median},
+};
+use furlong_model::{Case, Family, Outcome, Placement, WaitKind};
+
+/// How far the calls of a row may be from those in one process, as a share: a few are repeated.
+const CALLS_APART: f64 = 0.02;
+/// Fewest switches of a role that waits, in a round trip over both roles. With fewer, most waits found what they
+/// waited for, and the row tells little about the others.
+const FEWEST_SWITCHES: f64 = 1.0;
+
+/// What the roles of a reference row wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// For the processor that both share: each switch of either is one.
+    OneCore,
+    /// To be woken on a processor of their own: each switch to wait is one.
+    TwoCores,
+}
+
+/// Nanoseconds of one switch or wake-up, from reference rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ReferenceFigure {
+    /// The median over the rows.
+    pub ns: f64,
+    /// Its 95 % interval; `None` where a row has fewer than three trials.
+    pub ci95: Option<[f64; 2]>,
+    /// What the rows say by themselves, the least and the most.
+    pub spread: [f64; 2],
+    /// The rows, `mechanism/wait`.
+    pub from: Vec<String>,
+}
+
+/// One row between two processes and in one.
+struct Reference<'a> {
+    row: &'a Row,
+    /// Switches, or wake-ups, in a round trip.
+    switches: f64,
+    /// Medians of the trials in nanoseconds, between two processes and in one.
+    medians: [Vec<f64>; 2],
+}
+
+impl Reference<'_> {
+    /// (median between two processes - median in one) / switches.
+    fn ns(&self, between: &[f64], within: &[f64]) -> f64 {
+        let [between, within] = [between, within].map(|medians| median(medians).unwrap_or_default());
+        (between - within) / self.switches
+    }
+}
+
+impl ReferenceFigure {
+    /// From all reference rows among `rows` but those of the mechanism `excluded`; `None` if there is none, or if
+    /// between two processes nothing takes longer.
+    pub(crate) fn of(run: &Run, rows: &[Row], waiting: Waiting, excluded: Option<&str>) -> Option<Self> {
+        let mut references: Vec<_> = rows
+            .iter()
+            .filter(|row| excluded != Some(row.case.mechanism.as_str()))
+            .filter_map(|row| reference(run, rows, row, waiting))
+            .collect();
+        references.sort_by(|a, b| a.row.case.cmp(&b.row.case));
+        let samples: Vec<_> = references.iter().flat_map(|row| &row.medians).map(Vec::as_slice).collect();
+        let estimates: Vec<_> =
+            references.iter().map(|row| row.ns(&row.medians[0], &row.medians[1])).collect();
+        let ns = median(&estimates).filter(|ns| *ns > 0.0)?;
+        let statistic = |drawn: &[Vec<f64>]| {
+            let estimates =
+                references.iter().zip(drawn.chunks_exact(2)).map(|(row, drawn)| row.ns(&drawn[0], &drawn[1]));
+            median(&estimates.collect::<Vec<_>>()).unwrap_or_default()
+        };
+        let ends = estimates.iter().fold([ns, ns], |[least, most], one| [least.min(*one), most.max(*one)]);
+        Some(ReferenceFigure {
+            ns: tidy(ns),
+            ci95: bootstrap_interval(&samples, statistic, run.header.seed).map(|ends| ends.map(tidy)),
+            spread: ends.map(tidy),
+            from: references.iter().map(|reference| reference.row.case.row()).collect(),
+        })
+    }
+}
+
+/// `row` as a reference, if it is one.
+fn reference<'a>(run: &Run, rows: &[Row], row: &'a Row, waiting: Waiting) -> Option<Reference<'a>> {
+    let case = &row.case;
+    let carries_nothing = row.family == Some(Family::Notification);
+    let sleeps = case.wait.kind() == WaitKind::Sleeping && case.pace.is_closed();
+    let twin = Case { placement: Placement::OneProcess, ..case.clone() };
+    let has_twin = rows.iter().any(|other| other.case == twin);
+    let switches = row.switches_per_round_trip;
+    let (is_there, switches) = match waiting {
+        Waiting::OneCore => {
+            let on_one_core = case.placement != Placement::OneProcess && !on_two_processors(case.placement);
+            (on_one_core, switches.voluntary + switches.involuntary)
+        }
+        Waiting::TwoCores => (on_two_processors(case.placement), switches.voluntary),
+    };
+    let is_one = carries_nothing && sleeps && has_twin && is_there && switches >= FEWEST_SWITCHES;
+    (is_one && calls_are_alike(run, case, &twin)).then(|| Reference {
+        row,
+        switches,
+        medians: [medians(run, case), medians(run, &twin)],
+    })
+}
+
+/// Where waiting needs calls of its own, those would be counted as a part of the switch.
+fn calls_are_alike(run: &Run, case: &Case, twin: &Case) -> bool {
+    let calls = |case: &Case| count_of(run, case).and_then(system_calls);
+    calls(case).zip(calls(twin)).is_some_and(|(case, twin)| (case - twin).abs() <= CALLS_APART * twin)
+}
+
+/// The median of each measured trial of `case`, in nanoseconds.
+fn medians(run: &Run, case: &Case) -> Vec<f64> {
+    let trials = run.trials.iter().filter(|trial| trial.case == *case);
+    let decoded = trials.filter_map(|trial| match &trial.outcome {
+        Outcome::Measured(measured) => Distribution::decode(&measured.histogram).ok(),
+        _ => None,
+    });
+    decoded.map(|times| times.median_ns()).collect()
+}

@@ -1,0 +1,31 @@
+//! Columns aligned for a terminal.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
+
+/// What stands above a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether the column holds words, and not figures.
+    pub words: bool,
+}
+
+/// A header with a rule below it, two lines, then a line a row: words to the left, figures to the right.
+pub(super) fn grid(heads: &[Head], rows: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table
+        .set_style(TableComponent::HeaderLines, '─')
+        .set_style(TableComponent::MiddleHeaderIntersections, '─');
+    table.set_header(heads.iter().map(|head| head.name));
+    for row in rows {
+        table.add_row(row);
+    }
+    for (head, made) in heads.iter().zip(table.column_iter_mut()) {
+        // One space here and one from the empty border make two.
+        made.set_padding((0, 1));
+        made.set_cell_alignment(if head.words { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}

@@ -1,0 +1,232 @@
+//! The parts of a round trip, each with how often it happens and what it costs once.
+
+use crate::{
+    Costs, Row,
+    checks::on_two_processors,
+    costs::{CONTEXT_SWITCH, WAKE_UP, describe},
+    row::tidy,
+};
+use furlong_model::{Cost, Family, WaitKind};
+use serde::{Deserialize, Serialize};
+
+/// Messages in a round trip.
+pub(crate) const MESSAGES: f64 = 2.0;
+/// The message that a longer one is compared with where the reader sleeps, in bytes.
+const SHORT_BYTES: usize = 8;
+/// Page faults beyond those in one process that make a part of their own, in a round trip.
+const FEW_FAULTS: f64 = 0.01;
+
+/// A part of a round trip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Entering the kernel and coming back.
+    SystemCalls,
+    /// Copying the bytes, in caches that are warm.
+    Copying,
+    /// What the mechanism's calls do beside that.
+    OwnPath,
+    /// One role giving way to the other on one core.
+    ContextSwitches,
+    /// Waking a role that sleeps on another core.
+    WakeUps,
+    /// Bytes that lie in another core's cache, or in none that is near.
+    CacheLinesAcross,
+    /// Touching memory for the first time.
+    PageFaults,
+}
+
+impl Part {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::SystemCalls => "system calls",
+            Part::Copying => "copying",
+            Part::OwnPath => "own path",
+            Part::ContextSwitches => "context switches",
+            Part::WakeUps => "wake-ups",
+            Part::CacheLinesAcross => "cache lines across",
+            Part::PageFaults => "page faults",
+        }
+    }
+}
+
+/// One part of one row's round trip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// Which.
+    pub name: Part,
+    /// How often in a round trip.
+    pub count: f64,
+    /// Nanoseconds each time.
+    pub cost_ns: f64,
+    /// Nanoseconds in a round trip: count times cost.
+    pub ns: f64,
+    /// Where count and cost come from, in a few words.
+    pub how: String,
+}
+
+impl Term {
+    fn new(name: Part, count: f64, cost_ns: f64, how: &str) -> Self {
+        let (count, cost_ns, ns) = (tidy(count), tidy(cost_ns), tidy(count * cost_ns));
+        Term { name, count, cost_ns, ns, how: how.to_owned() }
+    }
+}
+
+/// A row with all that its explanation rests on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// What is explained.
+    pub row: &'a Row,
+    /// The same with both ends in one process.
+    pub twin: &'a Row,
+    /// System calls in a round trip of the row, over both roles.
+    pub calls: f64,
+    /// The same of the twin.
+    pub twin_calls: f64,
+    /// What the machine charges.
+    pub costs: &'a Costs,
+}
+
+impl Subject<'_> {
+    /// All parts, or the cost that is missing.
+    pub(crate) fn terms(&self) -> Result<Vec<Term>, String> {
+        let mut terms = vec![self.system_calls()?, self.copying()?, self.own_path()?];
+        if self.on_two_cores() {
+            if self.sleeps() {
+                terms.push(self.wake_ups()?);
+            }
+            terms.push(self.cache_lines_across()?);
+        } else {
+            terms.push(self.context_switches()?);
+        }
+        terms.extend(self.page_faults()?);
+        Ok(terms)
+    }
+
+    /// Of a row that spins only the calls that carry its messages: attempts in vain take time that is waited anyway.
+    fn system_calls(&self) -> Result<Term, String> {
+        let cost_ns = self.needed_ns(describe(Cost::SystemCall).0, self.counted_calls())?;
+        let how = if self.sleeps() { "counted in both roles" } else { "counted in one process" };
+        Ok(Term::new(Part::SystemCalls, self.counted_calls(), cost_ns, how))
+    }
+
+    /// System calls that lengthen a round trip.
+    pub(crate) fn counted_calls(&self) -> f64 {
+        if self.sleeps() { self.calls } else { self.twin_calls }
+    }
+
+    fn copying(&self) -> Result<Term, String> {
+        let how = match self.copies() {
+            0 => "nothing is copied",
+            1 => "one copy a message",
+            _ => "two copies a message",
+        };
+        Ok(Term::new(Part::Copying, MESSAGES * f64::from(self.copies()), self.copy_ns()?, how))
+    }
+
+    /// Median of the twin, less what it is known to spend on entering the kernel and on copying.
+    fn own_path(&self) -> Result<Term, String> {
+        let calls_ns = self.twin_calls * self.needed_ns(describe(Cost::SystemCall).0, self.twin_calls)?;
+        let copies_ns = MESSAGES * f64::from(self.copies()) * self.copy_ns()?;
+        let own_ns = (self.twin.round_trip_ns.p50 - calls_ns - copies_ns).max(0.0);
+        Ok(Term::new(Part::OwnPath, 1.0, own_ns, "measured in one process"))
+    }
+
+    fn context_switches(&self) -> Result<Term, String> {
+        let cost_ns = self.needed_ns(CONTEXT_SWITCH, self.switches())?;
+        Ok(Term::new(Part::ContextSwitches, self.switches(), cost_ns, "counted while measured"))
+    }
+
+    /// Context switches in a round trip of the row, of either kind, over both roles.
+    pub(crate) fn switches(&self) -> f64 {
+        let switches = self.row.switches_per_round_trip;
+        switches.voluntary + switches.involuntary
+    }
+
+    fn wake_ups(&self) -> Result<Term, String> {
+        let sleeps = self.row.switches_per_round_trip.voluntary;
+        Ok(Term::new(Part::WakeUps, sleeps, self.needed_ns(WAKE_UP, sleeps)?, "counted while measured"))
+    }
+
+    fn cache_lines_across(&self) -> Result<Term, String> {
+        let how = if self.sleeps() { "a cold reader, beyond copying" } else { "two cores that spin" };
+        let size = self.row.case.size_bytes;
+        let missing = || missing(describe(self.across()).0);
+        Ok(Term::new(Part::CacheLinesAcross, MESSAGES, self.across_beyond_ns(size).ok_or_else(missing)?, how))
+    }
+
+    /// Faults of the twin are in its own path already.
+    fn page_faults(&self) -> Result<Option<Term>, String> {
+        let [row, twin] = [self.row, self.twin].map(|row| row.page_faults_per_round_trip.minor);
+        let more = row - twin;
+        if more <= FEW_FAULTS {
+            return Ok(None);
+        }
+        let cost_ns = self.needed_ns(describe(Cost::PageFault).0, more)?;
+        Ok(Some(Term::new(Part::PageFaults, more, cost_ns, "more than in one process")))
+    }
+
+    /// Copies of a message: the record does not hold it, but the kind of mechanism tells.
+    pub(crate) fn copies(&self) -> u8 {
+        match self.row.family {
+            Some(Family::Notification | Family::Floor) => 0,
+            Some(Family::RemoteMemory) => 1,
+            _ => 2,
+        }
+    }
+
+    /// What grows with the size, in a round trip of `size_bytes`: copying, and on two cores the cache lines beyond
+    /// those of the shortest message.
+    pub(crate) fn by_size_ns(&self, size_bytes: usize) -> Option<f64> {
+        let copies_ns = MESSAGES * f64::from(self.copies()) * self.costs.copy_ns(size_bytes)?;
+        if !self.on_two_cores() {
+            return Some(copies_ns);
+        }
+        let lines_ns = self.across_beyond_ns(size_bytes)? - self.across_beyond_ns(SHORT_BYTES)?;
+        Some(copies_ns + MESSAGES * lines_ns.max(0.0))
+    }
+
+    /// What a message takes from core to core beyond writing and reading it on one.
+    fn across_beyond_ns(&self, size_bytes: usize) -> Option<f64> {
+        // By its definition, the cost of a sleeping reader is none up to here.
+        if self.sleeps() && size_bytes <= SHORT_BYTES {
+            return Some(0.0);
+        }
+        let across_ns = self.costs.across_ns(size_bytes, self.sleeps())?;
+        Some((across_ns - 2.0 * self.costs.copy_ns(size_bytes)?).max(0.0))
+    }
+
+    fn across(&self) -> Cost {
+        if self.sleeps() { Cost::CopyAcrossAsleep } else { Cost::CopyAcross }
+    }
+
+    /// A copy of one message; of what is never copied nobody needs the cost.
+    fn copy_ns(&self) -> Result<f64, String> {
+        if self.copies() == 0 {
+            return Ok(0.0);
+        }
+        self.costs.copy_ns(self.row.case.size_bytes).ok_or_else(|| missing(describe(Cost::Copy).0))
+    }
+
+    /// The cost of this name; of what never happens nobody needs it.
+    fn needed_ns(&self, name: &str, count: f64) -> Result<f64, String> {
+        match self.costs.ns(name) {
+            Some(ns) => Ok(ns),
+            None if count <= 0.0 => Ok(0.0),
+            None => Err(missing(name)),
+        }
+    }
+
+    fn sleeps(&self) -> bool {
+        self.row.case.wait.kind() == WaitKind::Sleeping
+    }
+
+    fn on_two_cores(&self) -> bool {
+        on_two_processors(self.row.case.placement)
+    }
+}
+
+fn missing(name: &str) -> String {
+    format!("the run does not tell the cost {name}")
+}

@@ -1,0 +1,166 @@
+//! What this machine charges for the things of which a round trip is made: one look, taken between trials.
+//!
+//! Each figure is the median of several batches in a process that does nothing else. Context switches and wake-ups
+//! are not measured here: what they take depends on how a process waits, so they come from rows of the same run.
+
+use crate::bare_pair;
+use crate::pinned::{self, Body, Figures};
+use furlong_mechanism::{Link, Spec};
+use furlong_model::{Cost, CostFigure, CostReading};
+use furlong_os::memory::{Pages, Region, page_bytes};
+use furlong_os::{clock, futex, identity, posix_semaphore, sysv_semaphore};
+use std::hint::black_box;
+use std::io;
+
+/// Batches of which a figure is the median.
+const BATCHES: usize = 7;
+
+/// The time that a batch is to take, roughly, in nanoseconds.
+const BATCH_NS: u64 = 100_000;
+
+/// Sizes that are copied: from the first cache to memory.
+const COPY_SIZES: [usize; 10] =
+    [64, 128, 512, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 16 << 20];
+
+/// Sizes that are handed from core to core.
+const ACROSS_SIZES: [usize; 9] = [8, 64, 128, 512, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20];
+
+/// Sizes that are handed to a core that sleeps; with less no difference can be seen.
+const ASLEEP_SIZES: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, 1 << 20];
+
+/// Round trips of each of those.
+const ASLEEP_PAIRS: usize = 40;
+
+/// One look, `at_ns` after the run began: on the first of the processors, and between both where there are two.
+/// What cannot be had is left out. `spec` has names that are free between trials.
+pub(crate) fn look(at_ns: u64, processor: usize, pair: Option<[usize; 2]>, spec: &Spec) -> CostReading {
+    let mut figures = on_one(processor, spec).unwrap_or_default();
+    if let Some(pair) = pair {
+        figures.extend(across(
+            Cost::CopyAcross,
+            &ACROSS_SIZES,
+            bare_pair::spinning(pair, &ACROSS_SIZES, BATCHES),
+        ));
+        let asleep = bare_pair::sleeping(pair, &ASLEEP_SIZES, ASLEEP_PAIRS);
+        figures.extend(across(Cost::CopyAcrossAsleep, &ASLEEP_SIZES, asleep));
+    }
+    CostReading { at_ns, figures }
+}
+
+fn across(cost: Cost, sizes: &[usize], times: io::Result<Vec<Option<f64>>>) -> Vec<CostFigure> {
+    let figure = |(size, ns): (&usize, Option<f64>)| {
+        // Where noise is larger than the difference it may come out below nothing.
+        Some(CostFigure { cost, size_bytes: Some(*size), ns: ns?.max(0.0) })
+    };
+    sizes.iter().zip(times.unwrap_or_default()).filter_map(figure).collect()
+}
+
+/// What is measured in one process, in the order in which figures are left.
+const SINGLE: [Cost; 7] = [
+    Cost::ClockRead,
+    Cost::SystemCall,
+    Cost::FutexWake,
+    Cost::FutexWait,
+    Cost::PosixSemaphore,
+    Cost::SysvSemaphore,
+    Cost::PageFault,
+];
+
+fn on_one(processor: usize, spec: &Spec) -> io::Result<Vec<CostFigure>> {
+    // The link removes the semaphores, whatever becomes of the process that uses them.
+    let mut link = Link::new();
+    let semaphores = sysv_semaphore::create(spec.key, 1).ok();
+    if let Some(set) = semaphores {
+        link.owns_semaphores(set);
+    }
+    let body: Body<'_> = Box::new(move |figures| {
+        let measured = |(index, cost): (usize, &Cost)| leave(figures, index, single(*cost, semaphores));
+        SINGLE.iter().enumerate().for_each(measured);
+        let copied = |(index, size): (usize, &usize)| leave(figures, SINGLE.len() + index, copy(*size).ok());
+        COPY_SIZES.iter().enumerate().for_each(copied);
+    });
+    let left = pinned::measure(vec![(processor, body)])?;
+    let kinds = SINGLE.iter().map(|cost| (*cost, None));
+    let copies = COPY_SIZES.iter().map(|size| (Cost::Copy, Some(*size)));
+    let figure = |(index, (cost, size_bytes))| Some(CostFigure { cost, size_bytes, ns: left.get(index)? });
+    Ok(kinds.chain(copies).enumerate().filter_map(figure).collect())
+}
+
+fn leave(figures: &Figures, index: usize, ns: Option<f64>) {
+    if let Some(ns) = ns {
+        figures.leave(index, ns);
+    }
+}
+
+/// The time of one `cost` in this process; `None` where the kernel has no such thing.
+fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
+    match cost {
+        Cost::ClockRead => Some(each(|| {
+            black_box(clock::now_ns());
+        })),
+        Cost::SystemCall => Some(each(|| {
+            black_box(identity::parent_process());
+        })),
+        Cost::FutexWake => with_page(|page| each_result(|| futex::wake(page.word(0))))?,
+        // The word is 0, so nobody sleeps while it is 1.
+        Cost::FutexWait => with_page(|page| each_result(|| futex::wait(page.word(0), 1)))?,
+        Cost::PosixSemaphore => with_page(|page| {
+            posix_semaphore::initialise(page, 0).ok()?;
+            each_result(|| posix_semaphore::post(page, 0).and_then(|()| posix_semaphore::wait(page, 0)))
+        })?,
+        Cost::SysvSemaphore => {
+            let set = semaphores?;
+            each_result(|| sysv_semaphore::post(set, 0).and_then(|()| sysv_semaphore::wait(set, 0, true)))
+        }
+        Cost::PageFault => page_fault().ok(),
+        Cost::Copy | Cost::CopyAcross | Cost::CopyAcrossAsleep => None,
+    }
+}
+
+fn with_page<T>(measure: impl FnOnce(&Region) -> T) -> Option<T> {
+    Region::anonymous(page_bytes()).ok().map(|page| measure(&page))
+}
+
+/// The median time of one `step`, in nanoseconds.
+fn each(mut step: impl FnMut()) -> f64 {
+    let time = |steps: u32, step: &mut dyn FnMut(u32)| {
+        let start = clock::now_ns();
+        step(steps);
+        (clock::now_ns() - start) as f64 / f64::from(steps)
+    };
+    let mut steps = |count: u32| (0..count).for_each(|_| step());
+    let first_ns = time(4, &mut steps).max(1.0);
+    let count = (BATCH_NS as f64 / first_ns).clamp(1.0, 1e5) as u32;
+    let mut times: Vec<f64> = (0..BATCHES).map(|_| time(count, &mut steps)).collect();
+    times.sort_by(f64::total_cmp);
+    times[BATCHES / 2]
+}
+
+/// The same where a step can fail; then there is no figure.
+fn each_result(mut step: impl FnMut() -> io::Result<()>) -> Option<f64> {
+    let mut failed = false;
+    let ns = each(|| failed |= step().is_err());
+    (!failed).then_some(ns)
+}
+
+/// The first touch of a page, in nanoseconds.
+fn page_fault() -> io::Result<f64> {
+    const PAGES: usize = 64;
+    let mut times = Vec::new();
+    for _ in 0..BATCHES {
+        let mut pages = Pages::new(PAGES * page_bytes())?;
+        let start = clock::now_ns();
+        pages.iter_mut().step_by(page_bytes()).for_each(|byte| *byte = 1);
+        times.push((clock::now_ns() - start) as f64 / PAGES as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[BATCHES / 2])
+}
+
+/// Copying `size` bytes from one place to another, over and over, in nanoseconds.
+fn copy(size: usize) -> io::Result<f64> {
+    let (mut from, mut to) = (Pages::new(size)?, Pages::new(size)?);
+    from.fill(1);
+    to.fill(2);
+    Ok(each(|| black_box(&mut to[..]).copy_from_slice(black_box(&from[..]))))
+}

@@ -1,0 +1,114 @@
+//! One trial: make a link, start both roles, watch them, and say what came of it.
+
+mod player;
+mod stage;
+
+use crate::registry::Driver;
+use crate::session::Session;
+use furlong_model::{Case, Failure, Fault, Outcome, Phase, Role, Unavailable};
+use furlong_os::clock;
+use stage::Stage;
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+/// How one trial is to be run.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Time for the measured leg.
+    pub budget: Duration,
+    /// The least time to warm up; until the pace is steady if not given.
+    pub warm_up: Option<Duration>,
+    /// How long nothing may happen before the trial is given up.
+    pub patience: Duration,
+    /// What a reading of the clock costs, in nanoseconds.
+    pub clock_read_ns: f64,
+    /// Round trips after which the measured leg ends, if its time has not run out before.
+    pub most_round_trips: Option<u64>,
+}
+
+/// Looks on while a trial takes place.
+pub(crate) trait Observer {
+    /// All roles, here with their process numbers, wait to be let into `phase`.
+    fn before(&mut self, _phase: Phase, _roles: &[(Role, i32)]) {}
+
+    /// Readable when there is something to attend to.
+    fn descriptors(&self) -> Vec<RawFd> {
+        Vec::new()
+    }
+
+    /// Does what is to be done, without waiting.
+    fn attend(&mut self) {}
+}
+
+/// Nobody looks on.
+struct Nobody;
+
+impl Observer for Nobody {}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            budget: Duration::from_millis(40),
+            warm_up: None,
+            patience: Duration::from_secs(10),
+            clock_read_ns: clock::cost_and_step_ns().0,
+            most_round_trips: None,
+        }
+    }
+}
+
+/// Why there is no outcome: somebody wants the run to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted {
+    /// By this signal.
+    pub signal: i32,
+}
+
+/// Runs one trial.
+///
+/// # Errors
+/// [`Interrupted`], after everything that was started has ended.
+pub fn run(
+    drivers: &[Driver],
+    driver: &Driver,
+    case: &Case,
+    processors: [usize; 2],
+    session: &Session,
+    settings: &Settings,
+) -> Result<Outcome, Interrupted> {
+    observed(drivers, driver, case, processors, session, settings, &mut Nobody)
+}
+
+/// Runs one trial with somebody looking on.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn observed(
+    drivers: &[Driver],
+    driver: &Driver,
+    case: &Case,
+    processors: [usize; 2],
+    session: &Session,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Interrupted> {
+    match Stage::set(drivers, driver, case, processors, session, settings) {
+        Ok(mut stage) => stage.watch(session, observer),
+        Err((phase, error)) => Ok(not_set(phase, &error)),
+    }
+}
+
+/// The outcome of a trial that did not begin. What the kernel lacks or a filter forbids is no failure.
+fn not_set(phase: Phase, error: &io::Error) -> Outcome {
+    let unavailable =
+        |why: &str, remedy: &str| Outcome::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy));
+    match (phase, error.kind()) {
+        (Phase::Create, io::ErrorKind::Unsupported) => unavailable("the kernel lacks it (ENOSYS)", ""),
+        (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
+            "it is forbidden here (EPERM or EACCES)",
+            "look at rights and, in a container, at its seccomp profile",
+        ),
+        _ => Outcome::Failed(Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }),
+    }
+}

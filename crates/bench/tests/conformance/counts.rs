@@ -1,0 +1,71 @@
+//! Whether every row makes the system calls that it declares, by every method of counting that is to be had.
+
+use crate::rows::{case, session};
+use crate::saboteur::{self, CALL, LATE, name};
+use furlong_analysis::undeclared_calls;
+use furlong_bench::count::Counting;
+use furlong_bench::trial::Settings;
+use furlong_bench::{Driver, placement, registry};
+use furlong_model::{Count, CountMethod, Wait};
+use libtest_mimic::{Completion, Failed, Trial};
+
+/// Two tests for each row.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for driver in registry() {
+        for &wait in driver.capabilities.waits {
+            let row = format!("{}/{wait}", driver.capabilities.name);
+            tests.push(Trial::ignorable_test(format!("{row}: calls what it declares"), move || {
+                declared(&driver, wait, Counting::find())
+            }));
+            tests.push(Trial::ignorable_test(
+                format!("{row}: calls what it declares, by ptrace"),
+                move || declared(&driver, wait, Counting::by_ptrace()),
+            ));
+        }
+    }
+    tests.push(Trial::test(
+        "saboteur/call: a call that is not declared is found",
+        an_undeclared_call_is_found,
+    ));
+    tests
+}
+
+fn an_undeclared_call_is_found() -> Result<(), Failed> {
+    let drivers = saboteur::drivers();
+    let driver =
+        drivers.iter().find(|driver| driver.capabilities.name == name(CALL, LATE)).ok_or("no such row")?;
+    for mut counting in [Counting::find(), Counting::by_ptrace()] {
+        let surprise = undeclared_calls(&count(&drivers, driver, Wait::Block, &mut counting)?);
+        if !surprise.as_ref().is_some_and(|surprise| surprise.contains("initiator calls getppid 1.000 times"))
+        {
+            return Err(format!("{surprise:?}").into());
+        }
+    }
+    Ok(())
+}
+
+fn declared(driver: &Driver, wait: Wait, mut counting: Counting) -> Result<Completion, Failed> {
+    if let Err(unavailable) = (driver.probe)() {
+        return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+    }
+    let count = count(&registry(), driver, wait, &mut counting)?;
+    if count.method == CountMethod::Rusage {
+        return Err(format!("nothing could be counted: {:?}", count.why_not_better).into());
+    }
+    if count.roles.iter().any(|role| role.round_trips == 0) {
+        return Err("a role counted no round trip".into());
+    }
+    undeclared_calls(&count).map_or(Ok(Completion::Completed), |surprise| Err(surprise.into()))
+}
+
+fn count(drivers: &[Driver], driver: &Driver, wait: Wait, counting: &mut Counting) -> Result<Count, Failed> {
+    let case = case(driver, wait, driver.capabilities.fixed_size_bytes.unwrap_or(128));
+    let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
+    let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
+    let counted = counting.count(drivers, driver, &case, processors, &session()?, &settings);
+    match counted {
+        Ok(Ok(count)) => Ok(count),
+        other => Err(format!("{case}: {other:?}").into()),
+    }
+}

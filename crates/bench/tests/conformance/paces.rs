@@ -1,0 +1,86 @@
+//! Messages that are sent when they are due, and what becomes of those that are not.
+
+use crate::rows::{case, lasting};
+use crate::saboteur::{self, DAWDLE, LATE, STALL, name};
+use furlong_analysis::{Distribution, Mixture};
+use furlong_bench::{Driver, registry};
+use furlong_model::{Case, Measurement, Outcome, Pace, Wait};
+use libtest_mimic::{Failed, Trial};
+use std::time::Duration;
+
+/// The paces, each with a row that sleeps and one that spins.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for wait in [Wait::Block, Wait::Spin] {
+        tests.push(Trial::test(format!("pace/{wait}: a gap is kept"), move || a_gap_is_kept(wait)));
+        tests.push(Trial::test(format!("pace/{wait}: a rate is kept"), move || a_rate_is_kept(wait)));
+        tests.push(Trial::test(format!("pace/{wait}: late sends are told"), move || {
+            late_sends_are_told(wait)
+        }));
+    }
+    tests.push(Trial::test("pace/stall: shows at a fixed rate", a_stall_shows_at_a_fixed_rate));
+    tests
+}
+
+fn paced(
+    drivers: &[Driver],
+    mechanism: Option<&str>,
+    wait: Wait,
+    pace: Pace,
+    budget: Duration,
+) -> Result<Measurement, Failed> {
+    let suits = |driver: &&Driver| {
+        let promises = driver.capabilities;
+        mechanism
+            .map_or(!promises.notifies_only() && promises.waits.contains(&wait), |name| promises.name == name)
+    };
+    let driver = drivers
+        .iter()
+        .filter(suits)
+        .find(|driver| driver.capabilities.name != "null")
+        .ok_or("no such row")?;
+    let case = Case { pace, ..case(driver, wait, 128) };
+    match lasting(drivers, driver, &case, Duration::from_secs(20), budget)? {
+        Outcome::Measured(measured) => Ok(measured),
+        other => Err(format!("{case}: {other:?}").into()),
+    }
+}
+
+fn holds(claim: bool, measured: &Measurement) -> Result<(), Failed> {
+    if claim { Ok(()) } else { Err(format!("{measured:?}").into()) }
+}
+
+fn a_gap_is_kept(wait: Wait) -> Result<(), Failed> {
+    const GAP_NS: u64 = 300_000;
+    let measured = paced(&registry(), None, wait, Pace::Gap(GAP_NS), Duration::from_millis(20))?;
+    holds(measured.elapsed_ns >= measured.round_trips * GAP_NS, &measured)
+}
+
+fn a_rate_is_kept(wait: Wait) -> Result<(), Failed> {
+    const INTERVAL_NS: u64 = 400_000;
+    let measured = paced(&registry(), None, wait, Pace::Every(INTERVAL_NS), Duration::from_millis(40))?;
+    holds(measured.elapsed_ns >= measured.round_trips * INTERVAL_NS, &measured)
+}
+
+/// No answer comes in 100 ns, so nearly every message is late, and its time grows with each.
+fn late_sends_are_told(wait: Wait) -> Result<(), Failed> {
+    let measured = paced(&registry(), None, wait, Pace::Every(100), Duration::from_millis(20))?;
+    holds(measured.late_sends * 10 > measured.round_trips * 9, &measured)
+}
+
+/// One message in a second is slow when the next waits for it, and a tenth of all at a fixed rate.
+fn a_stall_shows_at_a_fixed_rate() -> Result<(), Failed> {
+    let drivers = saboteur::drivers();
+    let p99_ns = |pace: Pace| -> Result<f64, Failed> {
+        let measured =
+            paced(&drivers, Some(name(DAWDLE, LATE)), Wait::Block, pace, Duration::from_millis(2_500))?;
+        let times = Distribution::decode(&measured.histogram).map_err(|error| error.to_string())?;
+        Ok(Mixture::of(&[times]).ok_or("no times")?.quantile_ns(0.99))
+    };
+    let (closed, open) = (p99_ns(Pace::Closed)?, p99_ns(Pace::Every(1_000_000))?);
+    let stall_ns = STALL.as_nanos() as f64;
+    if open > stall_ns / 2.0 && closed < stall_ns / 2.0 {
+        return Ok(());
+    }
+    Err(format!("p99 is {open} ns at a fixed rate and {closed} ns without").into())
+}

@@ -1,0 +1,30 @@
+//! `furlong count`: what a message costs beside time.
+
+use crate::arguments::{CountOptions, ListFormat};
+use crate::exit::Outcome;
+use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::{output, selection};
+use furlong_analysis::{CountSummary, render, summarise};
+use furlong_bench::plan::Plan;
+use furlong_bench::registry;
+use furlong_model::Pace;
+use std::time::Duration;
+
+/// Counts, and prints what was counted.
+pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
+    let drivers = registry();
+    let around = Surroundings::from(&asked.common);
+    let cases = selection::select(&drivers, &asked.cases, Pace::Closed)?;
+    let plan = Plan { count: true, ..plan(cases, 0, Duration::ZERO, &around)? };
+    let performed = perform(&drivers, &plan, around, Save::Not)?;
+    let counted = CountSummary::of(&performed.run);
+    output::print(&match asked.format {
+        ListFormat::Table => render::count_table(&counted, output::style()),
+        ListFormat::Json => render::count_json(&counted),
+    })?;
+    let level = summarise(&performed.run).noise.level;
+    match performed.conclude(&counted.skipped, level, Demands::default()) {
+        Outcome::Done if counted.rows.iter().any(|row| row.as_declared == Some(false)) => Ok(Outcome::Failed),
+        outcome => Ok(outcome),
+    }
+}

@@ -1,0 +1,41 @@
+//! `furlong explain`: where the time of a row goes.
+
+use crate::arguments::{ExplainOptions, ListFormat};
+use crate::exit::{Outcome, Usage};
+use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::{output, selection};
+use furlong_analysis::{explain as explanation, render, summarise};
+use furlong_bench::plan::Plan;
+use furlong_bench::registry;
+use furlong_model::{Case, Pace, Placement};
+
+/// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
+pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
+    let drivers = registry();
+    let around = Surroundings::from(&asked.common);
+    let rows = selection::select(&drivers, &asked.cases, Pace::Closed)?;
+    if rows.iter().all(|case| case.placement == Placement::OneProcess) {
+        let why =
+            "both ends in one process is what other places are explained by: ask for same-core or other-core";
+        return Err(Usage(format!("--place one-process: {why}")).into());
+    }
+    // Whatever is explained is measured with both ends in one process too, and so are the rows by which a context
+    // switch and a wake-up are measured.
+    let twins = rows.iter().map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
+    let references = selection::references(&drivers, &asked.cases.places);
+    let mut cases = rows.clone();
+    for case in twins.chain(references) {
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    let plan = Plan { costs: true, count: true, ..plan(cases, asked.trials, asked.budget.0, &around)? };
+    let performed = perform(&drivers, &plan, around, Save::Not)?;
+    let explained = explanation(&performed.run, &rows);
+    output::print(&match asked.format {
+        ListFormat::Table => render::explanation_table(&explained, output::style()),
+        ListFormat::Json => render::explanation_json(&explained),
+    })?;
+    let level = summarise(&performed.run).noise.level;
+    Ok(performed.conclude(&explained.skipped, level, Demands { require: false, strict: asked.strict }))
+}

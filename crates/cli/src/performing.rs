@@ -1,0 +1,167 @@
+//! Carrying out a plan: surroundings, progress, records, and the run that they make.
+
+use crate::arguments::CommonOptions;
+use crate::exit::Outcome;
+use crate::output;
+use crate::progress::Progress;
+use crate::saving::Store;
+use anyhow::Context;
+use furlong_analysis::{Level, Run, Skipped, SkippedStatus};
+use furlong_bench::Driver;
+use furlong_bench::plan::Plan;
+use furlong_bench::run::{Event, harness};
+use furlong_bench::session::{self, Session};
+use furlong_model::{Case, Harness, Record, RunHeader, SCHEMA};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// Where the records go.
+pub enum Save {
+    /// Under this name.
+    Named(String),
+    /// Under the time.
+    Dated,
+    /// Nowhere.
+    Not,
+}
+
+/// What every plan needs beside its cases.
+pub struct Surroundings {
+    /// How long nothing may happen in a trial.
+    pub timeout: Duration,
+    /// Random if not given.
+    pub seed: Option<u64>,
+    /// Where memory backed by a file has its file.
+    pub file_folder: Option<PathBuf>,
+    /// Whether a line on stderr says how far the run is.
+    pub progress: bool,
+}
+
+impl From<&CommonOptions> for Surroundings {
+    fn from(options: &CommonOptions) -> Self {
+        Surroundings {
+            timeout: options.timeout.0,
+            seed: options.seed,
+            file_folder: options.file_folder.clone(),
+            progress: !options.no_progress,
+        }
+    }
+}
+
+/// A plan without what its surroundings say.
+pub fn plan(cases: Vec<Case>, trials: u32, budget: Duration, around: &Surroundings) -> anyhow::Result<Plan> {
+    Ok(Plan {
+        cases,
+        trials,
+        self_check: None,
+        budget,
+        warm_up: None,
+        costs: false,
+        count: false,
+        patience: around.timeout,
+        seed: around.seed.map_or_else(furlong_os::identity::random, Ok).context("cannot draw a seed")?,
+    })
+}
+
+/// What came of a plan.
+pub struct Performed {
+    /// Everything that was recorded.
+    pub run: Run,
+    /// The signal that ended it, if one did.
+    pub interrupted_by: Option<i32>,
+    /// Where it was saved, if it was to be.
+    saved: anyhow::Result<Option<PathBuf>>,
+}
+
+/// Carries out the plan.
+///
+/// # Errors
+/// What kept it from beginning.
+pub fn perform(
+    drivers: &[Driver],
+    plan: &Plan,
+    around: Surroundings,
+    save: Save,
+) -> anyhow::Result<Performed> {
+    // A folder given by a path from here must mean the same in every role.
+    let file_folder = around.file_folder.map(std::path::absolute).transpose()?;
+    let private = session::enter_private_namespace().is_ok();
+    let session = Session::open(session::Options {
+        program: std::env::current_exe().context("cannot find furlong's own binary")?,
+        file_folder,
+        hear_signals: true,
+    })?;
+    let harness = harness();
+    let header = header(plan, harness, private);
+    let mut store = match save {
+        Save::Named(name) => Some(Store::named(&name)?),
+        Save::Dated => Store::dated(&header),
+        Save::Not => None,
+    };
+    let progress = Progress::new(around.progress);
+    let mut records = Vec::new();
+    let mut keep = |record: Record| {
+        if let Some(store) = &mut store {
+            store.append(&record);
+        }
+        records.push(record);
+    };
+    keep(Record::Run(header));
+    let run = furlong_bench::run::Run { drivers, plan, harness, session: &session };
+    let end = run.go(&mut |event| match event {
+        Event::Record(record) => keep(record.clone()),
+        Event::Begin { done, total, case } => progress.show(done, total, case),
+    });
+    progress.clear();
+    drop(session);
+    Ok(Performed {
+        run: Run::from_records(records)?,
+        interrupted_by: end.interrupted_by,
+        saved: store.map(Store::finish).transpose(),
+    })
+}
+
+/// What a user demands of a run beside its figures.
+#[derive(Clone, Copy, Default)]
+pub struct Demands {
+    /// That everything asked for was measured.
+    pub require: bool,
+    /// That the machine was quiet.
+    pub strict: bool,
+}
+
+impl Performed {
+    /// Says where the run was saved, and how the verb ends: `skipped` are cases without a figure, `level` says how
+    /// quiet the machine was.
+    pub fn conclude(self, skipped: &[Skipped], level: Level, demands: Demands) -> Outcome {
+        match &self.saved {
+            Ok(Some(path)) => output::tell(format_args!("saved: {}", path.display())),
+            Ok(None) => {}
+            Err(error) => output::tell(format_args!("furlong: {error:#}")),
+        }
+        let failed =
+            |skipped: &Skipped| matches!(skipped.status, SkippedStatus::Failed | SkippedStatus::Void);
+        match self.interrupted_by {
+            Some(signal) => Outcome::Interrupted(signal),
+            None if self.saved.is_err() || skipped.iter().any(failed) => Outcome::Failed,
+            None if demands.require && !skipped.is_empty() => Outcome::Missing,
+            None if demands.strict && level != Level::Quiet => Outcome::Unfit,
+            None => Outcome::Done,
+        }
+    }
+}
+
+fn header(plan: &Plan, harness: Harness, private_ipc_namespace: bool) -> RunHeader {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    RunHeader {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        argv: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        started_unix_s: since_1970.as_secs(),
+        seed: plan.seed,
+        trials: plan.trials,
+        budget_ns: plan.budget.as_nanos() as u64,
+        machine: furlong_os::facts::machine(private_ipc_namespace),
+        harness,
+    }
+}

@@ -1,0 +1,143 @@
+//! `perf_event_open`: the events that the kernel counts or logs for one process.
+
+use crate::descriptor::own;
+use crate::error::{check, retry};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// `struct perf_event_attr` as of its fifth version (Linux 4.1), which later kernels read as well.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Attributes {
+    /// The kind of event, one of the constants below.
+    pub kind: u32,
+    pub bytes: u32,
+    /// Which event of its kind.
+    pub config: u64,
+    /// A sample is taken each time the count has grown by this; 0 for none.
+    pub sample_period: u64,
+    /// What a sample holds.
+    pub sample_type: u64,
+    /// What a read gives beside the count.
+    pub read_format: u64,
+    /// The bit field.
+    pub flags: u64,
+    /// With `WATERMARK`: the bytes in the ring that make the descriptor readable.
+    pub wakeup: u32,
+    pub breakpoint_type: u32,
+    pub config_1: u64,
+    pub config_2: u64,
+    pub branch_sample_type: u64,
+    pub sample_registers_user: u64,
+    pub sample_stack_user: u32,
+    pub clock: i32,
+    pub sample_registers_interrupt: u64,
+    pub aux_watermark: u32,
+    pub sample_max_stack: u16,
+    pub reserved: u16,
+}
+
+const _: () = assert!(size_of::<Attributes>() == 112, "PERF_ATTR_SIZE_VER5");
+
+pub(crate) const KIND_HARDWARE: u32 = 0;
+pub(crate) const KIND_TRACEPOINT: u32 = 2;
+pub(crate) const KIND_HARDWARE_CACHE: u32 = 3;
+
+/// The event does not count before it is enabled.
+const DISABLED: u64 = 1 << 0;
+/// What the kernel does for the process is not counted.
+pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
+/// What a hypervisor does for the process is not counted.
+pub(crate) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+/// `wakeup` is in bytes.
+pub(crate) const WATERMARK: u64 = 1 << 14;
+
+/// A sample holds the event's own data.
+pub(crate) const SAMPLE_RAW: u64 = 1 << 10;
+
+/// A read also gives how long the event was enabled, and how long it was counted, in nanoseconds.
+pub(crate) const READ_TIMES: u64 = 1 << 0 | 1 << 1;
+
+const CLOSE_ON_EXEC: libc::c_ulong = 8;
+const ENABLE: u32 = 0x2400;
+const DISABLE: u32 = 0x2401;
+
+/// One event of one process.
+#[derive(Debug)]
+pub(crate) struct Event(OwnedFd);
+
+impl Event {
+    /// Opens the event, disabled, for the thread `pid`; its later children and threads are not counted.
+    ///
+    /// # Errors
+    /// `PermissionDenied` where the user may not, with what would help; `Unsupported` where there is no such event.
+    pub fn open(attributes: Attributes, pid: i32) -> io::Result<Event> {
+        let attributes = Attributes {
+            bytes: size_of::<Attributes>() as u32,
+            flags: attributes.flags | DISABLED,
+            ..attributes
+        };
+        // SAFETY: the kernel only reads the attributes, whose size they say. -1 stands for any processor and for no
+        // group.
+        let number = check(unsafe {
+            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, -1, -1, CLOSE_ON_EXEC)
+        })
+        .map_err(explain)?;
+        // SAFETY: opened just now.
+        Ok(Event(unsafe { own(number as libc::c_int) }))
+    }
+
+    /// Counts from now on.
+    pub fn enable(&self) -> io::Result<()> {
+        self.control(ENABLE)
+    }
+
+    /// Counts no longer. What was counted stays.
+    pub fn disable(&self) -> io::Result<()> {
+        self.control(DISABLE)
+    }
+
+    fn control(&self, command: u32) -> io::Result<()> {
+        // SAFETY: these commands take a plain integer.
+        retry(|| unsafe { libc::ioctl(self.0.as_raw_fd(), command as _, 0) }).map(drop)
+    }
+
+    /// Reads the count, and `N - 1` further numbers that the attributes asked for.
+    pub fn read<const N: usize>(&self) -> io::Result<[u64; N]> {
+        let mut values = [0u64; N];
+        let wanted = size_of_val(&values);
+        // SAFETY: the kernel writes at most `wanted` bytes into so many integers.
+        let got = retry(|| unsafe { libc::read(self.0.as_raw_fd(), values.as_mut_ptr().cast(), wanted) })?;
+        if got as usize == wanted {
+            Ok(values)
+        } else {
+            Err(io::Error::other(format!("the event gave {got} bytes of {wanted}")))
+        }
+    }
+
+    /// The event's descriptor.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Says what the kernel means by its error.
+fn explain(error: io::Error) -> io::Error {
+    const CALL: &str = "perf_event_open";
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => {
+            let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+            let level = level.as_deref().map_or("unknown", str::trim);
+            let text = format!(
+                "{CALL}: {error}: this needs CAP_PERFMON, or a lower kernel.perf_event_paranoid than {level}, \
+                 and no filter that forbids the call"
+            );
+            io::Error::new(io::ErrorKind::PermissionDenied, text)
+        }
+        Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) => {
+            let text = format!("{CALL}: {error}: this machine offers no such counter");
+            io::Error::new(io::ErrorKind::Unsupported, text)
+        }
+        _ => io::Error::new(error.kind(), format!("{CALL}: {error}")),
+    }
+}

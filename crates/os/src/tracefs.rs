@@ -1,0 +1,131 @@
+//! The numbers of the kernel's trace events, which its trace file system keeps.
+
+use crate::descriptor::own;
+use crate::error::{Context, check};
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// Where the trace file system is mounted, where it is.
+const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+const CONFIGURE_CREATE: libc::c_uint = 6;
+const OPEN_CLOSE_ON_EXEC: libc::c_uint = 1;
+const MOUNT_CLOSE_ON_EXEC: libc::c_uint = 1;
+/// Read-only, and nothing in it is a program or a device.
+const MOUNT_ATTRIBUTES: libc::c_uint = 1 | 2 | 4 | 8;
+
+/// The number of an event, as in `event_id("raw_syscalls", "sys_enter")`. It holds until the machine restarts. Where
+/// the trace file system is not mounted, a mount that nobody else can see is made and is gone before this returns.
+///
+/// # Errors
+/// `PermissionDenied` where this user may not read it (as a rule only root may) or may not mount it, `NotFound` if
+/// there is no such event, and what the kernel says if it has no trace file system.
+pub fn event_id(group: &str, event: &str) -> io::Result<u64> {
+    if [group, event]
+        .iter()
+        .any(|name| name.is_empty() || name.contains(['/', '\0']) || name.starts_with('.'))
+    {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{group}:{event} is no event")));
+    }
+    let path = format!("events/{group}/{event}/id");
+    for root in MOUNTED.map(Path::new) {
+        match std::fs::read_to_string(root.join(&path)) {
+            // Either not mounted here, or mounted and without this event.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !root.join("events").exists() => {}
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(error).context(|| format!("read {path} in {}, which root may", root.display()));
+            }
+            read => return parse(&read.context(|| format!("read {path} in {}", root.display()))?),
+        }
+    }
+    read_unmounted(&path).context(|| format!("{} is not mounted", MOUNTED[0]))
+}
+
+/// Reads `path` through a mount that is nowhere in the file tree and ends with its descriptor.
+fn read_unmounted(path: &str) -> io::Result<u64> {
+    let path = CString::new(path)?;
+    let mount = mount()?;
+    // SAFETY: the path is NUL-terminated, and the new number is owned by nobody.
+    let file =
+        check(unsafe { libc::openat(mount.as_raw_fd(), path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) })
+            .map(|number| unsafe { own(number) })
+            .context(|| format!("open {} in it", path.to_string_lossy()))?;
+    let mut text = String::new();
+    File::from(file).read_to_string(&mut text).context(|| "read the event's number")?;
+    parse(&text)
+}
+
+/// The trace file system on a mount of its own.
+fn mount() -> io::Result<OwnedFd> {
+    let file_system = open_file_system(c"tracefs").context(|| "fsopen of tracefs (needs CAP_SYS_ADMIN)")?;
+    create(file_system.as_fd()).context(|| "fsconfig of tracefs")?;
+    // SAFETY: plain integers in and out.
+    let number = check(unsafe {
+        libc::syscall(libc::SYS_fsmount, file_system.as_raw_fd(), MOUNT_CLOSE_ON_EXEC, MOUNT_ATTRIBUTES)
+    })
+    .context(|| "fsmount of tracefs (needs CAP_SYS_ADMIN)")?;
+    // SAFETY: opened just now.
+    Ok(unsafe { own(number as libc::c_int) })
+}
+
+fn open_file_system(name: &CStr) -> io::Result<OwnedFd> {
+    // SAFETY: the name is NUL-terminated.
+    let number = check(unsafe { libc::syscall(libc::SYS_fsopen, name.as_ptr(), OPEN_CLOSE_ON_EXEC) })?;
+    // SAFETY: opened just now.
+    Ok(unsafe { own(number as libc::c_int) })
+}
+
+fn create(file_system: BorrowedFd<'_>) -> io::Result<()> {
+    let none = std::ptr::null::<libc::c_char>();
+    // SAFETY: this command takes no key and no value.
+    check(unsafe {
+        libc::syscall(libc::SYS_fsconfig, file_system.as_raw_fd(), CONFIGURE_CREATE, none, none, 0)
+    })
+    .map(drop)
+}
+
+fn parse(text: &str) -> io::Result<u64> {
+    let text = text.trim();
+    text.parse()
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, format!("'{text}' is no event's number")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_player::{SYS_ADMIN, has};
+
+    /// The mounts of this process, without the one that the kernel makes by itself when debugfs is looked into.
+    fn mounts() -> Vec<String> {
+        let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        text.lines().filter(|line| !line.contains(MOUNTED[1])).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn an_event_has_a_number_or_the_missing_right_is_named() {
+        let before = mounts();
+        match event_id("raw_syscalls", "sys_enter") {
+            Ok(id) => assert!(id > 0),
+            Err(error) => {
+                assert!(!has(SYS_ADMIN), "{error}");
+                assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}");
+                let text = error.to_string();
+                assert!(text.contains("CAP_SYS_ADMIN") || text.contains("which root may"), "{text}");
+            }
+        }
+        assert_eq!(mounts(), before);
+    }
+
+    #[test]
+    fn no_event_has_no_number() {
+        let error = event_id("raw_syscalls", "no_such_event").unwrap_err();
+        let expected = if has(SYS_ADMIN) { io::ErrorKind::NotFound } else { io::ErrorKind::PermissionDenied };
+        assert_eq!(error.kind(), expected, "{error}");
+        for (group, event) in [("..", "x"), ("a/b", "x"), ("a", ""), ("a", "x\0")] {
+            assert_eq!(event_id(group, event).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+    }
+}
