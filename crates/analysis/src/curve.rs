@@ -53,7 +53,8 @@ fn between(low: (f64, f64), high: (f64, f64), size: f64) -> f64 {
 fn before(first: (f64, f64), second: Option<&(f64, f64)>, size: f64) -> f64 {
     let steepest = first.1 / first.0;
     let slope = second.map_or(steepest, |second| (second.1 - first.1) / (second.0 - first.0));
-    first.1 - slope.clamp(0.0, steepest) * (first.0 - size)
+    // Rounding can leave less than nothing.
+    (first.1 - slope.clamp(0.0, steepest) * (first.0 - size)).max(0.0)
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@
 
 use crate::pinned::{self, Figures};
 use furlong_os::memory::{Pages, Region, page_bytes};
-use furlong_os::shared_place::Stretch;
+use furlong_os::shared_place::{HalfLine, Stretch};
 use furlong_os::{clock, cpu, futex};
+use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 /// How the two wait for the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,18 +46,14 @@ pub(crate) fn spinning(
     sizes: &[usize],
     batches: usize,
 ) -> io::Result<Vec<Option<f64>>> {
-    run(processors, Manner::Spinning, sizes, |end, figures| {
-        for (index, &size) in sizes.iter().enumerate() {
-            let trips = trips_in_a_batch(size);
-            let mut batch = || {
-                let start = clock::now_ns();
-                (0..trips).try_for_each(|_| end.trip(size))?;
-                Some((clock::now_ns() - start) as f64 / f64::from(trips) / 2.0)
-            };
-            // The first batch waits for the other process, or for the caches.
-            let times: Option<Vec<f64>> = batch().and_then(|_| (0..batches).map(|_| batch()).collect());
-            let Some(mut times) = times else { return };
-            figures.leave(index, median(&mut times));
+    // The first batch waits for the other process, or for the caches.
+    let script: Vec<Block> = sizes
+        .iter()
+        .flat_map(|&size| vec![Block { size, trips: trips_in_a_batch(size) }; batches + 1])
+        .collect();
+    run(processors, Manner::Spinning, &script, sizes.len(), |times, figures| {
+        for (index, times) in times.chunks_exact_mut(batches + 1).enumerate() {
+            figures.leave(index, median(&mut times[1..]) / 2.0);
         }
     })
 }
@@ -71,23 +68,23 @@ pub(crate) fn sleeping(
     sizes: &[usize],
     pairs: usize,
 ) -> io::Result<Vec<Option<f64>>> {
-    const SMALL: usize = 8;
-    run(processors, Manner::Sleeping, sizes, |end, figures| {
-        let mut timed = |size| {
-            let start = clock::now_ns();
-            end.trip(size)?;
-            Some((clock::now_ns() - start) as f64)
-        };
-        for (index, &size) in sizes.iter().enumerate() {
-            let (mut small, mut large) = (Vec::new(), Vec::new());
-            for _ in 0..pairs {
-                let (Some(a), Some(b)) = (timed(SMALL), timed(size)) else { return };
-                small.push(a);
-                large.push(b);
-            }
+    const SMALL: Block = Block { size: 8, trips: 1 };
+    let script: Vec<Block> =
+        sizes.iter().flat_map(|&size| [SMALL, Block { size, trips: 1 }].repeat(pairs)).collect();
+    run(processors, Manner::Sleeping, &script, sizes.len(), |times, figures| {
+        for (index, times) in times.chunks_exact(2 * pairs).enumerate() {
+            let every_other = |first: usize| times.iter().copied().skip(first).step_by(2).collect::<Vec<_>>();
+            let [mut small, mut large] = [every_other(0), every_other(1)];
             figures.leave(index, (median(&mut large) - median(&mut small)) / 2.0);
         }
     })
+}
+
+/// Round trips of one size that are timed together.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    size: usize,
+    trips: u32,
 }
 
 /// Round trips to one reading of the clock: many where they are short.
@@ -100,14 +97,16 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Starts both. The leader does as told; the follower answers until the leader says that it is done.
+/// Both play the script; the leader then makes `count` figures of the times of one round trip in each block. They know
+/// beforehand how long each message is: a length that came with it would be waited for.
 fn run(
     [first, second]: [usize; 2],
     manner: Manner,
-    sizes: &[usize],
-    lead: impl FnOnce(&mut End, &Figures),
+    script: &[Block],
+    count: usize,
+    conclude: impl FnOnce(&mut [f64], &Figures),
 ) -> io::Result<Vec<Option<f64>>> {
-    let largest = sizes.iter().copied().max().unwrap_or_default();
+    let largest = script.iter().map(|block| block.size).max().unwrap_or_default();
     let region = Arc::new(Region::anonymous(page_bytes() + 2 * largest.next_multiple_of(page_bytes()))?);
     let (mut leader, mut follower) =
         (End::new(&region, 0, largest, manner)?, End::new(&region, 1, largest, manner)?);
@@ -115,142 +114,120 @@ fn run(
         (
             first,
             Box::new(move |figures| {
-                lead(&mut leader, figures);
-                leader.leave();
+                let times: Option<Vec<f64>> = script.iter().map(|block| leader.lead(*block)).collect();
+                if let Some(mut times) = times {
+                    conclude(&mut times, figures);
+                }
             }),
         ),
-        (second, Box::new(move |_| while follower.answer() {})),
+        (
+            second,
+            Box::new(move |_| {
+                // One that gives up leaves the other to its own deadline.
+                let _ = script.iter().try_for_each(|block| follower.follow(*block));
+            }),
+        ),
     ])?;
-    Ok((0..sizes.len()).map(|index| figures.get(index)).collect())
+    Ok((0..count).map(|index| figures.get(index)).collect())
 }
-
-/// The word that is handed over, whose turn it is being told by its lowest bit; [`GONE`] at the end.
-const WORD: usize = 0;
-/// Bytes in the message under way.
-const SIZE: usize = 4;
-/// The words for small messages, those of either side apart.
-const INLINE: [usize; 2] = [16, 32];
-/// The word's last value.
-const GONE: u32 = u32::MAX;
 
 /// One side of the pair.
 struct End {
-    region: Arc<Region>,
-    side: usize,
     manner: Manner,
-    own: Stretch,
-    other: Stretch,
-    private: Pages,
-    turn: u32,
+    /// The line that both share: what each side has handed over, and the first bytes of its message.
+    own: HalfLine,
+    other: HalfLine,
+    /// The other bytes.
+    own_rest: Stretch,
+    other_rest: Stretch,
+    outbox: Pages,
+    inbox: Pages,
+    sent: u32,
+    received: u32,
     deadline_ns: u64,
 }
 
 impl End {
     fn new(region: &Arc<Region>, side: usize, largest: usize, manner: Manner) -> io::Result<End> {
-        let stretch = |side: usize| {
-            Stretch::new(region, page_bytes() + side * largest.next_multiple_of(page_bytes()), largest)
-        };
-        let mut private = Pages::new(largest)?;
-        private.fill(1);
+        let room = largest.next_multiple_of(page_bytes());
+        let half = |side: usize| HalfLine::new(region, side * 32);
+        let rest = |side: usize| Stretch::new(region, page_bytes() + side * room, largest);
+        let (mut outbox, mut inbox) = (Pages::new(largest)?, Pages::new(largest)?);
+        outbox.fill(1);
+        inbox.fill(2);
         Ok(End {
-            region: Arc::clone(region),
-            side,
             manner,
-            own: stretch(side),
-            other: stretch(1 - side),
-            private,
-            turn: 0,
+            own: half(side),
+            other: half(1 - side),
+            own_rest: rest(side),
+            other_rest: rest(1 - side),
+            outbox,
+            inbox,
+            sent: 0,
+            received: 0,
             deadline_ns: clock::now_ns() + PATIENCE_NS,
         })
     }
 
-    fn word(&self) -> &AtomicU32 {
-        self.region.word(WORD)
-    }
-
-    /// There and back with `size` bytes each way; `None` if that took too long.
-    #[inline]
-    fn trip(&mut self, size: usize) -> Option<()> {
-        self.region.word(SIZE).store(size as u32, Ordering::Relaxed);
-        self.write(size);
-        self.hand_over();
-        let heard = self.hear()?;
-        self.read(size);
-        (heard != GONE).then_some(())
-    }
-
-    /// Answers one message with one of its size; `false` if there is none any more.
-    #[inline]
-    fn answer(&mut self) -> bool {
-        match self.hear() {
-            Some(GONE) | None => false,
-            Some(_) => {
-                let size = self.region.word(SIZE).load(Ordering::Relaxed) as usize;
-                self.read(size);
-                self.write(size);
-                self.hand_over();
-                true
-            }
+    /// The time of one round trip, in nanoseconds; `None` if it took too long.
+    fn lead(&mut self, Block { size, trips }: Block) -> Option<f64> {
+        let start = clock::now_ns();
+        for _ in 0..trips {
+            self.send(size);
+            self.receive(size)?;
         }
+        Some((clock::now_ns() - start) as f64 / f64::from(trips))
     }
 
-    /// Ends the exchange.
-    fn leave(&mut self) {
-        self.turn = GONE - 1;
-        self.hand_over();
+    fn follow(&mut self, Block { size, trips }: Block) -> Option<()> {
+        for _ in 0..trips {
+            self.receive(size)?;
+            self.send(size);
+        }
+        Some(())
     }
 
-    #[inline]
-    fn write(&mut self, size: usize) {
+    /// Writes a message and hands it over.
+    #[inline(always)]
+    fn send(&mut self, size: usize) {
         if size > INLINE_BYTES {
-            self.own.write(&self.private[..size]);
-        } else if size > 0 {
-            let words = INLINE[self.side];
-            self.region.double_word(words).store(1, Ordering::Relaxed);
-            self.region.double_word(words + 8).store(1, Ordering::Relaxed);
+            self.own_rest.write(&self.outbox[..size - INLINE_BYTES]);
         }
-    }
-
-    #[inline]
-    fn read(&mut self, size: usize) {
-        if size > INLINE_BYTES {
-            self.other.read(&mut self.private[..size]);
-        } else if size > 0 {
-            let words = INLINE[1 - self.side];
-            std::hint::black_box(self.region.double_word(words).load(Ordering::Relaxed));
-            std::hint::black_box(self.region.double_word(words + 8).load(Ordering::Relaxed));
+        if size > 0 {
+            self.own.inline[0].store(1, Ordering::Relaxed);
+            self.own.inline[1].store(1, Ordering::Relaxed);
         }
-    }
-
-    #[inline]
-    fn hand_over(&mut self) {
-        self.turn += 1;
-        self.word().store(self.turn, Ordering::Release);
+        self.sent += 1;
+        self.own.published.store(self.sent, Ordering::Release);
         if self.manner == Manner::Sleeping {
-            // Whoever is not woken is killed in the end.
-            let _ = futex::wake(self.word());
+            // Whoever is not woken gives up, or is killed in the end.
+            let _ = futex::wake(&self.own.published);
         }
     }
 
-    /// Waits for the other side to hand the word over and gives its value; `None` if that took too long.
-    #[inline]
-    fn hear(&mut self) -> Option<u32> {
+    /// Waits for a message and reads it; `None` if that took too long.
+    #[inline(always)]
+    fn receive(&mut self, size: usize) -> Option<()> {
         let mut looks = 0_u32;
-        loop {
-            let word = self.word().load(Ordering::Acquire);
-            if word == GONE || (word != self.turn && word % 2 == self.side as u32) {
-                self.turn = word;
-                return Some(word);
-            }
+        while self.other.published.load(Ordering::Acquire) == self.received {
             match self.manner {
                 Manner::Spinning => cpu::pause(),
-                Manner::Sleeping => futex::wait(self.word(), word).ok()?,
+                Manner::Sleeping => futex::wait(&self.other.published, self.received).ok()?,
             }
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(4096) && clock::now_ns() > self.deadline_ns {
                 return None;
             }
         }
+        self.received += 1;
+        if size > 0 {
+            black_box(self.other.inline[0].load(Ordering::Relaxed));
+            black_box(self.other.inline[1].load(Ordering::Relaxed));
+        }
+        if size > INLINE_BYTES {
+            self.other_rest.read(&mut self.inbox[..size - INLINE_BYTES]);
+        }
+        Some(())
     }
 }
 

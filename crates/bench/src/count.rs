@@ -137,7 +137,7 @@ impl Counting {
             why_not_better: self.why_not_better.clone(),
             roles: used.roles.iter().enumerate().map(role).collect(),
             hardware_absent: plain.absent,
-            declared: promises.declared_calls(case.wait, case.size_bytes),
+            declared: promises.declared_in(case),
         }
     }
 }

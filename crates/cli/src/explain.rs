@@ -22,7 +22,9 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     // Whatever is explained is measured with both ends in one process too, and so are the rows by which a context
     // switch and a wake-up are measured.
     let twins = rows.iter().map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
-    let references = selection::references(&drivers, &asked.cases.places);
+    // The published formula knows switches on one core alone, wherever the roles are.
+    let places = [&[Placement::SameCore], &asked.cases.places[..]].concat();
+    let references = selection::references(&drivers, &places);
     let mut cases = rows.clone();
     for case in twins.chain(references) {
         if !cases.contains(&case) {

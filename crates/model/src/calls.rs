@@ -1,6 +1,6 @@
 //! The system calls that a mechanism declares, to be compared with those that are counted.
 
-use crate::{Capabilities, Wait};
+use crate::{Capabilities, Case, Placement, Wait};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -59,6 +59,18 @@ impl Bounds {
 }
 
 impl Capabilities {
+    /// What one process may call in one round trip of this case, by name.
+    pub fn declared_in(&self, case: &Case) -> BTreeMap<String, Bounds> {
+        let mut declared = self.declared_calls(case.wait, case.size_bytes);
+        if case.placement == Placement::OneProcess {
+            // It plays both roles.
+            for bounds in declared.values_mut() {
+                *bounds = Bounds { least: bounds.least * 2, most: bounds.most.map(|most| most * 2) };
+            }
+        }
+        declared
+    }
+
     /// What one role may call in one round trip with messages of `size_bytes`, by name: one message sent and one
     /// received, and the harness's waiting around them.
     pub fn declared_calls(&self, wait: Wait, size_bytes: usize) -> BTreeMap<String, Bounds> {

@@ -83,8 +83,11 @@ fn roles(row: &CountRow) -> &[RoleFigures] {
     if row.roles.len() > 1 { &row.roles } else { &[] }
 }
 
-/// What getrusage counts, by the name of its line.
-const USAGE: [(&str, fn(&Figures) -> f64); 4] = [
+/// The name of a line, and its figure.
+type Named = (&'static str, fn(&Figures) -> f64);
+
+/// What getrusage counts.
+const USAGE: [Named; 4] = [
     ("voluntary switches", |figures| figures.switches_per_round_trip.voluntary),
     ("involuntary switches", |figures| figures.switches_per_round_trip.involuntary),
     ("minor page faults", |figures| figures.page_faults_per_round_trip.minor),

@@ -12,10 +12,11 @@ use super::{
     unmeasured::unmeasured,
 };
 use crate::{
-    Agreement, CONTEXT_SWITCH, CostEstimate, Explained, Explanation, Level, Term, WAKE_UP,
+    Agreement, CONTEXT_SWITCH, CostEstimate, Explained, Explanation, Level, Part, Term, WAKE_UP,
     statistics::uncertainty,
 };
 use furlong_model::{format_bytes, format_ns};
+use std::collections::BTreeSet;
 
 /// The columns of a row's parts; their names are not shown, since they speak for themselves.
 const HEADS: [Head<'static>; 6] = [
@@ -257,16 +258,16 @@ fn costs(explanation: &Explanation) -> String {
     let costs = &explanation.costs;
     let named = ["system-call", CONTEXT_SWITCH, WAKE_UP, "page-fault"];
     let named = named.iter().filter_map(|name| costs.figure(name)).map(cost);
-    let mut sizes: Vec<_> = explanation.rows.iter().map(|row| row.case.size_bytes).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let copies = sizes.into_iter().filter(|size| *size > 0).filter_map(|size| {
+    let copies =
+        |row: &&Explained| row.terms.iter().any(|term| term.name == Part::Copying && term.count > 0.0);
+    let sizes: BTreeSet<_> = explanation.rows.iter().filter(copies).map(|row| row.case.size_bytes).collect();
+    let copies = sizes.into_iter().filter_map(|size| {
         Some(format!("copying {} {}", format_bytes(size), format_ns(costs.copy_ns(size)?)))
     });
     let parts: Vec<_> = named.chain(copies).collect();
     match parts.as_slice() {
         [] => "The run does not tell what the machine charges.".to_owned(),
-        parts => format!("Costs, measured between the trials of the same run: {}.", parts.join("; ")),
+        parts => format!("Costs, all from the same run: {}.", parts.join("; ")),
     }
 }
 

@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn columns_go_from_the_last_but_not_all() {
-        assert_eq!(table(80), "a    bb  cc\n──────────────\none  22  three\n");
+        assert_eq!(table(80), "a    bb  cc\n───────────────\none  22  three\n");
         assert_eq!(table(10), "a    bb\n────────\none  22\n");
         assert_eq!(table(2), table(10));
     }
