@@ -2,7 +2,8 @@
 
 use crate::placement;
 use crate::registry::{Driver, find};
-use furlong_model::{Case, Limits, Outcome, Unavailable};
+use furlong_model::{Case, Limits, Outcome, Unavailable, Wait};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What a run is asked to do.
@@ -36,21 +37,37 @@ pub(crate) struct Cast<'a> {
     pub(crate) processors: [usize; 2],
 }
 
-/// Finds what a case needs.
-///
-/// # Errors
-/// The outcome of a case that cannot be measured here.
-pub(crate) fn cast<'a>(drivers: &'a [Driver], case: &Case) -> Result<Cast<'a>, Outcome> {
-    let driver = find(drivers, &case.mechanism, case.wait).ok_or_else(|| {
-        let reason = format!("no row is called {}", case.row());
-        Outcome::Refused(Unavailable::new(reason, "furlong list shows all there are"))
-    })?;
-    let limits: Limits = (driver.probe)().map_err(Outcome::Unavailable)?;
-    if let Some(refusal) = case.refusal(driver.capabilities, &limits) {
-        return Err(Outcome::Refused(refusal));
+/// Finds what cases need, and asks each driver once what this machine allows it: some find out by trying.
+#[derive(Debug)]
+pub(crate) struct Casting<'a> {
+    drivers: &'a [Driver],
+    probed: BTreeMap<(&'static str, Wait), Result<Limits, Unavailable>>,
+}
+
+impl<'a> Casting<'a> {
+    /// Nothing is asked yet.
+    pub(crate) fn new(drivers: &'a [Driver]) -> Self {
+        Casting { drivers, probed: BTreeMap::new() }
     }
-    let processors = placement::resolve(case.placement).map_err(Outcome::Refused)?;
-    Ok(Cast { driver, processors })
+
+    /// Finds what a case needs.
+    ///
+    /// # Errors
+    /// The outcome of a case that cannot be measured here.
+    pub(crate) fn cast(&mut self, case: &Case) -> Result<Cast<'a>, Outcome> {
+        let driver = find(self.drivers, &case.mechanism, case.wait).ok_or_else(|| {
+            let reason = format!("no row is called {}", case.row());
+            Outcome::Refused(Unavailable::new(reason, "furlong list shows all there are"))
+        })?;
+        let promises = driver.capabilities;
+        let probed = self.probed.entry((promises.name, promises.waits[0])).or_insert_with(driver.probe);
+        let limits = probed.as_ref().map_err(|why| Outcome::Unavailable(why.clone()))?;
+        if let Some(refusal) = case.refusal(promises, limits) {
+            return Err(Outcome::Refused(refusal));
+        }
+        let processors = placement::resolve(case.placement).map_err(Outcome::Refused)?;
+        Ok(Cast { driver, processors })
+    }
 }
 
 impl Plan {

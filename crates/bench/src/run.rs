@@ -4,7 +4,7 @@ use crate::costs;
 use crate::count::Counting;
 use crate::noise;
 use crate::placement;
-use crate::plan::{Cast, Plan, cast};
+use crate::plan::{Cast, Casting, Plan};
 use crate::registry::{Driver, find};
 use crate::session::Session;
 use crate::trial::{self, Interrupted, Settings};
@@ -64,9 +64,10 @@ impl Run<'_> {
     }
 
     fn all_trials(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
+        let mut casting = Casting::new(self.drivers);
         let mut casts: Vec<Option<Cast<'_>>> = Vec::new();
         for case in &self.plan.cases {
-            let found = cast(self.drivers, case);
+            let found = casting.cast(case);
             casts.push(found.as_ref().ok().copied());
             if let Err(outcome) = found {
                 tell(listener, self.trial_record(case, 0, outcome));
@@ -121,20 +122,10 @@ impl Run<'_> {
         for (done, (case, cast)) in self.plan.cases.iter().zip(casts).enumerate() {
             let Some(cast) = cast else { continue };
             listener(Event::Begin { done, total, case });
-            tell(
-                listener,
-                match counting.count(
-                    self.drivers,
-                    cast.driver,
-                    case,
-                    cast.processors,
-                    self.session,
-                    settings,
-                )? {
-                    Ok(count) => Record::Count(count),
-                    Err(outcome) => self.trial_record(case, self.plan.trials, outcome),
-                },
-            );
+            let Cast { driver, processors } = *cast;
+            let counted = counting.count(self.drivers, driver, case, processors, self.session, settings)?;
+            let failed = |outcome| self.trial_record(case, self.plan.trials, outcome);
+            tell(listener, counted.map_or_else(failed, Record::Count));
         }
         Ok(())
     }
