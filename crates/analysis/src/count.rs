@@ -26,9 +26,8 @@ pub struct CountRow {
     #[serde(flatten)]
     pub case: Case,
     /// How system calls were counted.
-    pub method: CountMethod,
-    /// Why each better method could not be had, best first, a sentence each.
-    pub why_not_better: Vec<String>,
+    #[serde(flatten)]
+    pub counting: Counting,
     /// Both roles together: each role's counts by its own round trips, then added.
     #[serde(flatten)]
     pub figures: Figures,
@@ -42,6 +41,15 @@ pub struct CountRow {
     pub as_declared: Option<bool>,
     /// What a role calls against what is declared, with figures.
     pub surprise: Option<String>,
+}
+
+/// How system calls were counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counting {
+    /// By which method.
+    pub method: CountMethod,
+    /// Why each better method could not be had, best first, a sentence each.
+    pub why_not_better: Vec<String>,
 }
 
 /// One role's counts.
@@ -83,14 +91,13 @@ impl CountSummary {
 }
 
 impl CountRow {
-    fn of(count: &Count) -> Self {
+    pub(crate) fn of(count: &Count) -> Self {
         let roles: Vec<_> = count.roles.iter().map(RoleFigures::of).collect();
         let surprise = undeclared_calls(count);
         let is_counted = roles.iter().any(|role| role.figures.system_calls_per_round_trip.is_some());
         CountRow {
             case: count.case.clone(),
-            method: count.method,
-            why_not_better: count.why_not_better.clone(),
+            counting: Counting::of(count),
             figures: Figures::of_both(&roles),
             hardware_absent: count.hardware_absent.clone(),
             declared: count.declared.clone(),
@@ -103,6 +110,23 @@ impl CountRow {
     /// Round trips in which system calls were counted: those of the role that was counted over more of them.
     pub fn round_trips(&self) -> u64 {
         self.roles.iter().map(|role| role.round_trips).max().unwrap_or_default()
+    }
+}
+
+impl Counting {
+    fn of(count: &Count) -> Self {
+        Counting { method: count.method, why_not_better: count.why_not_better.clone() }
+    }
+
+    /// Each way in which the cases of `counts` were counted, once.
+    pub(crate) fn all(counts: &[Count]) -> Vec<Self> {
+        let mut ways = Vec::new();
+        for way in counts.iter().map(Counting::of) {
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        ways
     }
 }
 
@@ -152,11 +176,13 @@ impl Figures {
 
     /// All system calls together; `None` where they were not counted.
     pub fn system_calls(&self) -> Option<f64> {
-        // The sum of no numbers is -0.0, which prints as such.
-        self.system_calls_per_round_trip
-            .as_ref()
-            .map(|calls| calls.values().fold(0.0, |sum, calls| sum + calls))
+        self.system_calls_per_round_trip.as_ref().map(total)
     }
+}
+
+/// All calls together.
+pub(crate) fn total(calls: &BTreeMap<String, f64>) -> f64 {
+    tidy(calls.values().sum())
 }
 
 /// The counted pass of `case`.

@@ -24,9 +24,18 @@ const REACH: f64 = 3.0;
 /// Least time in nanoseconds, so that it has a logarithm.
 const LEAST_NS: f64 = 0.5;
 
-/// Where the two humps of the samples of `trials` are, in nanoseconds; `None` without two. `step_ns` is what the
-/// clock can tell, since samples that fall on its steps look like a comb.
-pub(crate) fn two_humps(trials: &[Distribution], step_ns: f64) -> Option<[f64; 2]> {
+/// Two humps of the samples of all trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Humps {
+    /// Where they are, in nanoseconds.
+    pub at_ns: [f64; 2],
+    /// The part of all samples in the smaller one, up to 0.5.
+    pub smaller_share: f64,
+}
+
+/// The two humps of the samples of `trials`; `None` without two. `step_ns` is what the clock can tell, since samples
+/// that fall on its steps look like a comb.
+pub(crate) fn two_humps(trials: &[Distribution], step_ns: f64) -> Option<Humps> {
     let samples: u64 = trials.iter().map(Distribution::samples).sum();
     if samples < FEWEST_SAMPLES {
         return None;
@@ -35,8 +44,8 @@ pub(crate) fn two_humps(trials: &[Distribution], step_ns: f64) -> Option<[f64; 2
     let valley = Smoothed::of(trials, width).valley()?;
     let within =
         trials.iter().map(|trial| smaller_side(trial, valley.at_ns)).sum::<f64>() / trials.len() as f64;
-    let [low, high] = valley.humps_ns;
-    (within >= LEAST_WITHIN && high >= low * APART).then_some(valley.humps_ns)
+    let Humps { at_ns: [low, high], .. } = valley.humps;
+    (within >= LEAST_WITHIN && high >= low * APART).then_some(valley.humps)
 }
 
 fn ln(time_ns: f64) -> f64 {
@@ -81,7 +90,7 @@ struct Smoothed {
 /// The lowest place between two humps.
 struct Valley {
     at_ns: f64,
-    humps_ns: [f64; 2],
+    humps: Humps,
 }
 
 impl Smoothed {
@@ -110,19 +119,20 @@ impl Smoothed {
         let mut right = highest_so_far(&self.density, (0..self.density.len()).rev());
         right.reverse();
         let mut below = 0.0;
-        let mut lowest: Option<(f64, usize)> = None;
+        let mut lowest: Option<(f64, usize, f64)> = None;
         for (at, mass) in self.mass.iter().enumerate() {
             below += mass;
             let lower_hump = self.density[left[at]].min(self.density[right[at]]);
             let depth = self.density[at] / lower_hump;
             let between = (LEAST_MASS..=1.0 - LEAST_MASS).contains(&below);
-            if between && depth < lowest.map_or(DEPTH, |(depth, _)| depth) {
-                lowest = Some((depth, at));
+            if between && depth < lowest.map_or(DEPTH, |(depth, ..)| depth) {
+                lowest = Some((depth, at, below));
             }
         }
-        let (_, at) = lowest?;
-        let humps_ns = [self.time_ns(left[at]), self.time_ns(right[at])];
-        Some(Valley { at_ns: self.time_ns(at), humps_ns })
+        let (_, at, below) = lowest?;
+        let at_ns = [self.time_ns(left[at]), self.time_ns(right[at])];
+        let humps = Humps { at_ns, smaller_share: below.min(1.0 - below) };
+        Some(Valley { at_ns: self.time_ns(at), humps })
     }
 }
 
@@ -194,7 +204,9 @@ mod tests {
             let percent = found_percent(source);
             assert!(percent >= 95.0, "two humps in {percent} % of {source:?}");
             let mut random = fastrand::Rng::with_seed(9);
-            let [low, high] = two_humps(&[trial(source, 5000, &mut random)], 20.0).unwrap();
+            let humps = two_humps(&[trial(source, 5000, &mut random)], 20.0).unwrap();
+            let [low, high] = humps.at_ns;
+            assert!((humps.smaller_share - share.min(1.0 - share)).abs() < 0.03, "{humps:?}");
             assert!(
                 (low / 50_000.0 - 1.0).abs() < 0.03 && (high / 70_000.0 - 1.0).abs() < 0.03,
                 "{low} {high}"

@@ -50,7 +50,7 @@ mod terms;
 
 pub use advice::Advice;
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP};
-pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Figures, RoleFigures};
+pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Counting, Figures, RoleFigures};
 pub use declared::undeclared_calls;
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use histogram::{Distribution, HistogramError};

@@ -3,10 +3,11 @@
 use crate::{
     Distribution, HistogramError, Law, Mixture, Shape,
     checks::{check_trial, is_above_the_clock},
+    count::{CountRow, total},
     law::Breach,
     statistics::{median, median_interval, uncertainty},
 };
-use furlong_model::{Case, Family, Measurement, Pace, RoleTally, RunHeader};
+use furlong_model::{Case, CountMethod, Family, Measurement, Pace, RoleTally, RunHeader};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,6 +49,12 @@ pub struct Row {
     pub switches_per_round_trip: Switches,
     /// Page faults over both roles.
     pub page_faults_per_round_trip: PageFaults,
+    /// System calls over both roles in the counted pass, by name; `None` where they were not counted.
+    #[serde(default)]
+    pub system_calls_per_round_trip: Option<BTreeMap<String, f64>>,
+    /// How they were counted; `None` without a counted pass.
+    #[serde(default)]
+    pub count_method: Option<CountMethod>,
     /// Whether messages were checked byte by byte in every trial and both roles counted the same.
     pub verified: bool,
     /// Values in force where the kernel has a say, by name; the smallest where trials differ.
@@ -111,6 +118,13 @@ pub struct Switches {
     pub involuntary: f64,
 }
 
+impl Switches {
+    /// Of either kind.
+    pub fn all(self) -> f64 {
+        self.voluntary + self.involuntary
+    }
+}
+
 /// Page faults over both roles, a round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PageFaults {
@@ -163,11 +177,27 @@ impl Row {
                 minor: each(|role| role.minor_faults),
                 major: each(|role| role.major_faults),
             },
+            system_calls_per_round_trip: None,
+            count_method: None,
             // The checks refuse anything else.
             verified: true,
             effective: smallest_effective(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
         })
+    }
+
+    /// With what its counted pass found.
+    pub(crate) fn counted(self, count: CountRow) -> Self {
+        Row {
+            system_calls_per_round_trip: count.figures.system_calls_per_round_trip,
+            count_method: Some(count.counting.method),
+            ..self
+        }
+    }
+
+    /// All system calls of both roles in a round trip; `None` where they were not counted.
+    pub fn system_calls(&self) -> Option<f64> {
+        self.system_calls_per_round_trip.as_ref().map(total)
     }
 
     /// Processor time over both roles, user and kernel, in nanoseconds a round trip.

@@ -25,6 +25,11 @@ const GAP: f64 = 4.0;
 const ENOUGH_TRIALS: f64 = 15.0;
 /// Gaps of so many steps of the clock are roundings.
 const STEPS: f64 = 2.0;
+/// How many times apart two humps must be for a median between them to be of neither.
+const FAR_APART: f64 = 1.5;
+/// The least part of all samples in the smaller hump that leaves the median near the valley: a few more round trips
+/// of that kind would move it to the other.
+const NEAR_THE_VALLEY: f64 = 0.3;
 /// Histograms hold whole nanoseconds.
 const ROUNDING_NS: f64 = 1.0;
 
@@ -43,6 +48,8 @@ pub struct Shape {
     /// Where the two humps of the round trips within trials are, in nanoseconds; `None` without humps, or where
     /// samples are means of several round trips.
     pub samples_bimodal: Option<[f64; 2]>,
+    /// The part of all samples in the smaller of those humps, up to 0.5; `None` without humps.
+    pub samples_smaller_share: Option<f64>,
 }
 
 impl Shape {
@@ -57,13 +64,20 @@ impl Shape {
             trials_drift: neighbours.as_ref().is_some_and(|neighbours| neighbours.drift(header.seed)),
             trials_autocorrelation: neighbours.map(|neighbours| tidy(neighbours.correlation)),
             trials_bimodal: two_groups(&medians, step_ns).map(|groups| groups.map(tidy)),
-            samples_bimodal: humps.map(|humps| humps.map(tidy)),
+            samples_bimodal: humps.map(|humps| humps.at_ns.map(tidy)),
+            samples_smaller_share: humps.map(|humps| tidy(humps.smaller_share)),
         }
     }
 
-    /// Whether there is nothing to say: one mode, and no drift.
-    pub fn is_plain(&self) -> bool {
-        !self.trials_drift && self.trials_bimodal.is_none() && self.samples_bimodal.is_none()
+    /// Whether the median or its interval is doubtful: trials drift or fall into groups, or humps part the median.
+    pub fn is_doubtful(&self) -> bool {
+        self.trials_drift || self.trials_bimodal.is_some() || self.parting_humps().is_some()
+    }
+
+    /// The humps within trials, where they are so far apart and so equal that the median may be of either.
+    pub fn parting_humps(&self) -> Option<[f64; 2]> {
+        let is_between = self.samples_smaller_share.is_some_and(|share| share >= NEAR_THE_VALLEY);
+        self.samples_bimodal.filter(|[low, high]| is_between && *high >= low * FAR_APART)
     }
 }
 
@@ -251,7 +265,23 @@ mod tests {
         let times = times.into_iter().map(|time| (time * 50_000.0) as u64);
         let trial = Distribution::decode(&encode(times)).unwrap();
         let shape = |per_sample| Shape::of(std::slice::from_ref(&trial), per_sample, &header());
-        assert!(shape(1).samples_bimodal.is_some() && !shape(1).is_plain());
-        assert!(shape(2).samples_bimodal.is_none() && shape(2).is_plain());
+        assert!(shape(1).samples_bimodal.is_some() && shape(1).samples_smaller_share.is_some());
+        assert!(shape(2).samples_bimodal.is_none() && shape(2).samples_smaller_share.is_none());
+    }
+
+    #[test]
+    fn only_humps_that_part_the_median_make_it_doubtful() {
+        let humps = |high: f64, share: f64| Shape {
+            samples_bimodal: Some([1000.0, high]),
+            samples_smaller_share: Some(share),
+            ..Shape::default()
+        };
+        assert_eq!(humps(1500.0, 0.3).parting_humps(), Some([1000.0, 1500.0]));
+        assert!(humps(1500.0, 0.3).is_doubtful());
+        for shape in [humps(1400.0, 0.5), humps(9000.0, 0.2), Shape::default()] {
+            assert!(!shape.is_doubtful(), "{shape:?}");
+        }
+        assert!(Shape { trials_drift: true, ..Shape::default() }.is_doubtful());
+        assert!(Shape { trials_bimodal: Some([1.0, 1.1]), ..Shape::default() }.is_doubtful());
     }
 }

@@ -1,8 +1,8 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    Group, Row, Run, Skipped, SkippedStatus, Verdict, checks::is_above_the_cache_line,
-    declared::calls_as_declared, law::Breach, lessons, noise::core_to_core_times, ranking,
+    CountRow, Counting, Group, Row, Run, Skipped, SkippedStatus, Verdict, checks::is_above_the_cache_line,
+    count::count_of, declared::calls_as_declared, law::Breach, lessons, noise::core_to_core_times, ranking,
 };
 use furlong_model::{Case, Family, Harness, Machine, Measurement, Outcome, Trial};
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub struct Summary {
     pub groups: Vec<Group>,
     /// Cases with a speed, by group and rank.
     pub rows: Vec<Row>,
+    /// The ways in which system calls were counted, each once; empty where they were not asked for.
+    #[serde(default)]
+    pub counting: Vec<Counting>,
     /// Cases without a speed, or with lost trials, the worst first.
     pub skipped: Vec<Skipped>,
     /// What the figures say, a sentence each.
@@ -88,6 +91,7 @@ pub fn summarise(run: &Run) -> Summary {
         partial: run.is_partial(),
         groups,
         rows,
+        counting: Counting::all(&run.counts),
         skipped,
         lessons,
     }
@@ -120,7 +124,7 @@ fn judge(run: &Run, case: &Case, trials: &[&Trial]) -> (Option<Row>, Option<Skip
     }
 }
 
-/// The row, if neither its own figures nor the rest of the run say that they cannot be true.
+/// The row with its counts, if neither its own figures nor the rest of the run say that they cannot be true.
 fn sound_row(
     run: &Run,
     case: &Case,
@@ -131,14 +135,17 @@ fn sound_row(
     let shortest_bare_ns = core_to_core_times(&run.noise).first().copied();
     is_above_the_cache_line(&row, shortest_bare_ns)?;
     calls_as_declared(case, &run.counts)?;
-    Ok(row)
+    Ok(match count_of(run, case) {
+        Some(count) => row.counted(CountRow::of(count)),
+        None => row,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Law, fixture};
-    use furlong_model::{Failure, Fault, Phase, Placement, Record, Wait};
+    use furlong_model::{CountMethod, Failure, Fault, Phase, Placement, Record, Wait};
 
     /// The fixture's run after `change` to each of its trials.
     fn changed(change: impl Fn(&mut Trial)) -> Summary {
@@ -223,6 +230,25 @@ mod tests {
         assert!(broken_laws(&run, "posix-shm/futex").is_empty());
         run.counts[0].declared.clear();
         assert_eq!(broken_laws(&run, "posix-shm/futex"), [Law::DeclaredCalls], "on the counted cores only");
+    }
+
+    #[test]
+    fn rows_that_were_counted_show_their_calls() {
+        let mut run = Run::from_records(fixture::records()).unwrap();
+        let cases = [Wait::Futex, Wait::Spin].map(|wait| fixture::case("posix-shm", wait, Placement::OtherCore));
+        run.counts = cases.iter().map(|case| fixture::count(case, "futex", 1000)).collect();
+        run.counts[1].method = CountMethod::Rusage;
+        run.counts[1].why_not_better = vec!["tracing is forbidden".into()];
+        run.counts[1].roles[1].system_calls = None;
+        let summary = summarise(&run);
+        let row = |case: &Case| summary.rows.iter().find(|row| row.case == *case).unwrap();
+        let [counted, not_counted] = [row(&cases[0]), row(&cases[1])];
+        assert_eq!(counted.system_calls_per_round_trip, Some(BTreeMap::from([("futex".to_owned(), 2.0)])));
+        assert_eq!((counted.system_calls(), counted.count_method), (Some(2.0), Some(CountMethod::Tracepoint)));
+        assert_eq!((not_counted.system_calls(), not_counted.count_method), (None, Some(CountMethod::Rusage)));
+        assert_eq!(summary.rows.iter().filter(|row| row.count_method.is_some()).count(), 2);
+        assert_eq!(summary.counting.len(), 2);
+        assert_eq!(summary.counting[1].why_not_better, ["tracing is forbidden"]);
     }
 
     #[test]

@@ -140,8 +140,7 @@ impl Subject<'_> {
 
     /// Context switches in a round trip of the row, of either kind, over both roles.
     pub(crate) fn switches(&self) -> f64 {
-        let switches = self.row.switches_per_round_trip;
-        switches.voluntary + switches.involuntary
+        self.row.switches_per_round_trip.all()
     }
 
     /// A message is waited for once: whoever falls asleep again before all of it is there sleeps while the other role

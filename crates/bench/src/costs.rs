@@ -29,7 +29,7 @@ const ACROSS_SIZES: [usize; 9] = [8, 64, 128, 512, 1 << 10, 4 << 10, 16 << 10, 6
 const ASLEEP_SIZES: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, 1 << 20];
 
 /// Round trips of each of those.
-const ASLEEP_PAIRS: usize = 40;
+const ASLEEP_PAIRS: usize = 80;
 
 /// One look, `at_ns` after the run began: on the first of the processors, and between both where there are two.
 /// What cannot be had is left out. `spec` has names that are free between trials.

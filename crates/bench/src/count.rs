@@ -46,6 +46,16 @@ impl Counting {
         }
     }
 
+    /// How system calls are going to be counted.
+    pub fn method(&self) -> CountMethod {
+        self.method
+    }
+
+    /// Why each better method cannot be had.
+    pub fn why_not_better(&self) -> &[String] {
+        &self.why_not_better
+    }
+
     /// By stopping the roles at each call, whatever else may be had.
     pub fn by_ptrace() -> Counting {
         let why_not_better = vec!["no tracepoint: it was not asked for".to_owned()];

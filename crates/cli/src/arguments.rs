@@ -18,7 +18,6 @@ pub struct Arguments {
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one, for the life of the process")]
 pub enum Verb {
     /// Measure rows and rank them
     Run(RunOptions),

@@ -3,10 +3,10 @@
 use crate::arguments::DoctorOptions;
 use crate::exit::Outcome;
 use crate::output;
+use furlong_bench::count::Counting;
 use furlong_bench::{leftovers, noise, placement, session};
-use furlong_model::{Machine, NoiseReading, Placement, format_ns};
+use furlong_model::{CountMethod, Machine, NoiseReading, Placement, format_ns};
 use furlong_os::limits::{Resource, raised};
-use std::path::Path;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,15 +188,17 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
             ),
         ));
     }
-    let tracepoints = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"]
-        .iter()
-        .any(|path| Path::new(path).join("raw_syscalls/sys_enter/id").exists());
+    let counting = Counting::find();
     findings.push(Finding::choose(
-        tracepoints,
-        "system calls can be counted by tracepoint",
+        counting.method() == CountMethod::Tracepoint,
+        "system calls are counted by the kernel's tracepoint",
         Finding::note(
-            "tracepoints cannot be read: system calls would be counted by ptrace",
-            "as root: mount -t tracefs nodev /sys/kernel/tracing",
+            format!(
+                "system calls are counted by {}: {}",
+                counting.method(),
+                counting.why_not_better().join("; ")
+            ),
+            "run as root, or with CAP_PERFMON and CAP_SYS_ADMIN; ptrace counts the same, slower",
         ),
     ));
     findings.push(Finding::choose(
