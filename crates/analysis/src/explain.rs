@@ -10,6 +10,7 @@ use crate::{
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
     count::{count_of, system_calls},
+    left_out::{FAR, left_out},
     row::tidy,
     summarise,
     terms::{MESSAGES, Part, Subject, Term},
@@ -70,6 +71,9 @@ pub struct Explained {
     /// The smallest size at which copying takes more than all else together does at this row's size; `None` if that
     /// is above 1 GiB, or nothing is copied.
     pub copying_overtakes_at_bytes: Option<u64>,
+    /// What the model leaves out that fits an error above 20 %, in a sentence; `None` where nothing does.
+    #[serde(default)]
+    pub left_out: Option<String>,
     /// What would help, and what would not.
     pub helps: Vec<Advice>,
     /// How the row's system calls were counted.
@@ -132,7 +136,7 @@ impl Agreement {
         Agreement {
             rows: errors.clone().count(),
             within_10_percent: within(0.1),
-            within_20_percent: within(0.2),
+            within_20_percent: within(FAR),
         }
     }
 }
@@ -230,6 +234,7 @@ fn explained(
         measured_ci95: times.median_ci95,
         predicted_ns,
         error: error(predicted_ns),
+        left_out: left_out(subject.row, error(predicted_ns)).map(str::to_owned),
         dominant: dominant(&terms).map(|term| term.name),
         unexplained_ns: tidy(times.p50 - predicted_ns),
         article_ns,
@@ -329,6 +334,22 @@ mod tests {
         close(ns(&row, Part::CacheLinesAcross), 2.0 * (made::across(4096) - 2.0 * made::copy(4096)));
         let parts = parts(&row);
         assert!(!parts.contains(&Part::WakeUps) && !parts.contains(&Part::ContextSwitches), "{parts:?}");
+    }
+
+    #[test]
+    fn what_is_far_off_says_what_the_model_leaves_out() {
+        let case = PIPE.case(OtherCore);
+        let left_out = |factor: f64| {
+            let mut run = Made::with_references().row(&PIPE, &EVERYWHERE).run();
+            for trial in run.trials.iter_mut().filter(|trial| trial.case == case) {
+                trial.outcome =
+                    Outcome::Measured(fixture::measurement(&case, PIPE.ns(OtherCore) * factor, 0));
+            }
+            explain(&run, std::slice::from_ref(&case)).rows[0].left_out.clone().unwrap_or_default()
+        };
+        assert!(left_out(0.5).contains("overlaps"));
+        assert!(left_out(2.0).contains("Something takes time"));
+        assert_eq!(left_out(1.1), "");
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod fixture;
 mod histogram;
 mod humps;
 mod law;
+mod left_out;
 mod lessons;
 mod little;
 #[cfg(test)]

@@ -235,7 +235,8 @@ mod tests {
     #[test]
     fn rows_that_were_counted_show_their_calls() {
         let mut run = Run::from_records(fixture::records()).unwrap();
-        let cases = [Wait::Futex, Wait::Spin].map(|wait| fixture::case("posix-shm", wait, Placement::OtherCore));
+        let cases =
+            [Wait::Futex, Wait::Spin].map(|wait| fixture::case("posix-shm", wait, Placement::OtherCore));
         run.counts = cases.iter().map(|case| fixture::count(case, "futex", 1000)).collect();
         run.counts[1].method = CountMethod::Rusage;
         run.counts[1].why_not_better = vec!["tracing is forbidden".into()];
@@ -244,7 +245,10 @@ mod tests {
         let row = |case: &Case| summary.rows.iter().find(|row| row.case == *case).unwrap();
         let [counted, not_counted] = [row(&cases[0]), row(&cases[1])];
         assert_eq!(counted.system_calls_per_round_trip, Some(BTreeMap::from([("futex".to_owned(), 2.0)])));
-        assert_eq!((counted.system_calls(), counted.count_method), (Some(2.0), Some(CountMethod::Tracepoint)));
+        assert_eq!(
+            (counted.system_calls(), counted.count_method),
+            (Some(2.0), Some(CountMethod::Tracepoint))
+        );
         assert_eq!((not_counted.system_calls(), not_counted.count_method), (None, Some(CountMethod::Rusage)));
         assert_eq!(summary.rows.iter().filter(|row| row.count_method.is_some()).count(), 2);
         assert_eq!(summary.counting.len(), 2);

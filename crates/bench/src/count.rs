@@ -6,10 +6,8 @@
 //! The calls of the measured loop are told from those around it by `getrusage`, which each role calls as the
 //! measured leg begins and as it ends.
 
-use crate::registry::Driver;
-use crate::session::Session;
-use crate::trial::{self, Interrupted, Observer, Settings};
-use furlong_model::{Case, Count, CountMethod, Measurement, Outcome, Phase, Role, RoleCount};
+use crate::trial::{Interrupted, Observer, Scene, Settings};
+use furlong_model::{Count, CountMethod, Measurement, Outcome, Phase, Role, RoleCount};
 use furlong_os::counter::{HardwareCounter, SystemCallLog, open_hardware};
 use furlong_os::tracer::Tracer;
 use furlong_os::{system_call, tracefs};
@@ -62,29 +60,22 @@ impl Counting {
         Counting { method: CountMethod::Ptrace, event: None, why_not_better }
     }
 
-    /// Counts what a case costs on these processors.
+    /// Counts what a case costs.
     ///
     /// # Errors
     /// [`Interrupted`]; inside, the outcome of a trial that did not end well.
     pub fn count(
         &mut self,
-        drivers: &[Driver],
-        driver: &Driver,
-        case: &Case,
-        processors: [usize; 2],
-        session: &Session,
+        scene: &Scene<'_>,
         settings: &Settings,
     ) -> Result<Result<Count, Outcome>, Interrupted> {
         let mut plain = Plain::default();
-        let run = |settings: &Settings, observer: &mut dyn Observer| {
-            trial::observed(drivers, driver, case, processors, session, settings, observer)
-        };
         let settings = Settings {
             budget: Duration::from_millis(20),
             warm_up: Some(Duration::from_millis(2)),
             ..*settings
         };
-        let used = match run(&settings, &mut plain)? {
+        let used = match scene.run_observed(&settings, &mut plain)? {
             Outcome::Measured(measurement) => measurement,
             outcome => return Ok(Err(outcome)),
         };
@@ -97,7 +88,7 @@ impl Counting {
         let mut traced = None;
         while self.method != CountMethod::Rusage {
             let mut calls = Calls::new(self.event);
-            let outcome = run(&traced_settings, &mut calls)?;
+            let outcome = scene.run_observed(&traced_settings, &mut calls)?;
             match (outcome, calls.trouble) {
                 (Outcome::Measured(measurement), None) => {
                     traced = Some((measurement, calls.logs));
@@ -108,7 +99,7 @@ impl Counting {
                 (outcome, _) => return Ok(Err(outcome)),
             }
         }
-        Ok(Ok(self.record(case, driver, &used, traced, plain)))
+        Ok(Ok(self.record(scene, &used, traced, plain)))
     }
 
     /// Goes on with the next method.
@@ -123,12 +114,12 @@ impl Counting {
 
     fn record(
         &self,
-        case: &Case,
-        driver: &Driver,
+        scene: &Scene<'_>,
         used: &Measurement,
         traced: Option<(Measurement, Vec<Log>)>,
         plain: Plain,
     ) -> Count {
+        let Scene { case, driver, .. } = *scene;
         let promises = driver.capabilities;
         let role = |(index, usage): (usize, &furlong_model::RoleTally)| {
             let calls = traced.as_ref().map(|(measurement, logs)| (&measurement.roles[index], &logs[index]));

@@ -7,7 +7,7 @@ use crate::placement;
 use crate::plan::{Cast, Casting, Plan};
 use crate::registry::{Driver, find};
 use crate::session::Session;
-use crate::trial::{self, Interrupted, Settings};
+use crate::trial::{Interrupted, Scene, Settings};
 use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
 use furlong_os::clock;
 
@@ -96,8 +96,7 @@ impl Run<'_> {
             }
             let (case, Some(cast)) = (&self.plan.cases[*index], casts[*index]) else { continue };
             listener(Event::Begin { done, total: order.len(), case });
-            let outcome =
-                trial::run(self.drivers, cast.driver, case, cast.processors, self.session, &settings)?;
+            let outcome = self.scene(case, cast).run(&settings)?;
             if !matches!(outcome, Outcome::Measured(_)) {
                 casts[*index] = None;
             }
@@ -122,12 +121,16 @@ impl Run<'_> {
         for (done, (case, cast)) in self.plan.cases.iter().zip(casts).enumerate() {
             let Some(cast) = cast else { continue };
             listener(Event::Begin { done, total, case });
-            let Cast { driver, processors } = *cast;
-            let counted = counting.count(self.drivers, driver, case, processors, self.session, settings)?;
+            let counted = counting.count(&self.scene(case, *cast), settings)?;
             let failed = |outcome| self.trial_record(case, self.plan.trials, outcome);
             tell(listener, counted.map_or_else(failed, Record::Count));
         }
         Ok(())
+    }
+
+    fn scene<'a>(&'a self, case: &'a Case, cast: Cast<'a>) -> Scene<'a> {
+        let Cast { driver, processors } = cast;
+        Scene { drivers: self.drivers, driver, case, processors, session: self.session }
     }
 
     fn trial_record(&self, case: &Case, number: u32, outcome: Outcome) -> Record {

@@ -51,7 +51,7 @@ Examples:
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
   furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to all who wait
   furlong run pipe posix-shm --gap 1ms           a message after a pause
-  furlong run pipe --self-check                  is a difference of this machine's to be trusted?
+  furlong run pipe --self-check --repeats 5      does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs
 
 Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 5 unfit machine under --strict,
@@ -118,9 +118,9 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub trials: u32,
-    /// Time measured in each trial
-    #[arg(long, value_name = "TIME", default_value = "40ms", allow_hyphen_values = true)]
-    pub budget: Time,
+    /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub budget: Option<Time>,
     /// Warm each trial up for at least this long; until its pace is steady if not given
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub warm_up: Option<Time>,

@@ -45,12 +45,14 @@ pub fn quick() -> anyhow::Result<Outcome> {
 pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
     let around = Surroundings::from(&asked.common);
-    let cases = selection::select(&drivers, &asked.cases, pace(asked))?;
+    let pace = pace(asked);
+    let cases = selection::select(&drivers, &asked.cases, pace)?;
+    let budget = asked.budget.map_or_else(|| usual_budget(pace), |time| time.0);
     let plan = Plan {
         warm_up: asked.warm_up.map(|time| time.0),
         count: asked.count,
         self_check: asked.self_check.then_some(asked.repeats),
-        ..plan(cases, asked.trials, asked.budget.0, &around)?
+        ..plan(cases, asked.trials, budget, &around)?
     };
     let save = match (&asked.save, asked.no_save) {
         (Some(name), _) => Save::Named(name.clone()),
@@ -73,6 +75,13 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         Outcome::Done if !checked.passed => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }
+}
+
+/// Time measured in each trial unless the user says: enough for a median, also where messages are rare.
+fn usual_budget(pace: Pace) -> Duration {
+    const MESSAGES: u64 = 100;
+    let pauses = Duration::from_nanos(pace.pause_ns().saturating_mul(MESSAGES));
+    pauses.min(Duration::from_secs(1)).max(Duration::from_millis(40))
 }
 
 /// When messages are sent.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Finished, Place};
+use common::{Finished, Place, value::at};
 use furlong_analysis::SkippedStatus;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -14,14 +14,6 @@ const QUICK: [&str; 4] = ["--trials", "2", "--budget", "5ms"];
 /// A quick run of these rows.
 fn run(place: &Place, arguments: &[&str]) -> Finished {
     place.run(["run"].iter().chain(arguments).chain(&QUICK).copied())
-}
-
-/// The value at `path`, as in `round_trip_ns.p50`.
-#[track_caller]
-fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
-    path.split('.').fold(value, |value, name| {
-        value.get(name).unwrap_or_else(|| panic!("no {name} (of {path}) in {value:#}"))
-    })
 }
 
 #[test]

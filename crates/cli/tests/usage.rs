@@ -37,12 +37,42 @@ fn times_that_are_none() {
 }
 
 #[test]
+fn paces_that_are_none() {
+    for rate in ["0/s", "abc", "-1/s", "1k", "1.5/s", "11M/s", "1/min", "/s", ""] {
+        refused(&["run", "pipe", "--rate", rate], "--rate <RATE>");
+        refused(&["run", "pipe", "--rate", rate], "write how many a second, from 1/s to 10M/s");
+    }
+    for gap in ["0", "0ms", "-1ms", "1", "61min", ""] {
+        refused(&["run", "pipe", "--gap", gap], "--gap <TIME>");
+        refused(&["run", "pipe", "--gap", gap], "write a number above 0 and up to 60min");
+    }
+}
+
+#[test]
+fn options_that_exclude_each_other() {
+    refused(&["run", "pipe", "--rate", "1k/s", "--gap", "1ms"], "'--rate <RATE>' cannot be used with '--gap");
+    refused(&["run", "pipe", "--self-check", "--count"], "'--self-check' cannot be used with '--count'");
+    refused(&["run", "pipe", "--self-check", "--require"], "'--self-check' cannot be used with '--require'");
+    // What explains the other places is not explained itself.
+    refused(&["explain", "pipe", "--place", "one-process"], "--place one-process: ");
+    refused(&["explain", "pipe", "--place", "one-process"], "ask for same-core or other-core");
+}
+
+#[test]
 fn numbers_that_are_none() {
     for trials in ["0", "-1", "10001", "4294967296"] {
         refused(&["run", "pipe", "--trials", trials], "1..=10000");
     }
     for trials in ["many", "", "1.5"] {
         refused(&["run", "pipe", "--trials", trials], "--trials <N>");
+    }
+    for repeats in ["0", "-1", "1001", "many"] {
+        refused(&["run", "pipe", "--self-check", "--repeats", repeats], "--repeats <N>");
+    }
+    refused(&["run", "pipe", "--repeats", "3"], "--self-check");
+    for verb in ["costs", "explain"] {
+        refused(&[verb, "--trials", "0"], "1..=1000");
+        refused(&[verb, "--trials", "1001"], "1..=1000");
     }
     for seed in ["-1", "one", "18446744073709551616"] {
         refused(&["run", "pipe", "--seed", seed], "--seed");
@@ -56,7 +86,7 @@ fn names_that_nothing_has() {
     refused(&["run", "pipe", "-m", "stream"], "there are: round-trip");
     refused(&["run", "pipe", "--format", "xml"], "table, json, csv, markdown");
     for place in ["2", "0:", ":1", "a:b", "0:1:2", "-1:0", "smt", ""] {
-        refused(&["run", "pipe", &format!("--place={place}")], "there are: other-core, same-core, A:B");
+        refused(&["run", "pipe", &format!("--place={place}")], "there are: other-core, same-core, one-process, A:B");
     }
 }
 
@@ -65,6 +95,8 @@ fn rows_that_nothing_matches() {
     for row in ["pip", "pipe/futex", "pipe/", "", "/", "PIPE", "pipe/block/block"] {
         refused(&["run", row], "furlong list shows all there are");
         refused(&["run", "tcp", row], "furlong list shows all there are");
+        refused(&["count", "tcp", row], "furlong list shows all there are");
+        refused(&["explain", "tcp", row], "furlong list shows all there are");
     }
     refused(&["run", "["], "is no row");
     refused(&["run", "pipe", "--wait", "futex"], "furlong list shows");
@@ -75,7 +107,10 @@ fn verbs_and_options_that_are_none() {
     refused(&["go"], "Usage: furlong [COMMAND]");
     refused(&["doctor", "now"], "Usage: furlong doctor [OPTIONS]");
     refused(&["run", "--fast"], "Usage: furlong run [OPTIONS] [ROW]...");
-    refused(&["list", "--format", "csv"], "table, json");
+    for verb in ["list", "count", "costs", "explain"] {
+        refused(&[verb, "--format", "csv"], "table, json");
+    }
+    refused(&["costs", "pipe"], "Usage: furlong costs [OPTIONS]");
     // How furlong starts its roles is no verb of its own.
     refused(&["role"], "Usage: furlong [COMMAND]");
     refused(&["role", "x"], "Usage: furlong [COMMAND]");

@@ -20,6 +20,14 @@ pub enum Pace {
 }
 
 impl Pace {
+    /// The longest that nothing is sent because of it, in nanoseconds.
+    pub fn pause_ns(&self) -> u64 {
+        match *self {
+            Pace::Closed => 0,
+            Pace::Every(pause_ns) | Pace::Gap(pause_ns) => pause_ns,
+        }
+    }
+
     /// Whether the next message follows the last answer at once.
     pub fn is_closed(&self) -> bool {
         *self == Pace::Closed

@@ -11,12 +11,8 @@ use crate::{CostEstimate, Costs, statistics::uncertainty};
 use furlong_model::{format_bytes, format_ns};
 
 /// The columns; the last one gives way where the terminal is narrow.
-const HEADS: [Head<'static>; 4] = [
-    Head { name: "cost", words: true },
-    Head { name: "time", words: false },
-    Head { name: "95 %", words: false },
-    Head { name: "what", words: true },
-];
+const HEADS: [Head<'static>; 4] =
+    [Head::words("cost"), Head::figures("time"), Head::figures("95 %"), Head::words("what").expendable(1)];
 
 /// One JSON object: [`Costs`] says what each field means, and reads it back.
 pub fn costs_json(costs: &Costs) -> String {
@@ -29,7 +25,7 @@ pub fn costs_table(costs: &Costs, style: Style) -> String {
         return "No cost was measured.\n".to_owned();
     }
     let rows: Vec<_> = costs.figures.iter().map(cells).collect();
-    let mut text = fitting(&HEADS, &rows, HEADS.len() - 1, style);
+    let mut text = fitting(&HEADS, &rows, style);
     let notes: Vec<_> = sizes(costs).into_iter().chain(costs.figures.iter().filter_map(origin)).collect();
     if !notes.is_empty() {
         text.push('\n');
@@ -73,7 +69,7 @@ fn origin(figure: &CostEstimate) -> Option<String> {
 }
 
 /// `from` rows, in words; `None` for a cost that was measured by itself.
-pub(super) fn rows(figure: &CostEstimate) -> Option<String> {
+fn rows(figure: &CostEstimate) -> Option<String> {
     let [least, most] = figure.spread?.map(format_ns);
     let names: Vec<_> = figure.from.iter().map(|row| plain(row)).collect();
     Some(match names.as_slice() {

@@ -1,11 +1,12 @@
 //! What a round trip does, counted, for a terminal and for programs.
 
 use super::{
+    counting::{clause, counted},
     fit::fitting,
     grid::Head,
     object::object,
     style::{Paint, Style},
-    text::{plain, wrap},
+    text::{decimals, plain, wrap},
     unmeasured::unmeasured,
 };
 use crate::{CountRow, CountSummary, Figures, RoleFigures};
@@ -37,9 +38,12 @@ pub fn count_table(summary: &CountSummary, style: Style) -> String {
 fn table_of(row: &CountRow, style: Style) -> String {
     let mut text = style.paint(Paint::Bold, &wrap(&title(row), style.width, 2)) + "\n";
     let heads = heads(row);
-    text += &fitting(&heads, &lines(row), heads.len(), style);
+    text += &fitting(&heads, &lines(row), style);
     if row.figures.system_calls() == Some(0.0) {
         text += "No system call moves a message or waits for one.\n";
+    }
+    if let Some(sentence) = changed_by_tracing(row) {
+        text += &(style.paint(Paint::Dim, &wrap(sentence, style.width, 2)) + "\n");
     }
     if let Some(surprise) = &row.surprise {
         let sentence = wrap(&format!("Not as declared: {}.", plain(surprise)), style.width, 2);
@@ -48,9 +52,20 @@ fn table_of(row: &CountRow, style: Style) -> String {
     text
 }
 
+/// What tracing, which slows the roles, does to a count that has no upper bound; `None` where it has one.
+fn changed_by_tracing(row: &CountRow) -> Option<&'static str> {
+    row.figures.system_calls_per_round_trip.as_ref()?;
+    row.declared.values().find(|bounds| bounds.most.is_none())?;
+    Some(if row.case.wait.needs_non_blocking() {
+        "Attempts in vain are counted too, and tracing changes how many there are."
+    } else {
+        "A message goes in as many parts as there is room for, and tracing changes how many there are."
+    })
+}
+
 fn title(row: &CountRow) -> String {
     let case = plain(&row.case.to_string());
-    match row.method {
+    match row.counting.method {
         CountMethod::Rusage => format!("{case}, system calls not counted"),
         method => format!("{case}, counted by {method} over {} round trips", row.round_trips()),
     }
@@ -64,18 +79,13 @@ fn cells(row: &CountRow, name: &str, figure: impl Fn(&Figures) -> Option<f64>) -
     [plain(name)].into_iter().chain(roles).chain(ends).collect()
 }
 
-/// `?` was not counted.
-fn decimals(figure: Option<f64>) -> String {
-    figure.map_or_else(|| "?".to_owned(), |figure| format!("{figure:.2}"))
-}
-
 fn heads(row: &CountRow) -> Vec<Head<'static>> {
     let roles = roles(row).iter().map(|role| match role.role {
         Role::Initiator => "initiator",
         Role::Responder => "responder",
     });
-    let names = ["call"].into_iter().chain(roles).chain(["a round trip", "a message"]);
-    names.enumerate().map(|(at, name)| Head { name, words: at == 0 }).collect()
+    let figures = roles.chain(["a round trip", "a message"]).map(Head::figures);
+    [Head::words("call")].into_iter().chain(figures).collect()
 }
 
 /// The roles that have a column: where there is but one, it is what both together do.
@@ -87,9 +97,10 @@ fn roles(row: &CountRow) -> &[RoleFigures] {
 type Named = (&'static str, fn(&Figures) -> f64);
 
 /// What getrusage counts.
-const USAGE: [Named; 4] = [
+const USAGE: [Named; 5] = [
     ("voluntary switches", |figures| figures.switches_per_round_trip.voluntary),
     ("involuntary switches", |figures| figures.switches_per_round_trip.involuntary),
+    ("context switches", |figures| figures.switches_per_round_trip.all()),
     ("minor page faults", |figures| figures.page_faults_per_round_trip.minor),
     ("major page faults", |figures| figures.page_faults_per_round_trip.major),
 ];
@@ -125,13 +136,8 @@ fn named(counts: &BTreeMap<String, f64>, name: &str) -> f64 {
 fn notes(summary: &CountSummary) -> Vec<String> {
     let mut notes = Vec::new();
     for row in &summary.rows {
-        let reasons: Vec<_> = row.why_not_better.iter().map(|reason| clause(reason)).collect();
-        if !reasons.is_empty() {
-            let how = match row.method {
-                CountMethod::Rusage => "System calls were not counted".to_owned(),
-                method => format!("Counted by {method}"),
-            };
-            notes.push(format!("{how}, since {}.", reasons.join(", and ")));
+        if !row.counting.why_not_better.is_empty() {
+            notes.push(counted(&row.counting));
         }
         if let Some(reason) = &row.hardware_absent {
             notes.push(format!("The processor's own counters are missing: {}.", clause(reason)));
@@ -147,11 +153,6 @@ fn notes(summary: &CountSummary) -> Vec<String> {
     notes
 }
 
-/// A sentence of a record as a part of another one.
-fn clause(sentence: &str) -> String {
-    plain(sentence).trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +160,7 @@ mod tests {
         Run,
         fixture::{case, count, header, records},
     };
-    use furlong_model::{Case, Count, Placement, Record, Wait};
+    use furlong_model::{Bounds, Case, Count, Placement, Record, Wait};
 
     fn summary(counts: impl IntoIterator<Item = Count>) -> CountSummary {
         let records = [Record::Run(header())].into_iter().chain(counts.into_iter().map(Record::Count));
@@ -233,6 +234,21 @@ mod tests {
         let text = count_table(&summary([surprising()]), coloured);
         assert!(text.contains(red), "{text}");
         assert!(!count_table(&summary([two_calls()]), coloured).contains("\u{1b}[31m"));
+    }
+
+    #[test]
+    fn what_tracing_changes_is_said_of_open_bounds_alone() {
+        let text = |wait, size_bytes, most| {
+            let mut count = two_calls();
+            count.case = Case { size_bytes, ..at("pipe", wait) };
+            count.declared.insert("read".into(), Bounds { least: 0, most });
+            count_table(&summary([count]), Style::default())
+        };
+        let vain = "\nAttempts in vain are counted too, and tracing changes how many there are.\n";
+        assert!(text(Wait::Spin, 128, None).contains(vain));
+        let parts = text(Wait::Block, 65536, None);
+        assert!(parts.contains("A message goes in as many parts") && !parts.contains(vain), "{parts}");
+        assert!(!text(Wait::Spin, 128, Some(1)).contains("tracing changes"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
-const COLUMNS: [Column; 41] = [
+const COLUMNS: [Column; 43] = [
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
     ("pattern", |line| line.case.pattern.to_string()),
@@ -85,6 +85,10 @@ const COLUMNS: [Column; 41] = [
         line.figure_if_any(|row| row.shape.samples_bimodal.map(|modes| modes[1]))
     }),
     ("late_sends_share", |line| line.figure_if_any(|row| row.late_sends_share)),
+    ("system_calls", |line| line.figure_if_any(Row::system_calls)),
+    ("count_method", |line| {
+        line.of_row(|row| row.count_method.map_or_else(String::new, |method| method.to_string()))
+    }),
     ("law", |line| {
         line.of_skipped(|skipped| skipped.law.map_or_else(String::new, |law| law.name().to_owned()))
     }),

@@ -2,7 +2,6 @@
 
 use super::{
     bar::bar,
-    costs::{interval, rows},
     fit::{HEAD_LINES, fitting},
     grid::{Head, grid},
     object::object,
@@ -10,22 +9,19 @@ use super::{
     table::{bullet, titled},
     text::{plain, wrap},
     unmeasured::unmeasured,
+    used_costs::used_costs,
 };
-use crate::{
-    Agreement, CONTEXT_SWITCH, CostEstimate, Explained, Explanation, Level, Part, Term, WAKE_UP,
-    statistics::uncertainty,
-};
+use crate::{Agreement, Explained, Explanation, Level, Term, statistics::uncertainty};
 use furlong_model::{format_bytes, format_ns};
-use std::collections::BTreeSet;
 
 /// The columns of a row's parts; their names are not shown, since they speak for themselves.
 const HEADS: [Head<'static>; 6] = [
-    Head { name: "part", words: true },
-    Head { name: "bar", words: true },
-    Head { name: "time", words: false },
-    Head { name: "share", words: false },
-    Head { name: "count", words: false },
-    Head { name: "how", words: true },
+    Head::words("part"),
+    Head::words("bar"),
+    Head::figures("time"),
+    Head::figures("share"),
+    Head::figures("count"),
+    Head::words("how"),
 ];
 
 /// Which columns are shown beside the figures.
@@ -171,8 +167,9 @@ fn article(row: &Explained) -> Option<String> {
     Some(format!("{FORMULA}: {} ({})", format_ns(ns), signed(error)))
 }
 
-/// What would help, and where copying begins to matter.
+/// What the model leaves out, what would help, and where copying begins to matter.
 fn sentences(row: &Explained) -> impl Iterator<Item = String> {
+    let left_out = row.left_out.as_deref().map(plain);
     let helps = row.helps.iter().map(|advice| plain(&advice.text));
     let overtakes = row.copying_overtakes_at_bytes.map(|size| {
         format!("From about {} on, moving the bytes takes more than all the rest does here.", about(size))
@@ -180,7 +177,7 @@ fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     let without = row.costs_without.as_ref().map(|mechanism| {
         format!("Costs are without the rows of {}: none is fitted to the row it explains.", plain(mechanism))
     });
-    helps.chain(overtakes).chain(without)
+    left_out.into_iter().chain(helps).chain(overtakes).chain(without)
 }
 
 /// A size with two digits, in the largest unit that is no more than it.
@@ -194,14 +191,14 @@ fn about(bytes: u64) -> String {
 
 /// The columns of all rows side by side; the formula's go where the terminal is narrow.
 const OVERVIEW: [Head<'static>; 8] = [
-    Head { name: "row", words: true },
-    Head { name: "size", words: false },
-    Head { name: "placement", words: true },
-    Head { name: "measured", words: false },
-    Head { name: "explained", words: false },
-    Head { name: "error", words: false },
-    Head { name: "formula", words: false },
-    Head { name: "error", words: false },
+    Head::words("row"),
+    Head::figures("size"),
+    Head::words("placement"),
+    Head::figures("measured"),
+    Head::figures("explained"),
+    Head::figures("error"),
+    Head::figures("formula").expendable(1),
+    Head::figures("error").expendable(1),
 ];
 
 /// All rows in one table, and how many come close.
@@ -220,7 +217,7 @@ fn overview(explanation: &Explanation, style: Style) -> String {
         ]
     };
     let rows: Vec<_> = explanation.rows.iter().map(cells).collect();
-    let table = fitting(&OVERVIEW, &rows, OVERVIEW.len() - 2, style);
+    let table = fitting(&OVERVIEW, &rows, style);
     table + &wrap(&agreement(explanation), style.width, 2) + "\n"
 }
 
@@ -238,7 +235,7 @@ fn agreement(explanation: &Explanation) -> String {
 
 /// The costs that rows were put together with, and what there is to be said against them.
 fn footing(explanation: &Explanation, style: Style) -> String {
-    let mut text = wrap(&costs(explanation), style.width, 2) + "\n";
+    let mut text = used_costs(explanation, style);
     let warning = match explanation.noise.level {
         Level::Quiet => return text,
         Level::Noisy => "The machine was NOISY: times and costs may be off by more than their intervals say.",
@@ -252,29 +249,6 @@ fn footing(explanation: &Explanation, style: Style) -> String {
         .iter()
         .map(|reason| bullet(&plain(reason), style) + "\n")
         .collect::<String>()
-}
-
-fn costs(explanation: &Explanation) -> String {
-    let costs = &explanation.costs;
-    let named = ["system-call", CONTEXT_SWITCH, WAKE_UP, "page-fault"];
-    let named = named.iter().filter_map(|name| costs.figure(name)).map(cost);
-    let copies =
-        |row: &&Explained| row.terms.iter().any(|term| term.name == Part::Copying && term.count > 0.0);
-    let sizes: BTreeSet<_> = explanation.rows.iter().filter(copies).map(|row| row.case.size_bytes).collect();
-    let copies = sizes.into_iter().filter_map(|size| {
-        Some(format!("copying {} {}", format_bytes(size), format_ns(costs.copy_ns(size)?)))
-    });
-    let parts: Vec<_> = named.chain(copies).collect();
-    match parts.as_slice() {
-        [] => "The run does not tell what the machine charges.".to_owned(),
-        parts => format!("Costs, all from the same run: {}.", parts.join("; ")),
-    }
-}
-
-fn cost(figure: &CostEstimate) -> String {
-    let details: Vec<_> = [interval(figure), rows(figure)].into_iter().flatten().collect();
-    let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    format!("{} {}{details}", plain(&figure.name), format_ns(figure.ns))
 }
 
 #[cfg(test)]
@@ -338,6 +312,14 @@ mod tests {
         let text =
             explanation_table(&explain(&run, &asked()[..1]), Style { colour: true, ..Style::default() });
         assert!(text.contains("\u{1b}[31mThe machine was UNRELIABLE"), "{text}");
+    }
+
+    #[test]
+    fn what_the_model_leaves_out_is_said() {
+        let mut explanation = explain(&run(), &asked()[..1]);
+        explanation.rows[0].left_out = Some("The roles' work overlaps.".to_owned());
+        let text = explanation_table(&explanation, Style::default());
+        assert!(text.contains("\nThe roles' work overlaps.\n"), "{text}");
     }
 
     #[test]

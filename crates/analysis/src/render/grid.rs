@@ -9,6 +9,25 @@ pub(super) struct Head<'a> {
     pub name: &'a str,
     /// Whether the column holds words, and not figures.
     pub words: bool,
+    /// Where the terminal is narrow, columns with the highest go first; those with 0 stay.
+    pub expendable: u8,
+}
+
+impl<'a> Head<'a> {
+    /// Above words, and always there.
+    pub const fn words(name: &'a str) -> Self {
+        Head { name, words: true, expendable: 0 }
+    }
+
+    /// Above figures, and always there.
+    pub const fn figures(name: &'a str) -> Self {
+        Head { name, words: false, expendable: 0 }
+    }
+
+    /// The same above a column that may go.
+    pub const fn expendable(self, expendable: u8) -> Self {
+        Head { expendable, ..self }
+    }
 }
 
 /// A header with a rule below it, two lines, then a line a row: words to the left, figures to the right.

@@ -1,6 +1,9 @@
 //! The columns of a ranking, shared by every format that shows tables.
 
-use super::text::{format_count, plain};
+use super::{
+    grid::Head,
+    text::{decimals, format_count, plain},
+};
 use crate::{Group, Row, Summary};
 use furlong_model::format_ns;
 
@@ -17,48 +20,40 @@ pub(super) struct Entry<'a> {
 /// One column of a ranking.
 pub(super) struct Column {
     /// What stands above it.
-    pub header: &'static str,
+    pub head: Head<'static>,
     /// What stands in it.
     pub cell: fn(&Entry) -> String,
-    /// Whether it holds words, not figures.
-    pub words: bool,
-    /// On a narrow terminal the highest go first; 0 stays.
-    pub expendable: u8,
+    /// Whether a row has such a figure: a column that no row has is left out of its table.
+    has: fn(&Row) -> bool,
 }
 
 /// All columns, in order.
-pub(super) const COLUMNS: [Column; 10] = [
-    Column { header: "#", cell: place, words: false, expendable: 0 },
-    Column { header: "row", cell: name, words: true, expendable: 0 },
-    Column {
-        header: "p50",
-        cell: |entry| format_ns(entry.row.round_trip_ns.p50),
-        words: false,
-        expendable: 0,
-    },
-    Column { header: "95 %", cell: uncertainty, words: false, expendable: 1 },
-    Column {
-        header: "p99",
-        cell: |entry| format_ns(entry.row.round_trip_ns.p99),
-        words: false,
-        expendable: 2,
-    },
-    Column {
-        header: "p99.9",
-        cell: |entry| format_ns(entry.row.round_trip_ns.p999),
-        words: false,
-        expendable: 5,
-    },
-    Column {
-        header: "trips/s",
-        cell: |entry| format_count(entry.row.round_trips_per_second),
-        words: false,
-        expendable: 4,
-    },
-    Column { header: "CPU/trip", cell: |entry| format_ns(entry.row.cpu_ns()), words: false, expendable: 0 },
-    Column { header: "switches", cell: switches, words: false, expendable: 3 },
-    Column { header: "vs first", cell: ratio, words: false, expendable: 0 },
+const COLUMNS: [Column; 11] = [
+    column(Head::figures("#"), place),
+    column(Head::words("row"), |entry| marked_name(entry.row)),
+    column(Head::figures("p50"), |entry| format_ns(entry.row.round_trip_ns.p50)),
+    column(Head::figures("95 %").expendable(1), uncertainty),
+    column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.round_trip_ns.p99)),
+    column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.round_trip_ns.p999)),
+    column(Head::figures("trips/s").expendable(4), |entry| format_count(entry.row.round_trips_per_second)),
+    column(Head::figures("CPU/trip"), |entry| format_ns(entry.row.cpu_ns())),
+    column(Head::figures("switches").expendable(3), |entry| {
+        decimals(Some(entry.row.switches_per_round_trip.all()))
+    }),
+    Column { has: is_counted, ..column(Head::figures("calls").expendable(3), calls) },
+    column(Head::figures("vs first"), ratio),
 ];
+
+/// A column that every row has.
+const fn column(head: Head<'static>, cell: fn(&Entry) -> String) -> Column {
+    Column { head, cell, has: |_| true }
+}
+
+/// The columns of a table with these entries.
+pub(super) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
+    let is_there = |column: &&Column| entries.iter().any(|entry| (column.has)(entry.row));
+    COLUMNS.iter().filter(is_there).collect()
+}
 
 /// The entries of a group, by rank.
 pub(super) fn entries<'a>(summary: &'a Summary, group: &'a Group) -> Vec<Entry<'a>> {
@@ -72,14 +67,9 @@ fn place(entry: &Entry) -> String {
     format!("{tie}{}", entry.row.rank)
 }
 
-/// The row's name, and marks that footnotes explain.
-fn name(entry: &Entry) -> String {
-    marked_name(entry.row)
-}
-
-/// A row's name with its marks.
+/// A row's name, and marks that footnotes explain.
 pub(super) fn marked_name(row: &Row) -> String {
-    let marks = [is_batched, has_no_interval, has_failed_trials, has_shape].map(|mark| mark(row));
+    let marks = [is_batched, has_no_interval, has_failed_trials, is_doubtful].map(|mark| mark(row));
     let marks = marks.iter().zip(["*", "?", "!", "^"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
     let marks: String = marks.collect();
     let name = plain(&row.case.row());
@@ -101,9 +91,9 @@ pub(super) fn has_failed_trials(row: &Row) -> bool {
     row.failed_trials > 0
 }
 
-/// `^`: its trials or round trips are not of one kind.
-pub(super) fn has_shape(row: &Row) -> bool {
-    !row.shape.is_plain()
+/// `^`: its median or its interval is doubtful.
+pub(super) fn is_doubtful(row: &Row) -> bool {
+    row.shape.is_doubtful()
 }
 
 fn uncertainty(entry: &Entry) -> String {
@@ -111,9 +101,13 @@ fn uncertainty(entry: &Entry) -> String {
     entry.row.round_trip_ns.uncertainty().map_or_else(|| "?".to_owned(), percent)
 }
 
-fn switches(entry: &Entry) -> String {
-    let switches = entry.row.switches_per_round_trip;
-    format!("{:.2}", switches.voluntary + switches.involuntary)
+fn is_counted(row: &Row) -> bool {
+    row.system_calls_per_round_trip.is_some()
+}
+
+/// `?` was not counted, where others were.
+fn calls(entry: &Entry) -> String {
+    decimals(entry.row.system_calls())
 }
 
 /// How many times the median of the first; `~` where the two cannot be told apart.

@@ -1,9 +1,10 @@
 //! A summary as Markdown, for an issue or a README.
 
 use super::{
-    layout::{COLUMNS, Entry, entries},
+    layout::{Entry, columns, entries},
     prose,
     text::plain,
+    unmeasured,
 };
 use crate::{Carries, Summary};
 
@@ -28,17 +29,18 @@ pub fn markdown(summary: &Summary) -> String {
         text += "\nNothing was measured.\n";
     }
     text += &list(prose::footnotes(summary));
-    let skipped = prose::skipped(summary).into_iter().map(|(_, line)| line).collect();
-    text += &titled("Not measured, or not in every trial", skipped);
+    let skipped = unmeasured::lines(&summary.skipped).into_iter().map(|(_, line)| line).collect();
+    text += &titled(unmeasured::TITLE, skipped);
     text + &titled("What this says", summary.lessons.iter().map(|lesson| plain(lesson)).collect())
 }
 
 fn ranking(entries: &[Entry]) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let header = line(COLUMNS.iter().map(|column| column.header.to_owned()).collect());
+    let columns = columns(entries);
+    let header = line(columns.iter().map(|column| column.head.name.to_owned()).collect());
     let rule =
-        line(COLUMNS.iter().map(|column| if column.words { ":--" } else { "--:" }.to_owned()).collect());
-    let cells = |entry| line(COLUMNS.iter().map(|column| escape(&(column.cell)(entry))).collect());
+        line(columns.iter().map(|column| if column.head.words { ":--" } else { "--:" }.to_owned()).collect());
+    let cells = |entry| line(columns.iter().map(|column| escape(&(column.cell)(entry))).collect());
     header + &rule + &entries.iter().map(cells).collect::<String>()
 }
 

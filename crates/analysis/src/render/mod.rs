@@ -5,6 +5,7 @@
 mod bar;
 mod costs;
 mod count;
+mod counting;
 mod csv;
 mod explain;
 mod fit;
@@ -19,6 +20,7 @@ mod style;
 mod table;
 mod text;
 mod unmeasured;
+mod used_costs;
 
 pub use costs::{costs_json, costs_table};
 pub use count::{count_json, count_table};
@@ -37,7 +39,7 @@ use crate::Summary;
 mod tests {
     use super::*;
     use crate::{Level, Run, fixture, summarise};
-    use furlong_model::Record;
+    use furlong_model::{CountMethod, Placement, Record, Wait};
     use proptest::prelude::*;
 
     /// The fixture with terminal escapes, markup and line breaks in every text of a record.
@@ -102,39 +104,87 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_two_kinds_are_marked_and_described() {
+    fn doubtful_medians_are_marked_and_said() {
         let summary = reshaped(|rows| {
             rows[0].shape.trials_bimodal = Some([31_000.0, 44_200.0]);
             rows[0].shape.trials_drift = true;
-            rows[0].shape.trials_autocorrelation = Some(0.62);
-            rows[1].shape.samples_bimodal = Some([5_000.0, 7_000.0]);
+            rows[1].shape.samples_bimodal = Some([5_000.0, 8_000.0]);
+            rows[1].shape.samples_smaller_share = Some(0.4);
             rows[2].shape.trials_bimodal = Some([41_000.0, 54_000.0]);
+            rows[3].shape.samples_bimodal = Some([5_000.0, 8_000.0]);
+            rows[3].shape.samples_smaller_share = Some(0.1);
         });
         let page = markdown(&summary);
         for expected in [
             "| posix-mq/block ^ |",
-            "- ^ two modes or a drift: ",
-            "- ^ posix-mq/block 128B other-core: trials fall into two groups, around 31.0 us and 44.2 us; the median \
-             is of one or the other; each trial is like the one before it (correlation 0.62), so the interval is too \
-             narrow.\n",
-            "- ^ posix-shm/futex 128B other-core: round trips of the same trial are of two kinds, around 5.00 us and \
-             7.00 us.\n",
+            "| posix-shm/futex ^ |",
+            "| unix-dgram/block ! |",
+            "- ^ trials in two groups, so the median is of one or the other: posix-mq/block 128B other-core (31.0 us and \
+             44.2 us), pipe/block 128B other-core (41.0 us and 54.0 us).\n",
+            "- ^ trials that drift, so the interval is too narrow: posix-mq/block 128B other-core.\n",
+            "- ^ round trips of two kinds in each trial, and the median may be of either: posix-shm/futex 128B \
+             other-core (5.00 us and 8.00 us).\n",
         ] {
             assert!(page.contains(expected), "{expected} is missing in {page}");
         }
-        let place = |name: &str| page.find(&format!("- ^ {name}")).unwrap();
-        assert!(place("pipe/block") < place("posix-shm/futex"), "groups of trials come first");
         assert!(table(&summary, Style::default()).contains("posix-mq/block ^ "));
     }
 
     #[test]
-    fn no_more_than_six_shapes_are_described() {
+    fn no_more_than_six_rows_of_one_doubt_are_named() {
         let shaped = |count: usize| {
             let drift = |row: &mut crate::Row| row.shape.trials_drift = true;
             markdown(&reshaped(|rows| rows.iter_mut().take(count).for_each(drift)))
         };
-        assert!(!shaped(6).contains("more.") && shaped(6).matches("- ^ ").count() == 7);
-        assert!(shaped(8).contains("- ^ and 2 more.") && shaped(8).matches("- ^ ").count() == 8);
+        assert!(!shaped(6).contains("more.") && shaped(6).matches("- ^ ").count() == 1);
+        assert!(shaped(8).contains(" and 2 more.") && shaped(8).matches("- ^ ").count() == 1);
+    }
+
+    /// The fixture, with all of its rows on one core counted by ptrace but the last one.
+    fn counted() -> crate::Summary {
+        let rows = [("posix-mq", Wait::Block), ("posix-shm", Wait::Futex), ("pipe", Wait::Block)];
+        let counts = rows.map(|(name, wait)| {
+            let mut count = fixture::count(&fixture::case(name, wait, Placement::SameCore), "read", 500);
+            count.method = CountMethod::Ptrace;
+            count.why_not_better = vec!["no tracepoint: Permission denied (EACCES)".to_owned()];
+            Record::Count(count)
+        });
+        summarise(&Run::from_records(fixture::records().into_iter().chain(counts)).unwrap())
+    }
+
+    #[test]
+    fn counted_calls_have_a_column_where_a_row_was_counted() {
+        let page = markdown(&counted());
+        assert_eq!(page.matches("| switches | calls | vs first |").count(), 1, "{page}");
+        assert!(page.contains("| 2.00 | 2.00 | 1.29x |") && page.contains("| 2.00 | ? | 2.56x |"), "{page}");
+        let note = "System calls were counted by ptrace; no tracepoint: Permission denied (EACCES).";
+        assert_eq!(page.matches(note).count(), 1, "{page}");
+        let text = table(&counted(), Style { width: 120, ..Style::default() });
+        assert!(text.contains("switches  calls  vs first"), "{text}");
+        assert_eq!(text.matches(note).count(), 1, "{text}");
+        let narrow = table(&counted(), Style { width: 60, ..Style::default() });
+        assert!(!narrow.contains("calls  "), "{narrow}");
+    }
+
+    #[test]
+    fn counted_calls_for_a_terminal() {
+        let mut summary = counted();
+        summary.rows.retain(|row| row.case.placement == Placement::SameCore);
+        summary.groups.retain(|group| summary.rows.iter().any(|row| row.group == group.name));
+        summary.skipped.clear();
+        insta::assert_snapshot!(table(&summary, Style::default()));
+    }
+
+    #[test]
+    fn counted_calls_for_a_spreadsheet() {
+        let sheet = csv(&counted());
+        let lines: Vec<Vec<_>> = sheet.lines().map(|line| line.split(',').collect()).collect();
+        let at = |name: &str| lines[0].iter().position(|column| *column == name).unwrap();
+        let cells =
+            |line: &Vec<&str>| [line[at("system_calls")].to_owned(), line[at("count_method")].to_owned()];
+        let counted = lines.iter().filter(|line| cells(line) == ["2", "ptrace"]).count();
+        let others = lines.iter().filter(|line| cells(line) == ["", ""]).count();
+        assert_eq!((counted, counted + others + 1), (3, lines.len()), "{sheet}");
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! The sentences around the tables, shared by every format that is read by people.
 
 use super::{
-    layout::{has_failed_trials, has_no_interval, has_shape, is_batched, marked_name},
-    text::plain,
+    counting::counted,
+    layout::{has_failed_trials, has_no_interval, is_batched, marked_name},
+    text::{listed, plain},
 };
-use crate::{Carries, Group, Row, Skipped, SkippedStatus, Summary};
+use crate::{Carries, Group, Row, Summary};
 use furlong_model::{format_bytes, format_ns};
 
-/// Rows of one reason that are named one by one.
-const NAMED: usize = 3;
-/// Rows whose shape is described.
-const SHAPES: usize = 6;
+/// Rows of one doubt that are named one by one.
+const DOUBTFUL: usize = 6;
 
 /// What the run was measured on, in one line.
 pub(super) fn machine(summary: &Summary) -> String {
@@ -85,39 +84,34 @@ pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
     let tied = shown.iter().find(|row| !row.tied_with.is_empty()).map(|_| {
         "= rows in one place tie: their 95 % intervals overlap that of its first. ~ marks a tie with the first of all.".to_owned()
     });
-    [tied, batched, lone, failed].into_iter().flatten().chain(shapes(summary)).collect()
+    let calls = summary.counting.iter().map(counted);
+    [tied, batched, lone, failed].into_iter().flatten().chain(doubts(summary)).chain(calls).collect()
 }
 
-/// What a median does not tell, a row a line: first where it is of one group of trials, then where its interval is
-/// too narrow.
-fn shapes(summary: &Summary) -> Vec<String> {
-    let mut rows: Vec<_> = summary.rows.iter().filter(|row| has_shape(row)).collect();
-    rows.sort_by_key(|row| (row.shape.trials_bimodal.is_none(), !row.shape.trials_drift));
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let first = "^ two modes or a drift: the median and its interval say less than they seem to.".to_owned();
-    let about = |row: &&Row| format!("^ {}: {}", plain(&row.case.to_string()), describe_shape(row));
-    let more = rows.len().checked_sub(SHAPES + 1).map(|more| format!("^ and {} more.", more + 1));
-    [first].into_iter().chain(rows.iter().take(SHAPES).map(about)).chain(more).collect()
+/// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.
+fn doubts(summary: &Summary) -> Vec<String> {
+    let groups = |row: &Row| row.shape.trials_bimodal.map(modes);
+    let drift = |row: &Row| row.shape.trials_drift.then(String::new);
+    let humps = |row: &Row| row.shape.parting_humps().map(modes);
+    [
+        doubt(summary, "trials in two groups, so the median is of one or the other", groups),
+        doubt(summary, "trials that drift, so the interval is too narrow", drift),
+        doubt(summary, "round trips of two kinds in each trial, and the median may be of either", humps),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
-fn describe_shape(row: &Row) -> String {
-    let around = |modes: [f64; 2]| format!("around {} and {}", format_ns(modes[0]), format_ns(modes[1]));
-    let shape = &row.shape;
-    let groups = shape.trials_bimodal.map(|modes| {
-        format!("trials fall into two groups, {}; the median is of one or the other", around(modes))
-    });
-    let drift = shape.trials_drift.then(|| {
-        let correlation = shape.trials_autocorrelation.unwrap_or_default();
-        format!(
-            "each trial is like the one before it (correlation {correlation:.2}), so the interval is too narrow"
-        )
-    });
-    let humps = shape
-        .samples_bimodal
-        .map(|modes| format!("round trips of the same trial are of two kinds, {}", around(modes)));
-    [groups, drift, humps].into_iter().flatten().collect::<Vec<_>>().join("; ") + "."
+/// The rows for which `detail` says something, after what it means; `None` without such a row.
+fn doubt(summary: &Summary, meaning: &str, detail: impl Fn(&Row) -> Option<String>) -> Option<String> {
+    let named = |row: &Row| Some(plain(&row.case.to_string()) + &detail(row)?);
+    let rows: Vec<_> = summary.rows.iter().filter_map(named).collect();
+    (!rows.is_empty()).then(|| format!("^ {meaning}: {}.", listed(&rows, DOUBTFUL)))
+}
+
+fn modes([low, high]: [f64; 2]) -> String {
+    format!(" ({} and {})", format_ns(low), format_ns(high))
 }
 
 /// Which rows of a paced group sent messages late; `None` if none did.
@@ -133,41 +127,4 @@ pub(super) fn late(summary: &Summary, group: &Group) -> Option<String> {
 /// A share above 0 in words; the smallest are not called nothing.
 fn percent(share: f64) -> String {
     if share < 0.000_5 { "less than 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
-}
-
-/// The cases without a speed as short lines: those with one reason share a line.
-pub(super) fn skipped(summary: &Summary) -> Vec<(SkippedStatus, String)> {
-    let mut alike: Vec<(&Skipped, Vec<&Skipped>)> = Vec::new();
-    for entry in &summary.skipped {
-        let same = |(first, _): &&mut (&Skipped, Vec<&Skipped>)| {
-            (first.status, &first.reason, &first.remedy) == (entry.status, &entry.reason, &entry.remedy)
-        };
-        match alike.iter_mut().find(same) {
-            Some((_, entries)) => entries.push(entry),
-            None => alike.push((entry, vec![entry])),
-        }
-    }
-    alike.into_iter().map(|(first, entries)| (first.status, skipped_line(first, &entries))).collect()
-}
-
-fn skipped_line(first: &Skipped, entries: &[&Skipped]) -> String {
-    let named: Vec<_> = entries.iter().take(NAMED).map(|entry| plain(&entry.case.to_string())).collect();
-    let more = match entries.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let trials =
-        if first.trials == 1 { "in 1 trial".to_owned() } else { format!("in {} trials", first.trials) };
-    let verdict = match first.status {
-        SkippedStatus::Failed if first.is_corruption() => format!("shows no speed, {trials}"),
-        SkippedStatus::Failed => format!("failed {trials}"),
-        SkippedStatus::Void if entries.len() == 1 => "is void".to_owned(),
-        SkippedStatus::Void => "are void".to_owned(),
-        status => status.name().to_owned(),
-    };
-    let remedy = match plain(&first.remedy) {
-        remedy if remedy.is_empty() => remedy,
-        remedy => format!("; {remedy}"),
-    };
-    format!("{}{more} {verdict}: {}{remedy}", named.join(", "), plain(&first.reason))
 }

@@ -1,7 +1,8 @@
 //! A check of furlong against itself, for a terminal.
 
 use super::{
-    grid::{Head, grid},
+    fit::fitting,
+    grid::Head,
     style::{Paint, Style},
     table::{bullet, titled},
     text::{plain, wrap},
@@ -11,19 +12,17 @@ use furlong_model::format_ns;
 
 /// The columns; those of the intervals go where the terminal is narrow.
 const COLUMNS: [Column; 7] = [
-    ("ties", false, |row| format!("{} of {}", row.ties, row.repeats)),
-    ("row", true, |row| plain(&row.case.to_string())),
-    ("worst", false, |row| format!("{:.3}x", row.worst_ratio)),
-    ("A: p50", false, |row| format_ns(row.first.p50_ns)),
-    (INTERVAL, false, |row| interval(&row.first)),
-    ("B: p50", false, |row| format_ns(row.second.p50_ns)),
-    (INTERVAL, false, |row| interval(&row.second)),
+    (Head::figures("ties"), |row| format!("{} of {}", row.ties, row.repeats)),
+    (Head::words("row"), |row| plain(&row.case.to_string())),
+    (Head::figures("worst"), |row| format!("{:.3}x", row.worst_ratio)),
+    (Head::figures("A: p50"), |row| format_ns(row.first.p50_ns)),
+    (Head::figures("95 %").expendable(1), |row| interval(&row.first)),
+    (Head::figures("B: p50"), |row| format_ns(row.second.p50_ns)),
+    (Head::figures("95 %").expendable(1), |row| interval(&row.second)),
 ];
-/// The header of both columns with an interval.
-const INTERVAL: &str = "95 %";
 
-/// What stands above a column, whether it holds words, and how to fill it.
-type Column = (&'static str, bool, fn(&CheckedRow) -> String);
+/// What stands above a column, and how to fill it.
+type Column = (Head<'static>, fn(&CheckedRow) -> String);
 
 /// A line a case with its ties, what could not be compared, and the verdict.
 pub fn self_check_table(check: &SelfCheck, style: Style) -> String {
@@ -34,26 +33,12 @@ pub fn self_check_table(check: &SelfCheck, style: Style) -> String {
         0,
     ) + "\n";
     if !check.rows.is_empty() {
-        text += &format!("\n{}\n", lines(&check.rows, style).join("\n"));
+        let cells = |row: &CheckedRow| COLUMNS.iter().map(|(_, cell)| cell(row)).collect();
+        let rows: Vec<_> = check.rows.iter().map(cells).collect();
+        text += &format!("\n{}", fitting(&COLUMNS.map(|(head, _)| head), &rows, style));
     }
     text += &titled("Not compared", check.unjudged.iter().map(|entry| unjudged_line(entry, style)), style);
     text + &format!("\n{}\n", verdict(check, style))
-}
-
-/// As many columns as fit.
-fn lines(rows: &[CheckedRow], style: Style) -> Vec<String> {
-    let with = |wanted: fn(&Column) -> bool| {
-        let columns: Vec<_> = COLUMNS.iter().filter(|column| wanted(column)).collect();
-        let heads: Vec<_> = columns.iter().map(|(name, words, _)| Head { name, words: *words }).collect();
-        grid(&heads, rows.iter().map(|row| columns.iter().map(|(.., cell)| cell(row)).collect()))
-    };
-    let wide = with(|_| true);
-    let fits = wide.iter().all(|line| line.chars().count() <= style.width);
-    let mut lines = if fits { wide } else { with(|(name, ..)| *name != INTERVAL) };
-    for line in lines.iter_mut().take(2) {
-        *line = style.paint(Paint::Dim, line);
-    }
-    lines
 }
 
 fn interval(copy: &CopyFigures) -> String {

@@ -1,13 +1,14 @@
 //! A summary for a terminal.
 
 use super::{
-    grid::{Head, grid},
-    layout::{COLUMNS, Column, Entry, entries},
+    fit::{HEAD_LINES, fitted},
+    layout::{columns, entries},
     prose,
     style::{Paint, Style},
     text::{plain, wrap},
+    unmeasured::unmeasured,
 };
-use crate::{Carries, Group, Level, SkippedStatus, Summary};
+use crate::{Carries, Group, Level, Summary};
 
 /// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
 pub fn table(summary: &Summary, style: Style) -> String {
@@ -17,8 +18,7 @@ pub fn table(summary: &Summary, style: Style) -> String {
         text += "\nNothing was measured.\n";
     }
     text += &footnotes(summary, style);
-    let skipped = prose::skipped(summary).into_iter().map(|line| skipped_line(line, style));
-    text += &titled("Not measured, or not in every trial", skipped, style);
+    text += &unmeasured(&summary.skipped, style);
     let lessons = summary.lessons.iter().map(|lesson| bullet(&plain(lesson), style));
     text + &titled("What this says", lessons, style)
 }
@@ -60,15 +60,18 @@ fn rankings(summary: &Summary, style: Style) -> String {
 /// A table for each of `groups`, with the same columns and widths.
 fn alike(summary: &Summary, groups: &[Group], style: Style) -> String {
     let entries: Vec<_> = groups.iter().flat_map(|group| entries(summary, group)).collect();
-    let lines = fitted(&entries, style.width);
-    let (header, mut rows) = lines.split_at(lines.len() - entries.len());
-    let header: String = header.iter().map(|line| style.paint(Paint::Dim, line) + "\n").collect();
+    let columns = columns(&entries);
+    let heads: Vec<_> = columns.iter().map(|column| column.head).collect();
+    let cells = |entry| columns.iter().map(|column| (column.cell)(entry)).collect();
+    let lines = fitted(&heads, &entries.iter().map(cells).collect::<Vec<_>>(), style);
+    let (header, mut rows) = lines.split_at(HEAD_LINES);
+    let header = header.join("\n");
     let mut text = String::new();
     for group in groups {
         let (members, rest) = rows.split_at(summary.rows_of(group).count());
         rows = rest;
         let title = style.paint(Paint::Bold, &wrap(&group.title, style.width, 2));
-        text += &format!("\n{title}\n{header}{}\n", members.join("\n"));
+        text += &format!("\n{title}\n{header}\n{}\n", members.join("\n"));
         if let Some(late) = prose::late(summary, group) {
             text += &(style.paint(Paint::Dim, &wrap(&late, style.width, 2)) + "\n");
         }
@@ -76,34 +79,9 @@ fn alike(summary: &Summary, groups: &[Group], style: Style) -> String {
     text
 }
 
-/// A header of two lines and a line an entry, with as many columns as fit.
-fn fitted(entries: &[Entry], width: usize) -> Vec<String> {
-    let mut columns: Vec<&Column> = COLUMNS.iter().collect();
-    loop {
-        let lines = grid_of(&columns, entries);
-        let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default();
-        let next = columns.iter().map(|column| column.expendable).max().unwrap_or_default();
-        if widest <= width || next == 0 {
-            return lines;
-        }
-        columns.retain(|column| column.expendable != next);
-    }
-}
-
-fn grid_of(columns: &[&Column], entries: &[Entry]) -> Vec<String> {
-    let heads: Vec<_> =
-        columns.iter().map(|column| Head { name: column.header, words: column.words }).collect();
-    grid(&heads, entries.iter().map(|entry| columns.iter().map(|column| (column.cell)(entry)).collect()))
-}
-
 /// A line of a list.
 pub(super) fn bullet(text: &str, style: Style) -> String {
     wrap(&format!("- {text}"), style.width, 2)
-}
-
-fn skipped_line((status, line): (SkippedStatus, String), style: Style) -> String {
-    let line = bullet(&line, style);
-    if status.is_failure() { style.paint(Paint::Red, &line) } else { line }
 }
 
 /// Lines under a title, or nothing without lines.

@@ -47,6 +47,20 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// The first `most` of `names`, and how many more there are.
+pub(super) fn listed(names: &[String], most: usize) -> String {
+    let more = match names.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.iter().take(most).cloned().collect::<Vec<_>>().join(", ") + &more
+}
+
+/// A count in a round trip, with two decimals; `?` was not counted.
+pub(super) fn decimals(figure: Option<f64>) -> String {
+    figure.map_or_else(|| "?".to_owned(), |figure| format!("{figure:.2}"))
+}
+
 /// A count with three digits and its thousands as a letter: `18.7 k`.
 pub(super) fn format_count(count: f64) -> String {
     let (value, unit) = match count {
@@ -80,6 +94,14 @@ mod tests {
         assert_eq!(wrap("unbreakable", 4, 2), "unbreakable");
         assert_eq!(wrap("", 4, 2), "");
         assert_eq!(wrap("took 12 ns, or so", 7, 0), "took\n12 ns,\nor so");
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(listed(&names, 3), "a, b, c");
+        assert_eq!(listed(&names, 1), "a and 2 more");
+        assert_eq!(listed(&[], 1), "");
     }
 
     #[test]

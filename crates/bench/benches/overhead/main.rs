@@ -10,7 +10,7 @@ mod by_hand;
 use by_hand::Hand;
 use furlong_analysis::statistics::{median, median_interval};
 use furlong_bench::session::{Options, Session, enter_private_namespace};
-use furlong_bench::trial::{self, Settings};
+use furlong_bench::trial::{Scene, Settings};
 use furlong_bench::{Driver, ROLE_VERB, bare_pair, placement, registry, role_main};
 use furlong_model::{Case, Outcome, Pace, Pattern, Placement, Wait, format_ns};
 use std::process::ExitCode;
@@ -105,7 +105,8 @@ impl Bench {
             .find(|driver| driver.capabilities.name == mechanism && driver.capabilities.waits.contains(&wait))
             .ok_or("no such row")?;
         let processors = placement::resolve(place)?;
-        let outcome = trial::run(&self.drivers, driver, &case, processors, &self.session, &self.settings);
+        let (drivers, session) = (&self.drivers[..], &self.session);
+        let outcome = Scene { drivers, driver, case: &case, processors, session }.run(&self.settings);
         match outcome.map_err(|_| "interrupted")? {
             Outcome::Measured(measured) => {
                 Ok((measured.elapsed_ns as f64 / measured.round_trips as f64, measured.round_trips))

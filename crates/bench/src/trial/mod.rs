@@ -65,37 +65,43 @@ pub struct Interrupted {
     pub signal: i32,
 }
 
-/// Runs one trial.
-///
-/// # Errors
-/// [`Interrupted`], after everything that was started has ended.
-pub fn run(
-    drivers: &[Driver],
-    driver: &Driver,
-    case: &Case,
-    processors: [usize; 2],
-    session: &Session,
-    settings: &Settings,
-) -> Result<Outcome, Interrupted> {
-    observed(drivers, driver, case, processors, session, settings, &mut Nobody)
+/// What a trial is about and where it takes place.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    /// All mechanisms, for roles that are forked.
+    pub drivers: &'a [Driver],
+    /// The one that is tried.
+    pub driver: &'a Driver,
+    /// In which way.
+    pub case: &'a Case,
+    /// For initiator and responder.
+    pub processors: [usize; 2],
+    /// What surrounds it.
+    pub session: &'a Session,
 }
 
-/// Runs one trial with somebody looking on.
-///
-/// # Errors
-/// As [`run`].
-pub(crate) fn observed(
-    drivers: &[Driver],
-    driver: &Driver,
-    case: &Case,
-    processors: [usize; 2],
-    session: &Session,
-    settings: &Settings,
-    observer: &mut dyn Observer,
-) -> Result<Outcome, Interrupted> {
-    match Stage::set(drivers, driver, case, processors, session, settings) {
-        Ok(mut stage) => stage.watch(session, observer),
-        Err((phase, error)) => Ok(not_set(phase, &error)),
+impl Scene<'_> {
+    /// Runs one trial.
+    ///
+    /// # Errors
+    /// [`Interrupted`], after everything that was started has ended.
+    pub fn run(&self, settings: &Settings) -> Result<Outcome, Interrupted> {
+        self.run_observed(settings, &mut Nobody)
+    }
+
+    /// Runs one trial with somebody looking on.
+    ///
+    /// # Errors
+    /// As [`run`](Scene::run).
+    pub(crate) fn run_observed(
+        &self,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, Interrupted> {
+        match Stage::set(self, settings) {
+            Ok(mut stage) => stage.watch(self.session, observer),
+            Err((phase, error)) => Ok(not_set(phase, &error)),
+        }
     }
 }
 

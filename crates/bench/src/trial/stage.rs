@@ -4,7 +4,7 @@
 //! run to end, or when nothing has happened for too long.
 
 use super::player::{Player, start_player};
-use super::{Interrupted, Observer, Settings};
+use super::{Interrupted, Observer, Scene, Settings};
 use crate::board::{Board, Progress};
 use crate::control::{End, Order, Timing};
 use crate::registry::Driver;
@@ -38,14 +38,8 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Makes the link and starts the roles. Says in which phase it failed, if it did.
-    pub(super) fn set(
-        drivers: &[Driver],
-        driver: &Driver,
-        case: &Case,
-        processors: [usize; 2],
-        session: &Session,
-        settings: &Settings,
-    ) -> Result<Stage, (Phase, io::Error)> {
+    pub(super) fn set(scene: &Scene<'_>, settings: &Settings) -> Result<Stage, (Phase, io::Error)> {
+        let Scene { drivers, driver, case, processors, session } = *scene;
         let creating = |error| (Phase::Create, error);
         let opening = |error| (Phase::Open, error);
         let alone = driver.capabilities.start == Start::Alone;
@@ -94,7 +88,7 @@ impl Stage {
             drop(link.take_end(role).descriptors);
         }
         let effective = link.effective.clone();
-        let patience = settings.patience;
+        let patience = settings.patience + Duration::from_nanos(case.pace.pause_ns());
         let budget = settings.budget.max(settings.warm_up.unwrap_or_default());
         Ok(Stage { players, board, effective, patience, budget, _link: link })
     }

@@ -4,7 +4,7 @@ use crate::rows::{case, session};
 use crate::saboteur::{self, CALL, LATE, name};
 use furlong_analysis::undeclared_calls;
 use furlong_bench::count::Counting;
-use furlong_bench::trial::Settings;
+use furlong_bench::trial::{Scene, Settings};
 use furlong_bench::{Driver, placement, registry};
 use furlong_model::{Count, CountMethod, Wait};
 use libtest_mimic::{Completion, Failed, Trial};
@@ -63,8 +63,8 @@ fn count(drivers: &[Driver], driver: &Driver, wait: Wait, counting: &mut Countin
     let case = case(driver, wait, driver.capabilities.fixed_size_bytes.unwrap_or(128));
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
-    let counted = counting.count(drivers, driver, &case, processors, &session()?, &settings);
-    match counted {
+    let scene = Scene { drivers, driver, case: &case, processors, session: &session()? };
+    match counting.count(&scene, &settings) {
         Ok(Ok(count)) => Ok(count),
         other => Err(format!("{case}: {other:?}").into()),
     }

@@ -1,7 +1,7 @@
 //! Every row through the whole harness, at sizes around every edge.
 
 use furlong_bench::session::{Options, Session};
-use furlong_bench::trial::{self, Settings};
+use furlong_bench::trial::{Scene, Settings};
 use furlong_bench::{Driver, placement, registry};
 use furlong_model::{Case, Measurement, Outcome, Pace, Pattern, Placement, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed, Trial};
@@ -70,7 +70,8 @@ pub fn lasting(
         most_round_trips: None,
     };
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
-    trial::run(drivers, driver, case, processors, &session, &settings).map_err(|_| "interrupted".into())
+    let scene = Scene { drivers, driver, case, processors, session: &session };
+    scene.run(&settings).map_err(|_| "interrupted".into())
 }
 
 /// Two cores where there are two: a spinning pair on one takes a time slice for each message.

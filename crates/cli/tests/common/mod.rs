@@ -2,9 +2,11 @@
 //! look around for what was left.
 #![allow(dead_code, unused_imports, reason = "each test uses its own part")]
 
+mod ordinary;
 mod place;
 mod processes;
 mod snapshot;
+pub mod value;
 
 pub use place::{Finished, Place, Running};
 pub use processes::{Kind, Process};

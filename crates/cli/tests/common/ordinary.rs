@@ -1,0 +1,20 @@
+//! Furlong as a user without any right, started by root.
+
+use super::Place;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+impl Place {
+    /// Furlong with these arguments as `nobody`, from a copy in this place: where it was built nobody may look.
+    pub fn furlong_as_nobody<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let program = self.path("furlong");
+        fs::copy(env!("CARGO_BIN_EXE_furlong"), &program).expect("a copy of furlong");
+        for (name, mode) in [("", 0o755), ("furlong", 0o755), ("tmp", 0o777), ("home", 0o777), ("data", 0o777)] {
+            fs::set_permissions(self.path(name), Permissions::from_mode(mode)).expect("a place of our own");
+        }
+        let mut command = self.program("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program).args(arguments);
+        command
+    }
+}
