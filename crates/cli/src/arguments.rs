@@ -51,7 +51,7 @@ Examples:
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
   furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to all who wait
   furlong run pipe posix-shm --gap 1ms           a message after a pause
-  furlong run pipe --self-check --repeats 5      does a row tie with itself here?
+  furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs
 
 Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 5 unfit machine under --strict,

@@ -26,9 +26,8 @@ fn every_cost_is_there_once_and_as_large_as_it_must_be() {
         // That of a sleeping reader is a difference, which may be lost in the noise.
         assert!(ns > 0.0 || (text(figure, "name") == "copy-across-asleep" && ns == 0.0), "{figure:#}");
         assert!(!text(figure, "what").is_empty() && number(figure, "looks") >= 1.0, "{figure:#}");
-        let interval = list(figure, "ci95");
-        let [low, high] = [0, 1].map(|end| interval[end].as_f64().expect("an end"));
-        assert!(low <= ns && ns <= high, "{figure:#}");
+        let [low, high] = list(figure, "ci95") else { panic!("no interval in {figure:#}") };
+        assert!(low.as_f64() <= Some(ns) && Some(ns) <= high.as_f64(), "{figure:#}");
         // Those that come from rows name them.
         let from_rows = ["context-switch", "wake-up"].contains(&text(figure, "name"));
         assert_eq!(list(figure, "from").is_empty(), !from_rows, "{figure:#}");

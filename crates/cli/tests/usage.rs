@@ -38,7 +38,7 @@ fn times_that_are_none() {
 
 #[test]
 fn paces_that_are_none() {
-    for rate in ["0/s", "abc", "-1/s", "1k", "1.5/s", "11M/s", "1/min", "/s", ""] {
+    for rate in ["0/s", "abc", "-1/s", "1k", "0.5/s", "11M/s", "1/min", "/s", ""] {
         refused(&["run", "pipe", "--rate", rate], "--rate <RATE>");
         refused(&["run", "pipe", "--rate", rate], "write how many a second, from 1/s to 10M/s");
     }
@@ -86,7 +86,8 @@ fn names_that_nothing_has() {
     refused(&["run", "pipe", "-m", "stream"], "there are: round-trip");
     refused(&["run", "pipe", "--format", "xml"], "table, json, csv, markdown");
     for place in ["2", "0:", ":1", "a:b", "0:1:2", "-1:0", "smt", ""] {
-        refused(&["run", "pipe", &format!("--place={place}")], "there are: other-core, same-core, one-process, A:B");
+        let known = "there are: other-core, same-core, one-process, A:B";
+        refused(&["run", "pipe", &format!("--place={place}")], known);
     }
 }
 

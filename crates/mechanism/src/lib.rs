@@ -25,6 +25,7 @@ mod sysv_semaphore;
 mod tcp;
 /// What `cargo xtask new-mechanism` begins with: here so that it is compiled.
 #[cfg(test)]
+#[allow(dead_code, reason = "it joins the list under another name")]
 #[path = "../../xtask/templates/mechanism.rs"]
 mod template;
 mod traits;

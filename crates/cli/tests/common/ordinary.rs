@@ -10,7 +10,8 @@ impl Place {
     pub fn furlong_as_nobody<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let program = self.path("furlong");
         fs::copy(env!("CARGO_BIN_EXE_furlong"), &program).expect("a copy of furlong");
-        for (name, mode) in [("", 0o755), ("furlong", 0o755), ("tmp", 0o777), ("home", 0o777), ("data", 0o777)] {
+        let modes = [("", 0o755), ("furlong", 0o755), ("tmp", 0o777), ("home", 0o777), ("data", 0o777)];
+        for (name, mode) in modes {
             fs::set_permissions(self.path(name), Permissions::from_mode(mode)).expect("a place of our own");
         }
         let mut command = self.program("setpriv");
