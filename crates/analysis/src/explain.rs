@@ -160,7 +160,8 @@ impl Scene<'_> {
         let own_costs = self.costs_without(row);
         let costs = own_costs.as_ref().unwrap_or(self.costs);
         let costs_without = own_costs.is_some().then(|| row.case.mechanism.clone());
-        explained(&Subject { row, twin, calls, twin_calls, costs }, count.method, costs_without)
+        let copies = count.copies;
+        explained(&Subject { row, twin, calls, twin_calls, copies, costs }, count.method, costs_without)
     }
 
     /// The row with both ends in one process, or why there is none.
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_less_is_seen_in_the_kind_of_mechanism() {
+    fn a_copy_less_is_a_copy_less() {
         let once = Recipe { name: "process-vm", family: Family::RemoteMemory, copies: 1.0, ..PIPE };
         let row = explanation(&once, SameCore);
         close(ns(&row, Part::Copying), 2.0 * made::copy(4096));

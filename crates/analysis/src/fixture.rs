@@ -96,6 +96,7 @@ pub(crate) fn count(case: &Case, name: &str, round_trips: u64) -> Count {
     Count {
         case: case.clone(),
         family: family(&case.mechanism),
+        copies: None,
         method: CountMethod::Tracepoint,
         why_not_better: Vec::new(),
         roles: Role::BOTH.map(role).into(),

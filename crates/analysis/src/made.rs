@@ -5,8 +5,8 @@ use crate::{
     fixture::{SHARED_MEMORY, THROUGH_THE_KERNEL, case, count, header, measurement, quiet},
 };
 use furlong_model::{
-    Bounds, Case, Cost, CostFigure, CostReading, Count, Family, Outcome, Placement, Record, Trial, Wait,
-    WaitKind,
+    Bounds, Case, Copies, Cost, CostFigure, CostReading, Count, Family, Outcome, Placement, Record, Trial,
+    Wait, WaitKind,
 };
 use std::collections::BTreeMap;
 
@@ -132,6 +132,7 @@ impl Recipe {
     fn count(&self, placement: Placement) -> Count {
         let mut count = count(&self.case(placement), "read", 500);
         count.family = Some(self.family);
+        count.copies = Some(if self.copies < 2.0 { Copies::One } else { Copies::Two });
         let in_one = placement == Placement::OneProcess;
         count.roles.truncate(if in_one { 1 } else { 2 });
         for role in &mut count.roles {

@@ -6,7 +6,7 @@ use crate::{
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
     row::tidy,
 };
-use furlong_model::{Cost, Family, WaitKind};
+use furlong_model::{Copies, Cost, Family, WaitKind};
 use serde::{Deserialize, Serialize};
 
 /// Messages in a round trip.
@@ -84,6 +84,8 @@ pub(crate) struct Subject<'a> {
     pub calls: f64,
     /// The same of the twin.
     pub twin_calls: f64,
+    /// How often the mechanism copies a message.
+    pub copies: Option<Copies>,
     /// What the machine charges.
     pub costs: &'a Costs,
 }
@@ -170,12 +172,12 @@ impl Subject<'_> {
         Ok(Some(Term::new(Part::PageFaults, more, cost_ns, "more than in one process")))
     }
 
-    /// Copies of a message: the record does not hold it, but the kind of mechanism tells.
+    /// Copies of a message. What a notification carries is no copy worth the name.
     pub(crate) fn copies(&self) -> u8 {
-        match self.row.family {
-            Some(Family::Notification | Family::Floor) => 0,
-            Some(Family::RemoteMemory) => 1,
-            _ => 2,
+        match (self.row.family, self.copies) {
+            (Some(Family::Notification | Family::Floor), _) => 0,
+            (_, Some(Copies::One)) => 1,
+            (_, Some(Copies::Two) | None) => 2,
         }
     }
 

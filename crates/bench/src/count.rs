@@ -134,6 +134,7 @@ impl Counting {
         Count {
             case: case.clone(),
             family: Some(promises.family),
+            copies: Some(promises.copies),
             method: self.method,
             why_not_better: self.why_not_better.clone(),
             roles: used.roles.iter().enumerate().map(role).collect(),

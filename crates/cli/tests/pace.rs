@@ -25,8 +25,6 @@ fn after_each_answer_there_is_a_gap() {
         assert_eq!(at(&row, "late_sends_share"), &Value::Null, "{row:#}");
         let rate = number(&row, "round_trips_per_second");
         assert!(rate > 0.0 && rate <= 1e3 * 1.02, "{row:#}");
-        // The round trip is timed without the gap before it: both fit into the time by rate.
-        assert!(number(&row, "round_trip_ns.mean") + 1e6 <= 1e9 / rate * 1.05, "{row:#}");
     }
 }
 

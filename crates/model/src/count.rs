@@ -1,6 +1,6 @@
 //! What one counted pass of a case found: system calls, switches, faults, and what the processor counts.
 
-use crate::{Bounds, Case, Family, Role, RoleTally};
+use crate::{Bounds, Case, Copies, Family, Role, RoleTally};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -11,6 +11,9 @@ pub struct Count {
     pub case: Case,
     /// The kind of mechanism; `None` if there is none of that name.
     pub family: Option<Family>,
+    /// How often the mechanism copies a message; `None` if the writer did not say.
+    #[serde(default)]
+    pub copies: Option<Copies>,
     /// How system calls were counted.
     pub method: CountMethod,
     /// Why each better method could not be had, best first, a sentence each.

@@ -7,8 +7,8 @@ use super::{
     style::{Paint, Style},
     text::{plain, wrap},
 };
-use crate::{CostEstimate, Costs, statistics::uncertainty};
-use furlong_model::{format_bytes, format_ns};
+use crate::{CostEstimate, Costs, costs::describe, statistics::uncertainty};
+use furlong_model::{Cost, format_bytes, format_ns};
 
 /// The columns; the last one gives way where the terminal is narrow.
 const HEADS: [Head<'static>; 4] =
@@ -40,14 +40,17 @@ fn cells(figure: &CostEstimate) -> Vec<String> {
     let name = plain(&figure.name);
     let (name, what) = match figure.size_bytes {
         None => (name, plain(&figure.what)),
-        Some(size) => (format!("{name} {}", format_bytes(size)), rate(size, figure.ns)),
+        Some(size) => (format!("{name} {}", format_bytes(size)), rate(figure, size)),
     };
     vec![name, format_ns(figure.ns), interval(figure).unwrap_or_else(|| "?".to_owned()), what]
 }
 
-/// Bytes a nanosecond are gigabytes a second. A difference of two times can be none, which is no rate.
-fn rate(size_bytes: usize, ns: f64) -> String {
-    if ns > 0.0 { format!("{:.1} GB/s", size_bytes as f64 / ns) } else { String::new() }
+/// Bytes a nanosecond are gigabytes a second. A difference of two times is no time for the bytes.
+fn rate(figure: &CostEstimate, size_bytes: usize) -> String {
+    if figure.name == describe(Cost::CopyAcrossAsleep).0 || figure.ns <= 0.0 {
+        return String::new();
+    }
+    format!("{:.1} GB/s", size_bytes as f64 / figure.ns)
 }
 
 /// The interval as a share: `±2.1 %`.
