@@ -50,6 +50,9 @@ pub(crate) fn dominant(terms: &[Term]) -> Option<&Term> {
 
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
+    if percent < 0.1 {
+        return "0.1 %".to_owned();
+    }
     if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 

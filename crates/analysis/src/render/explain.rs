@@ -164,7 +164,7 @@ fn count(count: f64) -> String {
 /// What the published formula says.
 fn article(row: &Explained) -> Option<String> {
     let (ns, error) = row.article_ns.zip(row.article_error)?;
-    Some(format!("{FORMULA}: {} ({})", format_ns(ns), signed(error)))
+    Some(format!("The published formula {FORMULA}: {} ({})", format_ns(ns), signed(error)))
 }
 
 /// What the model leaves out, what would help, and where copying begins to matter.
@@ -230,7 +230,7 @@ fn agreement(explanation: &Explanation) -> String {
         Agreement { rows: 0, .. } => "gives no time here".to_owned(),
         agreement => within(agreement),
     };
-    format!("Explained: {}. The formula {FORMULA}: {article}.", within(explanation.agreement))
+    format!("Explained: {}. The published formula {FORMULA}: {article}.", within(explanation.agreement))
 }
 
 /// The costs that rows were put together with, and what there is to be said against them.
