@@ -33,6 +33,9 @@ pub(super) struct Player {
 impl Player {
     /// Hears what it says and notices its death.
     pub(super) fn attend(&mut self) -> Option<Failure> {
+        // Its death is looked for first: then all that it has said before is there to be heard.
+        let died = if self.exit.is_none() { self.child.try_wait() } else { None };
+        self.exit = self.exit.or(died);
         while self.can_be_heard() {
             match self.control.hear::<Report>() {
                 Ok(Some(Report::Ready { phase })) => (self.phase, self.ready) = (phase, true),
@@ -57,12 +60,7 @@ impl Player {
                 }
             }
         }
-        if self.exit.is_none() {
-            self.exit = self.child.try_wait();
-            let exit = self.exit?;
-            return (self.done.is_none() && !self.failed).then(|| self.obituary(exit));
-        }
-        None
+        died.filter(|_| self.done.is_none() && !self.failed).map(|exit| self.obituary(exit))
     }
 
     /// Whether something it said can be heard without waiting.
