@@ -21,6 +21,10 @@ use std::time::Duration;
 /// says first that its call failed.
 const HEARING_MS: u64 = 100;
 
+/// How long to look again before nothing is taken for silence, in milliseconds: where the whole machine stood still,
+/// time has run out for all, and the roles need a moment to show that they are alive.
+const SECOND_LOOK_MS: u64 = 300;
+
 /// How often a death is looked for that nothing tells of, in milliseconds.
 const POLL_MS: u64 = 1;
 
@@ -105,6 +109,7 @@ impl Stage {
         loop {
             let timeout_ms = match incidents.is_empty() {
                 true if self.polls() => POLL_MS,
+                true if quiet_ms >= self.patience_ms() => SECOND_LOOK_MS,
                 true => self.patience_ms(),
                 false => HEARING_MS,
             };
@@ -126,11 +131,12 @@ impl Stage {
             quiet_ms = if nothing { quiet_ms + timeout_ms } else { 0 };
             if nothing && incidents.is_empty() && quiet_ms >= self.patience_ms() {
                 let now = self.progress();
-                if now == progress {
+                if now != progress {
+                    (progress, quiet_ms) = (now, 0);
+                } else if quiet_ms >= self.patience_ms() + SECOND_LOOK_MS {
                     incidents.extend(self.silence());
                     return Ok(self.give_up(incidents));
                 }
-                (progress, quiet_ms) = (now, 0);
             }
             incidents.extend(self.players.iter_mut().filter_map(Player::attend));
             if heard_out || incidents.len() >= self.players.len() {
