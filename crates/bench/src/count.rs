@@ -292,6 +292,10 @@ impl Observer for Calls {
         let taken = self.take();
         self.keep(taken);
     }
+
+    fn sees_stopped(&self, pid: i32) -> bool {
+        matches!(&self.source, Source::Stops(Some(tracer)) if tracer.is_stopped(pid))
+    }
 }
 
 /// Reads the processor's own counters, where it has any.

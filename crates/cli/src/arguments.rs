@@ -244,7 +244,7 @@ pub struct ListOptions {
 pub enum ListFormat {
     /// For people
     Table,
-    /// One array
+    /// For programs
     Json,
 }
 

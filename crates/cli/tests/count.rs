@@ -3,14 +3,11 @@
 
 mod common;
 
+use common::Place;
 use common::value::{at, list, number, row, text};
-use common::{Finished, Kind, Place, Running, Snapshot, look_for};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::Duration;
-
-const A_WHILE: Duration = Duration::from_secs(30);
 
 /// The rights that the kernel's own log of system calls takes, by their numbers.
 const CAP_SYS_ADMIN: u32 = 21;
@@ -177,65 +174,4 @@ fn a_run_counts_beside_measuring() {
     let json = place.run(arguments.into_iter().chain(["--no-save"])).expect_code(0).json();
     let calls = row(&json, "rows", "pipe/block").get("system_calls_per_round_trip");
     assert!(calls.is_none_or(Value::is_null), "{json:#}");
-}
-
-/// Starts to count all there is, by each method that this user has.
-fn counting_all(place: &Place, as_nobody: bool) -> Running<'_> {
-    let words = ["count", "*/*", "--format", "json"];
-    place.start(&mut if as_nobody { place.furlong_as_nobody(words) } else { place.furlong(words) })
-}
-
-/// Waits until the roles' calls are counted: a role has a tracer, or the supervisor the kernel's log.
-fn wait_for_tracing(place: &Place, supervisor: i32) {
-    let is_traced = |pid: i32| {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:")).map(str::trim);
-        tracer.is_some_and(|tracer| tracer != "0")
-    };
-    let logs = || {
-        let descriptors = fs::read_dir(format!("/proc/{supervisor}/fd")).into_iter().flatten().flatten();
-        let mut links = descriptors.filter_map(|entry| fs::read_link(entry.path()).ok());
-        links.any(|link| link.to_string_lossy().contains("perf_event"))
-    };
-    let traces = || {
-        let mut processes = place.processes().into_iter();
-        processes.any(|process| process.kind == Kind::Role && is_traced(process.pid)) || logs()
-    };
-    look_for(A_WHILE, || traces().then_some(())).expect("roles that are traced");
-}
-
-/// Ends counting by a signal at several moments, by each method that this user has.
-fn end_counting_by(signal: i32, check: impl Fn(&Finished)) {
-    let users = if is_root() { &[false, true][..] } else { &[false] };
-    for &as_nobody in users {
-        for moment_ms in [0, 5, 130] {
-            let (before, place) = (Snapshot::take(), Place::new());
-            let running = counting_all(&place, as_nobody);
-            wait_for_tracing(&place, running.pid());
-            std::thread::sleep(Duration::from_millis(moment_ms));
-            running.signal(signal);
-            let finished = running.finish_within(A_WHILE).expect_no_panic();
-            // Every process that lives counts as left, so also one that stands still (t or T).
-            before.expect_nothing_left(&place);
-            check(&finished);
-        }
-    }
-}
-
-#[test]
-fn an_interrupt_while_calls_are_traced_leaves_nothing() {
-    end_counting_by(libc::SIGINT, |finished| {
-        assert_eq!(finished.code, Some(130), "{finished:#?}");
-        let json = finished.json();
-        // What it was at did not fail.
-        assert!(list(&json, "skipped").is_empty(), "{json:#}");
-        assert!(list(&json, "rows").iter().all(|row| at(row, "as_declared") == true), "{json:#}");
-    });
-}
-
-#[test]
-fn a_kill_while_calls_are_traced_leaves_nothing() {
-    end_counting_by(libc::SIGKILL, |finished| {
-        assert_eq!(finished.signal, Some(libc::SIGKILL), "{finished:#?}");
-    });
 }

@@ -36,6 +36,8 @@ struct Attached {
     pid: i32,
     /// While it stands still because of us: the signal that it gets when it goes on, or 0.
     held: Option<i32>,
+    /// A signal has stopped it, and nothing has let it go on.
+    stopped: bool,
 }
 
 /// What has become of a process.
@@ -93,7 +95,7 @@ impl Tracer {
     pub fn attach(&mut self, pid: i32) -> io::Result<()> {
         let options = (libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL) as usize;
         request(libc::PTRACE_SEIZE, pid, 0, options).map_err(|error| explain(error, pid))?;
-        self.attached.push(Attached { pid, held: None });
+        self.attached.push(Attached { pid, held: None, stopped: false });
         request(libc::PTRACE_INTERRUPT, pid, 0, 0).context(|| format!("interrupt process {pid}"))?;
         // From the first time that it goes on, whatever it stopped for, it is stopped at system calls.
         match news(pid, true)? {
@@ -140,6 +142,12 @@ impl Tracer {
         Ok(())
     }
 
+    /// Whether a signal had stopped the process when it was last attended to. Its parent cannot see that while it is
+    /// traced.
+    pub fn is_stopped(&self, pid: i32) -> bool {
+        self.attached.iter().any(|attached| attached.pid == pid && attached.stopped)
+    }
+
     /// Lets a process run on as if it had never been traced. Calls that it entered since it was last attended to may go
     /// unreported, and what is said of waiting calls at [`attach`](Tracer::attach) holds here too.
     ///
@@ -175,7 +183,8 @@ impl Tracer {
         {
             each(pid, number);
         }
-        if is_group_stop(status) {
+        attached.stopped = is_group_stop(status);
+        if attached.stopped {
             // It stays stopped until SIGCONT, of which we hear.
             alive(request(libc::PTRACE_LISTEN, pid, 0, 0))?;
         } else {

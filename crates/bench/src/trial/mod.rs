@@ -39,6 +39,11 @@ pub(crate) trait Observer {
 
     /// Does what is to be done, without waiting.
     fn attend(&mut self) {}
+
+    /// Whether it knows of a role's process that a signal has stopped it.
+    fn sees_stopped(&self, _pid: i32) -> bool {
+        false
+    }
 }
 
 /// Nobody looks on.

@@ -11,7 +11,7 @@ use crate::registry::Driver;
 use crate::session::Session;
 use furlong_mechanism::Link;
 use furlong_model::{Case, Failure, Fault, Measurement, Outcome, Phase, Placement, Role, Start};
-use furlong_os::{identity, readiness};
+use furlong_os::{clock, identity, readiness};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -104,18 +104,20 @@ impl Stage {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Interrupted> {
         let mut incidents: Vec<Failure> = Vec::new();
-        let mut progress = self.progress();
-        let mut quiet_ms = 0;
+        let (mut progress, mut heard_ns) = (self.progress(), clock::now_ns());
+        // When patience had run out and nothing had changed.
+        let mut doubted_ns: Option<u64> = None;
         loop {
-            let timeout_ms = match incidents.is_empty() {
-                true if self.polls() => POLL_MS,
-                true if quiet_ms >= self.patience_ms() => SECOND_LOOK_MS,
-                true => self.patience_ms(),
-                false => HEARING_MS,
+            let watched = self.watched(session);
+            let observed = if incidents.is_empty() { observer.descriptors() } else { Vec::new() };
+            let all: Vec<RawFd> = watched.iter().chain(&observed).copied().collect();
+            let timeout_ms = match (incidents.is_empty(), doubted_ns) {
+                _ if self.polls() => POLL_MS,
+                (true, Some(doubted_ns)) => SECOND_LOOK_MS.saturating_sub(ms_since(doubted_ns)),
+                (true, None) => self.patience_ms().saturating_sub(ms_since(heard_ns)),
+                (false, _) => HEARING_MS.saturating_sub(ms_since(heard_ns)),
             };
-            let mut watched = self.watched(session);
-            watched.extend(observer.descriptors());
-            let ready = match readiness::any_readable(&watched, timeout_ms) {
+            let ready = match readiness::any_readable(&all, timeout_ms) {
                 Ok(ready) => ready,
                 Err(error) => {
                     incidents.push(self.failure(None, Fault::Error, format!("poll: {error}")));
@@ -126,16 +128,25 @@ impl Stage {
             if let Some(signal) = session.wish() {
                 return Err(Interrupted { signal });
             }
-            let nothing = ready.iter().all(|ready| !ready);
-            let heard_out = nothing && !incidents.is_empty();
-            quiet_ms = if nothing { quiet_ms + timeout_ms } else { 0 };
-            if nothing && incidents.is_empty() && quiet_ms >= self.patience_ms() {
+            // What an observer sees is no news: a role that hangs may well make calls.
+            let news = ready.iter().take(watched.len()).any(|ready| *ready);
+            if news {
+                (heard_ns, doubted_ns) = (clock::now_ns(), None);
+            }
+            let quiet_ms = ms_since(heard_ns);
+            let heard_out = !news && !incidents.is_empty() && quiet_ms >= HEARING_MS;
+            if !news && incidents.is_empty() && quiet_ms >= self.patience_ms() {
                 let now = self.progress();
-                if now != progress {
-                    (progress, quiet_ms) = (now, 0);
-                } else if quiet_ms >= self.patience_ms() + SECOND_LOOK_MS {
-                    incidents.extend(self.silence());
-                    return Ok(self.give_up(incidents));
+                match doubted_ns {
+                    _ if now != progress => {
+                        (progress, heard_ns, doubted_ns) = (now, clock::now_ns(), None);
+                    }
+                    None => doubted_ns = Some(clock::now_ns()),
+                    Some(doubted_ns) if ms_since(doubted_ns) >= SECOND_LOOK_MS => {
+                        incidents.extend(self.silence(observer));
+                        return Ok(self.give_up(incidents));
+                    }
+                    Some(_) => {}
                 }
             }
             incidents.extend(self.players.iter_mut().filter_map(Player::attend));
@@ -222,12 +233,12 @@ impl Stage {
     }
 
     /// Why nothing has happened for so long.
-    fn silence(&mut self) -> Vec<Failure> {
+    fn silence(&mut self, observer: &dyn Observer) -> Vec<Failure> {
         let patience = self.patience;
         let stopped: Vec<Failure> = self
             .players
             .iter()
-            .filter(|player| player.child.is_stopped())
+            .filter(|player| player.child.is_stopped() || observer.sees_stopped(player.child.pid()))
             .map(|player| {
                 let detail = format!("stopped by a signal (state T), nothing came from it for {patience:?}");
                 Failure { phase: player.phase, role: Some(player.role), fault: Fault::Stopped, detail }
@@ -304,4 +315,8 @@ fn end_of(link: &Link, role: Role) -> End {
         descriptors: handles.descriptors.iter().map(AsRawFd::as_raw_fd).collect(),
         numbers: handles.numbers.iter().copied().collect(),
     }
+}
+
+fn ms_since(start_ns: u64) -> u64 {
+    (clock::now_ns() - start_ns) / 1_000_000
 }
