@@ -102,6 +102,8 @@ fn title(carries: Carries, size_bytes: Option<usize>, placement: Placement, wait
         _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
     };
     let wait = match (waiting, placement) {
+        (WaitKind::Sleeping, Placement::OneProcess) => "calls that may sleep",
+        (WaitKind::Spinning, Placement::OneProcess) => "calls that try again",
         (WaitKind::Sleeping, _) => "sleeping until woken",
         (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
         (WaitKind::Spinning, _) => "spinning (who waits keeps a processor busy)",

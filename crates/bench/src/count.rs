@@ -20,7 +20,7 @@ use std::time::Duration;
 const TRACED_ROUND_TRIPS: u64 = 500;
 
 /// How system calls are counted in this run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Counting {
     method: CountMethod,
     /// The number of the kernel's event, if that is the method.
@@ -65,7 +65,7 @@ impl Counting {
     /// # Errors
     /// [`Interrupted`]; inside, the outcome of a trial that did not end well.
     pub fn count(
-        &mut self,
+        &self,
         scene: &Scene<'_>,
         settings: &Settings,
     ) -> Result<Result<Count, Outcome>, Interrupted> {
@@ -85,9 +85,11 @@ impl Counting {
             most_round_trips: Some(TRACED_ROUND_TRIPS),
             ..settings
         };
+        // What goes wrong with one case says nothing of the next: each begins with the best method.
+        let mut counting = self.clone();
         let mut traced = None;
-        while self.method != CountMethod::Rusage {
-            let mut calls = Calls::new(self.event);
+        while counting.method != CountMethod::Rusage {
+            let mut calls = Calls::new(counting.event);
             let outcome = scene.run_observed(&traced_settings, &mut calls)?;
             match (outcome, calls.trouble) {
                 (Outcome::Measured(measurement), None) => {
@@ -95,11 +97,11 @@ impl Counting {
                     break;
                 }
                 // What could not be traced is measured all the same; only the next method can tell more.
-                (Outcome::Measured(_), Some(trouble)) => self.fall_back(&trouble),
+                (Outcome::Measured(_), Some(trouble)) => counting.fall_back(&trouble),
                 (outcome, _) => return Ok(Err(outcome)),
             }
         }
-        Ok(Ok(self.record(scene, &used, traced, plain)))
+        Ok(Ok(counting.record(scene, &used, traced, plain)))
     }
 
     /// Goes on with the next method.

@@ -116,7 +116,7 @@ impl Run<'_> {
         settings: &Settings,
         listener: &mut Listener<'_>,
     ) -> Result<(), Interrupted> {
-        let mut counting = Counting::find();
+        let counting = Counting::find();
         let total = casts.len();
         for (done, (case, cast)) in self.plan.cases.iter().zip(casts).enumerate() {
             let Some(cast) = cast else { continue };

@@ -1,7 +1,7 @@
 //! `furlong` and `furlong run`: measure, save, rank, print.
 
 use crate::arguments::{Format, RunOptions};
-use crate::exit::Outcome;
+use crate::exit::{Outcome, Usage};
 use crate::performing::{Demands, Save, Surroundings, perform, plan};
 use crate::{output, selection};
 use furlong_analysis::{Summary, render, self_check, summarise};
@@ -43,6 +43,9 @@ pub fn quick() -> anyhow::Result<Outcome> {
 
 /// Measures what was asked for.
 pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
+    if asked.self_check && !matches!(asked.format, Format::Table | Format::Json) {
+        return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
+    }
     let drivers = registry();
     let around = Surroundings::from(&asked.common);
     let pace = pace(asked);

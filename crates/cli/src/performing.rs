@@ -142,7 +142,10 @@ impl Performed {
         let failed =
             |skipped: &Skipped| matches!(skipped.status, SkippedStatus::Failed | SkippedStatus::Void);
         match self.interrupted_by {
-            Some(signal) => Outcome::Interrupted(signal),
+            Some(signal) => {
+                output::tell(format_args!("furlong: interrupted, so the result is partial"));
+                Outcome::Interrupted(signal)
+            }
             None if self.saved.is_err() || skipped.iter().any(failed) => Outcome::Failed,
             None if demands.require && !skipped.is_empty() => Outcome::Missing,
             None if demands.strict && level != Level::Quiet => Outcome::Unfit,

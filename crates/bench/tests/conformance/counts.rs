@@ -35,8 +35,8 @@ fn an_undeclared_call_is_found() -> Result<(), Failed> {
     let drivers = saboteur::drivers();
     let driver =
         drivers.iter().find(|driver| driver.capabilities.name == name(CALL, LATE)).ok_or("no such row")?;
-    for mut counting in [Counting::find(), Counting::by_ptrace()] {
-        let surprise = undeclared_calls(&count(&drivers, driver, Wait::Block, &mut counting)?);
+    for counting in [Counting::find(), Counting::by_ptrace()] {
+        let surprise = undeclared_calls(&count(&drivers, driver, Wait::Block, &counting)?);
         if !surprise.as_ref().is_some_and(|surprise| surprise.contains("initiator calls getppid 1.000 times"))
         {
             return Err(format!("{surprise:?}").into());
@@ -45,11 +45,11 @@ fn an_undeclared_call_is_found() -> Result<(), Failed> {
     Ok(())
 }
 
-fn declared(driver: &Driver, wait: Wait, mut counting: Counting) -> Result<Completion, Failed> {
+fn declared(driver: &Driver, wait: Wait, counting: Counting) -> Result<Completion, Failed> {
     if let Err(unavailable) = (driver.probe)() {
         return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
     }
-    let count = count(&registry(), driver, wait, &mut counting)?;
+    let count = count(&registry(), driver, wait, &counting)?;
     if count.method == CountMethod::Rusage {
         return Err(format!("nothing could be counted: {:?}", count.why_not_better).into());
     }
@@ -59,7 +59,7 @@ fn declared(driver: &Driver, wait: Wait, mut counting: Counting) -> Result<Compl
     undeclared_calls(&count).map_or(Ok(Completion::Completed), |surprise| Err(surprise.into()))
 }
 
-fn count(drivers: &[Driver], driver: &Driver, wait: Wait, counting: &mut Counting) -> Result<Count, Failed> {
+fn count(drivers: &[Driver], driver: &Driver, wait: Wait, counting: &Counting) -> Result<Count, Failed> {
     let case = case(driver, wait, driver.capabilities.fixed_size_bytes.unwrap_or(128));
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
