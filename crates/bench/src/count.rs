@@ -7,7 +7,7 @@
 //! measured leg begins and as it ends.
 
 use crate::trial::{Interrupted, Observer, Scene, Settings};
-use furlong_model::{Count, CountMethod, Measurement, Outcome, Phase, Role, RoleCount};
+use furlong_model::{Count, CountMethod, Measurement, Outcome, Phase, Role, RoleCount, RoleTally};
 use furlong_os::counter::{HardwareCounter, SystemCallLog, open_hardware};
 use furlong_os::tracer::Tracer;
 use furlong_os::{system_call, tracefs};
@@ -123,7 +123,7 @@ impl Counting {
     ) -> Count {
         let Scene { case, driver, .. } = *scene;
         let promises = driver.capabilities;
-        let role = |(index, usage): (usize, &furlong_model::RoleTally)| {
+        let role = |(index, usage): (usize, &RoleTally)| {
             let calls = traced.as_ref().map(|(measurement, logs)| (&measurement.roles[index], &logs[index]));
             RoleCount {
                 role: usage.role,

@@ -134,10 +134,7 @@ impl<'a, C: Channel> Exchange<'a, C> {
         batch: u32,
         mut record: impl FnMut(u64) -> bool,
     ) -> Result<Leg, Trouble> {
-        self.prepare_next();
-        // The first round trip lines both roles up, and the last one tells the responder: neither is timed.
-        self.trip(|| {})?;
-        let before = (self.done, used()?);
+        let before = self.begin()?;
         let start = clock::now_ns();
         let (mut last, mut sample, mut go_on) = (start, None, true);
         while go_on && last - start < budget_ns {
@@ -152,15 +149,11 @@ impl<'a, C: Channel> Exchange<'a, C> {
             sample = Some(now - last);
             last = now;
         }
-        let usage = used()? - before.1;
-        let round_trips = self.done - before.0;
+        let leg = self.end(before, last - start)?;
         if let Some(sample) = sample {
             record(sample);
         }
-        self.board.announce_last(self.done + 1);
-        self.trip(|| {})?;
-        self.settle()?;
-        Ok(Leg { round_trips, elapsed_ns: last - start, usage })
+        Ok(leg)
     }
 
     /// Runs round trips for at least `budget_ns`, each begun when `pace` says, and gives `record` the time of each.
@@ -173,9 +166,7 @@ impl<'a, C: Channel> Exchange<'a, C> {
         idle_until: impl Fn(u64),
         mut record: impl FnMut(u64),
     ) -> Result<(Leg, u64), Trouble> {
-        self.prepare_next();
-        self.trip(|| {})?;
-        let before = (self.done, used()?);
+        let before = self.begin()?;
         let start = clock::now_ns();
         let (mut last, mut due, mut late_sends) = (start, start, 0);
         while last - start < budget_ns {
@@ -191,12 +182,24 @@ impl<'a, C: Channel> Exchange<'a, C> {
             last = clock::now_ns();
             record(last - if matches!(pace, Pace::Every(_)) { due } else { sent });
         }
+        Ok((self.end(before, last - start)?, late_sends))
+    }
+
+    /// Begins a leg: the first round trip lines both roles up and is not timed. Gives what was done and used before.
+    fn begin(&mut self) -> Result<(u64, Usage), Trouble> {
+        self.prepare_next();
+        self.trip(|| {})?;
+        Ok((self.done, used()?))
+    }
+
+    /// Ends a leg that took `elapsed_ns`: the last round trip tells the responder and is not timed.
+    fn end(&mut self, before: (u64, Usage), elapsed_ns: u64) -> Result<Leg, Trouble> {
         let usage = used()? - before.1;
         let round_trips = self.done - before.0;
         self.board.announce_last(self.done + 1);
         self.trip(|| {})?;
         self.settle()?;
-        Ok((Leg { round_trips, elapsed_ns: last - start, usage }, late_sends))
+        Ok(Leg { round_trips, elapsed_ns, usage })
     }
 
     /// One round trip; `meanwhile` runs while the message is under way.
