@@ -143,14 +143,8 @@ impl Figures {
         let each = |figure: fn(&RoleTally) -> u64| per(figure(usage), usage.round_trips);
         Figures {
             system_calls_per_round_trip: system_calls_of(count),
-            switches_per_round_trip: Switches {
-                voluntary: each(|usage| usage.voluntary_switches),
-                involuntary: each(|usage| usage.involuntary_switches),
-            },
-            page_faults_per_round_trip: PageFaults {
-                minor: each(|usage| usage.minor_faults),
-                major: each(|usage| usage.major_faults),
-            },
+            switches_per_round_trip: Switches::of(each),
+            page_faults_per_round_trip: PageFaults::of(each),
             hardware_per_round_trip: by_name(&count.hardware, usage.round_trips),
         }
     }

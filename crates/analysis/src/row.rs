@@ -118,7 +118,22 @@ pub struct Switches {
     pub involuntary: f64,
 }
 
+impl PageFaults {
+    /// From what gives any figure of a tally for one round trip.
+    pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
+        PageFaults { minor: each(|role| role.minor_faults), major: each(|role| role.major_faults) }
+    }
+}
+
 impl Switches {
+    /// From what gives any figure of a tally for one round trip.
+    pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
+        Switches {
+            voluntary: each(|role| role.voluntary_switches),
+            involuntary: each(|role| role.involuntary_switches),
+        }
+    }
+
     /// Of either kind.
     pub fn all(self) -> f64 {
         self.voluntary + self.involuntary
@@ -169,14 +184,8 @@ impl Row {
                 user: each(|role| role.user_ns),
                 system: each(|role| role.system_ns),
             },
-            switches_per_round_trip: Switches {
-                voluntary: each(|role| role.voluntary_switches),
-                involuntary: each(|role| role.involuntary_switches),
-            },
-            page_faults_per_round_trip: PageFaults {
-                minor: each(|role| role.minor_faults),
-                major: each(|role| role.major_faults),
-            },
+            switches_per_round_trip: Switches::of(each),
+            page_faults_per_round_trip: PageFaults::of(each),
             system_calls_per_round_trip: None,
             count_method: None,
             // The checks refuse anything else.

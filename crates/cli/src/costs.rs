@@ -26,5 +26,5 @@ pub fn costs(asked: &CostsOptions) -> anyhow::Result<Outcome> {
         ListFormat::Json => render::costs_json(&costs),
     })?;
     let summary = summarise(&performed.run);
-    Ok(performed.conclude(&summary.skipped, summary.noise.level, Demands::default()))
+    Ok(performed.conclude(&summary.skipped, Demands::default()))
 }

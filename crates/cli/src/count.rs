@@ -4,7 +4,7 @@ use crate::arguments::{CountOptions, ListFormat};
 use crate::exit::Outcome;
 use crate::performing::{Demands, Save, Surroundings, perform, plan};
 use crate::{output, selection};
-use furlong_analysis::{CountSummary, render, summarise};
+use furlong_analysis::{CountSummary, render};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_model::Pace;
@@ -22,8 +22,7 @@ pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
         ListFormat::Table => render::count_table(&counted, output::style()),
         ListFormat::Json => render::count_json(&counted),
     })?;
-    let level = summarise(&performed.run).noise.level;
-    match performed.conclude(&counted.skipped, level, Demands::default()) {
+    match performed.conclude(&counted.skipped, Demands::default()) {
         Outcome::Done if counted.rows.iter().any(|row| row.as_declared == Some(false)) => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }

@@ -4,7 +4,7 @@ use crate::arguments::{ExplainOptions, ListFormat};
 use crate::exit::{Outcome, Usage};
 use crate::performing::{Demands, Save, Surroundings, perform, plan};
 use crate::{output, selection};
-use furlong_analysis::{explain as explanation, render, summarise};
+use furlong_analysis::{explain as explanation, render};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_model::{Case, Pace, Placement};
@@ -38,6 +38,6 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
         ListFormat::Table => render::explanation_table(&explained, output::style()),
         ListFormat::Json => render::explanation_json(&explained),
     })?;
-    let level = summarise(&performed.run).noise.level;
-    Ok(performed.conclude(&explained.skipped, level, Demands { require: false, strict: asked.strict }))
+    let strict = asked.strict.then_some(explained.noise.level);
+    Ok(performed.conclude(&explained.skipped, Demands { require: false, strict }))
 }

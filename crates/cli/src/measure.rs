@@ -34,7 +34,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
     let performed = perform(&drivers, &plan, around, Save::Dated)?;
     let summary = summarise(&performed.run);
     output::print(&rendered(&summary, Format::Table))?;
-    let outcome = performed.conclude(&summary.skipped, summary.noise.level, Demands::default());
+    let outcome = performed.conclude(&summary.skipped, Demands::default());
     if outcome == Outcome::Done {
         output::print(NEXT)?;
     }
@@ -64,17 +64,17 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     };
     let performed = perform(&drivers, &plan, around, save)?;
     let summary = summarise(&performed.run);
-    let demands = Demands { require: asked.require, strict: asked.strict };
+    let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.noise.level) };
     if !asked.self_check {
         output::print(&rendered(&summary, asked.format))?;
-        return Ok(performed.conclude(&summary.skipped, summary.noise.level, demands));
+        return Ok(performed.conclude(&summary.skipped, demands));
     }
     let checked = self_check(&performed.run);
     output::print(&match asked.format {
         Format::Json => render::self_check_json(&checked),
         _ => render::self_check_table(&checked, output::style()),
     })?;
-    match performed.conclude(&summary.skipped, summary.noise.level, demands) {
+    match performed.conclude(&summary.skipped, demands) {
         Outcome::Done if !checked.passed => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }

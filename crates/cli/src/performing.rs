@@ -126,14 +126,13 @@ pub fn perform(
 pub struct Demands {
     /// That everything asked for was measured.
     pub require: bool,
-    /// That the machine was quiet.
-    pub strict: bool,
+    /// That the machine was quiet; this says how quiet it was.
+    pub strict: Option<Level>,
 }
 
 impl Performed {
-    /// Says where the run was saved, and how the verb ends: `skipped` are cases without a figure, `level` says how
-    /// quiet the machine was.
-    pub fn conclude(self, skipped: &[Skipped], level: Level, demands: Demands) -> Outcome {
+    /// Says where the run was saved, and how the verb ends: `skipped` are cases without a figure.
+    pub fn conclude(self, skipped: &[Skipped], demands: Demands) -> Outcome {
         match &self.saved {
             Ok(Some(path)) => output::tell(format_args!("saved: {}", path.display())),
             Ok(None) => {}
@@ -148,7 +147,7 @@ impl Performed {
             }
             None if self.saved.is_err() || skipped.iter().any(failed) => Outcome::Failed,
             None if demands.require && !skipped.is_empty() => Outcome::Missing,
-            None if demands.strict && level != Level::Quiet => Outcome::Unfit,
+            None if demands.strict.is_some_and(|level| level != Level::Quiet) => Outcome::Unfit,
             None => Outcome::Done,
         }
     }

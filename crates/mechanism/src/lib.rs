@@ -25,7 +25,6 @@ mod sysv_semaphore;
 mod tcp;
 /// What `cargo xtask new-mechanism` begins with: here so that it is compiled.
 #[cfg(test)]
-#[allow(dead_code, reason = "it joins the list under another name")]
 #[path = "../../xtask/templates/mechanism.rs"]
 mod template;
 mod traits;
@@ -38,3 +37,13 @@ mod vmsplice;
 pub use furlong_os::readiness::Interest;
 pub use message::Message;
 pub use traits::{Endpoint, Handles, Link, Mechanism, Seat, Spec};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_new_mechanism_begins_with_is_there() {
+        assert_eq!(<template::Template as Mechanism>::probe(), Ok(furlong_model::Limits::none()));
+    }
+}
