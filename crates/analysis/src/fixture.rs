@@ -4,8 +4,8 @@ use crate::{Distribution, Row, Run, Summary, summarise};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use furlong_model::{
     Bounds, Cache, Case, Count, CountMethod, End, Failure, Family, Fault, Harness, Machine, Measurement,
-    NoiseReading, Outcome, Pace, Pattern, Phase, Placement, Record, Role, RoleCount, RoleTally, RunHeader,
-    SCHEMA, Trial, Unavailable, Wait, WaitKind,
+    NoiseReading, Outcome, Pace, Phase, Placement, Record, Role, RoleCount, RoleTally, RunHeader, SCHEMA,
+    Trial, Unavailable, Wait, WaitKind,
 };
 use hdrhistogram::{
     Histogram,
@@ -33,7 +33,7 @@ pub(crate) fn encode(values: impl IntoIterator<Item = u64>) -> String {
 /// The case of 128 bytes.
 pub(crate) fn case(mechanism: &str, wait: Wait, placement: Placement) -> Case {
     let mechanism = mechanism.to_owned();
-    Case { mechanism, wait, pattern: Pattern::RoundTrip, size_bytes: 128, placement, pace: Pace::Closed }
+    Case::round_trip(mechanism, wait, 128, placement)
 }
 
 /// A sound trial with a median of about `median_ns`, and a tail.

@@ -1,6 +1,9 @@
 //! A run as a whole: its records, sorted by kind.
 
-use furlong_model::{CostReading, Count, End, NoiseReading, Record, RunHeader, SCHEMA, Trial};
+use furlong_model::{
+    CostReading, Count, End, HandoverCount, HandoverTrial, NoiseReading, Record, RunHeader, SCHEMA,
+    StartReading, Trial,
+};
 
 /// Everything that one run recorded.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +18,12 @@ pub struct Run {
     pub trials: Vec<Trial>,
     /// The counted passes.
     pub counts: Vec<Count>,
+    /// Every trial of a handover, in the order they ended.
+    pub handovers: Vec<HandoverTrial>,
+    /// The counted passes of handovers.
+    pub handover_counts: Vec<HandoverCount>,
+    /// How long processes took to start.
+    pub starts: Vec<StartReading>,
     /// How the run ended; `None` if the file was cut off.
     pub end: Option<End>,
     /// Whether the last line was cut in the middle and left out.
@@ -81,6 +90,9 @@ impl Builder {
                     costs: Vec::new(),
                     trials: Vec::new(),
                     counts: Vec::new(),
+                    handovers: Vec::new(),
+                    handover_counts: Vec::new(),
+                    starts: Vec::new(),
                     end: None,
                     torn: false,
                 });
@@ -91,6 +103,9 @@ impl Builder {
             (Record::Trial(trial), Some(run)) => run.trials.push(trial),
             (Record::Costs(reading), Some(run)) => run.costs.push(reading),
             (Record::Count(count), Some(run)) => run.counts.push(count),
+            (Record::Handover(trial), Some(run)) => run.handovers.push(trial),
+            (Record::HandoverCount(count), Some(run)) => run.handover_counts.push(count),
+            (Record::Start(reading), Some(run)) => run.starts.push(reading),
             (Record::End(end), Some(run)) => run.end = Some(end),
         }
         Ok(())

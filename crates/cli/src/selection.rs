@@ -149,7 +149,7 @@ fn add(
     size_bytes: usize,
     placement: Placement,
 ) {
-    let case = Case { mechanism: promises.name.to_owned(), wait, pattern, size_bytes, placement, pace };
+    let case = Case { pattern, pace, ..Case::round_trip(promises.name, wait, size_bytes, placement) };
     if !cases.contains(&case) {
         cases.push(case);
     }

@@ -27,13 +27,22 @@ impl InvalidName {
 pub enum Pattern {
     /// One message there, one of the same size back, one at a time.
     RoundTrip,
+    /// Messages there, one after the other as fast as they are taken, and none back.
+    OneWay,
+    /// A message there that asks, and one back that answers: a round trip of two sizes.
+    Request,
 }
 
 impl Pattern {
+    /// All of them.
+    pub const ALL: [Pattern; 3] = [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request];
+
     /// The name in options and records.
     pub const fn name(self) -> &'static str {
         match self {
             Pattern::RoundTrip => "round-trip",
+            Pattern::OneWay => "one-way",
+            Pattern::Request => "request",
         }
     }
 }
@@ -48,10 +57,10 @@ impl FromStr for Pattern {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        match text {
-            "round-trip" => Ok(Pattern::RoundTrip),
-            _ => Err(InvalidName::new("pattern", text, [Pattern::RoundTrip.name()])),
-        }
+        Pattern::ALL
+            .into_iter()
+            .find(|pattern| pattern.name() == text)
+            .ok_or_else(|| InvalidName::new("pattern", text, Pattern::ALL.map(Pattern::name)))
     }
 }
 
@@ -121,19 +130,54 @@ pub struct Case {
     pub wait: Wait,
     /// How messages go back and forth.
     pub pattern: Pattern,
-    /// Bytes in each message.
+    /// Bytes in each message; of a request, in each answer.
     pub size_bytes: usize,
+    /// What is asked with; `None` unless the pattern is a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<Ask>,
     /// Where the roles run.
     pub placement: Placement,
     /// When the initiator sends the next message.
     #[serde(default, skip_serializing_if = "Pace::is_closed")]
     pub pace: Pace,
+    /// Bytes asked for in the kernel's buffer between the roles; `None` leaves it as the mechanism has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_bytes: Option<usize>,
+}
+
+/// The message that asks for an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Ask {
+    /// Bytes in it.
+    pub size_bytes: usize,
+    /// The mechanism that carries it; `None` if it is the one that carries the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// What a pipe holds unless it is told otherwise.
 const PIPE_BYTES: usize = 64 << 10;
 
 impl Case {
+    /// Round trips of messages of `size_bytes`, each as soon as the last one is done.
+    pub fn round_trip(
+        mechanism: impl Into<String>,
+        wait: Wait,
+        size_bytes: usize,
+        placement: Placement,
+    ) -> Case {
+        Case {
+            mechanism: mechanism.into(),
+            wait,
+            pattern: Pattern::RoundTrip,
+            size_bytes,
+            ask: None,
+            placement,
+            pace: Pace::Closed,
+            buffer_bytes: None,
+        }
+    }
+
     /// The row's name: `mechanism/wait`.
     pub fn row(&self) -> String {
         format!("{}/{}", self.mechanism, self.wait)
@@ -189,9 +233,19 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { mechanism, wait, size_bytes, placement, pace, .. } = self;
+        let Case { mechanism, wait, pattern, size_bytes, ask, placement, pace, buffer_bytes } = self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
-        if pace.is_closed() { Ok(()) } else { write!(f, " {pace}") }
+        if *pattern != Pattern::RoundTrip {
+            write!(f, " {pattern}")?;
+        }
+        if let Some(Ask { size_bytes, by }) = ask {
+            write!(f, " {}", format_bytes(*size_bytes))?;
+            by.as_ref().map_or(Ok(()), |by| write!(f, " by {by}"))?;
+        }
+        if !pace.is_closed() {
+            write!(f, " {pace}")?;
+        }
+        buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))
     }
 }
 

@@ -8,10 +8,12 @@ mod capabilities;
 mod case;
 mod cost;
 mod count;
+mod handover;
 mod limits;
 mod machine;
 mod noise;
 mod pace;
+mod process_start;
 mod quantity;
 mod record;
 mod role;
@@ -19,13 +21,18 @@ mod wait;
 
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{Capabilities, Copies, Family, Lifetime, PeerDeath, Reach, Start, WhenFull};
-pub use case::{Case, InvalidName, Pattern, Placement};
+pub use case::{Ask, Case, InvalidName, Pattern, Placement};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
+pub use handover::{
+    Backing, Handover, HandoverCount, HandoverMeasurement, HandoverOutcome, HandoverTimes, HandoverTrial,
+    Touch,
+};
 pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine};
 pub use noise::{Noise, NoiseReading};
 pub use pace::Pace;
+pub use process_start::{StartMethod, StartReading};
 pub use quantity::{ByteSize, InvalidQuantity, Rate, Time, format_bytes, format_ns};
 pub use record::{
     End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,

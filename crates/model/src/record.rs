@@ -1,6 +1,9 @@
 //! What a run leaves behind: one line of JSON a record, appended as things happen.
 
-use crate::{Case, CostReading, Count, Family, Machine, NoiseReading, Phase, Role, Unavailable};
+use crate::{
+    Case, CostReading, Count, Family, HandoverCount, HandoverTrial, Machine, NoiseReading, Phase, Role,
+    StartReading, Unavailable,
+};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -22,6 +25,12 @@ pub enum Record {
     Trial(Trial),
     /// The counted pass of one case.
     Count(Count),
+    /// One trial of a handover, whatever came of it.
+    Handover(HandoverTrial),
+    /// The counted pass of a handover.
+    HandoverCount(HandoverCount),
+    /// How long processes took to start.
+    Start(StartReading),
     /// The last line; a file without one was cut off.
     End(End),
 }
@@ -85,7 +94,8 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// The figures of one trial, both roles together.
+/// The figures of one trial, both roles together. What is called a round trip in a record is one message where the
+/// pattern is one way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Round trips that were timed.
@@ -114,7 +124,8 @@ pub struct RoleTally {
     pub role: Role,
     /// The processor it was on at the end, by the kernel's number.
     pub processor: usize,
-    /// Messages that this role received from the first to the last of the measured leg.
+    /// Messages that this role received from the first of the trial to the last; one way, for the initiator, those
+    /// that it sent.
     pub messages_received: u64,
     /// Round trips between the two readings of the figures below.
     pub round_trips: u64,

@@ -12,7 +12,7 @@ use furlong_analysis::statistics::{median, median_interval};
 use furlong_bench::session::{Options, Session, enter_private_namespace};
 use furlong_bench::trial::{Scene, Settings};
 use furlong_bench::{Driver, ROLE_VERB, bare_pair, placement, registry, role_main};
-use furlong_model::{Case, Outcome, Pace, Pattern, Placement, Wait, format_ns};
+use furlong_model::{Case, Outcome, Placement, Wait, format_ns};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -91,14 +91,7 @@ impl Bench {
         size_bytes: usize,
         place: Placement,
     ) -> Result<(f64, u64)> {
-        let case = Case {
-            mechanism: mechanism.to_owned(),
-            wait,
-            pattern: Pattern::RoundTrip,
-            size_bytes,
-            placement: place,
-            pace: Pace::Closed,
-        };
+        let case = Case::round_trip(mechanism, wait, size_bytes, place);
         let driver = self
             .drivers
             .iter()

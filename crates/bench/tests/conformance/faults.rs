@@ -2,7 +2,7 @@
 
 use crate::rows::{placed, quick};
 use crate::saboteur::{self, *};
-use furlong_model::{Case, Fault, Outcome, Pace, Pattern, Phase, Role, Wait};
+use furlong_model::{Case, Fault, Outcome, Phase, Role, Wait};
 use libtest_mimic::{Failed, Trial};
 use std::time::Duration;
 
@@ -43,14 +43,7 @@ fn sabotaged(mechanism: &str) -> Result<Outcome, Failed> {
     let drivers = saboteur::drivers();
     let driver =
         drivers.iter().find(|driver| driver.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let case = Case {
-        mechanism: mechanism.to_owned(),
-        wait: Wait::Block,
-        pattern: Pattern::RoundTrip,
-        size_bytes: 128,
-        placement: placed(),
-        pace: Pace::Closed,
-    };
+    let case = Case::round_trip(mechanism, Wait::Block, 128, placed());
     quick(&drivers, driver, &case, Duration::from_millis(500))
 }
 

@@ -3,7 +3,7 @@
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{Scene, Settings};
 use furlong_bench::{Driver, placement, registry};
-use furlong_model::{Case, Measurement, Outcome, Pace, Pattern, Placement, Start, Wait, format_bytes};
+use furlong_model::{Case, Measurement, Outcome, Placement, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed, Trial};
 use std::time::Duration;
 
@@ -84,14 +84,7 @@ pub fn placed() -> Placement {
 
 /// The row as a case.
 pub fn case(driver: &Driver, wait: Wait, size_bytes: usize) -> Case {
-    Case {
-        mechanism: driver.capabilities.name.to_owned(),
-        wait,
-        pattern: Pattern::RoundTrip,
-        size_bytes,
-        placement: placed(),
-        pace: Pace::Closed,
-    }
+    Case::round_trip(driver.capabilities.name, wait, size_bytes, placed())
 }
 
 /// The measurement of a trial that must succeed, after looking at what must hold in it.

@@ -1,0 +1,207 @@
+//! A handover: one region of shared memory, written by one process, handed over, and read by the other.
+//!
+//! No message is copied and no mailbox is in between: what differs is what backs the region.
+
+use crate::{CountMethod, Failure, InvalidName, Placement, RoleCount, RoleTally, Unavailable, format_bytes};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// What holds the bytes of the region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backing {
+    /// No file: a mapping that a fork inherits.
+    Anonymous,
+    /// A file in a file system that is memory.
+    Tmpfs,
+    /// An object in memory with a descriptor and no name.
+    Memfd,
+    /// A file in the file system of a disk.
+    Disk,
+    /// A file in a file system on a block device that is memory.
+    RamDisk,
+    /// A file in a file system on a loop device whose own file is in memory.
+    Loop,
+    /// Huge pages.
+    HugePages,
+}
+
+impl Backing {
+    /// All of them.
+    pub const ALL: [Backing; 7] = [
+        Backing::Anonymous,
+        Backing::Tmpfs,
+        Backing::Memfd,
+        Backing::Disk,
+        Backing::RamDisk,
+        Backing::Loop,
+        Backing::HugePages,
+    ];
+
+    /// The name in experiments and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Backing::Anonymous => "anonymous",
+            Backing::Tmpfs => "tmpfs",
+            Backing::Memfd => "memfd",
+            Backing::Disk => "disk",
+            Backing::RamDisk => "ram-disk",
+            Backing::Loop => "loop",
+            Backing::HugePages => "huge-pages",
+        }
+    }
+}
+
+impl fmt::Display for Backing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Backing {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        Backing::ALL
+            .into_iter()
+            .find(|backing| backing.name() == text)
+            .ok_or_else(|| InvalidName::new("backing", text, Backing::ALL.map(Backing::name)))
+    }
+}
+
+/// Which bytes of the region are written and read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Touch {
+    /// Every byte, one at a time.
+    #[default]
+    Byte,
+    /// One byte of each cache line.
+    Line,
+}
+
+impl Touch {
+    /// The name in options and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Touch::Byte => "byte",
+            Touch::Line => "line",
+        }
+    }
+}
+
+impl fmt::Display for Touch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Touch {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        [Touch::Byte, Touch::Line]
+            .into_iter()
+            .find(|touch| touch.name() == text)
+            .ok_or_else(|| InvalidName::new("touch", text, ["byte", "line"]))
+    }
+}
+
+/// What a handover measures: one value of each axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Handover {
+    /// What holds the bytes.
+    pub backing: Backing,
+    /// Which bytes are touched.
+    pub touch: Touch,
+    /// Bytes in the region.
+    pub size_bytes: usize,
+    /// How often it is handed over.
+    pub repetitions: u32,
+    /// Where the roles run: the initiator writes, the responder reads.
+    pub placement: Placement,
+}
+
+impl fmt::Display for Handover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Handover { backing, touch, size_bytes, repetitions, placement } = self;
+        write!(f, "{backing} {} {placement}, {repetitions} times, each {touch}", format_bytes(*size_bytes))
+    }
+}
+
+/// One trial of a handover.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HandoverTrial {
+    /// What was tried.
+    pub handover: Handover,
+    /// 0 for the first trial.
+    pub number: u32,
+    /// What came of it.
+    pub outcome: HandoverOutcome,
+}
+
+/// What came of a trial of a handover.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "kebab-case")]
+pub enum HandoverOutcome {
+    /// Every byte that was read is the one that was written.
+    Measured(HandoverMeasurement),
+    /// This machine, or the rights of this process, have no such backing.
+    Unavailable(Unavailable),
+    /// It started and did not end well.
+    Failed(Failure),
+}
+
+/// The figures of one trial of a handover.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HandoverMeasurement {
+    /// From before the first byte is written to after the last one is read, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Each repetition, in order: the first one is the first touch of every page.
+    pub repetitions: Vec<HandoverTimes>,
+    /// Bytes that the reader compared with what they ought to be.
+    pub verified_bytes: u64,
+    /// The file system and device that were in effect, in words; empty where there is none.
+    pub in_effect: String,
+    /// What each role used over all repetitions, the writer first; its round trips are repetitions.
+    pub roles: Vec<RoleTally>,
+}
+
+/// The times of one repetition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoverTimes {
+    /// Writing, in nanoseconds.
+    pub write_ns: u64,
+    /// Reading, in nanoseconds.
+    pub read_ns: u64,
+}
+
+/// The counted pass of a handover: the system calls of the whole of both processes' work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HandoverCount {
+    /// What was counted.
+    pub handover: Handover,
+    /// How.
+    pub method: CountMethod,
+    /// Why each better method could not be had, best first.
+    pub why_not_better: Vec<String>,
+    /// What each role called over all repetitions, the writer first.
+    pub roles: Vec<RoleCount>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back_as_written() {
+        for backing in Backing::ALL {
+            assert_eq!(backing.name().parse(), Ok(backing));
+            assert_eq!(serde_json::to_value(backing).unwrap(), backing.name());
+        }
+        for touch in [Touch::Byte, Touch::Line] {
+            assert_eq!(touch.name().parse(), Ok(touch));
+        }
+        assert!("ramdisk".parse::<Backing>().is_err() && "page".parse::<Touch>().is_err());
+    }
+}
