@@ -1,7 +1,7 @@
 //! What would make a row faster, and what would not, from the parts of its round trip.
 
 use crate::{
-    row::tidy,
+    exchange::tidy,
     terms::{Part, Term},
 };
 use serde::{Deserialize, Serialize};

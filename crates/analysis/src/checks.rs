@@ -1,6 +1,6 @@
 //! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
 
-use crate::{Distribution, Law, Row, law::Breach, little::obeys_little};
+use crate::{Distribution, Law, Row, Unit, law::Breach, little::obeys_little};
 use furlong_model::{Case, Family, Harness, Measurement, Placement, format_ns};
 
 /// The part of a bare core-to-core round trip below which a message cannot have crossed. Not the whole: virtual
@@ -13,7 +13,7 @@ pub(crate) fn check_trial(case: &Case, trial: &Measurement, times: &Distribution
     is_verified(trial)?;
     both_roles_agree(trial)?;
     is_placed_as_asked(case, trial)?;
-    obeys_little(case.pace, trial, times)
+    obeys_little(case, trial, times)
 }
 
 /// A record with zeros where one divides by them comes from no furlong.
@@ -89,8 +89,10 @@ pub(crate) fn on_two_processors(placement: Placement) -> bool {
 pub(crate) fn is_above_the_cache_line(row: &Row, bare_ns: Option<f64>) -> Result<(), Breach> {
     // Old records may not name the family; who is alone sends nothing across.
     let alone = row.family == Some(Family::Floor) || row.processors.len() < 2;
-    let crosses = !alone && on_two_processors(row.case.placement);
-    let p50_ns = row.round_trip_ns.p50;
+    // In a stream many messages cross together.
+    let in_turns = row.exchange.unit == Unit::RoundTrip;
+    let crosses = in_turns && !alone && on_two_processors(row.case.placement);
+    let p50_ns = row.exchange.ns.p50;
     match bare_ns.filter(|bare_ns| crosses && p50_ns < CACHE_LINE_SHARE * bare_ns) {
         None => Ok(()),
         Some(bare_ns) => Err(Breach::new(

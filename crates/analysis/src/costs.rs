@@ -3,8 +3,8 @@
 use crate::{
     Row, Run,
     curve::Curve,
+    exchange::tidy,
     reference::{ReferenceFigure, Waiting},
-    row::tidy,
     statistics::{median, median_interval},
     summarise,
 };

@@ -1,6 +1,6 @@
 //! What one round trip does, counted: system calls, switches, faults, and what the processor counts.
 
-use crate::{PageFaults, Run, Skipped, SkippedStatus, Switches, row::tidy, summarise, undeclared_calls};
+use crate::{PageFaults, Run, Skipped, SkippedStatus, Switches, exchange::tidy, summarise, undeclared_calls};
 use furlong_model::{Bounds, Case, Count, CountMethod, Role, RoleCount, RoleTally};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -10,8 +10,8 @@ use crate::{
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
     count::{count_of, system_calls},
+    exchange::tidy,
     left_out::{FAR, left_out},
-    row::tidy,
     summarise,
     terms::{MESSAGES, Part, Subject, Term},
 };
@@ -225,7 +225,7 @@ fn explained(
     costs_without: Option<String>,
 ) -> Result<Explained, String> {
     let terms = subject.terms()?;
-    let times = subject.row.round_trip_ns;
+    let times = subject.row.exchange.ns;
     let predicted_ns = tidy(terms.iter().map(|term| term.ns).sum());
     let error = |ns: f64| tidy(ns / times.p50 - 1.0);
     let article_ns = article_ns(subject);

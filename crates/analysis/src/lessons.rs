@@ -3,7 +3,7 @@
 //! A sentence is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
 use crate::{Carries, Group, Level, Row, Verdict, ranking::describe_placement, statistics::median};
-use furlong_model::{Family, Placement, WaitKind, format_bytes, format_ns};
+use furlong_model::{Family, Pattern, Placement, WaitKind, format_bytes, format_ns};
 
 /// A spread or gap below this factor is not worth a sentence.
 const WORTH_SAYING: f64 = 1.2;
@@ -22,7 +22,8 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Strin
     lessons.into_iter().flatten().collect()
 }
 
-/// The rows that carry data, by group. Those at a pace of their own are left out: they answer another question.
+/// The rows that carry data, by group. Those at a pace or in a pattern of their own are left out:
+/// they answer another question.
 struct Race<'a> {
     groups: &'a [Group],
     rows: &'a [Row],
@@ -30,7 +31,8 @@ struct Race<'a> {
 
 impl<'a> Race<'a> {
     fn data_groups(&self) -> impl Iterator<Item = &'a Group> {
-        self.groups.iter().filter(|group| group.carries == Carries::Data && group.pace.is_closed())
+        let plain = |group: &&Group| group.pattern == Pattern::RoundTrip && group.pace.is_closed();
+        self.groups.iter().filter(|group| group.carries == Carries::Data).filter(plain)
     }
 
     /// The rows of a group, the fastest first.
@@ -60,7 +62,7 @@ impl<'a> Race<'a> {
         let within = self.members(within);
         let ratio = |row: &Row| {
             let twin = within.iter().find(|twin| twin.case.row() == row.case.row())?;
-            row.differs_from(twin).then(|| row.round_trip_ns.p50 / twin.round_trip_ns.p50)
+            row.differs_from(twin).then(|| row.exchange.ns.p50 / twin.exchange.ns.p50)
         };
         let ratios: Vec<f64> = self.members(across).into_iter().filter_map(ratio).collect();
         let middle = median(&ratios)?;
@@ -118,7 +120,7 @@ impl<'a> Race<'a> {
         let spins =
             |group: &&Group| (group.placement, group.waiting) == (Placement::OtherCore, WaitKind::Spinning);
         let (spinner, sleeper, size) = self.data_groups().filter(spins).find_map(pair)?;
-        let gain = sleeper.round_trip_ns.p50 / spinner.round_trip_ns.p50;
+        let gain = sleeper.exchange.ns.p50 / spinner.exchange.ns.p50;
         (spinner.differs_from(sleeper) && gain > WORTH_SAYING).then(|| {
             format!(
                 "Spinning buys speed with processors: {} is {} times as fast as {}, the fastest that sleeps \
@@ -145,7 +147,7 @@ impl<'a> Race<'a> {
 
     /// The largest gap between shared memory and the rest among rows that wait the same way.
     fn memory(&self) -> Option<String> {
-        let gain = |memory: &Row, rest: &Row| rest.round_trip_ns.p50 / memory.round_trip_ns.p50;
+        let gain = |memory: &Row, rest: &Row| rest.exchange.ns.p50 / memory.exchange.ns.p50;
         let (group, memory, rest) = self
             .memory_against_rest()
             .filter(|(_, memory, rest)| memory.differs_from(rest) && gain(memory, rest) > WORTH_SAYING)
@@ -175,7 +177,7 @@ impl<'a> Race<'a> {
 
 /// A row with its median.
 fn named(row: &Row) -> String {
-    format!("{} ({})", row.case.row(), format_ns(row.round_trip_ns.p50))
+    format!("{} ({})", row.case.row(), format_ns(row.exchange.ns.p50))
 }
 
 fn size(group: &Group) -> String {
@@ -195,14 +197,14 @@ fn place(group: &Group) -> String {
 fn range(rows: &[&Row]) -> String {
     let ends = rows.first().zip(rows.last());
     ends.map_or_else(String::new, |(fast, slow)| {
-        format!("{} to {}", format_ns(fast.round_trip_ns.p50), format_ns(slow.round_trip_ns.p50))
+        format!("{} to {}", format_ns(fast.exchange.ns.p50), format_ns(slow.exchange.ns.p50))
     })
 }
 
 /// The slowest over the fastest, if they differ.
 fn spread(rows: &[&Row]) -> Option<f64> {
     let (fast, slow) = rows.first().zip(rows.last())?;
-    fast.differs_from(slow).then(|| slow.round_trip_ns.p50 / fast.round_trip_ns.p50)
+    fast.differs_from(slow).then(|| slow.exchange.ns.p50 / fast.exchange.ns.p50)
 }
 
 /// Two digits for small factors, whole numbers for large ones.

@@ -23,6 +23,7 @@ mod curve;
 mod declared;
 #[cfg(test)]
 mod draws;
+mod exchange;
 mod explain;
 #[cfg(test)]
 mod fixture;
@@ -53,13 +54,14 @@ pub use advice::Advice;
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP};
 pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Counting, Figures, RoleFigures};
 pub use declared::undeclared_calls;
+pub use exchange::{Cpu, Exchange, PageFaults, Switches, Times, Unit};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use histogram::{Distribution, HistogramError};
 pub use law::Law;
 pub use mixture::Mixture;
 pub use noise::{CoreToCore, Level, Verdict};
 pub use ranking::{Carries, Group};
-pub use row::{Cpu, PageFaults, Row, RowStatus, Switches, Times};
+pub use row::{Row, RowStatus};
 pub use run::{Problem, Run};
 pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
 pub use shape::Shape;

@@ -1,8 +1,8 @@
 //! Little's law: rate times mean latency is the number of messages in flight. A clock that leaves out part of a
 //! round trip, or counts some twice, breaks it.
 
-use crate::{Distribution, Law, law::Breach};
-use furlong_model::{Measurement, Pace, format_ns};
+use crate::{Distribution, Law, Unit, law::Breach};
+use furlong_model::{Case, Measurement, Pace, format_ns};
 
 /// How far two ways to the same time may be apart, as a share of the time a round trip takes by rate.
 const TOLERANCE: f64 = 0.05;
@@ -11,12 +11,12 @@ const ROUNDING_NS: f64 = 1.0;
 /// How much sooner than asked messages may follow each other, as a share of what was asked.
 const EARLY: f64 = 0.01;
 
-/// Checks one trial at this pace; it has round trips.
-pub(crate) fn obeys_little(pace: Pace, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
+/// Checks one trial of a case; it has round trips.
+pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
     let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
     let mean_ns = times.mean_ns();
-    let kept = match pace {
-        Pace::Closed => one_in_flight(by_rate_ns, mean_ns),
+    let kept = match case.pace {
+        Pace::Closed => one_in_flight(by_rate_ns, mean_ns, Unit::of(case.pattern)),
         Pace::Gap(gap_ns) => gap_fits(by_rate_ns, mean_ns, gap_ns as f64),
         Pace::Every(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
     };
@@ -24,13 +24,14 @@ pub(crate) fn obeys_little(pace: Pace, trial: &Measurement, times: &Distribution
 }
 
 /// The next message follows the last answer at once.
-fn one_in_flight(by_rate_ns: f64, mean_ns: f64) -> Result<(), String> {
+fn one_in_flight(by_rate_ns: f64, mean_ns: f64, unit: Unit) -> Result<(), String> {
     if (mean_ns - by_rate_ns).abs() <= TOLERANCE * by_rate_ns + ROUNDING_NS {
         return Ok(());
     }
     Err(format!(
-        "{} a round trip by rate, {} by mean, so {:.2} messages in flight instead of 1",
+        "{} a {} by rate, {} by mean, so {:.2} messages in flight instead of 1",
         format_ns(by_rate_ns),
+        unit.word(),
         format_ns(mean_ns),
         mean_ns / by_rate_ns,
     ))
@@ -67,10 +68,11 @@ mod tests {
 
     /// What is said of 2000 round trips of about 53 us each that took this long each by rate.
     fn breach(pace: Pace, by_rate_ns: u64) -> Option<String> {
-        let mut trial = measurement(&case("pipe", Wait::Block, Placement::OtherCore), 52_000.0, 0);
+        let case = Case { pace, ..case("pipe", Wait::Block, Placement::OtherCore) };
+        let mut trial = measurement(&case, 52_000.0, 0);
         trial.elapsed_ns = by_rate_ns * trial.round_trips;
         let times = decoded(&trial);
-        obeys_little(pace, &trial, &times).err().map(|breach| {
+        obeys_little(&case, &trial, &times).err().map(|breach| {
             assert_eq!(breach.law, Law::LittlesLaw);
             breach.reason
         })

@@ -212,7 +212,7 @@ fn wide_intervals(rows: &[Row]) -> Finding {
     let steady =
         |row: &&Row| row.case.placement != Placement::SameCore || row.case.wait.kind() == WaitKind::Sleeping;
     let widths: Vec<f64> =
-        rows.iter().filter(steady).filter_map(|row| row.round_trip_ns.uncertainty()).collect();
+        rows.iter().filter(steady).filter_map(|row| row.exchange.ns.uncertainty()).collect();
     let wide = widths.iter().filter(|width| **width > WIDE).count();
     let reason = format!("{wide} of {} rows have intervals wider than ±{:.0} %", widths.len(), WIDE * 100.0);
     (wide as f64 > WIDE_ROWS * widths.len() as f64).then_some((Level::Noisy, reason))
@@ -295,7 +295,7 @@ mod tests {
     fn many_wide_rows_make_a_run_noisy_but_not_those_that_spin_on_one_core() {
         let wide = |wait, placement| {
             let mut row = row("pipe", wait, placement, 5000.0);
-            row.round_trip_ns.median_ci95 = Some([4000.0, 6000.0]);
+            row.exchange.ns.median_ci95 = Some([4000.0, 6000.0]);
             row
         };
         let run = run([quiet(0, 290.0), quiet(40, 290.0)], Vec::new());

@@ -4,7 +4,9 @@
 //! Rows whose intervals overlap tie.
 
 use crate::Row;
-use furlong_model::{Case, Family, Harness, Pace, Placement, WaitKind, format_bytes, format_ns};
+use furlong_model::{
+    Ask, Case, Family, Harness, Pace, Pattern, Placement, WaitKind, format_bytes, format_ns,
+};
 use serde::{Deserialize, Serialize};
 
 /// Rows that may be compared with each other.
@@ -12,6 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct Group {
     /// What its messages carry.
     pub carries: Carries,
+    /// How messages go back and forth.
+    #[serde(default = "round_trip")]
+    pub pattern: Pattern,
+    /// What is asked with, where the pattern is a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<Ask>,
     /// Bytes in each message; `None` for notifications, which carry what they carry.
     pub size_bytes: Option<usize>,
     /// Where the roles run.
@@ -25,6 +33,10 @@ pub struct Group {
     pub name: String,
     /// Its name for people.
     pub title: String,
+}
+
+fn round_trip() -> Pattern {
+    Pattern::RoundTrip
 }
 
 /// What the messages of a row carry.
@@ -58,9 +70,25 @@ impl Group {
             (_, None) => "notification".to_owned(),
         };
         let (suffix, addition) = describe_pace(pace);
-        let name = format!("{placement}/{waits}/{carried}{suffix}");
-        let title = title(carries, size_bytes, placement, waiting) + &addition;
-        Group { carries, size_bytes, placement, waiting, pace, name, title }
+        let (pattern, ask) = (case.pattern, case.ask.clone());
+        let (prefix, what) = describe_pattern(case);
+        let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}");
+        let title = title(carries, what, size_bytes, placement, waiting) + &addition;
+        Group { carries, pattern, ask, size_bytes, placement, waiting, pace, name, title }
+    }
+}
+
+/// What a pattern adds to the name of a group, and what its title calls the messages.
+fn describe_pattern(case: &Case) -> (String, String) {
+    match (case.pattern, &case.ask) {
+        (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
+        (Pattern::Request, Some(Ask { size_bytes, by })) => {
+            let ask = format_bytes(*size_bytes);
+            let (prefix, carrier) =
+                by.as_ref().map_or_else(Default::default, |by| (format!("-by-{by}"), format!(" by {by}")));
+            (format!("request-{ask}{prefix}/"), format!("answers to {ask} requests{carrier}"))
+        }
+        _ => (String::new(), "messages".to_owned()),
     }
 }
 
@@ -95,9 +123,15 @@ pub(crate) fn describe_placement(placement: Placement) -> String {
     }
 }
 
-fn title(carries: Carries, size_bytes: Option<usize>, placement: Placement, waiting: WaitKind) -> String {
+fn title(
+    carries: Carries,
+    what: String,
+    size_bytes: Option<usize>,
+    placement: Placement,
+    waiting: WaitKind,
+) -> String {
     let carried = match (carries, size_bytes) {
-        (Carries::Data, Some(bytes)) => format!("{} messages", format_bytes(bytes)),
+        (Carries::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
         (Carries::Nothing, _) => "No mechanism".to_owned(),
         _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
     };
@@ -116,7 +150,7 @@ pub(crate) fn rank(rows: &mut Vec<Row>, harness: &Harness) -> Vec<Group> {
     let mut keyed: Vec<_> =
         std::mem::take(rows).into_iter().map(|row| (Group::of(&row.case, row.family), row)).collect();
     keyed.sort_by(|(a, x), (b, y)| {
-        a.cmp(b).then(x.round_trip_ns.p50.total_cmp(&y.round_trip_ns.p50)).then(x.case.cmp(&y.case))
+        a.cmp(b).then(x.exchange.ns.p50.total_cmp(&y.exchange.ns.p50)).then(x.case.cmp(&y.case))
     });
     let mut groups = Vec::new();
     for members in keyed.chunk_by_mut(|(a, _), (b, _)| a == b) {
@@ -158,7 +192,7 @@ fn ranks(members: &[(Group, Row)], harness: &Harness) -> Vec<usize> {
 /// Whether both have intervals and those overlap, or are nearer to each other than can be resolved.
 pub(crate) fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
     let (Some([a_low, a_high]), Some([b_low, b_high])) =
-        (a.round_trip_ns.median_ci95, b.round_trip_ns.median_ci95)
+        (a.exchange.ns.median_ci95, b.exchange.ns.median_ci95)
     else {
         return false;
     };
@@ -169,8 +203,8 @@ pub(crate) fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
 /// What two medians must differ by to differ at all, in nanoseconds: a bucket of the histogram, which is
 /// 0.1 % wide, or a step of the clock spread over the round trips of a sample.
 fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
-    let step_ns = harness.clock_step_ns / f64::from(row.round_trips_per_sample.max(1));
-    (row.round_trip_ns.p50 / 1000.0).max(step_ns)
+    let step_ns = harness.clock_step_ns / f64::from(row.exchange.per_sample.max(1));
+    (row.exchange.ns.p50 / 1000.0).max(step_ns)
 }
 
 #[cfg(test)]
@@ -182,7 +216,7 @@ mod tests {
     /// A sleeping row on two cores with this interval around its middle.
     fn at(name: &str, low: f64, high: f64) -> Row {
         let mut row = row(name, Wait::Block, Placement::OtherCore, f64::midpoint(low, high));
-        row.round_trip_ns.median_ci95 = Some([low, high]);
+        row.exchange.ns.median_ci95 = Some([low, high]);
         row
     }
 
@@ -219,7 +253,7 @@ mod tests {
     #[test]
     fn a_row_without_interval_is_ranked_and_ties_with_nothing() {
         let mut lone = at("b", 105.0, 106.0);
-        lone.round_trip_ns.median_ci95 = None;
+        lone.exchange.ns.median_ci95 = None;
         let rows = vec![at("a", 100.0, 110.0), lone, at("c", 104.0, 112.0)];
         expect(rows, &[("a", 1, "c/block"), ("b", 2, ""), ("c", 3, "a/block")]);
     }

@@ -5,7 +5,7 @@ use crate::{
     Distribution, Row, Run,
     checks::on_two_processors,
     count::{count_of, system_calls},
-    row::tidy,
+    exchange::tidy,
     statistics::{bootstrap_interval, median},
 };
 use furlong_model::{Case, Family, Outcome, Placement, WaitKind};
@@ -91,7 +91,7 @@ fn reference<'a>(run: &Run, rows: &[Row], row: &'a Row, waiting: Waiting) -> Opt
     let sleeps = case.wait.kind() == WaitKind::Sleeping && case.pace.is_closed();
     let twin = Case { placement: Placement::OneProcess, ..case.clone() };
     let has_twin = rows.iter().any(|other| other.case == twin);
-    let switches = row.switches_per_round_trip;
+    let switches = row.exchange.switches;
     let (is_there, switches) = match waiting {
         Waiting::OneCore => {
             let on_one_core = case.placement != Placement::OneProcess && !on_two_processors(case.placement);

@@ -5,8 +5,8 @@
 
 use crate::{
     Distribution, Row, Run, Skipped,
+    exchange::tidy,
     ranking::overlap,
-    row::tidy,
     statistics::{FEWEST_TRIALS, median, median_interval},
     summary::by_case,
 };
@@ -165,7 +165,7 @@ impl Comparison {
         let family = trials.iter().find_map(|trial| trial.family);
         let row = |copy| Row::measure(&run.header, case, family, copy).map_err(|breach| breach.reason);
         let (first, second) = (row(&copies[0])?, row(&copies[1])?);
-        let ratio = first.round_trip_ns.p50 / second.round_trip_ns.p50;
+        let ratio = first.exchange.ns.p50 / second.exchange.ns.p50;
         Ok(Comparison {
             tie: overlap(&first, &second, &run.header.harness),
             ratio: ratio.max(1.0 / ratio),

@@ -1,7 +1,7 @@
 //! Whether the trials of a row are of one kind: they may drift, or fall into two groups, or each of them may hold
 //! two kinds of round trips. A median and its interval say nothing of that.
 
-use crate::{Distribution, humps::two_humps, row::tidy, statistics::median};
+use crate::{Distribution, exchange::tidy, humps::two_humps, statistics::median};
 use furlong_model::RunHeader;
 use serde::{Deserialize, Serialize};
 

@@ -244,7 +244,7 @@ mod tests {
         let summary = summarise(&run);
         let row = |case: &Case| summary.rows.iter().find(|row| row.case == *case).unwrap();
         let [counted, not_counted] = [row(&cases[0]), row(&cases[1])];
-        assert_eq!(counted.system_calls_per_round_trip, Some(BTreeMap::from([("futex".to_owned(), 2.0)])));
+        assert_eq!(counted.exchange.system_calls, Some(BTreeMap::from([("futex".to_owned(), 2.0)])));
         assert_eq!(
             (counted.system_calls(), counted.count_method),
             (Some(2.0), Some(CountMethod::Tracepoint))

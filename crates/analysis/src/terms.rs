@@ -4,7 +4,7 @@ use crate::{
     Costs, Row,
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
-    row::tidy,
+    exchange::tidy,
 };
 use furlong_model::{Copies, Cost, Family, WaitKind};
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,7 @@ impl Subject<'_> {
     fn own_path(&self) -> Result<Term, String> {
         let calls_ns = self.twin_calls * self.needed_ns(describe(Cost::SystemCall).0, self.twin_calls)?;
         let copies_ns = MESSAGES * f64::from(self.copies()) * self.copy_ns()?;
-        let own_ns = (self.twin.round_trip_ns.p50 - calls_ns - copies_ns).max(0.0);
+        let own_ns = (self.twin.exchange.ns.p50 - calls_ns - copies_ns).max(0.0);
         Ok(Term::new(Part::OwnPath, 1.0, own_ns, "measured in one process"))
     }
 
@@ -142,13 +142,13 @@ impl Subject<'_> {
 
     /// Context switches in a round trip of the row, of either kind, over both roles.
     pub(crate) fn switches(&self) -> f64 {
-        self.row.switches_per_round_trip.all()
+        self.row.exchange.switches.all()
     }
 
     /// A message is waited for once: whoever falls asleep again before all of it is there sleeps while the other role
     /// is at work, and lengthens nothing.
     fn wake_ups(&self) -> Result<Term, String> {
-        let sleeps = self.row.switches_per_round_trip.voluntary;
+        let sleeps = self.row.exchange.switches.voluntary;
         let how = if sleeps > MESSAGES { "one a message" } else { "counted while measured" };
         let sleeps = sleeps.min(MESSAGES);
         Ok(Term::new(Part::WakeUps, sleeps, self.needed_ns(WAKE_UP, sleeps)?, how))
@@ -163,7 +163,7 @@ impl Subject<'_> {
 
     /// Faults of the twin are in its own path already.
     fn page_faults(&self) -> Result<Option<Term>, String> {
-        let [row, twin] = [self.row, self.twin].map(|row| row.page_faults_per_round_trip.minor);
+        let [row, twin] = [self.row, self.twin].map(|row| row.exchange.page_faults.minor);
         let more = row - twin;
         if more <= FEW_FAULTS {
             return Ok(None);

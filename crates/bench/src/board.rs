@@ -15,6 +15,9 @@ use std::sync::atomic::Ordering;
 /// Offset of the number of the message after which the leg ends.
 const LAST: usize = 0;
 
+/// Offset of the time at which the leg began, in nanoseconds of the clock that both roles read.
+const START: usize = 8;
+
 /// Offset of each role's line: messages sent, then messages received.
 const PROGRESS: [usize; 2] = [128, 256];
 
@@ -41,6 +44,16 @@ impl Board {
     /// Maps the page of a descriptor.
     pub(crate) fn open(object: BorrowedFd<'_>) -> io::Result<Board> {
         Region::of_file(object, page_bytes()).map(Board)
+    }
+
+    /// Announces when the leg began, before its first message is sent.
+    pub(crate) fn announce_start(&self, now_ns: u64) {
+        self.0.double_word(START).store(now_ns, Ordering::Release);
+    }
+
+    /// When the leg began, for whoever has received a message of it.
+    pub(crate) fn start(&self) -> u64 {
+        self.0.double_word(START).load(Ordering::Acquire)
     }
 
     /// Announces the number of the last message of the leg, before it is sent.

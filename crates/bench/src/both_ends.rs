@@ -63,4 +63,8 @@ impl<E: Endpoint> Channel for BothEnds<E> {
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         carry((&mut self.responder, &mut self.held), (&mut self.initiator, message))
     }
+
+    fn lent(&self, size_bytes: usize) -> usize {
+        self.initiator.lent(size_bytes)
+    }
 }

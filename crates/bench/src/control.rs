@@ -4,7 +4,7 @@
 
 pub use crate::board::Board;
 use furlong_mechanism::Spec;
-use furlong_model::{Fault, Pace, Phase, Role, RoleTally, Wait};
+use furlong_model::{Fault, Pace, Pattern, Phase, Role, RoleTally, Wait};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -23,10 +23,16 @@ pub struct Order {
     pub peer: i32,
     /// The processor to be pinned to.
     pub processor: usize,
+    /// How messages go back and forth.
+    pub pattern: Pattern,
+    /// Bytes in the messages that each role sends, the initiator's first.
+    pub sizes_bytes: [usize; 2],
     /// What the link is.
     pub spec: Spec,
     /// The ends that this process holds: its own, or both where it is the only one.
     pub ends: Vec<End>,
+    /// What carries the requests, where that is another mechanism.
+    pub ask: Option<AskOrder>,
     /// The number of the board's descriptor.
     pub board: RawFd,
     /// Time for the measured leg, in nanoseconds.
@@ -37,10 +43,23 @@ pub struct Order {
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.
     pub clock_read_ns: f64,
-    /// Round trips after which the measured leg ends.
+    /// Round trips, or messages one way, after which the measured leg ends.
     pub most_round_trips: Option<u64>,
     /// Makes this trial's messages unlike any other's.
     pub key: u64,
+}
+
+/// All that a role needs to know of the mechanism that carries requests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AskOrder {
+    /// Its name.
+    pub mechanism: String,
+    /// How both roles wait for a request.
+    pub wait: Wait,
+    /// What its link is.
+    pub spec: Spec,
+    /// This role's end.
+    pub end: End,
 }
 
 /// One end of the link, as it is inherited.

@@ -1,7 +1,7 @@
 //! The supervisor, the role processes, and the one measured loop.
 //!
 //! Floor 3. The supervisor makes a link, starts two processes and watches them; it never touches the data
-//! path. The processes run the loop in [`round_trip`], which is the same code for every mechanism.
+//! path. The processes run the loops in [`round_trip`] and [`one_way`], which are the same code for every mechanism.
 #![forbid(unsafe_code)]
 
 pub mod bare_pair;
@@ -10,8 +10,10 @@ mod both_ends;
 pub mod control;
 mod costs;
 pub mod count;
+mod exchange;
 pub mod leftovers;
 pub mod noise;
+mod one_way;
 mod pinned;
 pub mod placement;
 pub mod plan;
@@ -21,7 +23,9 @@ mod round_trip;
 pub mod run;
 pub mod session;
 mod stamp;
+mod timed;
 pub mod trial;
+mod two_mechanisms;
 mod waiting;
 
 pub use registry::{Driver, registry};

@@ -2,7 +2,7 @@
 
 use crate::placement;
 use crate::registry::{Driver, find};
-use furlong_model::{Case, Limits, Outcome, Unavailable, Wait};
+use furlong_model::{Case, Lifetime, Limits, Outcome, Unavailable, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ pub struct Plan {
     pub self_check: Option<u32>,
     /// Time for the measured part of each trial.
     pub budget: Duration,
+    /// Round trips, or messages one way, in each trial: then its time is what those take.
+    pub round_trips: Option<u64>,
     /// The least time to warm up; until the pace is steady if not given.
     pub warm_up: Option<Duration>,
     /// Whether to look at what the machine charges, once a round.
@@ -34,6 +36,7 @@ pub struct Plan {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cast<'a> {
     pub(crate) driver: &'a Driver,
+    pub(crate) asker: Option<&'a Driver>,
     pub(crate) processors: [usize; 2],
 }
 
@@ -66,7 +69,27 @@ impl<'a> Casting<'a> {
             return Err(Outcome::Refused(refusal));
         }
         let processors = placement::resolve(case.placement).map_err(Outcome::Refused)?;
-        Ok(Cast { driver, processors })
+        let by = case.ask.as_ref().and_then(|ask| ask.by.as_deref());
+        let asker = by.map(|by| self.asker(by)).transpose()?;
+        Ok(Cast { driver, asker, processors })
+    }
+
+    /// Finds what carries requests beside another mechanism's answers.
+    fn asker(&mut self, by: &str) -> Result<&'a Driver, Outcome> {
+        let refused = |reason: String, remedy: &str| Outcome::Refused(Unavailable::new(reason, remedy));
+        let driver = self.drivers.iter().find(|driver| driver.capabilities.name == by).ok_or_else(|| {
+            refused(format!("no mechanism is called {by}"), "furlong list shows all there are")
+        })?;
+        // Names of the same kind would meet: both links are of one run.
+        let promises = driver.capabilities;
+        if promises.notifies_only()
+            || promises.lifetime != Lifetime::Users
+            || promises.waits[0] != Wait::Block
+        {
+            let reason = format!("requests cannot go by {by} while answers go by something else");
+            return Err(refused(reason, "ask by a pipe or a socket"));
+        }
+        Ok(driver)
     }
 }
 
@@ -104,6 +127,7 @@ mod tests {
             trials,
             self_check,
             budget: Duration::ZERO,
+            round_trips: None,
             warm_up: None,
             costs: false,
             count: false,

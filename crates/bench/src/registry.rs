@@ -5,10 +5,14 @@
 
 use crate::control::{Board, Control, Order};
 use crate::role::{self, Trouble};
+use crate::waiting::{Channel, Waiting};
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Link, Mechanism, Seat, Spec};
 use furlong_model::{Capabilities, Limits, Unavailable, Wait};
 use std::io;
+
+/// Plays a role by its order, with its ends, and what carries requests where that is another mechanism.
+type Play = fn(&Order, Vec<Seat>, Option<Box<dyn Channel>>, &mut Control, &Board) -> Result<(), Trouble>;
 
 /// One mechanism, or one way of waiting of a mechanism that waits inside.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +23,10 @@ pub struct Driver {
     pub probe: fn() -> Result<Limits, Unavailable>,
     /// [`Mechanism::create`].
     pub create: fn(&Spec) -> io::Result<Link>,
+    /// Opens one end whose type nobody needs to know: what carries requests beside another mechanism's answers.
+    pub(crate) open: fn(&Spec, Seat, Wait) -> io::Result<Box<dyn Channel>>,
     /// Plays one role to its end.
-    pub(crate) play: fn(&Order, Vec<Seat>, &mut Control, &Board) -> Result<(), Trouble>,
+    pub(crate) play: Play,
 }
 
 impl Driver {
@@ -30,6 +36,7 @@ impl Driver {
             capabilities: const { &M::CAPABILITIES },
             probe: M::probe,
             create: M::create,
+            open: |spec, seat, wait| Ok(Box::new(Waiting::new(M::open(spec, seat)?, wait)?)),
             play: role::play::<M>,
         }
     }

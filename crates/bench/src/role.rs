@@ -2,18 +2,16 @@
 
 use crate::board::Board;
 use crate::both_ends::BothEnds;
-use crate::control::{Control, Order, Report, Timing};
+use crate::control::{AskOrder, Control, End, Order, Report};
+use crate::exchange::{Exchange, Leg, Shape};
 use crate::registry::{Driver, find};
-use crate::round_trip::{Exchange, Leg};
 use crate::stamp::Discrepancy;
+use crate::timed::{timed, warm_up};
+use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::{Channel, Waiting};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use furlong_mechanism::{Handles, Mechanism, Seat};
-use furlong_model::{Capabilities, Fault, Phase, Role, RoleTally, Start, WaitKind, WhenFull};
-use furlong_os::{affinity, clock, cpu, descriptor};
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use furlong_model::{Capabilities, Fault, Phase, Role, RoleTally, Start, WhenFull};
+use furlong_os::{affinity, descriptor};
 use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsFd, RawFd};
@@ -46,7 +44,7 @@ impl Trouble {
         }
     }
 
-    fn at(self, phase: Phase) -> Trouble {
+    pub(crate) fn at(self, phase: Phase) -> Trouble {
         Trouble { phase: self.phase.or(Some(phase)), ..self }
     }
 }
@@ -59,7 +57,7 @@ impl From<Discrepancy> for Trouble {
 }
 
 /// Says what a step was for when it fails.
-fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>) -> Result<T, Trouble> {
+pub(crate) fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>) -> Result<T, Trouble> {
     result.map_err(|error| Trouble::new(Fault::Error, format!("{what}: {error}")).at(phase))
 }
 
@@ -79,13 +77,18 @@ fn take_order(mut control: Control, drivers: &[Driver]) -> io::Result<()> {
     let Some(order) = control.hear::<Order>()? else { return Ok(()) };
     let mut ends = Vec::new();
     for end in &order.ends {
-        let mut handles = Handles { numbers: end.numbers.iter().copied().collect(), ..Handles::default() };
-        for &number in &end.descriptors {
-            handles.descriptors.push_back(descriptor::inherit(number)?);
-        }
-        ends.push(handles);
+        ends.push(inherit(end)?);
     }
     perform(&mut control, drivers, &order, ends)
+}
+
+/// Takes the descriptors that an end names.
+fn inherit(end: &End) -> io::Result<Handles> {
+    let mut handles = Handles { numbers: end.numbers.iter().copied().collect(), ..Handles::default() };
+    for &number in &end.descriptors {
+        handles.descriptors.push_back(descriptor::inherit(number)?);
+    }
+    Ok(handles)
 }
 
 /// Hears the order of a role that was forked, and carries it out with what it inherited.
@@ -107,7 +110,8 @@ fn perform(control: &mut Control, drivers: &[Driver], order: &Order, ends: Vec<H
         .map_err(|error| Trouble::of_call("open the board", &error))
         .and_then(|board| {
             let driver = find(drivers, &order.mechanism, order.wait).ok_or_else(unknown)?;
-            (driver.play)(order, seats, control, &board)
+            let ask = order.ask.as_ref().map(|ask| open_ask(drivers, ask, order)).transpose()?;
+            (driver.play)(order, seats, ask, control, &board)
         });
     match result {
         Ok(()) => Ok(()),
@@ -117,10 +121,21 @@ fn perform(control: &mut Control, drivers: &[Driver], order: &Order, ends: Vec<H
     }
 }
 
+/// Opens this role's end of what carries requests.
+fn open_ask(drivers: &[Driver], ask: &AskOrder, order: &Order) -> Result<Box<dyn Channel>, Trouble> {
+    let unknown = || Trouble::new(Fault::Error, format!("no mechanism is called {}", ask.mechanism));
+    let driver = find(drivers, &ask.mechanism, ask.wait).ok_or_else(unknown)?;
+    let opened = inherit(&ask.end).and_then(|handles| {
+        (driver.open)(&ask.spec, Seat { role: order.role, handles, peer: order.peer }, ask.wait)
+    });
+    step(Phase::Open, "open what carries requests", opened)
+}
+
 /// Plays one role of one mechanism to its end, or both where there is one process.
 pub(crate) fn play<M: Mechanism>(
     order: &Order,
     seats: Vec<Seat>,
+    ask: Option<Box<dyn Channel>>,
     control: &mut Control,
     board: &Board,
 ) -> Result<(), Trouble> {
@@ -133,13 +148,19 @@ pub(crate) fn play<M: Mechanism>(
     }
     match (ends.pop(), ends.pop()) {
         (Some(responder), Some(initiator)) => {
-            let both = BothEnds::new(initiator, responder, order.spec.size_bytes);
+            let both = BothEnds::new(initiator, responder, order.spec.largest_bytes());
             // Whatever is under way is the one message that is held.
             perform_with(step(Phase::Open, "make buffers", both)?, order, &M::CAPABILITIES, 1, control, board)
         }
         (Some(own), None) => {
             let burst = if M::CAPABILITIES.when_full == WhenFull::Waits { 2 } else { 1 };
-            perform_with(own, order, &M::CAPABILITIES, burst, control, board)
+            match ask {
+                None => perform_with(own, order, &M::CAPABILITIES, burst, control, board),
+                Some(ask) => {
+                    let both = TwoMechanisms::new(order.role, ask, own);
+                    perform_with(both, order, &M::CAPABILITIES, burst, control, board)
+                }
+            }
         }
         (None, _) => Err(Trouble::new(Fault::Error, "the supervisor handed over no end").at(Phase::Open)),
     }
@@ -154,31 +175,28 @@ fn perform_with<C: Channel>(
     control: &mut Control,
     board: &Board,
 ) -> Result<(), Trouble> {
-    let alone = promises.start == Start::Alone || order.ends.len() == 2;
-    let shape = (order.spec.size_bytes, order.key);
-    let exchange = Exchange::new(channel, order.role, board, shape, (promises.copies, alone));
+    let shape = Shape {
+        pattern: order.pattern,
+        sizes_bytes: order.sizes_bytes,
+        key: order.key,
+        alone: promises.start == Start::Alone || order.ends.len() == 2,
+    };
+    let exchange = Exchange::new(channel, order.role, board, &shape);
     let mut exchange = step(Phase::Open, "make buffers", exchange)?;
 
     meet(control, Phase::Verify)?;
-    let bursts = verification_bursts(order.spec.size_bytes);
+    let bursts = verification_bursts(order.spec.largest_bytes());
     let verified_messages = exchange.verify(bursts, burst).map_err(|trouble| trouble.at(Phase::Verify))?;
 
     meet(control, Phase::WarmUp)?;
-    let batch = match order.role {
-        Role::Initiator => warm_up(&mut exchange, order).map_err(|trouble| trouble.at(Phase::WarmUp))?,
-        Role::Responder => exchange.follow().map(|_| 1).map_err(|trouble| trouble.at(Phase::WarmUp))?,
-    };
+    let batch = warm_up(&mut exchange, order).map_err(|trouble| trouble.at(Phase::WarmUp))?;
 
     meet(control, Phase::Timed)?;
-    let (leg, timing) = match order.role {
-        Role::Initiator => timed(&mut exchange, order, batch).map(|(leg, timing)| (leg, Some(timing))),
-        Role::Responder => exchange.follow().map(|leg| (leg, None)),
-    }
-    .map_err(|trouble| trouble.at(Phase::Timed))?;
+    let (leg, timing) = timed(&mut exchange, order, batch).map_err(|trouble| trouble.at(Phase::Timed))?;
 
     // Where messages are read out of the sender's memory, it must stay until the last one is read.
     meet(control, Phase::Finish)?;
-    let tally = tally(order.role, exchange.received(), leg)?;
+    let tally = tally(order.role, exchange.done, leg)?;
     step(Phase::Finish, "report", control.say(&Report::Done { tally, verified_messages, timing }))
 }
 
@@ -198,108 +216,6 @@ fn verification_bursts(size_bytes: usize) -> u64 {
     (BYTES / size_bytes.max(1)).clamp(1, 8) as u64
 }
 
-/// Sleeps until a moment before `due_ns` and spins for the rest: how late a timer wakes is no part of the mechanism.
-fn sleep_until(due_ns: u64) {
-    /// A timer may wake so much later than it was set to.
-    const MOMENT_NS: u64 = 100_000;
-    clock::sleep_until(due_ns.saturating_sub(MOMENT_NS));
-    spin_until(due_ns);
-}
-
-/// Keeps the processor busy until `due_ns`.
-fn spin_until(due_ns: u64) {
-    while clock::now_ns() < due_ns {
-        cpu::pause();
-    }
-}
-
-/// Runs the loop for the time asked, or else until its pace is steady, and says how many round trips to time at
-/// once.
-fn warm_up<C: Channel>(exchange: &mut Exchange<'_, C>, order: &Order) -> Result<u32, Trouble> {
-    const WINDOW_NS: u64 = 2_000_000;
-    /// Steady means that this many windows in a row differ by no more than a tenth.
-    const WINDOWS: usize = 3;
-    /// The longest to wait for that.
-    const LONGEST_NS: u64 = 60_000_000;
-    let mut paces_ns = [0.0; WINDOWS];
-    let (mut windows, mut elapsed_ns, mut round_trips) = (0, 0, 0);
-    exchange.lead(order.warm_up_ns.unwrap_or(LONGEST_NS), 1, |sample_ns| {
-        elapsed_ns += sample_ns;
-        round_trips += 1;
-        if elapsed_ns < WINDOW_NS {
-            return true;
-        }
-        paces_ns[windows % WINDOWS] = elapsed_ns as f64 / f64::from(round_trips);
-        (windows, elapsed_ns, round_trips) = (windows + 1, 0, 0);
-        let least = paces_ns.iter().copied().fold(f64::MAX, f64::min);
-        let most = paces_ns.iter().copied().fold(0.0, f64::max);
-        order.warm_up_ns.is_some() || windows < WINDOWS || most > least * 1.1
-    })?;
-    let measured = paces_ns.iter().copied().filter(|pace| *pace > 0.0);
-    Ok(measured.reduce(f64::min).map_or(1, |pace_ns| batch_for(pace_ns, order.clock_read_ns)))
-}
-
-/// How many round trips to time at once: 1 unless reading the clock would be more than a fiftieth of what is
-/// timed, else enough to make it less than a hundredth.
-fn batch_for(pace_ns: f64, clock_read_ns: f64) -> u32 {
-    const MOST: f64 = 65_536.0;
-    // What was measured one at a time has a reading of the clock in it.
-    let pace_ns = (pace_ns - clock_read_ns).max(1.0);
-    if clock_read_ns <= pace_ns * 0.02 {
-        1
-    } else {
-        (clock_read_ns / (pace_ns * 0.01)).ceil().min(MOST) as u32
-    }
-}
-
-/// The measured leg of the role that holds the clock.
-fn timed<C: Channel>(
-    exchange: &mut Exchange<'_, C>,
-    order: &Order,
-    batch: u32,
-) -> Result<(Leg, Timing), Trouble> {
-    /// The longest sample that is told from longer ones: a minute.
-    const LONGEST_NS: u64 = 60_000_000_000;
-    let histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3);
-    let mut histogram = step(Phase::Timed, "make a histogram", histogram)?;
-    let batch = if order.pace.is_closed() && order.most_round_trips.is_none() { batch } else { 1 };
-    let mut keep = |sample_ns: u64| {
-        // Rounded to the nearest; 0 is not in the histogram's range and cannot be seen with such batches.
-        histogram.saturating_record(((sample_ns + u64::from(batch) / 2) / u64::from(batch)).max(1));
-    };
-    let (leg, late_sends) = if let Some(most) = order.most_round_trips {
-        // One is under way while the one before it is kept.
-        let mut done = 1;
-        let leg = exchange.lead(order.budget_ns, 1, |sample_ns| {
-            keep(sample_ns);
-            done += 1;
-            done < most
-        })?;
-        (leg, 0)
-    } else if order.pace.is_closed() {
-        let leg = exchange.lead(order.budget_ns, batch, |sample_ns| {
-            keep(sample_ns);
-            true
-        })?;
-        (leg, 0)
-    } else {
-        let sleeps = order.wait.kind() == WaitKind::Sleeping;
-        let idle = |due_ns| if sleeps { sleep_until(due_ns) } else { spin_until(due_ns) };
-        exchange.lead_at_pace(order.budget_ns, order.pace, idle, keep)?
-    };
-    let mut bytes = Vec::new();
-    let written = V2DeflateSerializer::new().serialize(&histogram, &mut bytes);
-    step(Phase::Finish, "write the histogram", written.map_err(|error| format!("{error:?}")))?;
-    let timing = Timing {
-        round_trips: leg.round_trips,
-        elapsed_ns: leg.elapsed_ns,
-        round_trips_per_sample: batch,
-        late_sends,
-        histogram: STANDARD.encode(bytes),
-    };
-    Ok((leg, timing))
-}
-
 fn tally(
     role: Role,
     messages_received: u64,
@@ -317,23 +233,4 @@ fn tally(
         minor_faults: usage.minor_faults,
         major_faults: usage.major_faults,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slow_rows_are_timed_one_by_one() {
-        assert_eq!(batch_for(50_000.0, 23.0), 1);
-        assert_eq!(batch_for(1_500.0, 23.0), 1);
-    }
-
-    #[test]
-    fn the_clock_takes_less_than_a_hundredth_of_a_batch() {
-        for pace_ns in [30.0, 150.0, 500.0, 1_000.0] {
-            let batch = batch_for(pace_ns, 23.0);
-            assert!(batch > 1 && 23.0 <= f64::from(batch) * (pace_ns - 23.0) * 0.01, "{pace_ns}: {batch}");
-        }
-    }
 }

@@ -10,6 +10,7 @@ use crate::session::Session;
 use crate::trial::{Interrupted, Scene, Settings};
 use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
 use furlong_os::clock;
+use std::time::Duration;
 
 /// What happens in a run, told as it happens.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ impl Run<'_> {
         };
         let charges = |listener: &mut Listener<'_>| {
             if let Ok([processor, _]) = placement::resolve(Placement::SameCore) {
-                let spec = self.session.spec(0, true);
+                let spec = self.session.spec([0, 0], true);
                 let reading = costs::look(clock::now_ns() - start_ns, processor, pair, &spec);
                 tell(listener, Record::Costs(reading));
             }
@@ -129,8 +130,8 @@ impl Run<'_> {
     }
 
     fn scene<'a>(&'a self, case: &'a Case, cast: Cast<'a>) -> Scene<'a> {
-        let Cast { driver, processors } = cast;
-        Scene { drivers: self.drivers, driver, case, processors, session: self.session }
+        let Cast { driver, asker, processors } = cast;
+        Scene { drivers: self.drivers, driver, asker, case, processors, session: self.session }
     }
 
     fn trial_record(&self, case: &Case, number: u32, outcome: Outcome) -> Record {
@@ -141,11 +142,15 @@ impl Run<'_> {
 
     fn settings(&self) -> Settings {
         Settings {
-            budget: self.plan.budget,
+            budget: if self.plan.round_trips.is_some() {
+                Duration::from_nanos(u64::MAX)
+            } else {
+                self.plan.budget
+            },
             warm_up: self.plan.warm_up,
             patience: self.plan.patience,
             clock_read_ns: self.harness.clock_read_ns,
-            most_round_trips: None,
+            most_round_trips: self.plan.round_trips,
         }
     }
 }

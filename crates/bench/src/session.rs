@@ -91,13 +91,14 @@ impl Session {
         &self.options.program
     }
 
-    /// What a link of this run is to be.
-    pub fn spec(&self, size_bytes: usize, blocking: bool) -> Spec {
+    /// What a link of this run is to be, for messages of up to these sizes, the initiator's first.
+    pub fn spec(&self, sizes_bytes: [usize; 2], blocking: bool) -> Spec {
         Spec {
             name: self.names.name.clone(),
             key: self.names.key,
-            size_bytes,
+            sizes_bytes,
             depth: 1,
+            buffer_bytes: None,
             blocking,
             folder: self.folder.clone(),
             file_folder: self.names.file_folder.clone(),

@@ -17,6 +17,9 @@ pub(crate) trait Channel {
 
     /// Receives one message and gives its length.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
+
+    /// How many messages of this size may still be read out of the sender's buffers when `send` has returned.
+    fn lent(&self, size_bytes: usize) -> usize;
 }
 
 /// An endpoint with a way of waiting.
@@ -118,5 +121,9 @@ impl<E: Endpoint> Channel for Waiting<E> {
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
+    }
+
+    fn lent(&self, size_bytes: usize) -> usize {
+        self.endpoint.lent(size_bytes)
     }
 }

@@ -1,7 +1,7 @@
 //! What can be typed behind `furlong`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use furlong_model::{ByteSize, Pattern, Placement, Rate, Time, Wait};
+use furlong_model::{ByteSize, Pattern, Placement, Rate, Sizes, Time, Wait};
 use std::path::PathBuf;
 
 /// Measures every way two processes on this machine can exchange data.
@@ -51,6 +51,11 @@ Examples:
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
   furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to all who wait
   furlong run pipe posix-shm --gap 1ms           a message after a pause
+  furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
+                                                 throughput of a stream, over a sweep of sizes
+  furlong run pipe posix-shm -m request --ask 1 --answer 256KiB
+                                                 a small question and a large answer
+  furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs
 
@@ -63,10 +68,7 @@ pub struct CaseOptions {
     /// Rows to measure: names or globs such as 'unix-*' or '*/spin'
     #[arg(value_name = "ROW")]
     pub rows: Vec<String>,
-    /// How messages go back and forth
-    #[arg(short = 'm', long, default_value_t = Pattern::RoundTrip)]
-    pub pattern: Pattern,
-    /// Bytes in a message, as 128, 4KiB or 1MiB; may be repeated
+    /// Bytes in a message, as 128, 4KiB or 1MiB, or a sweep such as 64..16MiB:x4; may be repeated
     #[arg(
         short = 's',
         long = "size",
@@ -74,7 +76,7 @@ pub struct CaseOptions {
         default_value = "128",
         allow_hyphen_values = true
     )]
-    pub sizes: Vec<ByteSize>,
+    pub sizes: Vec<Sizes>,
     /// Only rows that wait this way; may be repeated
     #[arg(long = "wait", value_name = "WAIT")]
     pub waits: Vec<Wait>,
@@ -82,6 +84,30 @@ pub struct CaseOptions {
     /// processors as 0:1; may be repeated
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub places: Vec<Placement>,
+}
+
+/// How messages go back and forth, and through which buffers.
+#[derive(Debug, Clone, Args)]
+pub struct PatternOptions {
+    /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), or request (a small
+    /// question and an answer of the size that -s gives)
+    #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
+    pub pattern: Pattern,
+    /// Bytes in a request
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub ask: Option<ByteSize>,
+    /// Bytes in the answer to a request: another name for -s; may be repeated
+    #[arg(long, value_name = "SIZE", conflicts_with = "sizes", allow_hyphen_values = true)]
+    pub answer: Vec<Sizes>,
+    /// The mechanism that carries requests, where it is not the one that carries answers: a pipe or a socket
+    #[arg(long, value_name = "MECHANISM")]
+    pub ask_by: Option<String>,
+    /// What pipes hold
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub pipe_size: Option<ByteSize>,
+    /// What each buffer of a socket holds
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub socket_buffer: Option<ByteSize>,
 }
 
 /// How to go about it.
@@ -107,6 +133,8 @@ pub struct CommonOptions {
 pub struct RunOptions {
     #[command(flatten)]
     pub cases: CaseOptions,
+    #[command(flatten)]
+    pub pattern: PatternOptions,
     /// Send at a fixed rate, as 10k/s, whatever became of the last message; a round trip then lasts from the time at
     /// which its message was due
     #[arg(long, value_name = "RATE", conflicts_with = "gap", allow_hyphen_values = true)]

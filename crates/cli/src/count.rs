@@ -3,18 +3,18 @@
 use crate::arguments::{CountOptions, ListFormat};
 use crate::exit::Outcome;
 use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{CountSummary, render};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
-use furlong_model::Pace;
 use std::time::Duration;
 
 /// Counts, and prints what was counted.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
     let around = Surroundings::from(&asked.common);
-    let cases = selection::select(&drivers, &asked.cases, Pace::Closed)?;
+    let cases = selection::select(&drivers, &asked.cases, &Manner::default())?;
     let plan = Plan { count: true, ..plan(cases, 0, Duration::ZERO, &around)? };
     let performed = perform(&drivers, &plan, around, Save::Not)?;
     let counted = CountSummary::of(&performed.run);

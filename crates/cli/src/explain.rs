@@ -3,17 +3,18 @@
 use crate::arguments::{ExplainOptions, ListFormat};
 use crate::exit::{Outcome, Usage};
 use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{explain as explanation, render};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
-use furlong_model::{Case, Pace, Placement};
+use furlong_model::{Case, Placement};
 
 /// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
     let around = Surroundings::from(&asked.common);
-    let rows = selection::select(&drivers, &asked.cases, Pace::Closed)?;
+    let rows = selection::select(&drivers, &asked.cases, &Manner::default())?;
     if rows.iter().all(|case| case.placement == Placement::OneProcess) {
         let why =
             "both ends in one process is what other places are explained by: ask for same-core or other-core";

@@ -3,11 +3,12 @@
 use crate::arguments::{Format, RunOptions};
 use crate::exit::{Outcome, Usage};
 use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{Summary, render, self_check, summarise};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
-use furlong_model::Pace;
+use furlong_model::{Pace, Pattern};
 use std::time::Duration;
 
 /// Trials of each row of the quick set.
@@ -49,7 +50,20 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
     let around = Surroundings::from(&asked.common);
     let pace = pace(asked);
-    let cases = selection::select(&drivers, &asked.cases, pace)?;
+    let manner = Manner::of(&asked.pattern, pace)?;
+    if asked.count && manner.pattern != Pattern::RoundTrip {
+        return Err(Usage(format!("--count counts round trips, and -m {} was asked", manner.pattern)).into());
+    }
+    let mut options = asked.cases.clone();
+    if !asked.pattern.answer.is_empty() {
+        options.sizes.clone_from(&asked.pattern.answer);
+    }
+    let cases = selection::select(&drivers, &options, &manner)?;
+    for (asked, name) in [(manner.pipe_bytes, "--pipe-size"), (manner.socket_bytes, "--socket-buffer")] {
+        if asked.is_some() && !cases.iter().any(|case| case.buffer_bytes == asked) {
+            return Err(Usage(format!("{name}: none of these rows has such a buffer")).into());
+        }
+    }
     let budget = asked.budget.map_or_else(|| usual_budget(pace), |time| time.0);
     let plan = Plan {
         warm_up: asked.warm_up.map(|time| time.0),

@@ -55,6 +55,7 @@ pub fn plan(cases: Vec<Case>, trials: u32, budget: Duration, around: &Surroundin
         trials,
         self_check: None,
         budget,
+        round_trips: None,
         warm_up: None,
         costs: false,
         count: false,

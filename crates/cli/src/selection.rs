@@ -1,9 +1,11 @@
 //! From rows as they are typed to cases.
 
-use crate::arguments::CaseOptions;
+use crate::arguments::{CaseOptions, PatternOptions};
 use crate::exit::Usage;
 use furlong_bench::Driver;
-use furlong_model::{Capabilities, Case, Family, Pace, Pattern, Placement, Start, Wait, WaitKind};
+use furlong_model::{
+    Ask, ByteSize, Capabilities, Case, Family, KernelBuffer, Pace, Pattern, Placement, Start, Wait, WaitKind,
+};
 use globset::{Glob, GlobMatcher};
 
 /// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
@@ -41,11 +43,88 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The cases that were asked for.
+/// What the cases of a selection have in common, beside rows, sizes and places.
+#[derive(Debug, Clone)]
+pub struct Manner {
+    /// How messages go back and forth.
+    pub pattern: Pattern,
+    /// What requests are like, if that is the pattern.
+    pub ask: Option<Ask>,
+    /// When messages are sent.
+    pub pace: Pace,
+    /// Bytes that pipes are to hold.
+    pub pipe_bytes: Option<usize>,
+    /// Bytes that each buffer of a socket is to hold.
+    pub socket_bytes: Option<usize>,
+}
+
+impl Default for Manner {
+    /// Round trips, one after the other, with every buffer as it comes.
+    fn default() -> Self {
+        Manner {
+            pattern: Pattern::RoundTrip,
+            ask: None,
+            pace: Pace::Closed,
+            pipe_bytes: None,
+            socket_bytes: None,
+        }
+    }
+}
+
+impl Manner {
+    /// As it was asked for.
+    ///
+    /// # Errors
+    /// Options that contradict one another.
+    pub fn of(options: &PatternOptions, pace: Pace) -> anyhow::Result<Manner> {
+        let PatternOptions { pattern, ask, answer, ask_by, pipe_size, socket_buffer } = options;
+        let asks = *pattern == Pattern::Request;
+        for (given, option) in
+            [(ask.is_some(), "--ask"), (!answer.is_empty(), "--answer"), (ask_by.is_some(), "--ask-by")]
+        {
+            if given && !asks {
+                return Err(Usage(format!("{option} belongs to requests: say -m request")).into());
+            }
+        }
+        if *pattern == Pattern::OneWay && !pace.is_closed() {
+            return Err(Usage(
+                "--rate and --gap are for round trips: -m one-way sends as fast as it can".to_owned(),
+            )
+            .into());
+        }
+        let ask = asks.then(|| Ask { size_bytes: ask.map_or(1, |size| size.0), by: ask_by.clone() });
+        let bytes = |size: &Option<ByteSize>| size.map(|size| size.0);
+        Ok(Manner {
+            pattern: *pattern,
+            ask,
+            pace,
+            pipe_bytes: bytes(pipe_size),
+            socket_bytes: bytes(socket_buffer),
+        })
+    }
+
+    /// The case of one row, size and place.
+    fn case(&self, promises: &Capabilities, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
+        let by = |ask: &Ask| ask.by.clone().filter(|by| by != promises.name);
+        Case {
+            pattern: self.pattern,
+            ask: self.ask.as_ref().map(|ask| Ask { by: by(ask), ..ask.clone() }),
+            pace: self.pace,
+            buffer_bytes: match promises.buffer {
+                KernelBuffer::None => None,
+                KernelBuffer::Pipe => self.pipe_bytes,
+                KernelBuffer::Socket => self.socket_bytes,
+            },
+            ..Case::round_trip(promises.name, wait, size_bytes, placement)
+        }
+    }
+}
+
+/// The cases that were asked for, in this manner.
 ///
 /// # Errors
 /// A row that names nothing.
-pub fn select(drivers: &[Driver], options: &CaseOptions, pace: Pace) -> anyhow::Result<Vec<Case>> {
+pub fn select(drivers: &[Driver], options: &CaseOptions, manner: &Manner) -> anyhow::Result<Vec<Case>> {
     let wanted = options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?;
     let asked = |mechanism: &str, wait: Wait| {
         // With --wait, a row without a slash means every wait that passes.
@@ -68,11 +147,11 @@ pub fn select(drivers: &[Driver], options: &CaseOptions, pace: Pace) -> anyhow::
     for (promises, wait) in rows(drivers).filter(|(promises, wait)| asked(promises.name, *wait)) {
         let sizes: Vec<usize> = match promises.fixed_size_bytes {
             Some(size) => vec![size],
-            None => options.sizes.iter().map(|size| size.0).collect(),
+            None => options.sizes.iter().flat_map(|sizes| &sizes.0).map(|size| size.0).collect(),
         };
         for &size_bytes in &sizes {
             for &placement in places(promises, &options.places) {
-                add(&mut cases, promises, wait, (options.pattern, pace), size_bytes, placement);
+                add(&mut cases, manner.case(promises, wait, size_bytes, placement));
             }
         }
     }
@@ -98,7 +177,7 @@ pub fn references(drivers: &[Driver], places: &[Placement]) -> Vec<Case> {
         if wait.kind() == WaitKind::Sleeping && calls.values().all(|bounds| bounds.most == Some(bounds.least))
         {
             for &placement in places.iter().chain(&[Placement::OneProcess]) {
-                add(&mut cases, promises, wait, (Pattern::RoundTrip, Pace::Closed), size_bytes, placement);
+                add(&mut cases, Case::round_trip(promises.name, wait, size_bytes, placement));
             }
         }
     }
@@ -129,7 +208,7 @@ pub fn quick(drivers: &[Driver]) -> Vec<Case> {
         }
         let spins = wait.kind() == WaitKind::Spinning;
         for &placement in places(promises, if spins { &both[..1] } else { &both }) {
-            add(&mut cases, promises, wait, (Pattern::RoundTrip, Pace::Closed), size_bytes, placement);
+            add(&mut cases, Case::round_trip(promises.name, wait, size_bytes, placement));
         }
     }
     cases
@@ -141,15 +220,7 @@ fn places<'a>(promises: &Capabilities, places: &'a [Placement]) -> &'a [Placemen
 }
 
 /// Adds a case unless it is there already.
-fn add(
-    cases: &mut Vec<Case>,
-    promises: &Capabilities,
-    wait: Wait,
-    (pattern, pace): (Pattern, Pace),
-    size_bytes: usize,
-    placement: Placement,
-) {
-    let case = Case { pattern, pace, ..Case::round_trip(promises.name, wait, size_bytes, placement) };
+fn add(cases: &mut Vec<Case>, case: Case) {
     if !cases.contains(&case) {
         cases.push(case);
     }
@@ -165,9 +236,10 @@ mod tests {
     fn selected(line: &str) -> anyhow::Result<Vec<String>> {
         let words = ["furlong", "run"].into_iter().chain(line.split_whitespace());
         match Arguments::try_parse_from(words)?.verb {
-            Some(Verb::Run(options)) => {
-                Ok(select(&registry(), &options.cases, Pace::Closed)?.iter().map(|case| case.row()).collect())
-            }
+            Some(Verb::Run(options)) => Ok(select(&registry(), &options.cases, &Manner::default())?
+                .iter()
+                .map(|case| case.row())
+                .collect()),
             _ => unreachable!("the verb is run"),
         }
     }

@@ -1,7 +1,7 @@
 //! What sockets that keep messages apart share.
 
-use crate::{Endpoint, Link, Message, Seat};
-use furlong_model::{Call, Calls, Limits, Role, Unavailable};
+use crate::{Endpoint, Link, Message, Seat, Spec, socket_link};
+use furlong_model::{Call, Calls, Limits, Unavailable};
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::readiness::Interest;
 use furlong_os::socket::{self, Buffer, Kind};
@@ -52,21 +52,16 @@ impl Endpoint for Datagram {
 /// Room that the kernel takes of a buffer beside the message itself, generously.
 const BOOKKEEPING_BYTES: usize = 4096;
 
-/// Makes room for a message of `size_bytes` in both sockets, hands them over, and notes what is in force.
-pub(crate) fn link(pair: (OwnedFd, OwnedFd), size_bytes: usize) -> io::Result<Link> {
-    let mut link = Link::new();
-    link.give_pair(pair);
-    for role in Role::BOTH {
-        let needed = size_bytes.saturating_add(BOOKKEEPING_BYTES);
-        let Some(end) = link.end(role).descriptors.front() else { continue };
-        let send = socket::grow_buffer(end.as_fd(), Buffer::Send, needed)?;
-        let receive = socket::grow_buffer(end.as_fd(), Buffer::Receive, needed)?;
-        if role == Role::Initiator {
-            link.note("send-buffer-bytes", send);
-            link.note("receive-buffer-bytes", receive);
+/// Makes room for the largest message in both sockets, unless their buffers were asked for, and hands them over.
+pub(crate) fn link(pair: (OwnedFd, OwnedFd), spec: &Spec) -> io::Result<Link> {
+    if spec.buffer_bytes.is_none() {
+        let needed = spec.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
+        for end in [&pair.0, &pair.1] {
+            socket::grow_buffer(end.as_fd(), Buffer::Send, needed)?;
+            socket::grow_buffer(end.as_fd(), Buffer::Receive, needed)?;
         }
     }
-    Ok(link)
+    socket_link::link(pair, spec)
 }
 
 /// What limits a message on a UNIX socket of this kind.

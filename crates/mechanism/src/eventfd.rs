@@ -6,8 +6,8 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::eventfd;
@@ -31,6 +31,7 @@ impl Mechanism for Eventfd {
         boundaries: false,
         fixed_size_bytes: Some(8),
         calls: EVENTFD_CALLS,
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Merges,
         peer_death: PeerDeath::Unnoticed,

@@ -9,7 +9,8 @@ use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::pipe::link;
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::fifo;
 use std::io;
@@ -27,6 +28,7 @@ impl Mechanism for Fifo {
         boundaries: false,
         fixed_size_bytes: None,
         calls: STREAM_CALLS,
+        buffer: KernelBuffer::Pipe,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -42,7 +44,7 @@ impl Mechanism for Fifo {
 
     fn create(spec: &Spec) -> io::Result<Link> {
         let path = |end: &str| spec.folder.join(format!("{end}.fifo"));
-        link(fifo::fifo(&path("there"))?, fifo::fifo(&path("back"))?)
+        link(fifo::fifo(&path("there"))?, fifo::fifo(&path("back"))?, spec)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {

@@ -6,8 +6,8 @@
 use crate::memory::segment;
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
 };
 use furlong_os::futex;
 use furlong_os::memory::{Region, page_bytes};
@@ -35,6 +35,7 @@ impl Mechanism for Futex {
         boundaries: true,
         fixed_size_bytes: Some(4),
         calls: FUTEX_CALLS,
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Overwrites,
         peer_death: PeerDeath::Unnoticed,

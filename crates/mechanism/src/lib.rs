@@ -19,6 +19,7 @@ mod posix_semaphore;
 mod process_vm;
 mod signal;
 mod signalfd;
+mod socket_link;
 mod socketpair;
 mod sysv_mq;
 mod sysv_semaphore;

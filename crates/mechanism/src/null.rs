@@ -5,8 +5,8 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
-    WhenFull,
+    Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
 };
 use std::hint::black_box;
 use std::io;
@@ -24,6 +24,7 @@ impl Mechanism for Null {
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls::NONE,
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Overwrites,
         peer_death: PeerDeath::Unnoticed,
@@ -42,7 +43,7 @@ impl Mechanism for Null {
     }
 
     fn open(spec: &Spec, _seat: Seat) -> io::Result<Loop> {
-        Ok(Loop { held: Message::new(spec.size_bytes)? })
+        Ok(Loop { held: Message::new(spec.largest_bytes())? })
     }
 }
 

@@ -8,7 +8,8 @@ use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::pipe;
 use std::io;
@@ -27,6 +28,7 @@ impl Mechanism for Pipe {
         boundaries: false,
         fixed_size_bytes: None,
         calls: STREAM_CALLS,
+        buffer: KernelBuffer::Pipe,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -40,8 +42,8 @@ impl Mechanism for Pipe {
         Ok(limits())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?)
+    fn create(spec: &Spec) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, spec)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
@@ -51,8 +53,12 @@ impl Mechanism for Pipe {
 
 /// Hands over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
 /// Each role gets its reading end first.
-pub(crate) fn link(there: (OwnedFd, OwnedFd), back: (OwnedFd, OwnedFd)) -> io::Result<Link> {
+pub(crate) fn link(there: (OwnedFd, OwnedFd), back: (OwnedFd, OwnedFd), spec: &Spec) -> io::Result<Link> {
     let mut link = Link::new();
+    if let Some(bytes) = spec.buffer_bytes {
+        pipe::set_size(there.0.as_fd(), bytes)?;
+        pipe::set_size(back.0.as_fd(), bytes)?;
+    }
     link.note("pipe-size-bytes", pipe::size_bytes(there.0.as_fd())? as usize);
     link.give_pair((back.0, there.0));
     link.give_pair((there.1, back.1));

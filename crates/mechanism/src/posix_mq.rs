@@ -7,8 +7,8 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::limits::{Resource, raised, sysctl_number};
@@ -20,7 +20,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[derive(Debug)]
 pub struct PosixMq;
 
-/// What the kernel counts for a queue of depth 1 beside the message itself, rounded up.
+/// What the kernel counts for a queue beside each message itself, rounded up.
 const BOOKKEEPING_BYTES: u64 = 256;
 
 impl Mechanism for PosixMq {
@@ -32,6 +32,7 @@ impl Mechanism for PosixMq {
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("mq_timedsend")], &[Call::Once("mq_timedreceive")]),
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
@@ -66,11 +67,16 @@ impl Mechanism for PosixMq {
     }
 
     fn create(spec: &Spec) -> io::Result<Link> {
-        let queue = |way: &str| {
+        let allowed = raised(Resource::MessageQueueBytes).unwrap_or(u64::MAX) / 2;
+        let deepest = sysctl_number("fs.mqueue.msg_max").unwrap_or(1);
+        let queue = |way: &str, size_bytes: usize| {
             let name = format!("{}-{way}", spec.name);
-            posix_queue::create(&name, spec.depth, spec.size_bytes)
+            let size_bytes = size_bytes.max(1);
+            let fit = allowed / (size_bytes as u64 + BOOKKEEPING_BYTES);
+            let depth = spec.depth.min(deepest).min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
+            posix_queue::create(&name, depth, size_bytes)
         };
-        let (there, back) = (queue("there")?, queue("back")?);
+        let (there, back) = (queue("there", spec.sizes_bytes[0])?, queue("back", spec.sizes_bytes[1])?);
         let mut link = Link::new();
         let (depth, size_bytes) = posix_queue::shape(there.as_fd())?;
         link.note("queue-depth", depth);

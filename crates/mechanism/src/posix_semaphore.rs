@@ -6,8 +6,8 @@
 use crate::memory::{SEMAPHORE_OFFSETS, segment};
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
 };
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::posix_semaphore;
@@ -31,6 +31,7 @@ impl Mechanism for PosixSemaphore {
         boundaries: true,
         fixed_size_bytes: Some(0),
         calls: POSIX_SEMAPHORE_CALLS,
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

@@ -10,8 +10,8 @@ use crate::memory::post::{INLINE_BYTES, POST_BYTES, Post};
 use crate::memory::segment;
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
 };
 use furlong_os::remote_memory;
 use std::io;
@@ -34,6 +34,7 @@ impl<D: Doorbell> Mechanism for ProcessVm<D> {
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls { receive: &[Call::Once("process_vm_readv")], ..D::CALLS },
+        buffer: KernelBuffer::None,
         copies: Copies::One,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
@@ -108,5 +109,9 @@ impl<D: Doorbell> Endpoint for Window<D> {
         }
         self.post.take();
         Ok(len)
+    }
+
+    fn lent(&self, _size_bytes: usize) -> usize {
+        1
     }
 }

@@ -5,8 +5,8 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
 };
 use furlong_os::limits::{Resource, raised};
 use furlong_os::signal::{self, MessageSignal};
@@ -32,6 +32,7 @@ impl Mechanism for Signal {
         boundaries: true,
         fixed_size_bytes: Some(4),
         calls: SIGNAL_CALLS,
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

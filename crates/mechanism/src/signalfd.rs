@@ -7,8 +7,8 @@ use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::signal::{SIGNAL_CALLS, can_queue, send};
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::signal;
@@ -28,6 +28,7 @@ impl Mechanism for Signalfd {
         boundaries: true,
         fixed_size_bytes: Some(4),
         calls: Calls { wait: &[Call::Once("read")], ..SIGNAL_CALLS },
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,

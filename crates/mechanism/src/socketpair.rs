@@ -4,9 +4,11 @@
 
 use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::socket_link::link;
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::socket::{self, Kind};
 use std::io;
@@ -24,6 +26,7 @@ impl Mechanism for Socketpair {
         boundaries: false,
         fixed_size_bytes: None,
         calls: STREAM_CALLS,
+        buffer: KernelBuffer::Socket,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -37,10 +40,8 @@ impl Mechanism for Socketpair {
         Ok(limits())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
-        let mut link = Link::new();
-        link.give_pair(socket::socketpair(Kind::Stream)?);
-        Ok(link)
+    fn create(spec: &Spec) -> io::Result<Link> {
+        link(socket::socketpair(Kind::Stream)?, spec)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {

@@ -6,8 +6,8 @@
 
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
 };
 use furlong_os::limits::sysctl_number;
 use furlong_os::sysv_queue::{self, PREFIX_BYTES};
@@ -16,6 +16,10 @@ use std::io;
 /// A System V queue each way.
 #[derive(Debug)]
 pub struct SysvMq;
+
+/// What a queue holds unless it is told otherwise: the kernel's MSGMNB. In an IPC namespace of its own furlong raises
+/// the limit, but a queue shall not be deeper for it.
+const USUAL_BYTES: usize = 16_384;
 
 impl Mechanism for SysvMq {
     const CAPABILITIES: Capabilities = Capabilities {
@@ -26,6 +30,7 @@ impl Mechanism for SysvMq {
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("msgsnd")], &[Call::Once("msgrcv")]),
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
@@ -53,8 +58,11 @@ impl Mechanism for SysvMq {
 
     fn create(spec: &Spec) -> io::Result<Link> {
         let mut link = Link::new();
-        for key in [spec.key, spec.key + 1] {
-            let (queue, capacity_bytes) = sysv_queue::create(key, spec.size_bytes * spec.depth)?;
+        let most = sysctl_number("kernel.msgmnb").unwrap_or(USUAL_BYTES);
+        for (key, size_bytes) in [spec.key, spec.key + 1].into_iter().zip(spec.sizes_bytes) {
+            let wanted = size_bytes.saturating_mul(spec.depth).max(USUAL_BYTES);
+            let capacity_bytes = wanted.min(most).max(size_bytes);
+            let queue = sysv_queue::create(key, capacity_bytes)?;
             link.owns_queue(queue);
             link.give_number(queue);
             link.note("queue-capacity-bytes", capacity_bytes);

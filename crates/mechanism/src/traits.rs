@@ -57,6 +57,12 @@ pub trait Endpoint {
     /// `WouldBlock` as said above, `UnexpectedEof` if the other end is gone; anything else ends the trial.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
+    /// How many messages of this size may still be read out of the sender's own buffers when `send` has returned:
+    /// none where it copies.
+    fn lent(&self, _size_bytes: usize) -> usize {
+        0
+    }
+
     /// The descriptor that `select` and its kin may watch; `None` if there is none.
     fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
         None
@@ -70,16 +76,25 @@ pub struct Spec {
     pub name: String,
     /// A System V key that nobody else has; the one after it is ours too.
     pub key: i32,
-    /// Bytes in the largest message.
-    pub size_bytes: usize,
-    /// Messages that may be under way in one direction.
+    /// Bytes in the largest message that each role sends, the initiator's first.
+    pub sizes_bytes: [usize; 2],
+    /// Messages that may be under way in one direction, where the mechanism has a say and the limits allow it.
     pub depth: usize,
+    /// Bytes that a buffer in the kernel is to hold; `None` leaves it as it comes.
+    pub buffer_bytes: Option<usize>,
     /// Whether endpoints wait inside their calls.
     pub blocking: bool,
     /// A private folder for sockets and FIFOs.
     pub folder: PathBuf,
     /// Where memory backed by a file has its file.
     pub file_folder: PathBuf,
+}
+
+impl Spec {
+    /// Bytes in the largest message of either role.
+    pub fn largest_bytes(&self) -> usize {
+        self.sizes_bytes[0].max(self.sizes_bytes[1])
+    }
 }
 
 /// What the supervisor hands to the two roles. Dropping it removes what is left of it.

@@ -9,7 +9,8 @@ use crate::datagram::DATAGRAM_CALLS;
 use crate::datagram::{Datagram, link};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::socket;
 use std::io;
@@ -30,6 +31,7 @@ impl Mechanism for Udp {
         boundaries: true,
         fixed_size_bytes: None,
         calls: DATAGRAM_CALLS,
+        buffer: KernelBuffer::Socket,
         copies: Copies::Two,
         when_full: WhenFull::Drops,
         peer_death: PeerDeath::Unnoticed,
@@ -44,7 +46,7 @@ impl Mechanism for Udp {
     }
 
     fn create(spec: &Spec) -> io::Result<Link> {
-        link(socket::udp_pair()?, spec.size_bytes)
+        link(socket::udp_pair()?, spec)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Datagram> {

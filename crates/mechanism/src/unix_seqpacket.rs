@@ -8,7 +8,8 @@ use crate::datagram::DATAGRAM_CALLS;
 use crate::datagram::{Datagram, link, unix_limits};
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::socket::{self, Kind};
 use std::io;
@@ -26,6 +27,7 @@ impl Mechanism for UnixSeqpacket {
         boundaries: true,
         fixed_size_bytes: None,
         calls: DATAGRAM_CALLS,
+        buffer: KernelBuffer::Socket,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -40,7 +42,7 @@ impl Mechanism for UnixSeqpacket {
     }
 
     fn create(spec: &Spec) -> io::Result<Link> {
-        link(socket::unix_pair(Kind::Seqpacket, &spec.folder)?, spec.size_bytes)
+        link(socket::unix_pair(Kind::Seqpacket, &spec.folder)?, spec)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Datagram> {

@@ -6,9 +6,11 @@
 
 use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::socket_link::link;
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::socket::{self, Kind};
 use std::io;
@@ -26,6 +28,7 @@ impl Mechanism for UnixStream {
         boundaries: false,
         fixed_size_bytes: None,
         calls: STREAM_CALLS,
+        buffer: KernelBuffer::Socket,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -40,9 +43,7 @@ impl Mechanism for UnixStream {
     }
 
     fn create(spec: &Spec) -> io::Result<Link> {
-        let mut link = Link::new();
-        link.give_pair(socket::unix_pair(Kind::Stream, &spec.folder)?);
-        Ok(link)
+        link(socket::unix_pair(Kind::Stream, &spec.folder)?, spec)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {

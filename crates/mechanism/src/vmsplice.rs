@@ -9,9 +9,10 @@ use crate::byte_stream::ByteStream;
 use crate::pipe::link;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, Wait,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
 };
+use furlong_os::memory::page_bytes;
 use furlong_os::pipe;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -29,6 +30,7 @@ impl Mechanism for Vmsplice {
         boundaries: false,
         fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("vmsplice")], &[Call::Once("read")]),
+        buffer: KernelBuffer::Pipe,
         copies: Copies::One,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -51,12 +53,14 @@ impl Mechanism for Vmsplice {
         })
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?)
+    fn create(spec: &Spec) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, spec)
     }
 
     fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Pages> {
-        Ok(Pages { stream: ByteStream::of_two(&mut seat, true)? })
+        let stream = ByteStream::of_two(&mut seat, true)?;
+        let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
+        Ok(Pages { stream, references })
     }
 }
 
@@ -64,6 +68,8 @@ impl Mechanism for Vmsplice {
 #[derive(Debug)]
 pub struct Pages {
     stream: ByteStream,
+    /// How many the pipe holds.
+    references: usize,
 }
 
 impl Endpoint for Pages {
@@ -79,6 +85,11 @@ impl Endpoint for Pages {
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.stream.recv(message)
+    }
+
+    fn lent(&self, size_bytes: usize) -> usize {
+        // A reference is to one page at most, and the message that is being read is not in the pipe any more.
+        self.references / size_bytes.div_ceil(page_bytes()).max(1) + 1
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {

@@ -20,6 +20,8 @@ pub struct Capabilities {
     pub fixed_size_bytes: Option<usize>,
     /// The system calls of one message.
     pub calls: Calls,
+    /// The buffer in the kernel that can be made larger or smaller.
+    pub buffer: KernelBuffer,
     /// How often the bytes are copied on their way.
     pub copies: Copies,
     /// What a sender meets when there is no room.
@@ -59,6 +61,18 @@ pub enum Family {
     Notification,
     /// Memory of the other process, read by system call.
     RemoteMemory,
+}
+
+/// A buffer in the kernel, between the roles, whose size a process can choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelBuffer {
+    /// None.
+    None,
+    /// The pages of a pipe.
+    Pipe,
+    /// A socket's send and receive buffers.
+    Socket,
 }
 
 /// How often the bytes of a message are copied between the sender's buffer and the receiver's.

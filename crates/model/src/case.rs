@@ -1,6 +1,6 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
-use crate::{Capabilities, Limits, Pace, Start, Unavailable, Wait, format_bytes};
+use crate::{Capabilities, Limits, Pace, Start, Unavailable, Wait, WhenFull, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -183,6 +183,51 @@ impl Case {
         format!("{}/{}", self.mechanism, self.wait)
     }
 
+    /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
+    pub fn sizes_bytes(&self) -> [usize; 2] {
+        match (self.pattern, &self.ask) {
+            (Pattern::OneWay, _) => [self.size_bytes, 1],
+            (Pattern::Request, Some(Ask { size_bytes, by: None })) => [*size_bytes, self.size_bytes],
+            (Pattern::Request, _) => [1, self.size_bytes],
+            (Pattern::RoundTrip, _) => [self.size_bytes; 2],
+        }
+    }
+
+    /// Why the pattern makes no sense for a mechanism with these promises, if it does not.
+    fn refuse_pattern(&self, promises: &Capabilities) -> Option<Unavailable> {
+        let Case { mechanism, pattern, .. } = self;
+        if *pattern == Pattern::RoundTrip {
+            return None;
+        }
+        if promises.notifies_only() {
+            return Some(Unavailable::new(
+                format!("{mechanism} carries no data"),
+                "measure its round trips, or ask for a row that does",
+            ));
+        }
+        if promises.start == Start::Alone || self.placement == Placement::OneProcess {
+            return Some(Unavailable::new(
+                format!("{pattern} needs two processes"),
+                "measure round trips, or ask for another place",
+            ));
+        }
+        if *pattern == Pattern::OneWay && promises.when_full != WhenFull::Waits {
+            return Some(Unavailable::new(
+                format!(
+                    "{mechanism} loses what its receiver has no room for, and nothing holds the sender back"
+                ),
+                "measure its round trips, in which one message is under way",
+            ));
+        }
+        let asks_nothing = self.ask.as_ref().is_none_or(|ask| ask.size_bytes == 0);
+        (*pattern == Pattern::Request && asks_nothing).then(|| {
+            Unavailable::new(
+                "a request of 0 bytes carries nothing that could be verified",
+                "ask with 1 byte or more",
+            )
+        })
+    }
+
     /// Why this combination makes no sense for a mechanism with these promises and limits, if it does not.
     pub fn refusal(&self, promises: &Capabilities, limits: &Limits) -> Option<Unavailable> {
         if !promises.waits.contains(&self.wait) {
@@ -197,6 +242,9 @@ impl Case {
                 "a message of 0 bytes carries nothing that could be verified",
                 "ask for 1 byte or more, or for a notification row such as eventfd",
             ));
+        }
+        if let Some(refusal) = self.refuse_pattern(promises) {
+            return Some(refusal);
         }
         if promises.start == Start::Alone && self.placement == Placement::OneProcess {
             return Some(Unavailable::new(
@@ -216,11 +264,12 @@ impl Case {
             ));
         }
         let max = limits.max_size_bytes?;
-        (self.size_bytes > max).then(|| {
+        let largest = self.sizes_bytes().into_iter().max().unwrap_or_default();
+        (largest > max).then(|| {
             Unavailable::new(
                 format!(
                     "{} is more than the {} that {} takes here: {}",
-                    format_bytes(self.size_bytes),
+                    format_bytes(largest),
                     format_bytes(max),
                     self.mechanism,
                     limits.limited_by,

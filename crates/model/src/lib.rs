@@ -20,7 +20,9 @@ mod role;
 mod wait;
 
 pub use calls::{Bounds, Call, Calls};
-pub use capabilities::{Capabilities, Copies, Family, Lifetime, PeerDeath, Reach, Start, WhenFull};
+pub use capabilities::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, PeerDeath, Reach, Start, WhenFull,
+};
 pub use case::{Ask, Case, InvalidName, Pattern, Placement};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
@@ -33,7 +35,7 @@ pub use machine::{Cache, Machine};
 pub use noise::{Noise, NoiseReading};
 pub use pace::Pace;
 pub use process_start::{StartMethod, StartReading};
-pub use quantity::{ByteSize, InvalidQuantity, Rate, Time, format_bytes, format_ns};
+pub use quantity::{ByteSize, InvalidQuantity, Rate, Sizes, Time, format_bytes, format_ns};
 pub use record::{
     End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,
 };

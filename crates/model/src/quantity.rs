@@ -44,6 +44,38 @@ impl fmt::Display for ByteSize {
     }
 }
 
+/// One size, or a sweep over several: `64..16MiB:x4` is 64 bytes, four times that, and so on up to 16 MiB. Without a
+/// factor each is twice the one before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sizes(pub Vec<ByteSize>);
+
+impl FromStr for Sizes {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        let Some((first, rest)) = text.split_once("..") else {
+            return text.parse().map(|size| Sizes(vec![size]));
+        };
+        let invalid = || InvalidQuantity {
+            given: text.to_owned(),
+            what: "sweep of sizes",
+            hint: "write the first, the last and a factor from 2 on, as in 64..16MiB:x4; the first is above 0 and not \
+                   above the last",
+        };
+        let (last, factor) = match rest.split_once(':') {
+            Some((last, factor)) => (last, factor.strip_prefix('x').and_then(|factor| factor.parse().ok())),
+            None => (rest, Some(2)),
+        };
+        let factor: usize = factor.filter(|factor| *factor >= 2).ok_or_else(invalid)?;
+        let (first, last) = (first.parse::<ByteSize>()?, last.parse::<ByteSize>()?);
+        if first.0 == 0 || first > last {
+            return Err(invalid());
+        }
+        let next = |size: &ByteSize| size.0.checked_mul(factor).map(ByteSize).filter(|next| *next <= last);
+        Ok(Sizes(std::iter::successors(Some(first), next).collect()))
+    }
+}
+
 /// A length of time, written `200us`, `40ms`, `1.5s`, `2min`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Time(pub Duration);
@@ -152,6 +184,24 @@ mod tests {
     fn bad_sizes_are_refused() {
         for text in ["", "-1", "1e9", "NaN", "4KB", "1.5KiB", "2GiB", "18446744073709551616", "KiB", " 1"] {
             assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sweeps_read() {
+        let sizes = |text: &str| {
+            text.parse::<Sizes>().map(|sizes| sizes.0.iter().map(|size| size.0).collect::<Vec<_>>())
+        };
+        assert_eq!(sizes("64"), Ok(vec![64]));
+        assert_eq!(sizes("64..1KiB:x4"), Ok(vec![64, 256, 1024]));
+        assert_eq!(sizes("1..7"), Ok(vec![1, 2, 4]));
+        assert_eq!(sizes("5..5:x2"), Ok(vec![5]));
+        assert_eq!(sizes("64..1GiB:x4").unwrap().len(), 13);
+        for text in [
+            "0..4", "8..4", "1..", "..4", "1..4:4", "1..4:x1", "1..4:x0", "1..4:x-2", "1..4:x", "1...4",
+            "1..2GiB",
+        ] {
+            assert!(sizes(text).is_err(), "{text}");
         }
     }
 

@@ -13,7 +13,6 @@ pub const SCHEMA: u32 = 1;
 /// One line of a run's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "records are few and short-lived")]
 pub enum Record {
     /// The first line: what was asked, of which machine.
     Run(RunHeader),

@@ -2,7 +2,7 @@
 
 use crate::{
     descriptor::own,
-    error::{check, retry},
+    error::{Context, check, retry},
 };
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -20,6 +20,17 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 pub fn size_bytes(end: BorrowedFd<'_>) -> io::Result<u64> {
     // SAFETY: F_GETPIPE_SZ takes nothing and gives a plain integer.
     check(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_GETPIPE_SZ) }).map(|size| size as u64)
+}
+
+/// Makes the pipe hold at least `bytes`; the kernel rounds up to a power of two of pages.
+pub fn set_size(end: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
+    let wanted = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    // SAFETY: F_SETPIPE_SZ takes a plain integer.
+    check(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETPIPE_SZ, wanted) })
+        .context(|| {
+            format!("a pipe of {bytes} bytes (fs.pipe-max-size and fs.pipe-user-pages-soft limit it)")
+        })
+        .map(drop)
 }
 
 /// One `vmsplice`: puts the pages under `bytes` into the pipe, without copying them; may take less than all.

@@ -172,21 +172,36 @@ pub fn buffer_bytes(socket: BorrowedFd<'_>, buffer: Buffer) -> io::Result<usize>
     Ok(size as usize)
 }
 
-/// Asks for a buffer of `bytes` (the kernel doubles it for its bookkeeping), past the limit of
-/// `net.core.wmem_max` where this process may; gives what is in force.
-pub fn grow_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<usize> {
-    let current = buffer_bytes(socket, buffer)?;
-    if current >= bytes {
-        return Ok(current);
+/// Asks for a buffer of at least `bytes`, as far as this process may.
+pub fn grow_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
+    if buffer_bytes(socket, buffer)? < bytes { ask_for_buffer(socket, buffer, bytes) } else { Ok(()) }
+}
+
+/// Sets a buffer to `bytes`, which the kernel doubles for its bookkeeping.
+///
+/// # Errors
+/// `PermissionDenied` if the kernel holds it below that.
+pub fn set_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
+    ask_for_buffer(socket, buffer, bytes)?;
+    let in_force = buffer_bytes(socket, buffer)? / 2;
+    if in_force >= bytes {
+        return Ok(());
     }
+    let limit = match buffer {
+        Buffer::Send => "net.core.wmem_max",
+        Buffer::Receive => "net.core.rmem_max",
+    };
+    let words = format!("a socket's buffer of {bytes} bytes was asked for, and {limit} allows {in_force}");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
+}
+
+/// Asks for a buffer, past the limits of `net.core.wmem_max` and `rmem_max` where this process may.
+fn ask_for_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     let (force, plain) = match buffer {
         Buffer::Send => (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
         Buffer::Receive => (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
     };
-    if set_option(socket, force, bytes).is_err() {
-        set_option(socket, plain, bytes)?;
-    }
-    buffer_bytes(socket, buffer)
+    set_option(socket, force, bytes).or_else(|_| set_option(socket, plain, bytes))
 }
 
 fn set_option(socket: BorrowedFd<'_>, option: libc::c_int, value: usize) -> io::Result<()> {

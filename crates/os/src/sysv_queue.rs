@@ -11,33 +11,30 @@ pub const PREFIX_BYTES: usize = size_of::<libc::c_long>();
 /// The type of every message: any positive number.
 const TYPE: libc::c_long = 1;
 
-/// Makes a queue that holds at least `capacity_bytes`, and gives its number and what it holds.
-pub fn create(key: i32, capacity_bytes: usize) -> io::Result<(i32, usize)> {
+/// Makes a queue that holds `capacity_bytes` and gives its number.
+pub fn create(key: i32, capacity_bytes: usize) -> io::Result<i32> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     // SAFETY: plain integers in and out.
     let queue = check(unsafe { libc::msgget(key, flags) }).context(|| "msgget")?;
-    let capacity = ensure_capacity(queue, capacity_bytes)
+    let sized = set_capacity(queue, capacity_bytes)
         .context(|| format!("set the capacity of a System V queue to {capacity_bytes} bytes"));
-    if capacity.is_err() {
+    if sized.is_err() {
         let _ = remove(queue);
     }
-    Ok((queue, capacity?))
+    sized.map(|()| queue)
 }
 
-/// Raises the queue's capacity if it is smaller than asked, which only a privileged user may.
-fn ensure_capacity(queue: i32, capacity_bytes: usize) -> io::Result<usize> {
+/// Sets the queue's capacity; above `kernel.msgmnb` only a privileged user may.
+fn set_capacity(queue: i32, capacity_bytes: usize) -> io::Result<()> {
     let mut status = std::mem::MaybeUninit::<libc::msqid_ds>::zeroed();
     // SAFETY: the kernel fills one msqid_ds, for which zeroes are a valid value.
     let mut status = unsafe {
         check(libc::msgctl(queue, libc::IPC_STAT, status.as_mut_ptr()))?;
         status.assume_init()
     };
-    if (status.msg_qbytes as usize) < capacity_bytes {
-        status.msg_qbytes = capacity_bytes as libc::msglen_t;
-        // SAFETY: the kernel reads one msqid_ds.
-        check(unsafe { libc::msgctl(queue, libc::IPC_SET, &raw mut status) })?;
-    }
-    Ok(status.msg_qbytes as usize)
+    status.msg_qbytes = capacity_bytes as libc::msglen_t;
+    // SAFETY: the kernel reads one msqid_ds.
+    check(unsafe { libc::msgctl(queue, libc::IPC_SET, &raw mut status) }).map(drop)
 }
 
 /// Removes the queue.

@@ -6,7 +6,8 @@ use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
 use crate::pipe::link;
 use crate::{Link, Mechanism, Seat, Spec};
 use furlong_model::{
-    Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::pipe;
 use std::io;
@@ -25,6 +26,7 @@ impl Mechanism for Template {
         boundaries: false,
         fixed_size_bytes: None,
         calls: STREAM_CALLS,
+        buffer: KernelBuffer::Pipe,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
@@ -38,8 +40,8 @@ impl Mechanism for Template {
         Ok(limits())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?)
+    fn create(spec: &Spec) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, spec)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {

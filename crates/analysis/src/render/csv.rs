@@ -1,7 +1,7 @@
 //! A summary for a spreadsheet: a line a case, with or without a speed.
 
 use super::text::plain;
-use crate::{Row, Skipped, Summary};
+use crate::{Exchange, Row, Skipped, Summary, Unit};
 use furlong_model::Case;
 
 /// One line: a case with its figures or with the reason why it has none.
@@ -20,6 +20,11 @@ impl Line<'_> {
         self.of_row(|row| figure(row).to_string())
     }
 
+    /// A figure of rows whose exchange is this.
+    fn per(&self, unit: Unit, figure: impl Fn(&Exchange) -> f64) -> String {
+        self.figure_if_any(|row| (row.exchange.unit == unit).then(|| figure(&row.exchange)))
+    }
+
     /// A figure that not every row has.
     fn figure_if_any(&self, figure: impl Fn(&Row) -> Option<f64>) -> String {
         self.of_row(|row| figure(row).map_or_else(String::new, |figure| figure.to_string()))
@@ -34,7 +39,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
-const COLUMNS: [Column; 43] = [
+const COLUMNS: [Column; 55] = [
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
     ("pattern", |line| line.case.pattern.to_string()),
@@ -48,29 +53,27 @@ const COLUMNS: [Column; 43] = [
         line.of_row(|row| row.trials.to_string()) + &line.of_skipped(|skipped| skipped.trials.to_string())
     }),
     ("failed_trials", |line| line.of_row(|row| row.failed_trials.to_string())),
-    ("round_trips_per_sample", |line| line.of_row(|row| row.round_trips_per_sample.to_string())),
-    ("p50_ns", |line| line.figure(|row| row.round_trip_ns.p50)),
-    ("p90_ns", |line| line.figure(|row| row.round_trip_ns.p90)),
-    ("p99_ns", |line| line.figure(|row| row.round_trip_ns.p99)),
-    ("p999_ns", |line| line.figure(|row| row.round_trip_ns.p999)),
-    ("max_ns", |line| line.figure(|row| row.round_trip_ns.max)),
-    ("mean_ns", |line| line.figure(|row| row.round_trip_ns.mean)),
-    ("stddev_ns", |line| line.figure(|row| row.round_trip_ns.stddev)),
-    ("median_ci95_low_ns", |line| {
-        line.figure_if_any(|row| row.round_trip_ns.median_ci95.map(|ends| ends[0]))
+    ("round_trips_per_sample", |line| line.of_row(|row| row.exchange.per_sample.to_string())),
+    ("p50_ns", |line| line.figure(|row| row.exchange.ns.p50)),
+    ("p90_ns", |line| line.figure(|row| row.exchange.ns.p90)),
+    ("p99_ns", |line| line.figure(|row| row.exchange.ns.p99)),
+    ("p999_ns", |line| line.figure(|row| row.exchange.ns.p999)),
+    ("max_ns", |line| line.figure(|row| row.exchange.ns.max)),
+    ("mean_ns", |line| line.figure(|row| row.exchange.ns.mean)),
+    ("stddev_ns", |line| line.figure(|row| row.exchange.ns.stddev)),
+    ("median_ci95_low_ns", |line| line.figure_if_any(|row| row.exchange.ns.median_ci95.map(|ends| ends[0]))),
+    ("median_ci95_high_ns", |line| line.figure_if_any(|row| row.exchange.ns.median_ci95.map(|ends| ends[1]))),
+    ("round_trips_per_second", |line| line.per(Unit::RoundTrip, |exchange| exchange.per_second)),
+    ("user_cpu_ns_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.cpu_ns.user)),
+    ("system_cpu_ns_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.cpu_ns.system)),
+    ("voluntary_switches_per_round_trip", |line| {
+        line.per(Unit::RoundTrip, |exchange| exchange.switches.voluntary)
     }),
-    ("median_ci95_high_ns", |line| {
-        line.figure_if_any(|row| row.round_trip_ns.median_ci95.map(|ends| ends[1]))
-    }),
-    ("round_trips_per_second", |line| line.figure(|row| row.round_trips_per_second)),
-    ("user_cpu_ns_per_round_trip", |line| line.figure(|row| row.cpu_ns_per_round_trip.user)),
-    ("system_cpu_ns_per_round_trip", |line| line.figure(|row| row.cpu_ns_per_round_trip.system)),
-    ("voluntary_switches_per_round_trip", |line| line.figure(|row| row.switches_per_round_trip.voluntary)),
     ("involuntary_switches_per_round_trip", |line| {
-        line.figure(|row| row.switches_per_round_trip.involuntary)
+        line.per(Unit::RoundTrip, |exchange| exchange.switches.involuntary)
     }),
-    ("minor_faults_per_round_trip", |line| line.figure(|row| row.page_faults_per_round_trip.minor)),
-    ("major_faults_per_round_trip", |line| line.figure(|row| row.page_faults_per_round_trip.major)),
+    ("minor_faults_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.page_faults.minor)),
+    ("major_faults_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.page_faults.major)),
     ("verified", |line| line.of_row(|row| row.verified.to_string())),
     ("processors", |line| {
         line.of_row(|row| row.processors.iter().map(usize::to_string).collect::<Vec<_>>().join(":"))
@@ -89,6 +92,22 @@ const COLUMNS: [Column; 43] = [
     ("count_method", |line| {
         line.of_row(|row| row.count_method.map_or_else(String::new, |method| method.to_string()))
     }),
+    ("messages_per_second", |line| line.per(Unit::Message, |exchange| exchange.per_second)),
+    ("user_cpu_ns_per_message", |line| line.per(Unit::Message, |exchange| exchange.cpu_ns.user)),
+    ("system_cpu_ns_per_message", |line| line.per(Unit::Message, |exchange| exchange.cpu_ns.system)),
+    ("voluntary_switches_per_message", |line| {
+        line.per(Unit::Message, |exchange| exchange.switches.voluntary)
+    }),
+    ("involuntary_switches_per_message", |line| {
+        line.per(Unit::Message, |exchange| exchange.switches.involuntary)
+    }),
+    ("minor_faults_per_message", |line| line.per(Unit::Message, |exchange| exchange.page_faults.minor)),
+    ("major_faults_per_message", |line| line.per(Unit::Message, |exchange| exchange.page_faults.major)),
+    ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
+    ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
+    ("ask_bytes", |line| line.case.ask.as_ref().map_or_else(String::new, |ask| ask.size_bytes.to_string())),
+    ("ask_by", |line| words(line.case.ask.as_ref().and_then(|ask| ask.by.as_deref()).unwrap_or_default())),
+    ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
     ("law", |line| {
         line.of_skipped(|skipped| skipped.law.map_or_else(String::new, |law| law.name().to_owned()))
     }),

@@ -2,9 +2,9 @@
 
 use super::{
     grid::Head,
-    text::{decimals, format_count, plain},
+    text::{decimals, format_count, format_digits, plain},
 };
-use crate::{Group, Row, Summary};
+use crate::{Group, Row, Summary, Unit};
 use furlong_model::format_ns;
 
 /// A row with what its cells need to know about its group.
@@ -28,17 +28,20 @@ pub(super) struct Column {
 }
 
 /// All columns, in order.
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 14] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
-    column(Head::figures("p50"), |entry| format_ns(entry.row.round_trip_ns.p50)),
+    Column { has: has_throughput, ..column(Head::figures("GB/s"), throughput) },
+    column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
     column(Head::figures("95 %").expendable(1), uncertainty),
-    column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.round_trip_ns.p99)),
-    column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.round_trip_ns.p999)),
-    column(Head::figures("trips/s").expendable(4), |entry| format_count(entry.row.round_trips_per_second)),
-    column(Head::figures("CPU/trip"), |entry| format_ns(entry.row.cpu_ns())),
+    column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
+    column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
+    Column { has: is_round_trip, ..column(Head::figures("trips/s").expendable(4), rate) },
+    Column { has: is_message, ..column(Head::figures("messages/s").expendable(4), rate) },
+    Column { has: is_round_trip, ..column(Head::figures("CPU/trip"), processor_time) },
+    Column { has: is_message, ..column(Head::figures("CPU/message"), processor_time) },
     column(Head::figures("switches").expendable(3), |entry| {
-        decimals(Some(entry.row.switches_per_round_trip.all()))
+        decimals(Some(entry.row.exchange.switches.all()))
     }),
     Column { has: is_counted, ..column(Head::figures("calls").expendable(3), calls) },
     column(Head::figures("vs first"), ratio),
@@ -47,6 +50,31 @@ const COLUMNS: [Column; 11] = [
 /// A column that every row has.
 const fn column(head: Head<'static>, cell: fn(&Entry) -> String) -> Column {
     Column { head, cell, has: |_| true }
+}
+
+fn is_round_trip(row: &Row) -> bool {
+    row.exchange.unit == Unit::RoundTrip
+}
+
+fn is_message(row: &Row) -> bool {
+    row.exchange.unit == Unit::Message
+}
+
+fn has_throughput(row: &Row) -> bool {
+    row.exchange.bytes_per_second.is_some()
+}
+
+/// Bytes that arrive in a second, in 10^9.
+fn throughput(entry: &Entry) -> String {
+    entry.row.exchange.bytes_per_second.map_or_else(|| "?".to_owned(), |bytes| format_digits(bytes / 1e9))
+}
+
+fn rate(entry: &Entry) -> String {
+    format_count(entry.row.exchange.per_second)
+}
+
+fn processor_time(entry: &Entry) -> String {
+    format_ns(entry.row.cpu_ns())
 }
 
 /// The columns of a table with these entries.
@@ -78,12 +106,12 @@ pub(super) fn marked_name(row: &Row) -> String {
 
 /// `*`: its percentiles are of means.
 pub(super) fn is_batched(row: &Row) -> bool {
-    row.round_trips_per_sample > 1
+    is_round_trip(row) && row.exchange.per_sample > 1
 }
 
 /// `?`: nobody knows how sure its place is.
 pub(super) fn has_no_interval(row: &Row) -> bool {
-    row.round_trip_ns.median_ci95.is_none()
+    row.exchange.ns.median_ci95.is_none()
 }
 
 /// `!`: some of its trials did not end well.
@@ -98,11 +126,11 @@ pub(super) fn is_doubtful(row: &Row) -> bool {
 
 fn uncertainty(entry: &Entry) -> String {
     let percent = |share: f64| format!("±{:.1} %", share * 100.0);
-    entry.row.round_trip_ns.uncertainty().map_or_else(|| "?".to_owned(), percent)
+    entry.row.exchange.ns.uncertainty().map_or_else(|| "?".to_owned(), percent)
 }
 
 fn is_counted(row: &Row) -> bool {
-    row.system_calls_per_round_trip.is_some()
+    row.exchange.system_calls.is_some()
 }
 
 /// `?` was not counted, where others were.
@@ -113,7 +141,7 @@ fn calls(entry: &Entry) -> String {
 /// How many times the median of the first; `~` where the two cannot be told apart.
 fn ratio(entry: &Entry) -> String {
     let Entry { row, first, .. } = entry;
-    let ratio = row.round_trip_ns.p50 / first.round_trip_ns.p50;
+    let ratio = row.exchange.ns.p50 / first.exchange.ns.p50;
     match ratio {
         _ if row.case == first.case => "1.00x".to_owned(),
         _ if row.tied_with.contains(&first.case.row()) => "~".to_owned(),

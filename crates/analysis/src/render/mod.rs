@@ -17,6 +17,7 @@ mod object;
 mod prose;
 mod self_check;
 mod style;
+mod sweep;
 mod table;
 mod text;
 mod unmeasured;

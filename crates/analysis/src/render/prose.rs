@@ -5,7 +5,7 @@ use super::{
     layout::{has_failed_trials, has_no_interval, is_batched, marked_name},
     text::{listed, plain},
 };
-use crate::{Carries, Group, Row, Summary};
+use crate::{Carries, Group, Row, Summary, Unit};
 use furlong_model::{format_bytes, format_ns};
 
 /// Rows of one doubt that are named one by one.
@@ -51,7 +51,7 @@ fn sentence(text: &str) -> String {
 pub(super) fn floor(summary: &Summary) -> Option<String> {
     let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
     let named = |row: &Row| {
-        let (ns, size) = (format_ns(row.round_trip_ns.p50), format_bytes(row.case.size_bytes));
+        let (ns, size) = (format_ns(row.exchange.ns.p50), format_bytes(row.case.size_bytes));
         format!("{} {ns} ({size}, {})", marked_name(row), row.case.placement)
     };
     let floors: Vec<_> = floors.flat_map(|group| summary.rows_of(group)).map(named).collect();
@@ -67,7 +67,7 @@ pub(super) fn floor(summary: &Summary) -> Option<String> {
 pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
     let shown: Vec<_> = summary.rows.iter().collect();
     let marked = |mark: fn(&Row) -> bool| shown.iter().filter(move |row| mark(row));
-    let batches = marked(is_batched).map(|row| row.round_trips_per_sample);
+    let batches = marked(is_batched).map(|row| row.exchange.per_sample);
     let batched = batches.clone().min().zip(batches.max()).map(|(fewest, most)| {
         let count = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
         format!(
@@ -75,6 +75,11 @@ pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
              are of means.",
             format_ns(summary.harness.clock_read_ns)
         )
+    });
+    let streamed = shown.iter().any(|row| row.exchange.unit == Unit::Message).then(|| {
+        "Messages one way are timed a millisecond or more at a time, since they arrive in bursts: their percentiles are of \
+         such means, and the clock stops when the last one has arrived."
+            .to_owned()
     });
     let lone = marked(has_no_interval)
         .next()
@@ -85,7 +90,12 @@ pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
         "= rows in one place tie: their 95 % intervals overlap that of its first. ~ marks a tie with the first of all.".to_owned()
     });
     let calls = summary.counting.iter().map(counted);
-    [tied, batched, lone, failed].into_iter().flatten().chain(doubts(summary)).chain(calls).collect()
+    [tied, batched, streamed, lone, failed]
+        .into_iter()
+        .flatten()
+        .chain(doubts(summary))
+        .chain(calls)
+        .collect()
 }
 
 /// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.

@@ -5,6 +5,7 @@ use super::{
     layout::{columns, entries},
     prose,
     style::{Paint, Style},
+    sweep,
     text::{plain, wrap},
     unmeasured::unmeasured,
 };
@@ -17,6 +18,7 @@ pub fn table(summary: &Summary, style: Style) -> String {
     if summary.rows.is_empty() {
         text += "\nNothing was measured.\n";
     }
+    text += &sweep::charts(summary, style);
     text += &footnotes(summary, style);
     text += &unmeasured(&summary.skipped, style);
     let lessons = summary.lessons.iter().map(|lesson| bullet(&plain(lesson), style));

@@ -99,7 +99,8 @@ impl Bench {
             .ok_or("no such row")?;
         let processors = placement::resolve(place)?;
         let (drivers, session) = (&self.drivers[..], &self.session);
-        let outcome = Scene { drivers, driver, case: &case, processors, session }.run(&self.settings);
+        let outcome =
+            Scene { drivers, driver, asker: None, case: &case, processors, session }.run(&self.settings);
         match outcome.map_err(|_| "interrupted")? {
             Outcome::Measured(measured) => {
                 Ok((measured.elapsed_ns as f64 / measured.round_trips as f64, measured.round_trips))

@@ -23,7 +23,7 @@ pub struct Settings {
     pub patience: Duration,
     /// What a reading of the clock costs, in nanoseconds.
     pub clock_read_ns: f64,
-    /// Round trips after which the measured leg ends, if its time has not run out before.
+    /// Round trips, or messages one way, after which the measured leg ends, if its time has not run out before.
     pub most_round_trips: Option<u64>,
 }
 
@@ -77,6 +77,8 @@ pub struct Scene<'a> {
     pub drivers: &'a [Driver],
     /// The one that is tried.
     pub driver: &'a Driver,
+    /// What carries requests, where that is another mechanism.
+    pub asker: Option<&'a Driver>,
     /// In which way.
     pub case: &'a Case,
     /// For initiator and responder.

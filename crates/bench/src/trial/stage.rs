@@ -6,11 +6,13 @@
 use super::player::{Player, start_player};
 use super::{Interrupted, Observer, Scene, Settings};
 use crate::board::{Board, Progress};
-use crate::control::{End, Order, Timing};
+use crate::control::{AskOrder, End, Order, Timing};
 use crate::registry::Driver;
 use crate::session::Session;
-use furlong_mechanism::Link;
-use furlong_model::{Case, Failure, Fault, Measurement, Outcome, Phase, Placement, Role, Start};
+use furlong_mechanism::{Link, Spec};
+use furlong_model::{
+    Capabilities, Case, Failure, Fault, Measurement, Outcome, Pattern, Phase, Placement, Role, Start, Wait,
+};
 use furlong_os::{clock, identity, readiness};
 use std::collections::BTreeMap;
 use std::io;
@@ -36,20 +38,57 @@ pub(super) struct Stage {
     patience: Duration,
     /// The longest time that a phase takes by itself.
     budget: Duration,
+    /// What is counted: round trips, or messages one way.
+    unit: &'static str,
     /// Dropped last: it removes what the players use.
-    _link: Link,
+    _links: (Link, Option<AskLink>),
+}
+
+/// Messages that may be under way where they go one way, as far as a mechanism has a say: what a POSIX queue holds
+/// unless it is told otherwise (fs.mqueue.msg_default).
+const STREAM_DEPTH: usize = 10;
+
+/// What carries requests, where that is another mechanism than the one that carries answers.
+struct AskLink {
+    mechanism: String,
+    wait: Wait,
+    spec: Spec,
+    link: Link,
+}
+
+impl AskLink {
+    fn create(driver: &Driver, case: &Case, session: &Session) -> io::Result<AskLink> {
+        let size_bytes = case.ask.as_ref().map_or(1, |ask| ask.size_bytes);
+        let spec = session.spec([size_bytes, 1], true);
+        let link = (driver.create)(&spec)?;
+        let Capabilities { name, waits, .. } = *driver.capabilities;
+        Ok(AskLink { mechanism: name.to_owned(), wait: waits[0], spec, link })
+    }
+
+    fn order(&self, role: Role) -> AskOrder {
+        let end = end_of(&self.link, role);
+        AskOrder { mechanism: self.mechanism.clone(), wait: self.wait, spec: self.spec.clone(), end }
+    }
 }
 
 impl Stage {
     /// Makes the link and starts the roles. Says in which phase it failed, if it did.
     pub(super) fn set(scene: &Scene<'_>, settings: &Settings) -> Result<Stage, (Phase, io::Error)> {
-        let Scene { drivers, driver, case, processors, session } = *scene;
+        let Scene { drivers, driver, case, processors, session, .. } = *scene;
         let creating = |error| (Phase::Create, error);
         let opening = |error| (Phase::Open, error);
         let alone = driver.capabilities.start == Start::Alone;
         let one_process = case.placement == Placement::OneProcess;
-        let spec = session.spec(case.size_bytes, waits_inside(driver, case));
+        let depth = if case.pattern == Pattern::OneWay { STREAM_DEPTH } else { 1 };
+        let sizes_bytes = case.sizes_bytes();
+        let spec = Spec {
+            depth,
+            buffer_bytes: case.buffer_bytes,
+            ..session.spec(sizes_bytes, waits_inside(driver, case))
+        };
         let mut link = (driver.create)(&spec).map_err(creating)?;
+        let mut ask =
+            scene.asker.map(|driver| AskLink::create(driver, case, session)).transpose().map_err(creating)?;
         let (board, board_object) = Board::create().map_err(creating)?;
         let key = identity::random().map_err(creating)?;
         let start = driver.capabilities.start;
@@ -66,8 +105,13 @@ impl Stage {
                 role,
                 peer: 0,
                 processor: processors[role.index()],
+                pattern: case.pattern,
+                sizes_bytes: ask
+                    .as_ref()
+                    .map_or(sizes_bytes, |ask| [ask.spec.sizes_bytes[0], case.size_bytes]),
                 spec: spec.clone(),
                 ends,
+                ask: ask.as_ref().map(|ask| ask.order(role)),
                 board: board_object.as_raw_fd(),
                 budget_ns: settings.budget.as_nanos() as u64,
                 pace: case.pace,
@@ -76,8 +120,10 @@ impl Stage {
                 most_round_trips: settings.most_round_trips,
                 key,
             });
-            let ends = orders[role.index()].ends.iter().flat_map(|end| end.descriptors.iter().copied());
-            let inherit: Vec<RawFd> = ends.chain([board_object.as_raw_fd()]).collect();
+            let order = &orders[role.index()];
+            let ends = order.ends.iter().chain(order.ask.iter().map(|ask| &ask.end));
+            let descriptors = ends.flat_map(|end| end.descriptors.iter().copied());
+            let inherit: Vec<RawFd> = descriptors.chain([board_object.as_raw_fd()]).collect();
             players.push(start_player(drivers, held, &mut link, inherit, start, session).map_err(opening)?);
         }
         let pids: Vec<i32> = players.iter().map(|player| player.child.pid()).collect();
@@ -88,13 +134,20 @@ impl Stage {
         }
         // The roles have theirs. As long as the supervisor had them too, no end could notice that the other is
         // gone.
+        let mut effective = link.effective.clone();
         for role in Role::BOTH {
             drop(link.take_end(role).descriptors);
+            drop(ask.as_mut().map(|ask| ask.link.take_end(role).descriptors));
         }
-        let effective = link.effective.clone();
+        if let Some(ask) = &ask {
+            effective.extend(ask.link.effective.iter().map(|(name, value)| (format!("ask-{name}"), *value)));
+        }
         let patience = settings.patience + Duration::from_nanos(case.pace.pause_ns());
-        let budget = settings.budget.max(settings.warm_up.unwrap_or_default());
-        Ok(Stage { players, board, effective, patience, budget, _link: link })
+        // Where a number of messages ends the leg, nobody knows how long it takes: its progress is what counts.
+        let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
+        let budget = budget.max(settings.warm_up.unwrap_or_default());
+        let unit = if case.pattern == Pattern::OneWay { "message" } else { "round trip" };
+        Ok(Stage { players, board, effective, patience, budget, unit, _links: (link, ask) })
     }
 
     /// Waits for both roles to finish, whatever happens.
@@ -252,7 +305,8 @@ impl Stage {
             // Here only the responder keeps count: for the initiator that would be work in the measured loop.
             let done = self.board.progress(Role::Responder).sent;
             let detail = format!(
-                "nothing has happened for {patience:?} after round trip {done}: a message was lost or a role hangs"
+                "nothing has happened for {patience:?} after {} {done}: a message was lost or a role hangs",
+                self.unit,
             );
             return vec![self.failure(None, Fault::Lost, detail)];
         }

@@ -304,7 +304,7 @@ fn across_namespaces<M: Mechanism>() -> Finding {
     step("enter another namespace", namespace::enter_private_ipc())?;
     let seat = Seat { role: Role::Initiator, handles, peer: std::process::id() as i32 };
     let opened = M::open(&spec, seat);
-    let used = opened.and_then(|mut end| end.send(&mut Message::new(spec.size_bytes)?));
+    let used = opened.and_then(|mut end| end.send(&mut Message::new(spec.largest_bytes())?));
     // The doorbell or the data is behind a number of the namespace that was left.
     ensure(used.is_err(), || "it was reached from another namespace".to_owned()).map(|()| None)
 }

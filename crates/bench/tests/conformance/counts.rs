@@ -63,7 +63,7 @@ fn count(drivers: &[Driver], driver: &Driver, wait: Wait, counting: &Counting) -
     let case = case(driver, wait, driver.capabilities.fixed_size_bytes.unwrap_or(128));
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
-    let scene = Scene { drivers, driver, case: &case, processors, session: &session()? };
+    let scene = Scene { drivers, driver, asker: None, case: &case, processors, session: &session()? };
     match counting.count(&scene, &settings) {
         Ok(Ok(count)) => Ok(count),
         other => Err(format!("{case}: {other:?}").into()),

@@ -9,6 +9,7 @@ mod counts;
 mod faults;
 mod paces;
 mod pair;
+mod patterns;
 mod rows;
 mod saboteur;
 
@@ -28,9 +29,10 @@ fn main() -> ExitCode {
     arguments.test_threads = Some(1);
     // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
     let _ = session::enter_private_namespace();
-    let tests = [rows::tests(), claims::tests(), counts::tests(), paces::tests(), faults::tests()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let tests =
+        [rows::tests(), claims::tests(), counts::tests(), paces::tests(), patterns::tests(), faults::tests()]
+            .into_iter()
+            .flatten()
+            .collect();
     run(&arguments, tests).exit_code()
 }

@@ -75,8 +75,9 @@ pub fn scratch_spec(size_bytes: usize, blocking: bool) -> Result<(tempfile::Temp
     let spec = Spec {
         name: format!("furlong-{number:016x}"),
         key: (number as i32 & 0x7fff_fffe).max(2),
-        size_bytes,
+        sizes_bytes: [size_bytes; 2],
         depth: 1,
+        buffer_bytes: None,
         blocking,
         folder: folder.path().to_owned(),
         file_folder: folder.path().to_owned(),

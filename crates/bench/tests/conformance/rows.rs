@@ -70,7 +70,7 @@ pub fn lasting(
         most_round_trips: None,
     };
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
-    let scene = Scene { drivers, driver, case, processors, session: &session };
+    let scene = Scene { drivers, driver, asker: None, case, processors, session: &session };
     scene.run(&settings).map_err(|_| "interrupted".into())
 }
 

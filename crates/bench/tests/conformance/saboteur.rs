@@ -4,8 +4,8 @@
 use furlong_bench::Driver;
 use furlong_mechanism::{Endpoint, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, Lifetime, Limits, PeerDeath, Reach, Role, Start, Unavailable,
-    Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role, Start,
+    Unavailable, Wait, WhenFull,
 };
 use furlong_os::identity;
 use furlong_os::socket::{self, Kind};
@@ -97,6 +97,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom")]),
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,

@@ -11,7 +11,9 @@ use super::doorbell::Doorbell;
 use super::post::{INLINE_BYTES, Post};
 use super::segment::Segment;
 use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
-use furlong_model::{Capabilities, Copies, Family, Limits, PeerDeath, Unavailable, Wait, WhenFull};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Limits, PeerDeath, Unavailable, Wait, WhenFull,
+};
 use furlong_os::shared_place::Stretch;
 use std::io;
 use std::marker::PhantomData;
@@ -44,6 +46,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         boundaries: true,
         fixed_size_bytes: None,
         calls: D::CALLS,
+        buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Unnoticed,
@@ -60,15 +63,15 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
 
     fn create(spec: &Spec) -> io::Result<Link> {
         let mut link = Link::new();
-        let region = S::create(spec, region_bytes(spec.size_bytes), &mut link)?;
+        let region = S::create(spec, region_bytes(spec.largest_bytes()), &mut link)?;
         D::create(spec, &region, &mut link)?;
         Ok(link)
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Mailboxes<D>> {
-        let region = S::attach(&mut seat, region_bytes(spec.size_bytes))?;
+        let region = S::attach(&mut seat, region_bytes(spec.largest_bytes()))?;
         let doorbell = D::open(&mut seat, &region)?;
-        let tail = tail_bytes(spec.size_bytes);
+        let tail = tail_bytes(spec.largest_bytes());
         let [own_tail, other_tail] = [seat.role, seat.role.peer()]
             .map(|role| Stretch::new(&region, HEAD_BYTES + role.index() * tail, tail));
         Ok(Mailboxes { post: Post::new(&region, seat.role, doorbell), own_tail, other_tail })

@@ -1,0 +1,314 @@
+//! What one exchange takes: a round trip, a request with its answer, or one message one way.
+//!
+//! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
+//! nobody takes the one for the other.
+
+use crate::{
+    Distribution, Mixture,
+    statistics::{median, median_interval, uncertainty},
+};
+use furlong_model::{Case, Measurement, Pattern, RoleTally};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// What is counted once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A message there and one back.
+    #[default]
+    RoundTrip,
+    /// A message one way.
+    Message,
+}
+
+impl Unit {
+    /// The unit of a pattern.
+    pub fn of(pattern: Pattern) -> Unit {
+        match pattern {
+            Pattern::RoundTrip | Pattern::Request => Unit::RoundTrip,
+            Pattern::OneWay => Unit::Message,
+        }
+    }
+
+    /// The word for one.
+    pub fn word(self) -> &'static str {
+        match self {
+            Unit::RoundTrip => "round trip",
+            Unit::Message => "message",
+        }
+    }
+}
+
+/// The figures of one exchange.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Exchange {
+    /// What it is.
+    #[serde(default)]
+    pub unit: Unit,
+    /// Exchanges to one reading of the clock: above 1 the percentiles are of means of that many.
+    #[serde(alias = "round_trips_per_sample", alias = "messages_per_sample")]
+    pub per_sample: u32,
+    /// Its times.
+    #[serde(alias = "round_trip_ns", alias = "message_ns")]
+    pub ns: Times,
+    /// Exchanges in a second: the median over trials.
+    #[serde(alias = "round_trips_per_second", alias = "messages_per_second")]
+    pub per_second: f64,
+    /// Bytes that arrive in a second at that rate, of messages one way or of answers; `None` for round trips.
+    #[serde(default)]
+    pub bytes_per_second: Option<f64>,
+    /// Processor time over both roles, in nanoseconds.
+    #[serde(alias = "cpu_ns_per_round_trip", alias = "cpu_ns_per_message")]
+    pub cpu_ns: Cpu,
+    /// Context switches over both roles.
+    #[serde(alias = "switches_per_round_trip", alias = "switches_per_message")]
+    pub switches: Switches,
+    /// Page faults over both roles.
+    #[serde(alias = "page_faults_per_round_trip", alias = "page_faults_per_message")]
+    pub page_faults: PageFaults,
+    /// System calls over both roles in the counted pass, by name; `None` where they were not counted.
+    #[serde(default, alias = "system_calls_per_round_trip", alias = "system_calls_per_message")]
+    pub system_calls: Option<BTreeMap<String, f64>>,
+}
+
+/// The names of [`Exchange`]'s fields in JSON, in their order.
+const fn names(unit: Unit) -> [&'static str; 7] {
+    match unit {
+        Unit::RoundTrip => [
+            "round_trips_per_sample",
+            "round_trip_ns",
+            "round_trips_per_second",
+            "cpu_ns_per_round_trip",
+            "switches_per_round_trip",
+            "page_faults_per_round_trip",
+            "system_calls_per_round_trip",
+        ],
+        Unit::Message => [
+            "messages_per_sample",
+            "message_ns",
+            "messages_per_second",
+            "cpu_ns_per_message",
+            "switches_per_message",
+            "page_faults_per_message",
+            "system_calls_per_message",
+        ],
+    }
+}
+
+impl Serialize for Exchange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [per_sample, ns, per_second, cpu_ns, switches, page_faults, system_calls] = names(self.unit);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("unit", &self.unit)?;
+        map.serialize_entry(per_sample, &self.per_sample)?;
+        map.serialize_entry(ns, &self.ns)?;
+        map.serialize_entry(per_second, &self.per_second)?;
+        if let Some(bytes) = self.bytes_per_second {
+            map.serialize_entry("bytes_per_second", &bytes)?;
+        }
+        map.serialize_entry(cpu_ns, &self.cpu_ns)?;
+        map.serialize_entry(switches, &self.switches)?;
+        map.serialize_entry(page_faults, &self.page_faults)?;
+        map.serialize_entry(system_calls, &self.system_calls)?;
+        map.end()
+    }
+}
+
+impl Exchange {
+    /// The figures of one case's trials and of the times in them; `None` without trials.
+    pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
+        let unit = Unit::of(case.pattern);
+        let rates: Vec<_> = trials.iter().map(|trial| trial.round_trips as f64 / seconds(trial)).collect();
+        let per_second = tidy(median(&rates)?);
+        let each = |figure: fn(&RoleTally) -> u64| per_exchange(trials, figure);
+        let carries_a_load = case.pattern != Pattern::RoundTrip;
+        Some(Exchange {
+            unit,
+            per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
+            ns: Times::of(times)?,
+            per_second,
+            bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
+            cpu_ns: Cpu { user: each(|role| role.user_ns), system: each(|role| role.system_ns) },
+            switches: Switches::of(each),
+            page_faults: PageFaults::of(each),
+            system_calls: None,
+        })
+    }
+}
+
+/// Times of one exchange, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// The median of the trials' medians.
+    pub p50: f64,
+    /// 90 % of the mixture of all trials take no longer.
+    pub p90: f64,
+    /// 99 % take no longer.
+    pub p99: f64,
+    /// 99.9 % take no longer.
+    pub p999: f64,
+    /// The shortest sample of all trials.
+    #[serde(default)]
+    pub min: f64,
+    /// The longest sample of all trials.
+    pub max: f64,
+    /// Mean of the trials' means.
+    pub mean: f64,
+    /// Standard deviation within and between trials.
+    pub stddev: f64,
+    /// 95 % interval of `p50`, see [`median_interval`]; `None` for fewer than three trials.
+    pub median_ci95: Option<[f64; 2]>,
+}
+
+impl Times {
+    /// The farther end of the interval as a share of `p50`: 0.05 is ±5 %.
+    pub fn uncertainty(&self) -> Option<f64> {
+        self.median_ci95.map(|ends| uncertainty(self.p50, ends))
+    }
+}
+
+/// Processor time over both roles, in nanoseconds an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// In user mode.
+    pub user: f64,
+    /// In the kernel.
+    pub system: f64,
+}
+
+/// Context switches over both roles, an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Switches {
+    /// To wait.
+    pub voluntary: f64,
+    /// Because the processor was taken away.
+    pub involuntary: f64,
+}
+
+impl PageFaults {
+    /// From what gives any figure of a tally for one round trip.
+    pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
+        PageFaults { minor: each(|role| role.minor_faults), major: each(|role| role.major_faults) }
+    }
+}
+
+impl Switches {
+    /// From what gives any figure of a tally for one round trip.
+    pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
+        Switches {
+            voluntary: each(|role| role.voluntary_switches),
+            involuntary: each(|role| role.involuntary_switches),
+        }
+    }
+
+    /// Of either kind.
+    pub fn all(self) -> f64 {
+        self.voluntary + self.involuntary
+    }
+}
+
+/// Page faults over both roles, an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PageFaults {
+    /// Served without reading a disk.
+    pub minor: f64,
+    /// Served by reading one.
+    pub major: f64,
+}
+
+impl Times {
+    /// The figures of the trials together; `None` without trials.
+    ///
+    /// p50 comes from the trials' medians, the rest from their mixture. Still p50 <= p90: half of the trials
+    /// have a median at or above p50, and half of each one's mass lies at or above its median, so at least
+    /// 25 % of the mixture's mass lies at or above p50.
+    fn of(trials: &[Distribution]) -> Option<Self> {
+        let medians: Vec<_> = trials.iter().map(Distribution::median_ns).collect();
+        let mixture = Mixture::of(trials)?;
+        Some(Times {
+            p50: tidy(median(&medians)?),
+            p90: tidy(mixture.quantile_ns(0.9)),
+            p99: tidy(mixture.quantile_ns(0.99)),
+            p999: tidy(mixture.quantile_ns(0.999)),
+            min: tidy(mixture.quantile_ns(0.0)),
+            max: tidy(mixture.max_ns()),
+            mean: tidy(mixture.mean_ns()),
+            stddev: tidy(mixture.stddev_ns()),
+            median_ci95: median_interval(&medians).map(|ends| ends.map(tidy)),
+        })
+    }
+}
+
+fn seconds(trial: &Measurement) -> f64 {
+    trial.elapsed_ns as f64 / 1e9
+}
+
+/// A count over both roles, an exchange.
+///
+/// Totals over all trials, not a median of trials: kernels that split processor time by clock ticks are right
+/// on average only. Each role is divided by its own exchanges, since it may have counted over more of them.
+fn per_exchange(trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
+    let of_role = |index: usize| {
+        let tallies = || trials.iter().filter_map(|trial| trial.roles.get(index));
+        let round_trips: f64 = tallies().map(|role| role.round_trips as f64).sum();
+        if round_trips > 0.0 {
+            tallies().map(|role| figure(role) as f64).sum::<f64>() / round_trips
+        } else {
+            0.0
+        }
+    };
+    tidy(of_role(0) + of_role(1))
+}
+
+/// Seven significant digits: more than any figure here is worth, and the same on every machine.
+pub(crate) fn tidy(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    format!("{value:.6e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{case, summary};
+    use crate::{Row, fixture};
+    use furlong_model::{Case, Pattern, Placement, Wait};
+
+    #[test]
+    fn the_unit_is_in_every_name() {
+        let row = summary().rows.remove(0);
+        let message = Row {
+            exchange: super::Exchange { unit: super::Unit::Message, ..row.exchange.clone() },
+            ..row.clone()
+        };
+        let text = serde_json::to_string(&message).unwrap();
+        assert!(
+            text.contains("\"unit\":\"message\"")
+                && text.contains("\"message_ns\"")
+                && !text.contains("round_trip"),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), message);
+        let text = serde_json::to_string(&row).unwrap();
+        assert!(text.contains("\"round_trip_ns\"") && !text.contains("message_ns"), "{text}");
+        assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), row);
+    }
+
+    #[test]
+    fn what_carries_a_load_has_a_throughput() {
+        let round_trips = case("pipe", Wait::Block, Placement::OtherCore);
+        let one_way = Case { pattern: Pattern::OneWay, ..round_trips.clone() };
+        let measured = |case: &Case| {
+            let trial = fixture::measurement(case, 5000.0, 0);
+            super::Exchange::of(case, &[&trial], &[fixture::decoded(&trial)]).unwrap()
+        };
+        assert_eq!(measured(&round_trips).bytes_per_second, None);
+        let streamed = measured(&one_way);
+        assert!(
+            (streamed.bytes_per_second.unwrap() / streamed.per_second - 128.0).abs() < 1e-3,
+            "{streamed:?}"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! The measured loop of messages one way: as fast as they are taken, and none back.
+//!
+//! The clock starts before the first message is sent and stops when the last one has arrived: the initiator writes
+//! the start on the board, and the responder reads the clock. So a sender that runs ahead into a buffer gains nothing.
+
+use crate::exchange::{Exchange, Leg, used};
+use crate::role::Trouble;
+use crate::waiting::Channel;
+use furlong_model::Role;
+use furlong_os::{clock, cpu};
+
+impl<C: Channel> Exchange<'_, C> {
+    /// Sends messages for at least `budget_ns`, and reads the clock after each `batch`. `record` is given the time of
+    /// each batch, and may end it early by answering `false`.
+    #[inline(never)]
+    pub(crate) fn stream(
+        &mut self,
+        budget_ns: u64,
+        batch: u32,
+        mut record: impl FnMut(u64) -> bool,
+    ) -> Result<Leg, Trouble> {
+        // The first message lines both roles up and is not timed.
+        self.send_next()?;
+        while self.board.progress(Role::Responder).received < self.done {
+            cpu::yield_now();
+        }
+        let before = (self.done, used()?);
+        let start = clock::now_ns();
+        self.board.announce_start(start);
+        let (mut last, mut go_on) = (start, true);
+        while go_on && last - start < budget_ns {
+            for _ in 0..batch {
+                self.send_next()?;
+            }
+            let now = clock::now_ns();
+            go_on = record(now - last);
+            last = now;
+        }
+        self.board.announce_last(self.done + 1);
+        self.send_next()?;
+        Ok(Leg { round_trips: self.done - before.0, elapsed_ns: 0, usage: used()? - before.1 })
+    }
+
+    /// Receives messages until the initiator has announced the end, and gives `record` the time of each `batch` and the
+    /// number of messages in it: fewer if the end comes before the first batch is full. What comes after the last full
+    /// batch is not timed, since so few messages say nothing.
+    #[inline(never)]
+    pub(crate) fn drain(&mut self, batch: u32, mut record: impl FnMut(u64, u32)) -> Result<Leg, Trouble> {
+        self.take_next()?;
+        let before = (self.done, used()?);
+        let (mut start, mut last, mut in_batch) = (0, 0, 0);
+        loop {
+            self.take_next()?;
+            if start == 0 {
+                start = self.board.start();
+                last = start;
+            }
+            in_batch += 1;
+            let ended = self.board.is_last(self.done);
+            if in_batch == batch || (ended && last == start) {
+                let now = clock::now_ns();
+                record(now.saturating_sub(last), in_batch);
+                (last, in_batch) = (now, 0);
+            }
+            if ended {
+                let usage = used()? - before.1;
+                let elapsed_ns = last.saturating_sub(start);
+                return Ok(Leg { round_trips: self.done - before.0, elapsed_ns, usage });
+            }
+        }
+    }
+
+    /// Stamps and sends the next message.
+    #[inline(always)]
+    fn send_next(&mut self) -> Result<(), Trouble> {
+        self.prepare_next();
+        self.send()?;
+        self.done += 1;
+        Ok(())
+    }
+
+    /// Receives and checks the next message.
+    #[inline(always)]
+    fn take_next(&mut self) -> Result<(), Trouble> {
+        let length = self.receive()?;
+        self.done += 1;
+        self.unchecked = Some(length);
+        self.settle()?;
+        self.note(self.done, self.done);
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! Every row one way and as an answer to requests, and the buffers that can be asked for.
+
+use crate::rows::{case, session};
+use furlong_bench::run::{Event, Run, harness};
+use furlong_bench::{Driver, plan::Plan, registry};
+use furlong_model::{Ask, Case, KernelBuffer, Measurement, Outcome, Pattern, Record, Start, Wait, WhenFull};
+use libtest_mimic::{Completion, Failed, Trial};
+use std::time::Duration;
+
+/// Sizes around the edges of stamps, pages and a pipe's buffer.
+const SIZES: [usize; 6] = [1, 17, 128, 4097, 65_537, 300_000];
+
+/// Each row in each pattern, and each mechanism with a buffer.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for driver in registry() {
+        let name = driver.capabilities.name;
+        for &wait in driver.capabilities.waits {
+            tests.push(Trial::ignorable_test(format!("{name}/{wait}: streams one way"), move || {
+                streams(&driver, wait)
+            }));
+            tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests"), move || {
+                answers(&driver, wait, None)
+            }));
+        }
+        let wait = driver.capabilities.waits[0];
+        tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests of a pipe"), move || {
+            answers(&driver, wait, Some("pipe"))
+        }));
+        if driver.capabilities.buffer != KernelBuffer::None {
+            tests.push(Trial::test(format!("{name}/{wait}: has the buffer that is asked for"), move || {
+                has_its_buffer(&driver, wait)
+            }));
+        }
+    }
+    tests.push(Trial::test("patterns: a number of messages is kept", a_number_is_kept));
+    tests.push(Trial::test("patterns: what cannot carry requests is refused", bad_askers_are_refused));
+    tests
+}
+
+/// What comes of a short run of one case.
+fn outcome(case: &Case, round_trips: Option<u64>) -> Result<Outcome, Failed> {
+    let drivers = registry();
+    let plan = Plan {
+        cases: vec![case.clone()],
+        trials: 1,
+        self_check: None,
+        budget: Duration::from_millis(2),
+        round_trips,
+        warm_up: Some(Duration::from_millis(1)),
+        costs: false,
+        count: false,
+        patience: Duration::from_secs(20),
+        seed: 1,
+    };
+    let mut found = None;
+    let session = session()?;
+    let run = Run { drivers: &drivers, plan: &plan, harness: harness(), session: &session };
+    run.go(&mut |event| {
+        if let Event::Record(Record::Trial(trial)) = event {
+            found = Some(trial.outcome.clone());
+        }
+    });
+    found.ok_or_else(|| "no trial".into())
+}
+
+fn measured(case: &Case, round_trips: Option<u64>) -> Result<Measurement, Failed> {
+    match outcome(case, round_trips)? {
+        Outcome::Measured(measured) => {
+            let counts: Vec<_> = measured.roles.iter().map(|role| role.messages_received).collect();
+            let sound = measured.verified_messages > 0
+                && measured.round_trips > 0
+                && measured.elapsed_ns > 0
+                && counts.len() == 2
+                && counts[0] == counts[1];
+            if sound { Ok(measured) } else { Err(format!("{case}: {measured:?}").into()) }
+        }
+        other => Err(format!("{case}: {other:?}").into()),
+    }
+}
+
+/// The cases of these sizes that the mechanism takes, or why it takes none.
+fn taken(driver: &Driver, cases: impl Iterator<Item = Case>) -> Result<Vec<Case>, String> {
+    let limits = (driver.probe)().map_err(|unavailable| unavailable.reason)?;
+    let mut refusal = "it takes none".to_owned();
+    let mut taken = Vec::new();
+    for case in cases {
+        match case.refusal(driver.capabilities, &limits) {
+            None => taken.push(case),
+            Some(refused) => refusal = refused.reason,
+        }
+    }
+    if taken.is_empty() { Err(refusal) } else { Ok(taken) }
+}
+
+fn measure_all(driver: &Driver, cases: impl Iterator<Item = Case>) -> Result<Completion, Failed> {
+    match taken(driver, cases) {
+        Err(refusal) => Ok(Completion::ignored_with(format!("skipped, because {refusal}"))),
+        Ok(cases) => {
+            cases.iter().try_for_each(|case| measured(case, None).map(drop))?;
+            Ok(Completion::Completed)
+        }
+    }
+}
+
+fn streams(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
+    let promises = driver.capabilities;
+    let one_way = |size| Case { pattern: Pattern::OneWay, ..case(driver, wait, size) };
+    let done = measure_all(driver, SIZES.into_iter().map(one_way))?;
+    let can =
+        promises.when_full == WhenFull::Waits && !promises.notifies_only() && promises.start != Start::Alone;
+    match (can && (driver.probe)().is_ok(), &done) {
+        (true, Completion::Ignored { .. }) => Err(format!("{} ought to stream", promises.name).into()),
+        (false, Completion::Completed) => Err(format!("{} ought not to stream", promises.name).into()),
+        _ => Ok(done),
+    }
+}
+
+fn answers(driver: &Driver, wait: Wait, by: Option<&str>) -> Result<Completion, Failed> {
+    let by = by.filter(|by| *by != driver.capabilities.name);
+    let request = |size| {
+        let ask = Ask { size_bytes: if size == 128 { 200 } else { 1 }, by: by.map(str::to_owned) };
+        Case { pattern: Pattern::Request, ask: Some(ask), ..case(driver, wait, size) }
+    };
+    measure_all(driver, SIZES.into_iter().map(request))
+}
+
+/// A mechanism that waits carries messages both ways through a buffer of the size asked for, and says how large it is.
+fn has_its_buffer(driver: &Driver, wait: Wait) -> Result<(), Failed> {
+    const BYTES: usize = 128 << 10;
+    let case = Case { buffer_bytes: Some(BYTES), ..case(driver, wait, 4096) };
+    let measured = measured(&case, None)?;
+    let noted: Vec<u64> = match driver.capabilities.buffer {
+        KernelBuffer::None => Vec::new(),
+        KernelBuffer::Pipe => vec![measured.effective["pipe-size-bytes"]],
+        // The kernel counts its own bookkeeping.
+        KernelBuffer::Socket => ["send-buffer-bytes", "receive-buffer-bytes"]
+            .iter()
+            .map(|name| measured.effective[*name] / 2)
+            .collect(),
+    };
+    if !noted.is_empty() && noted.iter().all(|bytes| *bytes == BYTES as u64) {
+        return Ok(());
+    }
+    Err(format!("{case}: {:?}", measured.effective).into())
+}
+
+/// Spinning rows are timed many at a time, and still do as many as they are told.
+fn a_number_is_kept() -> Result<(), Failed> {
+    const WANTED: u64 = 5_000;
+    let drivers = registry();
+    for wait in [Wait::Block, Wait::Spin] {
+        let driver = drivers
+            .iter()
+            .find(|driver| {
+                driver.capabilities.waits.contains(&wait) && driver.capabilities.start != Start::Alone
+            })
+            .ok_or("no such row")?;
+        for pattern in [Pattern::RoundTrip, Pattern::OneWay] {
+            let case = Case { pattern, ..case(driver, wait, 128) };
+            let done = measured(&case, Some(WANTED))?.roles[0].round_trips;
+            if !(WANTED..WANTED + WANTED / 10).contains(&done) {
+                return Err(format!("{case}: {done} instead of {WANTED}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn bad_askers_are_refused() -> Result<(), Failed> {
+    let drivers = registry();
+    let answering = drivers
+        .iter()
+        .find(|driver| driver.capabilities.buffer == KernelBuffer::Pipe)
+        .ok_or("no such row")?;
+    for by in ["null", "eventfd", "posix-mq", "posix-shm", "nothing"] {
+        let ask = Ask { size_bytes: 1, by: Some(by.to_owned()) };
+        let case = Case { pattern: Pattern::Request, ask: Some(ask), ..case(answering, Wait::Block, 128) };
+        match outcome(&case, None)? {
+            Outcome::Refused(refusal) if refusal.reason.contains(by) => {}
+            other => return Err(format!("{by}: {other:?}").into()),
+        }
+    }
+    Ok(())
+}
