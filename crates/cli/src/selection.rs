@@ -105,10 +105,9 @@ impl Manner {
 
     /// The case of one row, size and place.
     fn case(&self, promises: &Capabilities, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
-        let by = |ask: &Ask| ask.by.clone().filter(|by| by != promises.name);
         Case {
             pattern: self.pattern,
-            ask: self.ask.as_ref().map(|ask| Ask { by: by(ask), ..ask.clone() }),
+            ask: self.ask.clone(),
             pace: self.pace,
             buffer_bytes: match promises.buffer {
                 KernelBuffer::None => None,

@@ -117,7 +117,6 @@ fn streams(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
 }
 
 fn answers(driver: &Driver, wait: Wait, by: Option<&str>) -> Result<Completion, Failed> {
-    let by = by.filter(|by| *by != driver.capabilities.name);
     let request = |size| {
         let ask = Ask { size_bytes: if size == 128 { 200 } else { 1 }, by: by.map(str::to_owned) };
         Case { pattern: Pattern::Request, ask: Some(ask), ..case(driver, wait, size) }
