@@ -10,10 +10,10 @@ use crate::session::Session;
 use crate::trial::{Interrupted, Scene, Settings};
 use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
 use furlong_os::clock;
+use std::fmt::Display;
 use std::time::Duration;
 
 /// What happens in a run, told as it happens.
-#[derive(Debug)]
 pub enum Event<'a> {
     /// Something to keep.
     Record(&'a Record),
@@ -24,7 +24,7 @@ pub enum Event<'a> {
         /// Trials in all, as far as is known.
         total: usize,
         /// What is tried.
-        case: &'a Case,
+        what: &'a dyn Display,
     },
 }
 
@@ -96,7 +96,7 @@ impl Run<'_> {
                 charges(listener);
             }
             let (case, Some(cast)) = (&self.plan.cases[*index], casts[*index]) else { continue };
-            listener(Event::Begin { done, total: order.len(), case });
+            listener(Event::Begin { done, total: order.len(), what: case });
             let outcome = self.scene(case, cast).run(&settings)?;
             if !matches!(outcome, Outcome::Measured(_)) {
                 casts[*index] = None;
@@ -121,7 +121,7 @@ impl Run<'_> {
         let total = casts.len();
         for (done, (case, cast)) in self.plan.cases.iter().zip(casts).enumerate() {
             let Some(cast) = cast else { continue };
-            listener(Event::Begin { done, total, case });
+            listener(Event::Begin { done, total, what: case });
             let counted = counting.count(&self.scene(case, *cast), settings)?;
             let failed = |outcome| self.trial_record(case, self.plan.trials, outcome);
             tell(listener, counted.map_or_else(failed, Record::Count));

@@ -2,7 +2,7 @@
 
 use crate::arguments::{CostsOptions, ListFormat};
 use crate::exit::Outcome;
-use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::{output, selection};
 use furlong_analysis::{Costs, render, summarise};
 use furlong_bench::plan::Plan;
@@ -16,10 +16,10 @@ const BUDGET: Duration = Duration::from_millis(25);
 /// Measures all costs and prints them.
 pub fn costs(asked: &CostsOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
-    let around = Surroundings::from(&asked.common);
     let cases = selection::references(&drivers, &[Placement::SameCore, Placement::OtherCore]);
-    let plan = Plan { costs: true, count: true, ..plan(cases, asked.trials, BUDGET, &around)? };
-    let performed = perform(&drivers, &plan, around, Save::Not)?;
+    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
+    let plan = Plan { costs: true, count: true, ..venue.plan(cases, asked.trials, BUDGET)? };
+    let performed = venue.perform(&plan, Save::Not)?;
     let costs = Costs::of(&performed.run);
     output::print(&match asked.format {
         ListFormat::Table => render::costs_table(&costs, output::style()),

@@ -2,7 +2,7 @@
 
 use crate::arguments::{CountOptions, ListFormat};
 use crate::exit::Outcome;
-use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{CountSummary, render};
@@ -13,10 +13,10 @@ use std::time::Duration;
 /// Counts, and prints what was counted.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
-    let around = Surroundings::from(&asked.common);
     let cases = selection::select(&drivers, &asked.cases, &Manner::default())?;
-    let plan = Plan { count: true, ..plan(cases, 0, Duration::ZERO, &around)? };
-    let performed = perform(&drivers, &plan, around, Save::Not)?;
+    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
+    let plan = Plan { count: true, ..venue.plan(cases, 0, Duration::ZERO)? };
+    let performed = venue.perform(&plan, Save::Not)?;
     let counted = CountSummary::of(&performed.run);
     output::print(&match asked.format {
         ListFormat::Table => render::count_table(&counted, output::style()),

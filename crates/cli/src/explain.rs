@@ -2,7 +2,7 @@
 
 use crate::arguments::{ExplainOptions, ListFormat};
 use crate::exit::{Outcome, Usage};
-use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{explain as explanation, render};
@@ -13,7 +13,6 @@ use furlong_model::{Case, Placement};
 /// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
-    let around = Surroundings::from(&asked.common);
     let rows = selection::select(&drivers, &asked.cases, &Manner::default())?;
     if rows.iter().all(|case| case.placement == Placement::OneProcess) {
         let why =
@@ -32,8 +31,9 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
             cases.push(case);
         }
     }
-    let plan = Plan { costs: true, count: true, ..plan(cases, asked.trials, asked.budget.0, &around)? };
-    let performed = perform(&drivers, &plan, around, Save::Not)?;
+    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
+    let plan = Plan { costs: true, count: true, ..venue.plan(cases, asked.trials, asked.budget.0)? };
+    let performed = venue.perform(&plan, Save::Not)?;
     let explained = explanation(&performed.run, &rows);
     output::print(&match asked.format {
         ListFormat::Table => render::explanation_table(&explained, output::style()),

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Format, RunOptions};
 use crate::exit::{Outcome, Usage};
-use crate::performing::{Demands, Save, Surroundings, perform, plan};
+use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{Summary, render, self_check, summarise};
@@ -31,8 +31,9 @@ pub fn quick() -> anyhow::Result<Outcome> {
     let drivers = registry();
     let around =
         Surroundings { timeout: Duration::from_secs(10), seed: None, file_folder: None, progress: true };
-    let plan = plan(selection::quick(&drivers), QUICK_TRIALS, QUICK_BUDGET, &around)?;
-    let performed = perform(&drivers, &plan, around, Save::Dated)?;
+    let venue = Venue::enter(&drivers, around)?;
+    let plan = venue.plan(selection::quick(&drivers), QUICK_TRIALS, QUICK_BUDGET)?;
+    let performed = venue.perform(&plan, Save::Dated)?;
     let summary = summarise(&performed.run);
     output::print(&rendered(&summary, Format::Table))?;
     let outcome = performed.conclude(&summary.skipped, Demands::default());
@@ -48,7 +49,6 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
     }
     let drivers = registry();
-    let around = Surroundings::from(&asked.common);
     let pace = pace(asked);
     let manner = Manner::of(&asked.pattern, pace)?;
     if asked.count && manner.pattern != Pattern::RoundTrip {
@@ -65,18 +65,19 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         }
     }
     let budget = asked.budget.map_or_else(|| usual_budget(pace), |time| time.0);
+    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
     let plan = Plan {
         warm_up: asked.warm_up.map(|time| time.0),
         count: asked.count,
         self_check: asked.self_check.then_some(asked.repeats),
-        ..plan(cases, asked.trials, budget, &around)?
+        ..venue.plan(cases, asked.trials, budget)?
     };
     let save = match (&asked.save, asked.no_save) {
         (Some(name), _) => Save::Named(name.clone()),
         (None, false) => Save::Dated,
         (None, true) => Save::Not,
     };
-    let performed = perform(&drivers, &plan, around, save)?;
+    let performed = venue.perform(&plan, save)?;
     let summary = summarise(&performed.run);
     let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.noise.level) };
     if !asked.self_check {

@@ -48,22 +48,6 @@ impl From<&CommonOptions> for Surroundings {
     }
 }
 
-/// A plan without what its surroundings say.
-pub fn plan(cases: Vec<Case>, trials: u32, budget: Duration, around: &Surroundings) -> anyhow::Result<Plan> {
-    Ok(Plan {
-        cases,
-        trials,
-        self_check: None,
-        budget,
-        round_trips: None,
-        warm_up: None,
-        costs: false,
-        count: false,
-        patience: around.timeout,
-        seed: around.seed.map_or_else(furlong_os::identity::random, Ok).context("cannot draw a seed")?,
-    })
-}
-
 /// What came of a plan.
 pub struct Performed {
     /// Everything that was recorded.
@@ -74,52 +58,85 @@ pub struct Performed {
     saved: anyhow::Result<Option<PathBuf>>,
 }
 
-/// Carries out the plan.
-///
-/// # Errors
-/// What kept it from beginning.
-pub fn perform(
-    drivers: &[Driver],
-    plan: &Plan,
+/// Where plans are carried out: this process, in namespaces of its own where it may have them.
+pub struct Venue<'a> {
+    drivers: &'a [Driver],
     around: Surroundings,
-    save: Save,
-) -> anyhow::Result<Performed> {
-    // A folder given by a path from here must mean the same in every role.
-    let file_folder = around.file_folder.map(std::path::absolute).transpose()?;
-    let private = session::enter_private_namespace().is_ok();
-    let session = Session::open(session::Options {
-        program: std::env::current_exe().context("cannot find furlong's own binary")?,
-        file_folder,
-        hear_signals: true,
-    })?;
-    let harness = harness();
-    let header = header(plan, harness, private);
-    let mut store = match save {
-        Save::Named(name) => Some(Store::named(&name)?),
-        Save::Dated => Store::dated(&header),
-        Save::Not => None,
-    };
-    let progress = Progress::new(around.progress);
-    let mut records = Vec::new();
-    let mut keep = |record: Record| {
-        if let Some(store) = &mut store {
-            store.append(&record);
-        }
-        records.push(record);
-    };
-    keep(Record::Run(header));
-    let run = furlong_bench::run::Run { drivers, plan, harness, session: &session };
-    let end = run.go(&mut |event| match event {
-        Event::Record(record) => keep(record.clone()),
-        Event::Begin { done, total, case } => progress.show(done, total, case),
-    });
-    progress.clear();
-    drop(session);
-    Ok(Performed {
-        run: Run::from_records(records)?,
-        interrupted_by: end.interrupted_by,
-        saved: store.map(Store::finish).transpose(),
-    })
+    private_ipc_namespace: bool,
+}
+
+impl<'a> Venue<'a> {
+    /// Enters the namespaces; once in a process.
+    ///
+    /// # Errors
+    /// A folder that cannot be named.
+    pub fn enter(drivers: &'a [Driver], around: Surroundings) -> anyhow::Result<Venue<'a>> {
+        // A folder given by a path from here must mean the same in every role.
+        let file_folder = around.file_folder.as_ref().map(std::path::absolute).transpose()?;
+        let private_ipc_namespace = session::enter_private_namespace().is_ok();
+        Ok(Venue { drivers, around: Surroundings { file_folder, ..around }, private_ipc_namespace })
+    }
+
+    /// A plan without what its surroundings say.
+    ///
+    /// # Errors
+    /// No randomness for a seed.
+    pub fn plan(&self, cases: Vec<Case>, trials: u32, budget: Duration) -> anyhow::Result<Plan> {
+        let seed =
+            self.around.seed.map_or_else(furlong_os::identity::random, Ok).context("cannot draw a seed")?;
+        Ok(Plan {
+            cases,
+            trials,
+            self_check: None,
+            budget,
+            round_trips: None,
+            warm_up: None,
+            costs: false,
+            count: false,
+            patience: self.around.timeout,
+            seed,
+        })
+    }
+
+    /// Carries out the plan.
+    ///
+    /// # Errors
+    /// What kept it from beginning.
+    pub fn perform(&self, plan: &Plan, save: Save) -> anyhow::Result<Performed> {
+        let session = Session::open(session::Options {
+            program: std::env::current_exe().context("cannot find furlong's own binary")?,
+            file_folder: self.around.file_folder.clone(),
+            hear_signals: true,
+        })?;
+        let harness = harness();
+        let header = header(plan, harness, self.private_ipc_namespace);
+        let mut store = match save {
+            Save::Named(name) => Some(Store::named(&name)?),
+            Save::Dated => Store::dated(&header),
+            Save::Not => None,
+        };
+        let progress = Progress::new(self.around.progress);
+        let mut records = Vec::new();
+        let mut keep = |record: Record| {
+            if let Some(store) = &mut store {
+                store.append(&record);
+            }
+            records.push(record);
+        };
+        keep(Record::Run(header));
+        let run = furlong_bench::run::Run { drivers: self.drivers, plan, harness, session: &session };
+        let end = run.go(&mut |event| match event {
+            Event::Record(record) => keep(record.clone()),
+            Event::Begin { done, total, what } => progress.show(done, total, what),
+        });
+        progress.clear();
+        drop(session);
+        Ok(Performed {
+            run: Run::from_records(records)?,
+            interrupted_by: end.interrupted_by,
+            saved: store.map(Store::finish).transpose(),
+        })
+    }
 }
 
 /// What a user demands of a run beside its figures.

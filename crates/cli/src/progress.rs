@@ -1,7 +1,7 @@
 //! The progress line on stderr: none where stderr is no terminal.
 
-use furlong_model::Case;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Display;
 use std::io::{IsTerminal, stderr};
 
 /// A line that says how far the run is. It draws only when told to, so that the process keeps one thread.
@@ -20,11 +20,11 @@ impl Progress {
         Progress(bar)
     }
 
-    /// `done` of `total` trials are done, and one of `case` begins.
-    pub fn show(&self, done: usize, total: usize, case: &Case) {
+    /// `done` of `total` trials are done, and one of `what` begins.
+    pub fn show(&self, done: usize, total: usize, what: &dyn Display) {
         self.0.set_length(total as u64);
         self.0.set_position(done as u64);
-        self.0.set_message(case.to_string());
+        self.0.set_message(what.to_string());
     }
 
     /// Removes the line.
