@@ -60,8 +60,8 @@ fn a_sweep_has_every_size_and_a_chart() {
     assert_eq!(sizes("pipe"), [64, 256, 1024, 4096]);
     assert_eq!(sizes("unix-stream"), sizes("pipe"));
     let table = place.run(["run"].iter().chain(&words).chain(&QUICK).copied()).expect_code(0).stdout;
-    assert!(table.contains("Throughput one way against the size of a message"), "{table}");
-    assert!(table.contains("a pipe/block b unix-stream/block"), "{table}");
+    assert!(table.contains("Throughput one way, in bytes a second"), "{table}");
+    assert!(table.contains("a pipe/block, b unix-stream/block"), "{table}");
     assert!(table.contains("GB/s") && table.contains("CPU/message"), "{table}");
     assert!(!table.contains("\u{1b}["), "a table in a pipe is plain text: {table}");
 }

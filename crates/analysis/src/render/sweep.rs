@@ -50,9 +50,9 @@ fn chart(rows: &[&Row], of: Manner, style: Style) -> Option<String> {
     }
     let (placement, pattern, ..) = of;
     let what = match pattern {
-        Pattern::OneWay => "Throughput one way against the size of a message",
-        Pattern::Request => "Throughput of answers against their size",
-        Pattern::RoundTrip => "Median round trip against the size of a message",
+        Pattern::OneWay => "Throughput one way, in bytes a second, against the size of a message",
+        Pattern::Request => "Throughput of answers, in bytes a second, against their size",
+        Pattern::RoundTrip => "Median round trip, in nanoseconds, against the size of a message",
     };
     let left_out = curves.len().saturating_sub(MOST_CURVES);
     let more = if left_out == 0 {
@@ -60,9 +60,8 @@ fn chart(rows: &[&Row], of: Manner, style: Style) -> Option<String> {
     } else {
         format!(" (the first {MOST_CURVES} rows; {left_out} more are in the tables)")
     };
-    let title = format!("{what} on {}{more}", describe_placement(placement));
-    let unit = if pattern == Pattern::RoundTrip { "nanoseconds" } else { "bytes a second" };
-    let mut plot = Plot::new().log_x().log_y().x_label("bytes in a message").y_label(unit);
+    let title = format!("{what} in bytes, on {}{more}", describe_placement(placement));
+    let mut plot = Plot::new().log_x().log_y();
     let mut legend = Vec::new();
     for (letter, curve) in ('a'..).zip(curves.iter().take(MOST_CURVES)) {
         plot = plot.layer(Line::xy(&curve.sizes[..], &curve.values[..]));
@@ -77,7 +76,7 @@ fn chart(rows: &[&Row], of: Manner, style: Style) -> Option<String> {
     let frame = Frame { color: colour, ..Frame::plain(width, HEIGHT) };
     let drawn: String = plot.render(&frame).lines().map(|line| format!("{}\n", line.trim_end())).collect();
     let title = style.paint(Paint::Bold, &wrap(&title, style.width, 2));
-    Some(format!("\n{title}\n{drawn}{}\n", wrap(&legend.join("   "), style.width, 2)))
+    Some(format!("\n{title}\n{drawn}{}\n", wrap(&legend.join(", "), style.width, 2)))
 }
 
 /// The curves of one manner, in the order of the rows' names.
@@ -96,4 +95,76 @@ fn curves(rows: &[&Row], of: Manner) -> Vec<Curve> {
                 .collect(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::{csv, table};
+    use crate::{Run, fixture, summarise};
+    use furlong_model::{Case, Outcome, Record, Trial, Wait};
+
+    /// Rows whose time grows with the size, measured with each of `sizes`.
+    fn swept(pattern: Pattern, sizes: &[usize]) -> Summary {
+        let mut records = vec![Record::Run(fixture::header())];
+        for (name, wait, fixed_ns) in [("pipe", Wait::Block, 500.0), ("posix-mq", Wait::Block, 2_000.0)] {
+            for &size_bytes in sizes {
+                let ask = (pattern == Pattern::Request).then(|| Ask { size_bytes: 1, by: None });
+                let case =
+                    Case { pattern, size_bytes, ask, ..fixture::case(name, wait, Placement::OtherCore) };
+                for number in 0..3 {
+                    let ns = fixed_ns + size_bytes as f64 / 8.0 + f64::from(number);
+                    let outcome = Outcome::Measured(fixture::measurement(&case, ns, 0));
+                    let family = fixture::family(&case.mechanism);
+                    records.push(Record::Trial(Trial { case: case.clone(), family, number, outcome }));
+                }
+            }
+        }
+        summarise(&Run::from_records(records).unwrap())
+    }
+
+    #[test]
+    fn a_stream_swept_over_sizes() {
+        insta::assert_snapshot!(table(&swept(Pattern::OneWay, &[64, 1024, 16 << 10]), Style::default()));
+    }
+
+    #[test]
+    fn each_pattern_has_its_own_chart() {
+        let sizes = [64, 1024, 16 << 10];
+        let text = |pattern| table(&swept(pattern, &sizes), Style::default());
+        assert!(text(Pattern::RoundTrip).contains("Median round trip, in nanoseconds, against the size"));
+        let request = text(Pattern::Request);
+        assert!(
+            request.contains("Throughput of answers, in bytes a second")
+                && request.contains("answers to 1B requests"),
+            "{request}"
+        );
+    }
+
+    #[test]
+    fn two_sizes_are_no_sweep() {
+        assert_eq!(charts(&swept(Pattern::OneWay, &[64, 1024]), Style::default()), "");
+    }
+
+    #[test]
+    fn a_chart_fits_and_has_colour_only_where_it_may() {
+        let summary = swept(Pattern::OneWay, &[64, 1024, 16 << 10]);
+        for width in [40, 60, 100, 200] {
+            let text = charts(&summary, Style { width, ..Style::default() });
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            assert!(!text.contains('\u{1b}'), "{text}");
+        }
+        assert!(charts(&summary, Style { colour: true, ..Style::default() }).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_spreadsheet_keeps_messages_apart_from_round_trips() {
+        let sheet = csv(&swept(Pattern::OneWay, &[64]));
+        let lines: Vec<Vec<_>> = sheet.lines().map(|line| line.split(',').collect()).collect();
+        let cell = |name: &str| lines[1][lines[0].iter().position(|column| *column == name).unwrap()];
+        assert_eq!(cell("round_trips_per_second"), "");
+        assert!(cell("messages_per_second").parse::<f64>().unwrap() > 0.0);
+        let bytes: f64 = cell("bytes_per_second").parse().unwrap();
+        assert!((bytes / cell("messages_per_second").parse::<f64>().unwrap() - 64.0).abs() < 1e-3);
+    }
 }
