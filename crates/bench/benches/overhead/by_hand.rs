@@ -1,8 +1,8 @@
 //! Round trips as somebody writes them who wants nothing but the time: plain calls of the C library, two
 //! processes, no checks. This is the one place beside the `os` crate with `unsafe`: it stands for a C program.
 
+use furlong_os::affinity;
 use furlong_os::process::{Bond, fork};
-use furlong_os::{affinity, clock};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -80,8 +80,54 @@ pub fn round_trip_ns(hand: Hand, size: usize, round_trips: u64, processors: [usi
     }
 }
 
+/// The mean time of one of `messages` that go one way, in nanoseconds, until the last has arrived.
+pub fn message_ns(hand: Hand, size: usize, messages: u64, processors: [usize; 2]) -> io::Result<f64> {
+    let (reader, writer) = match hand {
+        Hand::Pipe => furlong_os::pipe::pipe()?,
+        Hand::UnixStream => furlong_os::socket::socketpair(furlong_os::socket::Kind::Stream)?,
+        Hand::Tcp => furlong_os::socket::tcp_pair()?,
+        Hand::PosixMq | Hand::SharedMemory { .. } => return Err(io::ErrorKind::Unsupported.into()),
+    };
+    let (reader, writer) = (reader.as_raw_fd(), writer.as_raw_fd());
+    timed_by(Clock::Follower, messages, processors, |leads, count| {
+        let mut buffer = vec![0u8; size];
+        for _ in 0..count {
+            let mut done = 0;
+            while done < size {
+                // SAFETY: the rest of the buffer has `size - done` bytes.
+                let moved = unsafe {
+                    let rest = buffer.as_mut_ptr().add(done).cast();
+                    if leads {
+                        libc::write(writer, rest, size - done)
+                    } else {
+                        libc::read(reader, rest, size - done)
+                    }
+                };
+                done += usize::try_from(moved).unwrap_or(size);
+            }
+        }
+    })
+}
+
+/// Who reads the clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    Leader,
+    Follower,
+}
+
 /// Forks leader and follower, pins them, and gives the leader's time for a round trip.
-fn both(round_trips: u64, [first, second]: [usize; 2], run: impl Fn(bool, u64)) -> io::Result<f64> {
+fn both(round_trips: u64, processors: [usize; 2], run: impl Fn(bool, u64)) -> io::Result<f64> {
+    timed_by(Clock::Leader, round_trips, processors, run)
+}
+
+/// Forks leader and follower, pins them, and gives the time that one of them takes for one of `round_trips`.
+fn timed_by(
+    clock: Clock,
+    round_trips: u64,
+    [first, second]: [usize; 2],
+    run: impl Fn(bool, u64),
+) -> io::Result<f64> {
     let result = furlong_os::memory::Region::anonymous(64)?;
     let start = |processor: usize, leads: bool| {
         let (run, result) = (&run, &result);
@@ -92,10 +138,10 @@ fn both(round_trips: u64, [first, second]: [usize; 2], run: impl Fn(bool, u64)) 
                 return 1;
             }
             run(leads, round_trips / WARM_UP);
-            let start = clock::now_ns();
+            let start = furlong_os::clock::now_ns();
             run(leads, round_trips);
-            if leads {
-                result.double_word(0).store(clock::now_ns() - start, Ordering::Release);
+            if leads == (clock == Clock::Leader) {
+                result.double_word(0).store(furlong_os::clock::now_ns() - start, Ordering::Release);
             }
             0
         })

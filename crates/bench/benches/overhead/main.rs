@@ -9,10 +9,11 @@ mod by_hand;
 
 use by_hand::Hand;
 use furlong_analysis::statistics::{median, median_interval};
+use furlong_bench::registry::find;
 use furlong_bench::session::{Options, Session, enter_private_namespace};
 use furlong_bench::trial::{Scene, Settings};
 use furlong_bench::{Driver, ROLE_VERB, bare_pair, placement, registry, role_main};
-use furlong_model::{Case, Outcome, Placement, Wait, format_ns};
+use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -73,6 +74,12 @@ fn compare_all() -> Result<()> {
             bench.against_hand(mechanism, wait, hand, place)?;
         }
     }
+    println!("\n{SIZE_BYTES}-byte messages one way");
+    for (mechanism, wait, hand) in ROWS.into_iter().take(2) {
+        for place in [Placement::SameCore, Placement::OtherCore] {
+            bench.against_stream(mechanism, wait, hand, place)?;
+        }
+    }
     bench.against_bare_line()
 }
 
@@ -83,24 +90,12 @@ struct Bench {
 }
 
 impl Bench {
-    /// The mean round trip of one trial, in nanoseconds, and the number of them.
-    fn furlong(
-        &self,
-        mechanism: &str,
-        wait: Wait,
-        size_bytes: usize,
-        place: Placement,
-    ) -> Result<(f64, u64)> {
-        let case = Case::round_trip(mechanism, wait, size_bytes, place);
-        let driver = self
-            .drivers
-            .iter()
-            .find(|driver| driver.capabilities.name == mechanism && driver.capabilities.waits.contains(&wait))
-            .ok_or("no such row")?;
-        let processors = placement::resolve(place)?;
+    /// The mean round trip, or message one way, of one trial, in nanoseconds, and the number of them.
+    fn furlong(&self, case: &Case) -> Result<(f64, u64)> {
+        let driver = find(&self.drivers, &case.mechanism, case.wait).ok_or("no such row")?;
+        let processors = placement::resolve(case.placement)?;
         let (drivers, session) = (&self.drivers[..], &self.session);
-        let outcome =
-            Scene { drivers, driver, asker: None, case: &case, processors, session }.run(&self.settings);
+        let outcome = Scene { drivers, driver, asker: None, case, processors, session }.run(&self.settings);
         match outcome.map_err(|_| "interrupted")? {
             Outcome::Measured(measured) => {
                 Ok((measured.elapsed_ns as f64 / measured.round_trips as f64, measured.round_trips))
@@ -111,11 +106,20 @@ impl Bench {
 
     fn against_hand(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
         let processors = placement::resolve(place)?;
+        let case = Case::round_trip(mechanism, wait, SIZE_BYTES, place);
         // As many round trips as furlong makes in its time.
-        let (_, round_trips) = self.furlong(mechanism, wait, SIZE_BYTES, place)?;
+        let (_, round_trips) = self.furlong(&case)?;
         let by_hand = || by_hand::round_trip_ns(hand, SIZE_BYTES, round_trips, processors);
-        let ours = || self.furlong(mechanism, wait, SIZE_BYTES, place).map(|(ns, _)| ns);
-        print(&format!("{mechanism}/{wait}"), place, &pairs(ours, || Ok(by_hand()?))?);
+        print(&case.row(), place, &pairs(|| Ok(self.furlong(&case)?.0), || Ok(by_hand()?))?);
+        Ok(())
+    }
+
+    fn against_stream(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
+        let processors = placement::resolve(place)?;
+        let case = Case { pattern: Pattern::OneWay, ..Case::round_trip(mechanism, wait, SIZE_BYTES, place) };
+        let (_, messages) = self.furlong(&case)?;
+        let by_hand = || by_hand::message_ns(hand, SIZE_BYTES, messages, processors);
+        print(&case.row(), place, &pairs(|| Ok(self.furlong(&case)?.0), || Ok(by_hand()?))?);
         Ok(())
     }
 
@@ -126,7 +130,8 @@ impl Bench {
             let mut figures = (0..TRIES).map(|_| bare_pair::round_trip_ns(first, second));
             figures.find_map(|figure| figure.transpose()).ok_or("the cores were busy")?.map_err(Into::into)
         };
-        let ours = || self.furlong("posix-shm", Wait::Spin, 8, Placement::OtherCore).map(|(ns, _)| ns);
+        let case = Case::round_trip("posix-shm", Wait::Spin, 8, Placement::OtherCore);
+        let ours = || Ok(self.furlong(&case)?.0);
         println!("\n8-byte messages against the bare transfer of a cache line there and back");
         print("posix-shm/spin", Placement::OtherCore, &pairs(ours, bare)?);
         Ok(())
