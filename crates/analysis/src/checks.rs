@@ -1,7 +1,7 @@
 //! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
 
 use crate::{Distribution, Law, Row, Unit, law::Breach, little::obeys_little};
-use furlong_model::{Case, Family, Harness, Measurement, Placement, format_ns};
+use furlong_model::{Case, Family, Harness, Measurement, Placement, RoleTally, format_ns};
 
 /// The part of a bare core-to-core round trip below which a message cannot have crossed. Not the whole: virtual
 /// machines move cores, and the bare time changes by up to 8 times while a row is measured.
@@ -12,7 +12,7 @@ pub(crate) fn check_trial(case: &Case, trial: &Measurement, times: &Distribution
     has_figures(trial)?;
     is_verified(trial)?;
     both_roles_agree(trial)?;
-    is_placed_as_asked(case, trial)?;
+    is_placed_as_asked(case.placement, &trial.roles)?;
     obeys_little(case, trial, times)
 }
 
@@ -48,12 +48,12 @@ fn both_roles_agree(trial: &Measurement) -> Result<(), Breach> {
 }
 
 /// A role that ran elsewhere measured another placement.
-fn is_placed_as_asked(case: &Case, trial: &Measurement) -> Result<(), Breach> {
-    let [initiator, responder] = trial.roles.as_slice() else {
+pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> Result<(), Breach> {
+    let [initiator, responder] = roles else {
         return Ok(());
     };
     let (initiator, responder) = (initiator.processor, responder.processor);
-    let as_asked = match case.placement {
+    let as_asked = match placement {
         Placement::OtherCore => initiator != responder,
         Placement::SameCore | Placement::OneProcess => initiator == responder,
         Placement::Explicit(first, second) => (initiator, responder) == (first, second),
@@ -61,7 +61,7 @@ fn is_placed_as_asked(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     if as_asked {
         return Ok(());
     }
-    let reason = format!("it ran on processors {initiator}:{responder}, and {} was asked", case.placement);
+    let reason = format!("it ran on processors {initiator}:{responder}, and {placement} was asked");
     Err(Breach::new(Law::Placement, reason))
 }
 

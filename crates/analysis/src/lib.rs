@@ -24,6 +24,7 @@ mod declared;
 #[cfg(test)]
 mod draws;
 mod exchange;
+mod experiment;
 mod explain;
 #[cfg(test)]
 mod fixture;
@@ -40,6 +41,7 @@ mod noise;
 mod ranking;
 mod reference;
 pub mod render;
+mod replay;
 mod row;
 mod run;
 mod self_check;
@@ -55,12 +57,17 @@ pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP};
 pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Counting, Figures, RoleFigures};
 pub use declared::undeclared_calls;
 pub use exchange::{Cpu, Exchange, PageFaults, Switches, Times, Unit};
+pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use histogram::{Distribution, HistogramError};
 pub use law::Law;
 pub use mixture::Mixture;
 pub use noise::{CoreToCore, Level, Verdict};
 pub use ranking::{Carries, Group};
+pub use replay::{
+    BestNow, BestSize, ClaimStatus, ClaimVerdict, Durations, Measured, Pairs, REPLAY_SCHEMA, Replay,
+    ReplayRow, ReplayStart, ReplayStatus, replay,
+};
 pub use row::{Row, RowStatus};
 pub use run::{Problem, Run};
 pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};

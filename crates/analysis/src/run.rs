@@ -1,8 +1,8 @@
 //! A run as a whole: its records, sorted by kind.
 
 use furlong_model::{
-    CostReading, Count, End, HandoverCount, HandoverTrial, NoiseReading, Record, RunHeader, SCHEMA,
-    StartReading, Trial,
+    CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, NoiseReading, Record, RunHeader,
+    SCHEMA, StartReading, Trial,
 };
 
 /// Everything that one run recorded.
@@ -24,6 +24,8 @@ pub struct Run {
     pub handover_counts: Vec<HandoverCount>,
     /// How long processes took to start.
     pub starts: Vec<StartReading>,
+    /// The published comparison that the run repeats; `None` for any other run, the last one if there are several.
+    pub experiment: Option<Experiment>,
     /// How the run ended; `None` if the file was cut off.
     pub end: Option<End>,
     /// Whether the last line was cut in the middle and left out.
@@ -93,6 +95,7 @@ impl Builder {
                     handovers: Vec::new(),
                     handover_counts: Vec::new(),
                     starts: Vec::new(),
+                    experiment: None,
                     end: None,
                     torn: false,
                 });
@@ -106,6 +109,7 @@ impl Builder {
             (Record::Handover(trial), Some(run)) => run.handovers.push(trial),
             (Record::HandoverCount(count), Some(run)) => run.handover_counts.push(count),
             (Record::Start(reading), Some(run)) => run.starts.push(reading),
+            (Record::Experiment(experiment), Some(run)) => run.experiment = Some(experiment),
             (Record::End(end), Some(run)) => run.end = Some(end),
         }
         Ok(())

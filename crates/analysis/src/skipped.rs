@@ -101,7 +101,7 @@ impl Skipped {
 }
 
 /// The failure, and what was done to the message if it is about one.
-fn explain(failure: &Failure) -> String {
+pub(crate) fn explain(failure: &Failure) -> String {
     let corruption = match failure.fault {
         Fault::Lost => "a message was lost",
         Fault::Repeated => "a message arrived twice",

@@ -8,6 +8,8 @@ mod capabilities;
 mod case;
 mod cost;
 mod count;
+mod experiment;
+mod figure;
 mod handover;
 mod limits;
 mod machine;
@@ -26,6 +28,11 @@ pub use capabilities::{
 pub use case::{Ask, Case, InvalidName, Pattern, Placement};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
+pub use experiment::{
+    Amount, Claim, Exchange, Experiment, ExperimentRow, ExperimentStart, Measure, Published, Statement,
+    Target, Work,
+};
+pub use figure::Figure;
 pub use handover::{
     Backing, Handover, HandoverCount, HandoverMeasurement, HandoverOutcome, HandoverTimes, HandoverTrial,
     Touch,

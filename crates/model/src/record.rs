@@ -1,8 +1,8 @@
 //! What a run leaves behind: one line of JSON a record, appended as things happen.
 
 use crate::{
-    Case, CostReading, Count, Family, HandoverCount, HandoverTrial, Machine, NoiseReading, Phase, Role,
-    StartReading, Unavailable,
+    Case, CostReading, Count, Experiment, Family, HandoverCount, HandoverTrial, Machine, NoiseReading, Phase,
+    Role, StartReading, Unavailable,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
@@ -30,6 +30,8 @@ pub enum Record {
     HandoverCount(HandoverCount),
     /// How long processes took to start.
     Start(StartReading),
+    /// The published comparison that the run repeats, as it was asked for.
+    Experiment(Experiment),
     /// The last line; a file without one was cut off.
     End(End),
 }

@@ -122,18 +122,23 @@ pub fn csv(summary: &Summary) -> String {
     let rows = summary.rows.iter().map(|row| Line { case: &row.case, row: Some(row), skipped: None });
     let skipped =
         summary.skipped.iter().map(|entry| Line { case: &entry.case, row: None, skipped: Some(entry) });
+    let header = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let cells = |line: Line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect();
+    sheet([header].into_iter().chain(rows.chain(skipped).map(cells)))
+}
+
+/// Lines of equally many cells, quoted where they must be.
+pub(super) fn sheet(lines: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |cells: Vec<String>| {
+    for cells in lines {
         writer.write_record(cells).expect("every record has the header's length, and memory takes them all");
-    };
-    write(COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect());
-    rows.chain(skipped).for_each(|line| write(COLUMNS.iter().map(|(_, cell)| cell(&line)).collect()));
+    }
     let bytes = writer.into_inner().expect("memory takes every byte");
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Text of a record; a spreadsheet must not take it for a formula.
-fn words(text: &str) -> String {
+pub(super) fn words(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

@@ -1,6 +1,7 @@
 //! A summary as Markdown, for an issue or a README.
 
 use super::{
+    grid::Head,
     layout::{Entry, columns, entries},
     prose,
     text::plain,
@@ -10,9 +11,9 @@ use crate::{Carries, Summary};
 
 /// The same as the terminal's table, with every column.
 pub fn markdown(summary: &Summary) -> String {
-    let mut text = format!("{}\n\n", escape(&prose::machine(summary)));
+    let mut text = format!("{}\n\n", escape(&prose::machine(&summary.machine, &summary.harness)));
     text += &format!("The machine was **{}**.\n", summary.noise.level.name());
-    text += &list(prose::noise(summary));
+    text += &list(prose::noise(&summary.noise));
     if let Some(floor) = prose::floor(summary) {
         text += &format!("\n{}\n", escape(&floor));
     }
@@ -35,27 +36,35 @@ pub fn markdown(summary: &Summary) -> String {
 }
 
 fn ranking(entries: &[Entry]) -> String {
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let columns = columns(entries);
-    let header = line(columns.iter().map(|column| column.head.name.to_owned()).collect());
-    let rule =
-        line(columns.iter().map(|column| if column.head.words { ":--" } else { "--:" }.to_owned()).collect());
-    let cells = |entry| line(columns.iter().map(|column| escape(&(column.cell)(entry))).collect());
-    header + &rule + &entries.iter().map(cells).collect::<String>()
+    let heads: Vec<_> = columns.iter().map(|column| column.head).collect();
+    let cells = |entry| columns.iter().map(|column| (column.cell)(entry)).collect();
+    grid(&heads, entries.iter().map(cells))
 }
 
-fn list(lines: Vec<String>) -> String {
+/// A table with a line a row. Its heads are markup already.
+pub(super) fn grid(heads: &[Head], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let escaped = |cells: Vec<String>| line(cells.iter().map(|cell| escape(cell)).collect());
+    let rule = heads.iter().map(|head| if head.words { ":--" } else { "--:" }.to_owned()).collect();
+    let header = line(heads.iter().map(|head| head.name.to_owned()).collect()) + &line(rule);
+    header + &rows.map(escaped).collect::<String>()
+}
+
+/// A line a text, as a list after an empty line; nothing without texts.
+pub(super) fn list(lines: Vec<String>) -> String {
     let lines: String = lines.iter().map(|line| format!("- {}\n", escape(line))).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-fn titled(title: &str, lines: Vec<String>) -> String {
+/// The same under a title.
+pub(super) fn titled(title: &str, lines: Vec<String>) -> String {
     let list = list(lines);
     if list.is_empty() { list } else { format!("\n### {title}\n{list}") }
 }
 
 /// Keeps text from becoming markup, a table's border included.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '~' | '#' | '&') {

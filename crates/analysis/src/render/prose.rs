@@ -3,17 +3,16 @@
 use super::{
     counting::counted,
     layout::{has_failed_trials, has_no_interval, is_batched, marked_name},
-    text::{listed, plain},
+    text::{capital, listed, plain},
 };
-use crate::{Carries, Group, Row, Summary, Unit};
-use furlong_model::{format_bytes, format_ns};
+use crate::{Carries, Group, Row, Summary, Unit, Verdict};
+use furlong_model::{Harness, Machine, format_bytes, format_ns};
 
 /// Rows of one doubt that are named one by one.
 const DOUBTFUL: usize = 6;
 
 /// What the run was measured on, in one line.
-pub(super) fn machine(summary: &Summary) -> String {
-    let machine = &summary.machine;
+pub(super) fn machine(machine: &Machine, harness: &Harness) -> String {
     let processor = machine.processor.as_deref().unwrap_or("unknown processor");
     let virtual_machine = machine.hypervisor.as_ref().map(|hypervisor| format!("virtual ({hypervisor})"));
     let processors = match machine.processors.len() {
@@ -27,24 +26,23 @@ pub(super) fn machine(summary: &Summary) -> String {
         processors,
         virtual_machine,
         Some(format!("{} {} {}", machine.system, machine.kernel, machine.architecture)),
-        Some(format!("clock {clock}, {} a reading", format_ns(summary.harness.clock_read_ns))),
+        Some(format!("clock {clock}, {} a reading", format_ns(harness.clock_read_ns))),
     ];
     parts.into_iter().flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
 }
 
 /// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
-pub(super) fn noise(summary: &Summary) -> Vec<String> {
-    let bare = summary.noise.core_to_core_ns.map(|times| {
+pub(super) fn noise(noise: &Verdict) -> Vec<String> {
+    let bare = noise.core_to_core_ns.map(|times| {
         let (median, min, max) = (format_ns(times.median), format_ns(times.min), format_ns(times.max));
         format!("The bare round trip of a cache line from core to core took {median} ({min} to {max}).")
     });
-    bare.into_iter().chain(summary.noise.reasons.iter().map(|reason| sentence(&plain(reason)))).collect()
+    bare.into_iter().chain(noise.reasons.iter().map(|reason| sentence(&plain(reason)))).collect()
 }
 
 /// A first letter in capitals and a full stop.
 fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    if text.is_empty() { String::new() } else { capital(text) + "." }
 }
 
 /// What the loop costs without a mechanism; `None` if it was not measured.

@@ -9,7 +9,7 @@ use super::{
     text::{plain, wrap},
     unmeasured::unmeasured,
 };
-use crate::{Carries, Group, Level, Summary};
+use crate::{Carries, Group, Level, Summary, Verdict};
 
 /// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
 pub fn table(summary: &Summary, style: Style) -> String {
@@ -27,24 +27,35 @@ pub fn table(summary: &Summary, style: Style) -> String {
 
 /// Everything above the tables.
 fn head(summary: &Summary, style: Style) -> String {
-    let (paint, verdict) = match summary.noise.level {
+    let mut text = wrap(&prose::machine(&summary.machine, &summary.harness), style.width, 2) + "\n";
+    text += &noise(&summary.noise, style);
+    if let Some(floor) = prose::floor(summary) {
+        text += &(wrap(&floor, style.width, 2) + "\n");
+    }
+    if summary.partial {
+        text += &partial(style);
+    }
+    text
+}
+
+/// That trials are missing.
+pub(super) fn partial(style: Style) -> String {
+    let partial = "The run is partial: it was interrupted, or its file cut off.";
+    format!("{}\n", style.paint(Paint::Yellow, partial))
+}
+
+/// The noise verdict, and what it rests on.
+pub(super) fn noise(noise: &Verdict, style: Style) -> String {
+    let (paint, verdict) = match noise.level {
         Level::Quiet => (Paint::Green, "The machine was quiet."),
         Level::Noisy => {
             (Paint::Yellow, "The machine was NOISY: figures may be off by more than their intervals say.")
         }
         Level::Unreliable => (Paint::Red, "The machine was UNRELIABLE: do not use these figures."),
     };
-    let mut text = wrap(&prose::machine(summary), style.width, 2) + "\n";
-    text += &format!("{}\n", style.paint(paint, &wrap(verdict, style.width, 2)));
-    for line in prose::noise(summary) {
+    let mut text = format!("{}\n", style.paint(paint, &wrap(verdict, style.width, 2)));
+    for line in prose::noise(noise) {
         text += &(bullet(&line, style) + "\n");
-    }
-    if let Some(floor) = prose::floor(summary) {
-        text += &(wrap(&floor, style.width, 2) + "\n");
-    }
-    if summary.partial {
-        let partial = "The run is partial: it was interrupted, or its file cut off.";
-        text += &format!("{}\n", style.paint(Paint::Yellow, partial));
     }
     text
 }

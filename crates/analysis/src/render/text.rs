@@ -2,13 +2,24 @@
 
 /// Longest text of a record that is printed, in characters: one record must not fill a terminal.
 const LONGEST: usize = 300;
+/// Longest sentence that is put together from such texts.
+const LONGEST_SENTENCE: usize = 1200;
 
 /// `text` without characters that command a terminal or turn its direction, in one line.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
+    plain_up_to(LONGEST, text)
+}
+
+/// The same for a sentence that may hold several texts of records.
+pub(crate) fn plain_sentence(text: &str) -> String {
+    plain_up_to(LONGEST_SENTENCE, text)
+}
+
+fn plain_up_to(longest: usize, text: &str) -> String {
     let unseen = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let safe = |c: char| if c.is_control() || unseen(c) { ' ' } else { c };
-    let mut safe: String = text.chars().take(LONGEST).map(safe).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    let mut safe: String = text.chars().take(longest).map(safe).collect();
+    if text.chars().nth(longest).is_some() {
         safe.push('…');
     }
     safe.trim().to_owned()
@@ -54,6 +65,12 @@ pub(super) fn listed(names: &[String], most: usize) -> String {
         more => format!(" and {more} more"),
     };
     names.iter().take(most).cloned().collect::<Vec<_>>().join(", ") + &more
+}
+
+/// `text` with its first letter in capitals.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
 
 /// A count in a round trip, with two decimals; `?` was not counted.

@@ -1,0 +1,140 @@
+//! `[[claim]]`: what was concluded, in a form that can be tested.
+
+use super::{
+    ExperimentError,
+    place::Source,
+    rows::listed_size,
+    schema::{self, Text},
+};
+use furlong_model::{Claim, ExperimentRow, Measure, Statement};
+use toml::Spanned;
+
+/// How far two rows may be apart that are said to be alike, unless the file says otherwise.
+const WITHIN: f64 = 1.1;
+
+pub(super) fn check(
+    source: &Source,
+    read: &[schema::Claim],
+    rows: &[ExperimentRow],
+    measure: &Measure,
+) -> Result<Vec<Claim>, ExperimentError> {
+    let claim = |claim: &schema::Claim| {
+        let context = Context { source, rows, measure };
+        let size_bytes = claim.size.as_ref().map(|size| context.size(size)).transpose()?;
+        Ok(Claim { text: source.text(&claim.text)?, states: context.statement(claim)?, size_bytes })
+    };
+    read.iter().map(claim).collect()
+}
+
+/// What a claim may refer to.
+struct Context<'a> {
+    source: &'a Source<'a>,
+    rows: &'a [ExperimentRow],
+    measure: &'a Measure,
+}
+
+impl Context<'_> {
+    fn statement(&self, claim: &schema::Claim) -> Result<Statement, ExperimentError> {
+        let statement = match claim {
+            schema::Claim { fastest: Some(row), faster: None, alike: None, best_size: None, .. } => {
+                Statement::Fastest(self.published(row)?)
+            }
+            schema::Claim {
+                faster: Some(row),
+                than: Some(than),
+                fastest: None,
+                alike: None,
+                best_size: None,
+                ..
+            } => {
+                let times = claim.times.as_ref().map(|times| self.source.real(times, "ratio", 1.0..=1e6));
+                let (row, than) = (self.row(row)?, self.other_row(than, row)?);
+                Statement::Faster { row, than, times: times.transpose()?.unwrap_or(1.0) }
+            }
+            schema::Claim { alike: Some(rows), fastest: None, faster: None, best_size: None, .. } => {
+                let within = claim.within.as_ref().map(|within| self.source.real(within, "ratio", 1.0..=1e6));
+                Statement::Alike { rows: self.two_rows(rows)?, within: within.transpose()?.unwrap_or(WITHIN) }
+            }
+            schema::Claim {
+                best_size: Some(size),
+                row: Some(row),
+                fastest: None,
+                faster: None,
+                alike: None,
+                ..
+            } => Statement::BestSize { size_bytes: self.size(size)?, row: self.published(row)? },
+            _ => {
+                return Err(self.source.wrong(
+                    &claim.text,
+                    "a claim states one thing: fastest = \"A\", or faster = \"A\" with than = \"B\", or \
+                     alike = [\"A\", \"B\"], or best_size = \"4KiB\" with row = \"A\"",
+                ));
+            }
+        };
+        self.belongs(claim, &statement)?;
+        Ok(statement)
+    }
+
+    /// Keys of another statement would be ignored, and whoever wrote them would not know.
+    fn belongs(&self, claim: &schema::Claim, statement: &Statement) -> Result<(), ExperimentError> {
+        let faster = matches!(statement, Statement::Faster { .. });
+        let alike = matches!(statement, Statement::Alike { .. });
+        let best = matches!(statement, Statement::BestSize { .. });
+        let keys = [
+            ("than", claim.than.as_ref().map(Spanned::span), faster),
+            ("times", claim.times.as_ref().map(Spanned::span), faster),
+            ("within", claim.within.as_ref().map(Spanned::span), alike),
+            ("row", claim.row.as_ref().map(Spanned::span), best),
+            ("size", claim.size.as_ref().map(Spanned::span), !best),
+        ];
+        let stray =
+            keys.into_iter().find_map(|(key, span, used)| span.filter(|_| !used).map(|span| (key, span)));
+        stray.map_or(Ok(()), |(key, span)| {
+            Err(self.source.error(span.start, format!("this kind of claim has no {key}: leave it out")))
+        })
+    }
+
+    fn size(&self, size: &Text) -> Result<usize, ExperimentError> {
+        let bytes = self.source.size(size)?;
+        listed_size(bytes, &self.measure.sizes_bytes).map_err(|reason| self.source.wrong(size, reason))
+    }
+
+    fn row(&self, name: &Text) -> Result<String, ExperimentError> {
+        let wanted = name.get_ref().trim();
+        if self.rows.iter().any(|row| row.name == wanted) {
+            return Ok(wanted.to_owned());
+        }
+        let known: Vec<_> = self.rows.iter().map(|row| row.name.as_str()).collect();
+        let reason = format!("no row is called '{wanted}'; there are: {}", known.join(", "));
+        Err(self.source.wrong(name, reason))
+    }
+
+    /// A row that has published figures to be compared with.
+    fn published(&self, name: &Text) -> Result<String, ExperimentError> {
+        let row = self.row(name)?;
+        let has_figures = |other: &ExperimentRow| other.name == row && !other.published.is_empty();
+        if self.rows.iter().any(has_figures) {
+            return Ok(row);
+        }
+        Err(self
+            .source
+            .wrong(name, format!("'{row}' has no published figures: claim something of a row that has")))
+    }
+
+    fn other_row(&self, name: &Text, than: &Text) -> Result<String, ExperimentError> {
+        let row = self.row(name)?;
+        if row == than.get_ref().trim() {
+            return Err(self
+                .source
+                .wrong(name, format!("'{row}' is compared with itself: name another row")));
+        }
+        Ok(row)
+    }
+
+    fn two_rows(&self, names: &Spanned<Vec<Text>>) -> Result<[String; 2], ExperimentError> {
+        let [first, second] = names.get_ref().as_slice() else {
+            return Err(self.source.wrong(names, "write two rows, as in alike = [\"A\", \"B\"]"));
+        };
+        Ok([self.row(first)?, self.other_row(second, first)?])
+    }
+}

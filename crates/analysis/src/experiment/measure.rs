@@ -1,0 +1,151 @@
+//! `[measure]`: how all rows are measured.
+
+use super::{
+    ExperimentError,
+    place::Source,
+    schema::{self, Text},
+};
+use furlong_model::{
+    Amount, Ask, ByteSize, Exchange, Figure, InvalidName, Measure, Pattern, Placement, Touch, Work,
+};
+use toml::{Spanned, Value};
+
+/// What is measured unless the file says otherwise.
+const TRIALS: u32 = 10;
+/// Most exchanges of one trial or of a published figure.
+const MOST_EXCHANGES: i64 = 1_000_000_000;
+/// The kind of experiment that exchanges nothing.
+const HANDOVER: &str = "handover";
+
+pub(super) fn check(source: &Source, read: &Spanned<schema::Measure>) -> Result<Measure, ExperimentError> {
+    let measure = read.get_ref();
+    let sizes_bytes = sizes(source, &measure.sizes)?;
+    let work = match measure.kind.get_ref().as_str() {
+        HANDOVER => handover(source, measure)?,
+        _ => exchange(source, read)?,
+    };
+    let place = measure.place.as_ref().map(|place| source.parsed(place)).transpose()?;
+    let trials = measure.trials.as_ref().map(|trials| source.whole(trials, "number of trials", 1..=1000));
+    Ok(Measure {
+        order_by: figure(source, &measure.order_by, &work)?,
+        work,
+        sizes_bytes,
+        place: place.unwrap_or(Placement::OtherCore),
+        trials: trials.transpose()?.unwrap_or(TRIALS),
+        note: source.optional_text(measure.note.as_ref())?,
+    })
+}
+
+/// A figure that this kind of work has.
+pub(super) fn figure(source: &Source, name: &Text, work: &Work) -> Result<Figure, ExperimentError> {
+    let has = |figure: &Figure| match work {
+        Work::Exchange(_) => figure.is_of_exchanges(),
+        Work::Handover { .. } => figure.is_of_handovers(),
+    };
+    let figure = name.get_ref().parse().ok().filter(has);
+    figure.ok_or_else(|| {
+        let known = Figure::ALL.into_iter().filter(has).map(Figure::name);
+        source.wrong(name, InvalidName::new("figure of this kind of experiment", name.get_ref(), known))
+    })
+}
+
+fn sizes(source: &Source, read: &Spanned<Vec<Text>>) -> Result<Vec<usize>, ExperimentError> {
+    let mut sizes = Vec::new();
+    for text in read.get_ref() {
+        let size = source.size(text)?;
+        if sizes.contains(&size) {
+            return Err(
+                source.wrong(text, format!("the size {} is there twice: write it once", text.get_ref()))
+            );
+        }
+        sizes.push(size);
+    }
+    if (1..=64).contains(&sizes.len()) {
+        return Ok(sizes);
+    }
+    Err(source.wrong(read, "write 1 to 64 sizes, as in sizes = [\"128\", \"4KiB\"]"))
+}
+
+fn handover(source: &Source, measure: &schema::Measure) -> Result<Work, ExperimentError> {
+    let exchanges = [
+        ("count", measure.count.as_ref().map(Spanned::span)),
+        ("total", measure.total.as_ref().map(Spanned::span)),
+        ("per_trial", measure.per_trial.as_ref().map(Spanned::span)),
+        ("ask", measure.ask.as_ref().map(Spanned::span)),
+        ("ask_by", measure.ask_by.as_ref().map(Spanned::span)),
+    ];
+    if let Some((key, Some(span))) = exchanges.into_iter().find(|(_, span)| span.is_some()) {
+        return Err(source.error(span.start, format!("a handover has no {key}: say how many repetitions")));
+    }
+    let touch = measure.touch.as_ref().map(|touch| source.parsed::<Touch>(touch)).transpose()?;
+    let Some(repetitions) = &measure.repetitions else {
+        return Err(source.wrong(&measure.kind, "a handover needs its repetitions, as in repetitions = 10"));
+    };
+    let repetitions = source.whole(repetitions, "number of repetitions", 1..=10_000)?;
+    Ok(Work::Handover { touch: touch.unwrap_or_default(), repetitions })
+}
+
+fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, ExperimentError> {
+    let measure = read.get_ref();
+    let pattern = measure.kind.get_ref().parse::<Pattern>().map_err(|_| {
+        let known = Pattern::ALL.map(Pattern::name).into_iter().chain([HANDOVER]);
+        source.wrong(&measure.kind, InvalidName::new("kind", measure.kind.get_ref(), known))
+    })?;
+    let of_handovers = [
+        ("touch", measure.touch.as_ref().map(Spanned::span)),
+        ("repetitions", measure.repetitions.as_ref().map(Spanned::span)),
+    ];
+    if let Some((key, Some(span))) = of_handovers.into_iter().find(|(_, span)| span.is_some()) {
+        return Err(source.error(span.start, format!("only a handover has {key}: leave it out")));
+    }
+    let count = match (&measure.count, &measure.total) {
+        (Some(count), None) => Amount::Exchanges(source.whole(count, "count", 1..=MOST_EXCHANGES)?),
+        (None, Some(total)) => Amount::Bytes(source.size(total)? as u64),
+        (Some(count), Some(_)) => {
+            return Err(source.wrong(count, "count and total say the same thing twice: write one of them"));
+        }
+        (None, None) => {
+            let reason = "say what the figures are of: count = 1000 exchanges, or total = \"1GiB\"";
+            return Err(source.wrong(&measure.kind, reason));
+        }
+    };
+    let per_trial = measure.per_trial.as_ref().map(|amount| amount_of(source, amount)).transpose()?;
+    let ask = ask(source, measure, pattern)?;
+    Ok(Work::Exchange(Exchange { pattern, ask, count, per_trial: per_trial.unwrap_or(count) }))
+}
+
+/// A number of exchanges, or bytes as text.
+fn amount_of(source: &Source, value: &Spanned<Value>) -> Result<Amount, ExperimentError> {
+    let amount = match value.get_ref() {
+        Value::Integer(count) if (1..=MOST_EXCHANGES).contains(count) => {
+            u64::try_from(*count).ok().map(Amount::Exchanges)
+        }
+        Value::String(size) => match size.parse::<ByteSize>().map_err(|error| source.wrong(value, error))? {
+            ByteSize(0) => None,
+            ByteSize(bytes) => Some(Amount::Bytes(bytes as u64)),
+        },
+        _ => None,
+    };
+    let reason =
+        format!("per_trial is a number of exchanges up to {MOST_EXCHANGES}, or bytes as in \"64MiB\"");
+    amount.ok_or_else(|| source.wrong(value, reason))
+}
+
+fn ask(source: &Source, measure: &schema::Measure, pattern: Pattern) -> Result<Option<Ask>, ExperimentError> {
+    let by = measure.ask_by.as_ref().map(|by| source.identifier(by)).transpose()?;
+    match (&measure.ask, pattern) {
+        (Some(ask), Pattern::Request) => Ok(Some(Ask { size_bytes: source.size(ask)?, by })),
+        (Some(ask), _) => {
+            Err(source.wrong(ask, "only a request asks: leave ask out, or write kind = \"request\""))
+        }
+        (None, Pattern::Request) => {
+            Err(source.wrong(&measure.kind, "a request needs the size of what asks, as in ask = \"1\""))
+        }
+        (None, _) => match &measure.ask_by {
+            Some(by) => {
+                Err(source.wrong(by, "only a request asks: leave ask_by out, or write kind = \"request\""))
+            }
+            None => Ok(None),
+        },
+    }
+}

@@ -1,0 +1,216 @@
+//! `[[row]]` and `[[start]]`: what is compared, with its published figures.
+
+use super::{
+    ExperimentError, measure,
+    place::Source,
+    schema::{self, Text},
+};
+use furlong_model::{
+    ByteSize, ExperimentRow, ExperimentStart, Figure, Measure, Published, Target, Wait, Work, format_bytes,
+};
+use std::collections::BTreeMap;
+use toml::{Spanned, Value};
+
+/// Most rows of an experiment.
+const MOST_ROWS: usize = 200;
+/// Largest published figure.
+const LARGEST: f64 = 1e15;
+/// The one key among a row's figures that is none.
+const SIZE: &str = "size";
+
+pub(super) fn check(
+    source: &Source,
+    read: &[schema::Row],
+    measure: &Measure,
+) -> Result<Vec<ExperimentRow>, ExperimentError> {
+    let mut rows: Vec<ExperimentRow> = Vec::new();
+    for entry in read {
+        let row = row(source, entry, measure)?;
+        if rows.iter().any(|other| other.name == row.name) {
+            let reason = format!("a row called '{}' is there already: give each its own name", row.name);
+            return Err(source.wrong(&entry.name, reason));
+        }
+        let same = |other: &&ExperimentRow| other.target.is_some() && other.target == row.target;
+        if let Some(other) = rows.iter().find(same) {
+            let reason = format!(
+                "'{}' is measured for '{}' already: each is measured once",
+                target_name(&row),
+                other.name
+            );
+            return Err(source.wrong(&entry.name, reason));
+        }
+        if rows.len() == MOST_ROWS {
+            return Err(source.wrong(&entry.name, format!("there are more than {MOST_ROWS} rows")));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn target_name(row: &ExperimentRow) -> String {
+    row.target.as_ref().map_or_else(String::new, Target::name)
+}
+
+fn row(source: &Source, read: &schema::Row, measure: &Measure) -> Result<ExperimentRow, ExperimentError> {
+    let target = target(source, read, measure)?;
+    let mut published: Vec<Published> = Vec::new();
+    for figures in &read.published {
+        let figures_read = self::figures(source, figures, measure)?;
+        if published.iter().any(|other| other.size_bytes == figures_read.size_bytes) {
+            let size = format_bytes(figures_read.size_bytes);
+            return Err(
+                source.wrong(figures, format!("there are figures of {size} already: write them once"))
+            );
+        }
+        published.push(figures_read);
+    }
+    Ok(ExperimentRow {
+        name: source.name(&read.name)?,
+        target,
+        counterpart: source.optional_text(read.counterpart.as_ref())?,
+        missing: source.optional_text(read.missing.as_ref())?,
+        remark: source.optional_text(read.remark.as_ref())?,
+        published,
+        system_calls: system_calls(source, &read.system_calls)?,
+    })
+}
+
+fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Option<Target>, ExperimentError> {
+    let handover = matches!(measure.work, Work::Handover { .. });
+    match (&read.row, &read.backing) {
+        (Some(row), None) if !handover => mechanism_and_wait(source, row).map(Some),
+        (None, Some(backing)) if handover => {
+            source.parsed(backing).map(|backing| Some(Target::Backing(backing)))
+        }
+        (Some(row), _) if handover => {
+            Err(source.wrong(row, "a handover has backings and no rows, as in backing = \"tmpfs\""))
+        }
+        (_, Some(backing)) => {
+            Err(source
+                .wrong(backing, "only a handover has backings: write a row, as in row = \"pipe/block\""))
+        }
+        (None, None) if read.missing.is_some() => Ok(None),
+        _ => {
+            let what = if handover { "backing = \"tmpfs\"" } else { "row = \"pipe/block\"" };
+            let reason = format!("say what is measured, as in {what}, or why nothing is: missing = \"…\"");
+            Err(source.wrong(&read.name, reason))
+        }
+    }
+}
+
+fn mechanism_and_wait(source: &Source, row: &Text) -> Result<Target, ExperimentError> {
+    let Some((mechanism, wait)) = row.get_ref().split_once('/') else {
+        let reason = format!("'{}' is no row: write mechanism/wait, as in pipe/block", row.get_ref());
+        return Err(source.wrong(row, reason));
+    };
+    let wait: Wait = wait.parse().map_err(|error| source.wrong(row, error))?;
+    let mechanism = source.identifier(&Spanned::new(row.span(), mechanism.to_owned()))?;
+    Ok(Target::Row { mechanism, wait })
+}
+
+/// The published figures of one size. Where there is one size only, it need not be named.
+fn figures(
+    source: &Source,
+    read: &Spanned<BTreeMap<Text, Spanned<Value>>>,
+    measure: &Measure,
+) -> Result<Published, ExperimentError> {
+    let (mut size_bytes, mut figures) = (None, BTreeMap::new());
+    for (key, value) in read.get_ref() {
+        if key.get_ref() == SIZE {
+            size_bytes = Some(size_of(source, value, &measure.sizes_bytes)?);
+            continue;
+        }
+        let figure = measure::figure(source, key, &measure.work)?;
+        figures.insert(figure, figure_of(source, figure, value, measure.order_by)?);
+    }
+    let size_bytes = match (size_bytes, measure.sizes_bytes.as_slice()) {
+        (Some(size), _) | (None, &[size]) => size,
+        _ => return Err(source.wrong(read, "say of which size the figures are, as in size = \"4KiB\"")),
+    };
+    if figures.is_empty() {
+        return Err(source.wrong(read, "there is no figure: add one, as in real_s = 6.9"));
+    }
+    Ok(Published { size_bytes, figures })
+}
+
+fn size_of(source: &Source, value: &Spanned<Value>, sizes: &[usize]) -> Result<usize, ExperimentError> {
+    let Value::String(text) = value.get_ref() else {
+        return Err(source.wrong(value, "a size is text, as in size = \"4KiB\""));
+    };
+    let ByteSize(bytes) = text.parse().map_err(|error| source.wrong(value, error))?;
+    listed_size(bytes, sizes).map_err(|reason| source.wrong(value, reason))
+}
+
+/// `bytes` if it is one of the experiment's sizes.
+pub(super) fn listed_size(bytes: usize, sizes: &[usize]) -> Result<usize, String> {
+    if sizes.contains(&bytes) {
+        return Ok(bytes);
+    }
+    let known: Vec<_> = sizes.iter().map(|size| format_bytes(*size)).collect();
+    Err(format!("{} is none of the sizes of [measure]: {}", format_bytes(bytes), known.join(", ")))
+}
+
+/// A figure that is divided by must be more than nothing.
+fn figure_of(
+    source: &Source,
+    figure: Figure,
+    value: &Spanned<Value>,
+    order_by: Figure,
+) -> Result<f64, ExperimentError> {
+    let number = match value.get_ref() {
+        Value::Integer(whole) => Some(*whole as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    };
+    let above_nothing = |number: &f64| *number > 0.0 || figure != order_by;
+    let number = number.filter(|number| (0.0..=LARGEST).contains(number)).filter(above_nothing);
+    number.ok_or_else(|| {
+        let least = if figure == order_by { "above 0, since rows are ordered by it" } else { "of 0 or more" };
+        source.wrong(value, format!("{figure} is a number {least}"))
+    })
+}
+
+fn system_calls(
+    source: &Source,
+    read: &BTreeMap<Text, Spanned<i64>>,
+) -> Result<BTreeMap<String, u64>, ExperimentError> {
+    let call = |(name, count): (&Text, &Spanned<i64>)| {
+        Ok((source.name(name)?, source.whole(count, "number of calls", 0..=1_000_000_000_000)?))
+    };
+    read.iter().map(call).collect()
+}
+
+pub(super) fn check_starts(
+    source: &Source,
+    read: &[schema::Start],
+) -> Result<Vec<ExperimentStart>, ExperimentError> {
+    let mut starts: Vec<ExperimentStart> = Vec::new();
+    for entry in read {
+        let start = start(source, entry)?;
+        if starts.iter().any(|other| other.name == start.name) {
+            let reason = format!("a start called '{}' is there already: give each its own name", start.name);
+            return Err(source.wrong(&entry.name, reason));
+        }
+        starts.push(start);
+    }
+    Ok(starts)
+}
+
+fn start(source: &Source, read: &schema::Start) -> Result<ExperimentStart, ExperimentError> {
+    let ms = |value: &Option<Spanned<f64>>| {
+        value.as_ref().map(|ms| source.real(ms, "time in milliseconds", 0.0..=1e9)).transpose()
+    };
+    if read.method.is_none() && read.missing.is_none() {
+        let reason =
+            "say how processes are started, as in method = \"posix-spawn\", or why none is: missing = \"…\"";
+        return Err(source.wrong(&read.name, reason));
+    }
+    Ok(ExperimentStart {
+        name: source.name(&read.name)?,
+        method: read.method.as_ref().map(|method| source.parsed(method)).transpose()?,
+        counterpart: source.optional_text(read.counterpart.as_ref())?,
+        missing: source.optional_text(read.missing.as_ref())?,
+        first_ms: ms(&read.first_ms)?,
+        later_ms: ms(&read.later_ms)?,
+    })
+}

@@ -1,0 +1,99 @@
+//! The keys of an experiment's file. Each value knows where it stands, so that an error can name the line.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::{Spanned, Value};
+
+/// Text and its place.
+pub(super) type Text = Spanned<String>;
+
+/// A whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub name: Text,
+    pub title: Text,
+    pub author: Option<Text>,
+    pub source: Option<Text>,
+    pub year: Option<Spanned<i64>>,
+    pub machine: Option<Text>,
+    pub measure: Spanned<Measure>,
+    #[serde(default)]
+    pub row: Vec<Row>,
+    #[serde(default)]
+    pub start: Vec<Start>,
+    #[serde(default)]
+    pub claim: Vec<Claim>,
+    #[serde(default)]
+    pub fault: Vec<Fault>,
+}
+
+/// `[measure]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Measure {
+    pub kind: Text,
+    pub sizes: Spanned<Vec<Text>>,
+    pub place: Option<Text>,
+    pub trials: Option<Spanned<i64>>,
+    pub order_by: Text,
+    pub note: Option<Text>,
+    pub count: Option<Spanned<i64>>,
+    pub total: Option<Text>,
+    pub per_trial: Option<Spanned<Value>>,
+    pub ask: Option<Text>,
+    pub ask_by: Option<Text>,
+    pub touch: Option<Text>,
+    pub repetitions: Option<Spanned<i64>>,
+}
+
+/// `[[row]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Row {
+    pub name: Text,
+    pub row: Option<Text>,
+    pub backing: Option<Text>,
+    pub counterpart: Option<Text>,
+    pub missing: Option<Text>,
+    pub remark: Option<Text>,
+    #[serde(default)]
+    pub published: Vec<Spanned<BTreeMap<Text, Spanned<Value>>>>,
+    #[serde(default)]
+    pub system_calls: BTreeMap<Text, Spanned<i64>>,
+}
+
+/// `[[start]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Start {
+    pub name: Text,
+    pub method: Option<Text>,
+    pub counterpart: Option<Text>,
+    pub missing: Option<Text>,
+    pub first_ms: Option<Spanned<f64>>,
+    pub later_ms: Option<Spanned<f64>>,
+}
+
+/// `[[claim]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Claim {
+    pub text: Text,
+    pub size: Option<Text>,
+    pub fastest: Option<Text>,
+    pub faster: Option<Text>,
+    pub than: Option<Text>,
+    pub times: Option<Spanned<f64>>,
+    pub alike: Option<Spanned<Vec<Text>>>,
+    pub within: Option<Spanned<f64>>,
+    pub best_size: Option<Text>,
+    pub row: Option<Text>,
+}
+
+/// `[[fault]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fault {
+    pub text: Text,
+}

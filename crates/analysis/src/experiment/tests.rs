@@ -1,0 +1,309 @@
+//! Experiments that are read, and each mistake with the line that it is in.
+
+use super::{published, read_experiment};
+use furlong_model::{Amount, Experiment, Figure, Pattern, Placement, Statement, Target, Touch, Work};
+use proptest::prelude::*;
+
+/// A small file in which every line is needed or used.
+const MINE: &str = r#"name = "mine"
+title = "Two of my own"
+year = 2026
+[measure]
+kind = "round-trip"
+sizes = ["100", "4KiB"]
+count = 1000
+order_by = "mean_us"
+
+[[row]]
+name = "A"
+row = "pipe/block"
+published = [
+  { size = "100", mean_us = 5 },
+  { size = "4KiB", mean_us = 6.5, user_s = 0 },
+]
+
+[[row]]
+name = "B"
+row = "unix-stream/block"
+
+[[claim]]
+text = "A is faster."
+faster = "A"
+than = "B"
+"#;
+
+fn read(text: &str) -> Experiment {
+    read_experiment(text, "mine.toml").unwrap()
+}
+
+/// The five, by name.
+fn all() -> Vec<Experiment> {
+    published().iter().map(|(name, text)| read_experiment(text, name).unwrap()).collect()
+}
+
+/// What is said of `MINE` with `old` replaced.
+fn said(old: &str, new: &str) -> String {
+    assert!(MINE.contains(old), "{old}");
+    let text = MINE.replacen(old, new, 1);
+    read_experiment(&text, "mine.toml").unwrap_err().to_string()
+}
+
+#[test]
+fn the_five_read_and_bear_the_name_of_their_file() {
+    let names: Vec<_> = all().into_iter().map(|experiment| experiment.name).collect();
+    let files: Vec<_> = published().iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, files);
+    assert!(all().iter().all(|experiment| experiment.machine.is_some() && experiment.source.is_some()));
+}
+
+#[test]
+fn the_five_have_every_published_figure() {
+    let figures = |experiment: &Experiment| -> usize {
+        let of_rows = experiment.rows.iter().flat_map(|row| &row.published).map(|size| size.figures.len());
+        let starts = experiment.starts.iter().flat_map(|start| [start.first_ms, start.later_ms]).flatten();
+        of_rows.sum::<usize>() + starts.count()
+    };
+    let counts: Vec<_> = all().iter().map(figures).collect();
+    assert_eq!(counts, [5 * 3, 5 * 4, 10 * 4 + 8, 5 * 2, 8 * 2]);
+    let calls: usize = all()[1].rows.iter().map(|row| row.system_calls.len()).sum();
+    assert_eq!(calls, 5 * 11);
+}
+
+#[test]
+fn the_five_are_measured_as_published() {
+    let all = all();
+    let count = |experiment: &Experiment, size| match &experiment.measure.work {
+        Work::Exchange(exchange) => exchange.count.exchanges(size),
+        Work::Handover { repetitions, .. } => u64::from(*repetitions),
+    };
+    assert_eq!(count(&all[0], 128), 500_000);
+    assert_eq!(count(&all[1], 100 << 20), 10);
+    assert_eq!(count(&all[2], 32 << 10), 32_768);
+    assert_eq!(count(&all[3], 128), 10_000);
+    assert_eq!(all[0].measure.place, Placement::SameCore);
+    assert_eq!(all[1].measure.sizes_bytes, [104_857_600]);
+    let Work::Exchange(blocks) = &all[2].measure.work else { panic!("{:?}", all[2].measure.work) };
+    assert_eq!((blocks.pattern, blocks.per_trial), (Pattern::Request, Amount::Bytes(128 << 20)));
+    assert_eq!(blocks.ask.as_ref().map(|ask| ask.size_bytes), Some(1));
+}
+
+#[test]
+fn a_users_own_file_is_read_with_its_defaults() {
+    let mine = read(MINE);
+    assert_eq!((mine.year, mine.author), (Some(2026), None));
+    assert_eq!((mine.measure.trials, mine.measure.place), (10, Placement::OtherCore));
+    let Work::Exchange(exchange) = mine.measure.work else { panic!("{:?}", mine.measure.work) };
+    assert_eq!(exchange.per_trial, Amount::Exchanges(1000));
+    assert_eq!(mine.rows[0].published[1].figures[&Figure::MeanUs], 6.5);
+    assert_eq!(mine.rows[1].target.as_ref().map(Target::name), Some("unix-stream/block".to_owned()));
+    let faster = Statement::Faster { row: "A".into(), than: "B".into(), times: 1.0 };
+    assert_eq!(mine.claims[0].states, faster);
+}
+
+#[test]
+fn the_example_of_the_documentation_reads() {
+    let page = include_str!("../../../../experiments/README.md");
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let mine = read(example);
+    assert_eq!(mine.name, "mine");
+    assert!(!mine.rows.is_empty() && !mine.claims.is_empty());
+}
+
+#[test]
+fn every_key_is_documented() {
+    let page = include_str!("../../../../experiments/README.md");
+    let schema = include_str!("schema.rs");
+    let fields = schema.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
+    for (field, _) in fields {
+        assert!(page.contains(&format!("`{field}`")), "{field} is not in experiments/README.md");
+    }
+    for figure in Figure::ALL {
+        assert!(page.contains(&format!("`{figure}`")), "{figure} is not in experiments/README.md");
+    }
+}
+
+#[test]
+fn a_handover_has_backings() {
+    let text = "name = \"h\"\ntitle = \"t\"\n[measure]\nkind = \"handover\"\nsizes = [\"1MiB\"]\nrepetitions = 3\n\
+                touch = \"line\"\norder_by = \"real_s\"\n[[row]]\nname = \"a\"\nbacking = \"tmpfs\"\n";
+    let Work::Handover { touch, repetitions } = read(text).measure.work else { panic!() };
+    assert_eq!((touch, repetitions), (Touch::Line, 3));
+    let wrong = |old: &str, new: &str| {
+        read_experiment(&text.replacen(old, new, 1), "h.toml").unwrap_err().to_string()
+    };
+    assert!(
+        wrong("backing = \"tmpfs\"", "row = \"pipe/block\"")
+            .starts_with("h.toml:11: a handover has backings")
+    );
+    assert!(
+        wrong("tmpfs", "ramdisk")
+            .starts_with("h.toml:11: no backing is called 'ramdisk'; there are: anonymous")
+    );
+    assert!(
+        wrong("real_s", "mean_us")
+            .starts_with("h.toml:8: no figure of this kind of experiment is called 'mean_us'")
+    );
+    assert!(wrong("touch = \"line\"", "count = 7").starts_with("h.toml:7: a handover has no count"));
+    assert!(wrong("repetitions = 3\n", "").starts_with("h.toml:4: a handover needs its repetitions"));
+    assert!(wrong("repetitions = 3\n", "repetitions = 0\n").contains(":6: 0 is no number of repetitions"));
+}
+
+#[test]
+fn each_mistake_is_told_with_its_line() {
+    for (old, new, expected) in [
+        ("name = \"mine\"\n", "", "mine.toml:1: missing field `name`"),
+        ("title", "titel", "mine.toml:2: unknown field `titel`, expected one of `name`, `title`"),
+        ("\"Two of my own\"", "\" \"", "mine.toml:2: the text is empty"),
+        (
+            "\"mine\"",
+            "\"My own\"",
+            "mine.toml:1: 'My own' is no name: write small letters, digits and hyphens",
+        ),
+        ("2026", "26", "mine.toml:3: 26 is no year: write a whole number from 1960 to 2999"),
+        ("2026", "\"2026\"", "mine.toml:3: invalid type: string \"2026\", expected i64"),
+        (
+            "round-trip",
+            "ping",
+            "mine.toml:5: no kind is called 'ping'; there are: round-trip, one-way, request, handover",
+        ),
+        (
+            "4KiB\"]",
+            "12XB\"]",
+            "mine.toml:6: '12XB' is no size: write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB",
+        ),
+        ("[\"100\", \"4KiB\"]", "[]", "mine.toml:6: write 1 to 64 sizes"),
+        ("\"4KiB\"]", "\"100\"]", "mine.toml:6: the size 100 is there twice"),
+        ("\"100\", ", "\"0\", ", "mine.toml:6: a size of 0 bytes carries nothing"),
+        (
+            "count = 1000",
+            "count = 0",
+            "mine.toml:7: 0 is no count: write a whole number from 1 to 1000000000",
+        ),
+        ("count = 1000", "total = \"1TB\"", "mine.toml:7: '1TB' is no size"),
+        ("count = 1000", "", "mine.toml:5: say what the figures are of"),
+        (
+            "count = 1000",
+            "count = 1\ntotal = \"1KiB\"",
+            "mine.toml:7: count and total say the same thing twice",
+        ),
+        ("count = 1000", "count = 1\nper_trial = 1.5", "mine.toml:8: per_trial is a number of exchanges"),
+        ("count = 1000", "count = 1\ntrials = 1001", "mine.toml:8: 1001 is no number of trials"),
+        (
+            "count = 1000",
+            "count = 1\nplace = \"here\"",
+            "mine.toml:8: no placement is called 'here'; there are: other-core",
+        ),
+        ("count = 1000", "count = 1\nask = \"1\"", "mine.toml:8: only a request asks"),
+        ("count = 1000", "count = 1\nask_by = \"tcp\"", "mine.toml:8: only a request asks"),
+        ("count = 1000", "count = 1\ntouch = \"byte\"", "mine.toml:8: only a handover has touch"),
+        ("round-trip", "request", "mine.toml:5: a request needs the size of what asks"),
+        ("order_by = \"mean_us\"", "", "mine.toml:4: missing field `order_by`"),
+        (
+            "by = \"mean_us\"",
+            "by = \"mean_ms\"",
+            "mine.toml:8: no figure of this kind of experiment is called 'mean_ms'; there are: real_s",
+        ),
+        (
+            "by = \"mean_us\"",
+            "by = \"steady_ms\"",
+            "mine.toml:8: no figure of this kind of experiment is called 'steady_ms'",
+        ),
+        ("pipe/block", "pipe+", "mine.toml:12: 'pipe+' is no row: write mechanism/wait, as in pipe/block"),
+        ("pipe/block", "pipe/sleep", "mine.toml:12: no wait is called 'sleep'; there are: block, spin"),
+        ("pipe/block", "Pipe!/block", "mine.toml:12: 'Pipe!' is no name"),
+        (
+            "row = \"pipe/block\"",
+            "",
+            "mine.toml:11: say what is measured, as in row = \"pipe/block\", or why nothing is",
+        ),
+        ("row = \"pipe/block\"", "backing = \"tmpfs\"", "mine.toml:12: only a handover has backings"),
+        ("size = \"4KiB\", mean", "mean", "mine.toml:15: say of which size the figures are"),
+        (
+            "size = \"4KiB\"",
+            "size = \"8KiB\"",
+            "mine.toml:15: 8KiB is none of the sizes of [measure]: 100B, 4KiB",
+        ),
+        ("size = \"4KiB\"", "size = 4096", "mine.toml:15: a size is text"),
+        ("size = \"4KiB\"", "size = \"100\"", "mine.toml:15: there are figures of 100B already"),
+        ("user_s = 0", "user = 0", "mine.toml:15: no figure of this kind of experiment is called 'user'"),
+        ("user_s = 0", "user_s = -1", "mine.toml:15: user_s is a number of 0 or more"),
+        ("user_s = 0", "user_s = nan", "mine.toml:15: user_s is a number of 0 or more"),
+        (
+            "mean_us = 5",
+            "mean_us = 0",
+            "mine.toml:14: mean_us is a number above 0, since rows are ordered by it",
+        ),
+        ("mean_us = 5", "mean_us = \"5\"", "mine.toml:14: mean_us is a number above 0"),
+        (", mean_us = 5", "", "mine.toml:14: there is no figure"),
+        ("name = \"B\"", "name = \"A\"", "mine.toml:19: a row called 'A' is there already"),
+        ("unix-stream/block", "pipe/block", "mine.toml:19: 'pipe/block' is measured for 'A' already"),
+        ("faster = \"A\"", "faster = \"C\"", "mine.toml:24: no row is called 'C'; there are: A, B"),
+        ("than = \"B\"", "than = \"A\"", "mine.toml:25: 'A' is compared with itself"),
+        ("than = \"B\"", "than = \"B\"\ntimes = 0.5", "mine.toml:26: 0.5 is no ratio"),
+        ("than = \"B\"", "", "mine.toml:23: a claim states one thing"),
+        ("than = \"B\"", "than = \"B\"\nsize = \"1KiB\"", "mine.toml:26: 1KiB is none of the sizes"),
+        ("than = \"B\"", "than = \"B\"\nwithin = 1.5", "mine.toml:26: this kind of claim has no within"),
+        ("faster = \"A\"\nthan = \"B\"", "fastest = \"B\"", "mine.toml:24: 'B' has no published figures"),
+        ("faster = \"A\"\nthan = \"B\"", "alike = [\"A\"]", "mine.toml:24: write two rows"),
+        ("faster = \"A\"\nthan = \"B\"", "best_size = \"4KiB\"", "mine.toml:23: a claim states one thing"),
+        ("[[claim]]", "[[claim", "mine.toml:22: "),
+        ("[[claim]]", "[[start]]\nname = \"s\"\n[[claim]]", "mine.toml:23: say how processes are started"),
+        (
+            "[[claim]]",
+            "[[start]]\nname = \"s\"\nmethod = \"clone\"\n[[claim]]",
+            "mine.toml:24: no way to start a process is called 'clone'",
+        ),
+        (
+            "[[claim]]",
+            "[[start]]\nname = \"s\"\nmethod = \"fork\"\nfirst_ms = -1\n[[claim]]",
+            "mine.toml:25: -1 is no time in milliseconds",
+        ),
+    ] {
+        let said = said(old, new);
+        assert!(said.starts_with(expected), "{old:?} -> {new:?}\nsaid     {said}\nexpected {expected}");
+    }
+}
+
+#[test]
+fn nothing_to_compare_and_too_much_text_are_refused() {
+    let (head, _) = MINE.split_once("[[row]]").unwrap();
+    let empty = read_experiment(head, "mine.toml").unwrap_err();
+    assert!(empty.to_string().starts_with("mine.toml:1: there is nothing to compare"), "{empty}");
+    let long = format!("{MINE}#{}", "x".repeat(super::LONGEST_FILE));
+    assert!(read_experiment(&long, "mine.toml").unwrap_err().reason.starts_with("the file is longer than"));
+    let wordy = said("Two of my own", &"x".repeat(301));
+    assert_eq!(wordy, "mine.toml:2: the text has 301 characters, and may have 300");
+}
+
+#[test]
+fn errors_do_not_command_a_terminal() {
+    let error = read_experiment("name = 1\n\u{1b}[2J = 2", "\u{1b}[2J.toml").unwrap_err().to_string();
+    assert!(!error.contains(char::is_control), "{error:?}");
+    let word = said("round-trip", "\\u001b[2J").contains(char::is_control);
+    assert!(!word);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Damaged files are read or refused, and the line that an error names is in the file.
+    #[test]
+    fn no_damage_makes_the_reader_panic(
+        which in 0..6_usize,
+        hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..6),
+    ) {
+        let intact = published().get(which).map_or(MINE, |(_, text)| *text);
+        let tokens = ["\"", "[", "]", "{", "}", "=", "\n", "0", "-1", "1e999", "nan", "name", "[[row]]", "#", "\u{0}",
+            "\"\"\"", "9223372036854775807", "size", ",", "é"];
+        let mut letters: Vec<String> = intact.chars().map(String::from).collect();
+        for (at, token) in hits {
+            let at = at.index(letters.len());
+            letters[at] = (*token.get(&tokens)).to_owned();
+        }
+        let text = letters.concat();
+        if let Err(error) = read_experiment(&text, "mine.toml") {
+            prop_assert!((1..=text.lines().count() + 1).contains(&error.line), "{}", error);
+        }
+    }
+}

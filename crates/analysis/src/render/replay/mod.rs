@@ -1,0 +1,27 @@
+//! A replay as text: then and now side by side, for a terminal, for Markdown, for a spreadsheet and for programs.
+
+mod csv;
+mod figures;
+mod markdown;
+mod matrix;
+mod prose;
+mod racehorse;
+mod sheet;
+mod tables;
+mod terminal;
+
+pub use csv::replay_csv;
+pub use markdown::replay_markdown;
+pub use racehorse::replay_racehorse;
+pub use terminal::replay_table;
+
+use super::object::object;
+use crate::Replay;
+
+/// One JSON object: [`Replay`] says what each field means, and reads it back.
+pub fn replay_json(replay: &Replay) -> String {
+    object(replay)
+}
+
+#[cfg(test)]
+mod tests;

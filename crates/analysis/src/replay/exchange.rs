@@ -1,0 +1,141 @@
+//! The figures of a row that exchanges messages. What a write-up calls a message is one exchange: there and back,
+//! unless the pattern is one way.
+
+use super::{
+    ReplayRow, ReplayStatus,
+    figures::{per_round_trip, table},
+};
+use crate::{Distribution, Mixture, Run, Summary, exchange::tidy};
+use furlong_model::{
+    Case, Exchange, Experiment, Figure, Measurement, Outcome, Pattern, Unavailable, Wait, Work,
+};
+use serde::{Deserialize, Serialize};
+
+/// The times of single exchanges over all trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Durations {
+    /// Exchanges that were timed.
+    pub exchanges: u64,
+    /// Time that they took, in nanoseconds.
+    pub total_ns: u64,
+    /// Exchanges to one reading of the clock: above 1 the figures below are of means of that many.
+    pub exchanges_per_sample: u32,
+    /// The mean, in nanoseconds.
+    pub mean_ns: f64,
+    /// The shortest, in nanoseconds, to the resolution of the histogram.
+    pub min_ns: f64,
+    /// The longest, in nanoseconds.
+    pub max_ns: f64,
+    /// The standard deviation within and between trials, in nanoseconds.
+    pub stddev_ns: f64,
+}
+
+/// `empty` with the figures of the trials of its row and size, or with what the records say instead.
+pub(super) fn row(
+    run: &Run,
+    summary: &Summary,
+    experiment: &Experiment,
+    (mechanism, wait): (&str, Wait),
+    empty: ReplayRow,
+) -> ReplayRow {
+    let Work::Exchange(exchange) = &experiment.measure.work else { return empty };
+    let Some(asked) = experiment.measure.case(mechanism, wait, empty.size_bytes) else { return empty };
+    let Some(case) = tried(run, experiment, asked) else { return empty };
+    let trouble = summary.skipped.iter().find(|entry| entry.case == case);
+    let corrupted = trouble.is_some_and(crate::Skipped::is_corruption);
+    let empty = ReplayRow { carried_bytes: case.size_bytes, corrupted, ..empty };
+    let why = trouble.map(|entry| Unavailable::new(entry.reason.clone(), entry.remedy.clone()));
+    let Some(sound) = summary.rows.iter().find(|row| row.case == case) else {
+        return match trouble.zip(why) {
+            Some((entry, why)) => empty.instead(entry.status.into(), why),
+            None => empty,
+        };
+    };
+    let trials = measured(run, &case);
+    let size_bytes = empty.size_bytes;
+    let figures = figures(experiment);
+    let measured = table(&figures, &trials, |figure, trial| value(figure, trial, exchange, size_bytes));
+    let durations = durations(&trials);
+    let none = || Unavailable::new("", "");
+    let kept = empty.instead(ReplayStatus::Measured, why.unwrap_or_else(none));
+    ReplayRow { measured, durations, trials: trials.len(), verified: sound.verified, ..kept }
+}
+
+/// The case as it was asked for if there are trials of it; else the same with the one size that a notification has.
+fn tried(run: &Run, experiment: &Experiment, asked: Case) -> Option<Case> {
+    let cases = || run.trials.iter().map(|trial| &trial.case);
+    if cases().any(|case| *case == asked) {
+        return Some(asked);
+    }
+    let sizes = &experiment.measure.sizes_bytes;
+    let of_its_own = |case: &&Case| {
+        let same = Case { size_bytes: case.size_bytes, ..asked.clone() };
+        **case == same && !sizes.contains(&case.size_bytes)
+    };
+    cases().find(of_its_own).cloned()
+}
+
+fn measured<'a>(run: &'a Run, case: &Case) -> Vec<&'a Measurement> {
+    let of_case = run.trials.iter().filter(|trial| trial.case == *case);
+    let measurements = of_case.filter_map(|trial| match &trial.outcome {
+        Outcome::Measured(measurement) => Some(measurement),
+        _ => None,
+    });
+    measurements.collect()
+}
+
+/// What the rows of an experiment have: what was published, and one figure that tells more.
+fn figures(experiment: &Experiment) -> Vec<Figure> {
+    let published = experiment.rows.iter().flat_map(|row| &row.published);
+    let mut figures: Vec<_> = published.flat_map(|size| size.figures.keys().copied()).collect();
+    figures.push(experiment.measure.order_by);
+    figures.push(match &experiment.measure.work {
+        Work::Exchange(Exchange { pattern: Pattern::OneWay | Pattern::Request, .. }) => {
+            Figure::GigabytesPerSecond
+        }
+        _ => Figure::MedianUs,
+    });
+    figures.sort_unstable();
+    figures.dedup();
+    figures
+}
+
+/// One trial's value, scaled from its own exchanges to those of the publication.
+fn value(figure: Figure, trial: &Measurement, exchange: &Exchange, size_bytes: usize) -> Option<f64> {
+    let count = exchange.count.exchanges(size_bytes) as f64;
+    let each_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
+    Some(match figure {
+        Figure::RealS => each_ns * count / 1e9,
+        Figure::TotalMs => each_ns * count / 1e6,
+        Figure::MeanUs => each_ns / 1e3,
+        Figure::MedianUs => Distribution::decode(&trial.histogram).ok()?.median_ns() / 1e3,
+        Figure::MessagesPerSecond => 1e9 / each_ns,
+        // Bytes a nanosecond are gigabytes a second.
+        Figure::GigabytesPerSecond => size_bytes as f64 / each_ns,
+        Figure::UserS => per_round_trip(&trial.roles, |role| role.user_ns) * count / 1e9,
+        Figure::SystemS => per_round_trip(&trial.roles, |role| role.system_ns) * count / 1e9,
+        Figure::ForcedSwitches => per_round_trip(&trial.roles, |role| role.involuntary_switches) * count,
+        Figure::VoluntarySwitches => per_round_trip(&trial.roles, |role| role.voluntary_switches) * count,
+        Figure::FirstTouchMs | Figure::SteadyMs => return None,
+    })
+}
+
+fn durations(trials: &[&Measurement]) -> Option<Durations> {
+    let times: Vec<_> =
+        trials.iter().map(|trial| Distribution::decode(&trial.histogram)).collect::<Result<_, _>>().ok()?;
+    let mixture = Mixture::of(&times)?;
+    let shortest = times.iter().filter_map(|trial| trial.shares().next()).map(|(ns, _)| ns);
+    let sum = |figure: fn(&Measurement) -> u64| {
+        trials.iter().fold(0_u64, |sum, trial| sum.saturating_add(figure(trial)))
+    };
+    let (exchanges, total_ns) = (sum(|trial| trial.round_trips), sum(|trial| trial.elapsed_ns));
+    Some(Durations {
+        exchanges,
+        total_ns,
+        exchanges_per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
+        mean_ns: tidy(total_ns as f64 / exchanges as f64),
+        min_ns: tidy(shortest.fold(f64::INFINITY, f64::min)),
+        max_ns: tidy(mixture.max_ns()),
+        stddev_ns: tidy(mixture.stddev_ns()),
+    })
+}

@@ -1,0 +1,43 @@
+//! Figures from the trials of a row, each trial giving one value, scaled to what the publication measured.
+
+use super::rows::{Measured, ReplayRow};
+use crate::{
+    exchange::tidy,
+    statistics::{median, median_interval},
+};
+use furlong_model::{Figure, RoleTally};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The median over trials with its interval; `None` without trials, or where a value is none.
+pub(super) fn over_trials(values: &[f64]) -> Option<Measured> {
+    if values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let ci95 = median_interval(values).map(|ends| ends.map(tidy));
+    Some(Measured { value: tidy(median(values)?), ci95 })
+}
+
+/// Each of `figures` over all trials.
+pub(super) fn table<T>(
+    figures: &[Figure],
+    trials: &[T],
+    value: impl Fn(Figure, &T) -> Option<f64>,
+) -> BTreeMap<Figure, Measured> {
+    let measured = |figure: &Figure| {
+        let values: Option<Vec<_>> = trials.iter().map(|trial| value(*figure, trial)).collect();
+        Some((*figure, over_trials(&values?)?))
+    };
+    figures.iter().filter_map(measured).collect()
+}
+
+/// A figure of both roles for one round trip, or repetition: each role by its own, since it may have counted more.
+pub(super) fn per_round_trip(roles: &[RoleTally], figure: impl Fn(&RoleTally) -> u64) -> f64 {
+    roles.iter().map(|role| figure(role) as f64 / role.round_trips as f64).sum()
+}
+
+/// The figures that some row has, then or now, in the order of tables.
+pub(super) fn shown(rows: &[ReplayRow]) -> Vec<Figure> {
+    let figures: BTreeSet<_> =
+        rows.iter().flat_map(|row| row.published.keys().chain(row.measured.keys())).collect();
+    figures.into_iter().copied().collect()
+}

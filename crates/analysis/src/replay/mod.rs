@@ -1,0 +1,140 @@
+//! A published comparison repeated: its figures then and now, in the same units, and what still holds.
+//!
+//! Everything here is computed from the records of one run, which hold the experiment too.
+
+mod claims;
+mod compare;
+mod exchange;
+mod fastest;
+mod figures;
+mod handover;
+mod pairs;
+mod rows;
+mod sizes;
+mod starts;
+mod verdict;
+
+pub use claims::{ClaimStatus, ClaimVerdict};
+pub use exchange::Durations;
+pub use pairs::Pairs;
+pub use rows::{Measured, ReplayRow, ReplayStatus};
+pub use sizes::{BestNow, BestSize};
+pub use starts::ReplayStart;
+
+use crate::{Run, Verdict, summarise};
+use furlong_model::{Figure, Harness, Machine, Measure};
+use serde::{Deserialize, Serialize};
+
+/// Version of [`Replay`] as JSON; it changes when a field changes its meaning or goes.
+pub const REPLAY_SCHEMA: u32 = 1;
+
+/// Everything that a replay shows. As JSON it is what `furlong replay --format json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Replay {
+    /// [`REPLAY_SCHEMA`].
+    pub schema: u32,
+    /// The experiment's name.
+    pub experiment: String,
+    /// What it asks.
+    pub title: String,
+    /// Who published it.
+    pub author: Option<String>,
+    /// Where.
+    pub source: Option<String>,
+    /// When.
+    pub year: Option<u16>,
+    /// What it was measured on then.
+    pub machine_then: Option<String>,
+    /// What is known to be wrong with the published programs.
+    pub faults: Vec<String>,
+    /// How all rows are measured now.
+    pub measure: Measure,
+    /// Version of furlong that measured.
+    pub version: String,
+    /// The command as it was typed.
+    pub argv: Vec<String>,
+    /// Seconds since 1970, UTC.
+    pub started_unix_s: u64,
+    /// Seed of the order of trials.
+    pub seed: u64,
+    /// What it is measured on now.
+    pub machine: Machine,
+    /// What the harness itself costs; never subtracted.
+    pub harness: Harness,
+    /// How quiet the machine was.
+    pub noise: Verdict,
+    /// Whether trials are missing, because the run was interrupted or its file cut off.
+    pub partial: bool,
+    /// The figures that rows have, in the order of tables.
+    pub figures: Vec<Figure>,
+    /// Every row at every size, by size and then in the order of the experiment.
+    pub rows: Vec<ReplayRow>,
+    /// How long processes took to start.
+    pub starts: Vec<ReplayStart>,
+    /// The size with which each row is fastest, where the same total is exchanged with each; else empty.
+    pub best_sizes: Vec<BestSize>,
+    /// How the order of the published rows has changed.
+    pub pairs: Pairs,
+    /// What was claimed, tested.
+    pub claims: Vec<ClaimVerdict>,
+    /// What all this says, a sentence each.
+    pub verdict: Vec<String>,
+}
+
+impl Replay {
+    /// The rows of one size, in the order of the experiment.
+    pub fn rows_of(&self, size_bytes: usize) -> impl Iterator<Item = &ReplayRow> {
+        self.rows.iter().filter(move |row| row.size_bytes == size_bytes)
+    }
+
+    /// Whether some mechanism delivered something other than was sent.
+    pub fn found_corruption(&self) -> bool {
+        self.rows.iter().any(|row| row.corrupted)
+    }
+}
+
+/// Computes everything that a replay shows; `None` for a run that repeats no experiment.
+pub fn replay(run: &Run) -> Option<Replay> {
+    let experiment = run.experiment.as_ref()?;
+    let summary = summarise(run);
+    let measure = &experiment.measure;
+    let mut rows = rows::all(run, &summary, experiment);
+    let figures = figures::shown(&rows);
+    fastest::set_ratios(&mut rows, measure);
+    let best_sizes = sizes::best(&rows, measure);
+    let claims = claims::all(experiment, &rows, &best_sizes);
+    let pairs = Pairs::of(&rows, measure);
+    let verdict = verdict::sentences(measure, &rows, &pairs, &best_sizes, &claims);
+    let of = experiment.clone();
+    Some(Replay {
+        schema: REPLAY_SCHEMA,
+        experiment: of.name,
+        title: of.title,
+        author: of.author,
+        source: of.source,
+        year: of.year,
+        machine_then: of.machine,
+        faults: of.faults,
+        measure: of.measure,
+        version: summary.version,
+        argv: summary.argv,
+        started_unix_s: summary.started_unix_s,
+        seed: summary.seed,
+        machine: summary.machine,
+        harness: summary.harness,
+        noise: summary.noise,
+        partial: summary.partial,
+        figures,
+        rows,
+        starts: starts::all(run, experiment),
+        best_sizes,
+        pairs,
+        claims,
+        verdict,
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod made;
+#[cfg(test)]
+mod tests;
