@@ -2,7 +2,7 @@
 
 use crate::placement;
 use crate::registry::{Driver, find};
-use furlong_model::{Case, Lifetime, Limits, Outcome, Unavailable, Wait};
+use furlong_model::{Amount, Case, Lifetime, Limits, Outcome, Unavailable, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ pub struct Plan {
     pub self_check: Option<u32>,
     /// Time for the measured part of each trial.
     pub budget: Duration,
-    /// Round trips, or messages one way, in each trial: then its time is what those take.
-    pub round_trips: Option<u64>,
+    /// What each trial exchanges: then its time is what that takes.
+    pub amount: Option<Amount>,
     /// The least time to warm up; until the pace is steady if not given.
     pub warm_up: Option<Duration>,
     /// Whether to look at what the machine charges, once a round.
@@ -127,7 +127,7 @@ mod tests {
             trials,
             self_check,
             budget: Duration::ZERO,
-            round_trips: None,
+            amount: None,
             warm_up: None,
             costs: false,
             count: false,

@@ -74,7 +74,6 @@ impl Run<'_> {
                 tell(listener, self.trial_record(case, 0, outcome));
             }
         }
-        let settings = self.settings();
         let pair = placement::resolve(Placement::OtherCore).ok();
         let look = |listener: &mut Listener<'_>| {
             tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)));
@@ -97,32 +96,27 @@ impl Run<'_> {
             }
             let (case, Some(cast)) = (&self.plan.cases[*index], casts[*index]) else { continue };
             listener(Event::Begin { done, total: order.len(), what: case });
-            let outcome = self.scene(case, cast).run(&settings)?;
+            let outcome = self.scene(case, cast).run(&self.settings(case))?;
             if !matches!(outcome, Outcome::Measured(_)) {
                 casts[*index] = None;
             }
             tell(listener, self.trial_record(case, *number, outcome));
         }
         if self.plan.count {
-            self.count_all(&casts, &settings, listener)?;
+            self.count_all(&casts, listener)?;
         }
         look(listener);
         Ok(())
     }
 
     /// The counted pass of every case that nothing went wrong with.
-    fn count_all(
-        &self,
-        casts: &[Option<Cast<'_>>],
-        settings: &Settings,
-        listener: &mut Listener<'_>,
-    ) -> Result<(), Interrupted> {
+    fn count_all(&self, casts: &[Option<Cast<'_>>], listener: &mut Listener<'_>) -> Result<(), Interrupted> {
         let counting = Counting::find();
         let total = casts.len();
         for (done, (case, cast)) in self.plan.cases.iter().zip(casts).enumerate() {
             let Some(cast) = cast else { continue };
             listener(Event::Begin { done, total, what: case });
-            let counted = counting.count(&self.scene(case, *cast), settings)?;
+            let counted = counting.count(&self.scene(case, *cast), &self.settings(case))?;
             let failed = |outcome| self.trial_record(case, self.plan.trials, outcome);
             tell(listener, counted.map_or_else(failed, Record::Count));
         }
@@ -140,17 +134,16 @@ impl Run<'_> {
         Record::Trial(Trial { case: case.clone(), family, number, outcome })
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self, case: &Case) -> Settings {
+        /// Longer than anything takes: the number of messages ends it.
+        const NO_BUDGET: Duration = Duration::from_nanos(u64::MAX);
+        let most_round_trips = self.plan.amount.map(|amount| amount.exchanges(case.size_bytes));
         Settings {
-            budget: if self.plan.round_trips.is_some() {
-                Duration::from_nanos(u64::MAX)
-            } else {
-                self.plan.budget
-            },
+            budget: if most_round_trips.is_some() { NO_BUDGET } else { self.plan.budget },
             warm_up: self.plan.warm_up,
             patience: self.plan.patience,
             clock_read_ns: self.harness.clock_read_ns,
-            most_round_trips: self.plan.round_trips,
+            most_round_trips,
         }
     }
 }

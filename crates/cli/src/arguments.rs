@@ -1,7 +1,7 @@
 //! What can be typed behind `furlong`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use furlong_model::{ByteSize, Pattern, Placement, Rate, Sizes, Time, Wait};
+use furlong_model::{ByteSize, Pattern, Placement, Rate, Sizes, Time, Touch, Wait};
 use std::path::PathBuf;
 
 /// Measures every way two processes on this machine can exchange data.
@@ -27,6 +27,8 @@ pub enum Verb {
     Explain(ExplainOptions),
     /// Measure what this machine charges: a system call, a context switch, a wake-up, a copy
     Costs(CostsOptions),
+    /// Repeat a published comparison and set its figures beside those of this machine
+    Replay(ReplayOptions),
     /// Show every mechanism and what it promises
     List(ListOptions),
     /// Say whether this machine is fit to measure, and find what dead runs have left
@@ -37,6 +39,7 @@ const QUICK_EXAMPLES: &str = "Examples:
   furlong                                        the quick set
   furlong run 'pipe/*' -s 1 -s 64KiB             every way to wait for a pipe, two sizes
   furlong explain pipe/block                     where its time goes
+  furlong replay ka2yan-2008                     a published comparison, then and now
   furlong list --why                             what can run here, and what would enable the rest
   furlong doctor                                 is this machine fit to measure?";
 
@@ -240,6 +243,72 @@ pub struct ExplainOptions {
     /// Exit with 5 if the machine was too noisy
     #[arg(long)]
     pub strict: bool,
+}
+
+const REPLAY_EXAMPLES: &str = "Examples:
+  furlong replay --list                          the published experiments, and what they asked
+  furlong replay ka2yan-2008                     one of them, then and now
+  furlong replay racehorse --style racehorse     in the form of that program's own results
+  furlong replay qiita-windows-blocks --total 64MiB --trials 3
+  furlong replay itmedia-mmap-100mb --touch line
+  furlong replay csdn-ipc-ranking --place same-core --format json
+  furlong replay --all                           every one that this machine can run
+
+A file of your own is replayed by its path; experiments/README.md shows how to write one.
+
+Exit codes: as for furlong run.";
+
+/// What `furlong replay` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = REPLAY_EXAMPLES)]
+pub struct ReplayOptions {
+    /// The experiment's name, or a path to one of your own; may be repeated
+    #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all"])]
+    pub experiments: Vec<String>,
+    /// Show the published experiments
+    #[arg(long, conflicts_with_all = ["experiments", "all"])]
+    pub list: bool,
+    /// Replay all of the published experiments
+    #[arg(long, conflicts_with = "experiments")]
+    pub all: bool,
+    /// Trials of each row, instead of what the experiment says
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub trials: Option<u32>,
+    /// Where the two processes run, instead of where the experiment says
+    #[arg(long = "place", value_name = "PLACE")]
+    pub place: Option<Placement>,
+    /// Bytes that each trial exchanges, where the experiment has a total; figures are of its total all the same
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub total: Option<ByteSize>,
+    /// Which bytes of a region are touched: every byte as published, or one of each cache line
+    #[arg(long, value_name = "TOUCH")]
+    pub touch: Option<Touch>,
+    #[command(flatten)]
+    pub common: CommonOptions,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Form of the table
+    #[arg(long, value_enum, default_value_t = ReplayStyle::Furlong)]
+    pub style: ReplayStyle,
+    /// Do not save the runs
+    #[arg(long)]
+    pub no_save: bool,
+    /// Exit with 7 if anything asked for cannot run here
+    #[arg(long)]
+    pub require: bool,
+    /// Exit with 5 if the machine was too noisy
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Forms of a replay's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReplayStyle {
+    /// Then and now side by side
+    Furlong,
+    /// A block of results for each row, as the racehorse's own programs print it
+    Racehorse,
 }
 
 /// Forms of a result.

@@ -18,6 +18,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The one of two that a user must hear of first.
+    pub fn worse(self, other: Outcome) -> Outcome {
+        let weight = |outcome: Outcome| match outcome {
+            Outcome::Done => 0,
+            Outcome::Unfit => 1,
+            Outcome::Missing => 2,
+            Outcome::Failed => 3,
+            Outcome::Interrupted(_) => 4,
+        };
+        if weight(other) > weight(self) { other } else { self }
+    }
+
     /// The process's exit code.
     pub fn code(self) -> ExitCode {
         ExitCode::from(match self {

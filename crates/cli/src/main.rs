@@ -12,6 +12,7 @@ mod measure;
 mod output;
 mod performing;
 mod progress;
+mod replay;
 mod saving;
 mod selection;
 
@@ -51,6 +52,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Count(options)) => count::count_rows(&options),
         Some(Verb::Explain(options)) => explain::explain(&options),
         Some(Verb::Costs(options)) => costs::costs(&options),
+        Some(Verb::Replay(options)) => replay::replay(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
     }

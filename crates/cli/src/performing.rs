@@ -11,7 +11,7 @@ use furlong_bench::Driver;
 use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
-use furlong_model::{Case, Harness, Record, RunHeader, SCHEMA};
+use furlong_model::{Case, Experiment, Harness, Record, RunHeader, SCHEMA};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -89,7 +89,7 @@ impl<'a> Venue<'a> {
             trials,
             self_check: None,
             budget,
-            round_trips: None,
+            amount: None,
             warm_up: None,
             costs: false,
             count: false,
@@ -103,6 +103,23 @@ impl<'a> Venue<'a> {
     /// # Errors
     /// What kept it from beginning.
     pub fn perform(&self, plan: &Plan, save: Save) -> anyhow::Result<Performed> {
+        self.perform_for(None, plan, save)
+    }
+
+    /// Carries out the plan of an experiment, which is recorded with it.
+    ///
+    /// # Errors
+    /// As [`perform`](Venue::perform).
+    pub fn repeat(&self, experiment: &Experiment, plan: &Plan, save: Save) -> anyhow::Result<Performed> {
+        self.perform_for(Some(experiment), plan, save)
+    }
+
+    fn perform_for(
+        &self,
+        experiment: Option<&Experiment>,
+        plan: &Plan,
+        save: Save,
+    ) -> anyhow::Result<Performed> {
         let session = Session::open(session::Options {
             program: std::env::current_exe().context("cannot find furlong's own binary")?,
             file_folder: self.around.file_folder.clone(),
@@ -124,6 +141,9 @@ impl<'a> Venue<'a> {
             records.push(record);
         };
         keep(Record::Run(header));
+        if let Some(experiment) = experiment {
+            keep(Record::Experiment(experiment.clone()));
+        }
         let run = furlong_bench::run::Run { drivers: self.drivers, plan, harness, session: &session };
         let end = run.go(&mut |event| match event {
             Event::Record(record) => keep(record.clone()),
@@ -151,20 +171,25 @@ pub struct Demands {
 impl Performed {
     /// Says where the run was saved, and how the verb ends: `skipped` are cases without a figure.
     pub fn conclude(self, skipped: &[Skipped], demands: Demands) -> Outcome {
+        let failed =
+            |skipped: &Skipped| matches!(skipped.status, SkippedStatus::Failed | SkippedStatus::Void);
+        self.conclude_with(skipped.iter().any(failed), !skipped.is_empty(), demands)
+    }
+
+    /// The same, where it is known whether something `failed` and whether something is `missing`.
+    pub fn conclude_with(self, failed: bool, missing: bool, demands: Demands) -> Outcome {
         match &self.saved {
             Ok(Some(path)) => output::tell(format_args!("saved: {}", path.display())),
             Ok(None) => {}
             Err(error) => output::tell(format_args!("furlong: {error:#}")),
         }
-        let failed =
-            |skipped: &Skipped| matches!(skipped.status, SkippedStatus::Failed | SkippedStatus::Void);
         match self.interrupted_by {
             Some(signal) => {
                 output::tell(format_args!("furlong: interrupted, so the result is partial"));
                 Outcome::Interrupted(signal)
             }
-            None if self.saved.is_err() || skipped.iter().any(failed) => Outcome::Failed,
-            None if demands.require && !skipped.is_empty() => Outcome::Missing,
+            None if self.saved.is_err() || failed => Outcome::Failed,
+            None if demands.require && missing => Outcome::Missing,
             None if demands.strict.is_some_and(|level| level != Level::Quiet) => Outcome::Unfit,
             None => Outcome::Done,
         }

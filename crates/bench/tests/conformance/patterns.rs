@@ -3,7 +3,9 @@
 use crate::rows::{case, session};
 use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::{Driver, plan::Plan, registry};
-use furlong_model::{Ask, Case, KernelBuffer, Measurement, Outcome, Pattern, Record, Start, Wait, WhenFull};
+use furlong_model::{
+    Amount, Ask, Case, KernelBuffer, Measurement, Outcome, Pattern, Record, Start, Wait, WhenFull,
+};
 use libtest_mimic::{Completion, Failed, Trial};
 use std::time::Duration;
 
@@ -39,14 +41,14 @@ pub fn tests() -> Vec<Trial> {
 }
 
 /// What comes of a short run of one case.
-fn outcome(case: &Case, round_trips: Option<u64>) -> Result<Outcome, Failed> {
+fn outcome(case: &Case, amount: Option<Amount>) -> Result<Outcome, Failed> {
     let drivers = registry();
     let plan = Plan {
         cases: vec![case.clone()],
         trials: 1,
         self_check: None,
         budget: Duration::from_millis(2),
-        round_trips,
+        amount,
         warm_up: Some(Duration::from_millis(1)),
         costs: false,
         count: false,
@@ -64,8 +66,8 @@ fn outcome(case: &Case, round_trips: Option<u64>) -> Result<Outcome, Failed> {
     found.ok_or_else(|| "no trial".into())
 }
 
-fn measured(case: &Case, round_trips: Option<u64>) -> Result<Measurement, Failed> {
-    match outcome(case, round_trips)? {
+fn measured(case: &Case, amount: Option<Amount>) -> Result<Measurement, Failed> {
+    match outcome(case, amount)? {
         Outcome::Measured(measured) => {
             let counts: Vec<_> = measured.roles.iter().map(|role| role.messages_received).collect();
             let sound = measured.verified_messages > 0
@@ -157,7 +159,7 @@ fn a_number_is_kept() -> Result<(), Failed> {
             .ok_or("no such row")?;
         for pattern in [Pattern::RoundTrip, Pattern::OneWay] {
             let case = Case { pattern, ..case(driver, wait, 128) };
-            let done = measured(&case, Some(WANTED))?.roles[0].round_trips;
+            let done = measured(&case, Some(Amount::Exchanges(WANTED)))?.roles[0].round_trips;
             if !(WANTED..WANTED + WANTED / 10).contains(&done) {
                 return Err(format!("{case}: {done} instead of {WANTED}").into());
             }

@@ -1,0 +1,141 @@
+//! `furlong replay`: a published comparison, then and now.
+
+use crate::arguments::{Format, ReplayOptions, ReplayStyle};
+use crate::exit::{Outcome, Usage};
+use crate::output;
+use crate::performing::{Demands, Performed, Save, Surroundings, Venue};
+use furlong_analysis::{Replay, ReplayStatus, published, read_experiment, render};
+use furlong_bench::plan::Plan;
+use furlong_bench::registry::find;
+use furlong_bench::{Driver, registry};
+use furlong_model::{Amount, Case, Experiment, Target, Work};
+use std::time::Duration;
+
+/// Replays what was asked for, one experiment after the other, and prints each as it ends.
+pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
+    let experiments = experiments(asked)?;
+    if asked.list {
+        output::print(&render::experiments(&experiments, output::style()))?;
+        return Ok(Outcome::Done);
+    }
+    if asked.style == ReplayStyle::Racehorse && asked.format != Format::Table {
+        return Err(Usage("--style racehorse is a form of --format table".to_owned()).into());
+    }
+    let changed: Vec<Experiment> =
+        experiments.into_iter().map(|experiment| change(experiment, asked)).collect::<anyhow::Result<_>>()?;
+    let drivers = registry();
+    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
+    let mut outcome = Outcome::Done;
+    for (number, experiment) in changed.iter().enumerate() {
+        let plan = plan(&venue, &drivers, experiment)?;
+        let save = if asked.no_save { Save::Not } else { Save::Dated };
+        let performed = venue.repeat(experiment, &plan, save)?;
+        let Some(replay) = furlong_analysis::replay(&performed.run) else { continue };
+        let between = if number > 0 && asked.format != Format::Csv { "\n" } else { "" };
+        output::print(&format!("{between}{}", rendered(&replay, asked)))?;
+        outcome = outcome.worse(conclude(performed, &replay, asked));
+        if matches!(outcome, Outcome::Interrupted(_)) {
+            break;
+        }
+    }
+    Ok(outcome)
+}
+
+/// The experiments that were asked for.
+///
+/// # Errors
+/// A name that there is not, or a file that cannot be read or is no experiment.
+fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
+    let read = |text: &str, file: &str| {
+        read_experiment(text, file).map_err(|error| anyhow::Error::from(Usage(error.to_string())))
+    };
+    let ours = |(name, text): &(&str, &str)| read(text, &format!("experiments/{name}.toml"));
+    if asked.list || asked.all {
+        return published().iter().map(ours).collect();
+    }
+    let named = |wanted: &String| {
+        if let Some(found) = published().iter().find(|(name, _)| name == wanted) {
+            return ours(found);
+        }
+        if !wanted.contains('/') && !wanted.ends_with(".toml") {
+            let names: Vec<_> = published().iter().map(|(name, _)| *name).collect();
+            let reason = format!(
+                "no experiment is called '{wanted}'; there are {}, and files by their path, as in ./mine.toml",
+                names.join(", ")
+            );
+            return Err(Usage(reason).into());
+        }
+        let text = std::fs::read_to_string(wanted)
+            .map_err(|error| Usage(format!("cannot read {wanted}: {error}")))?;
+        read(&text, wanted)
+    };
+    asked.experiments.iter().map(named).collect()
+}
+
+/// The experiment as it was asked for: what is changed is recorded with the run.
+///
+/// # Errors
+/// An option that means nothing for this experiment.
+fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<Experiment> {
+    let name = experiment.name.clone();
+    let measure = &mut experiment.measure;
+    measure.trials = asked.trials.unwrap_or(measure.trials);
+    measure.place = asked.place.unwrap_or(measure.place);
+    // Of all experiments some take an option, and the others go on without it.
+    let means_nothing = |option: &str, why: &str| {
+        if asked.all { Ok(()) } else { Err(Usage(format!("{option}: {name} {why}"))) }
+    };
+    match (&mut measure.work, asked.total) {
+        (Work::Exchange(exchange), Some(total)) if matches!(exchange.count, Amount::Bytes(_)) => {
+            exchange.per_trial = Amount::Bytes(total.0 as u64);
+        }
+        (_, Some(_)) => means_nothing("--total", "has no total of bytes")?,
+        (_, None) => {}
+    }
+    match (&mut measure.work, asked.touch) {
+        (Work::Handover { touch, .. }, Some(wanted)) => *touch = wanted,
+        (_, Some(_)) => means_nothing("--touch", "hands over no region")?,
+        (_, None) => {}
+    }
+    Ok(experiment)
+}
+
+/// What is to be measured for an experiment: rows that this furlong does not have are left to say so themselves.
+fn plan(venue: &Venue, drivers: &[Driver], experiment: &Experiment) -> anyhow::Result<Plan> {
+    let measure = &experiment.measure;
+    let mut cases: Vec<Case> = Vec::new();
+    for row in &experiment.rows {
+        if let Some(Target::Row { mechanism, wait }) = &row.target
+            && let Some(driver) = find(drivers, mechanism, *wait)
+        {
+            for &size_bytes in &measure.sizes_bytes {
+                // A notification carries what it carries.
+                let size_bytes = driver.capabilities.fixed_size_bytes.unwrap_or(size_bytes);
+                cases.extend(measure.case(mechanism, *wait, size_bytes).filter(|case| !cases.contains(case)));
+            }
+        }
+    }
+    let amount = match &measure.work {
+        Work::Exchange(exchange) => Some(exchange.per_trial),
+        Work::Handover { .. } => None,
+    };
+    Ok(Plan { amount, ..venue.plan(cases, measure.trials, Duration::ZERO)? })
+}
+
+fn rendered(replay: &Replay, asked: &ReplayOptions) -> String {
+    match (asked.format, asked.style) {
+        (Format::Table, ReplayStyle::Furlong) => render::replay_table(replay, output::style()),
+        (Format::Table, ReplayStyle::Racehorse) => render::replay_racehorse(replay),
+        (Format::Json, _) => render::replay_json(replay),
+        (Format::Csv, _) => render::replay_csv(replay),
+        (Format::Markdown, _) => render::replay_markdown(replay),
+    }
+}
+
+fn conclude(performed: Performed, replay: &Replay, asked: &ReplayOptions) -> Outcome {
+    let any = |statuses: &[ReplayStatus]| replay.rows.iter().any(|row| statuses.contains(&row.status));
+    let failed = any(&[ReplayStatus::Failed, ReplayStatus::Void]);
+    let missing = any(&[ReplayStatus::Refused, ReplayStatus::Unavailable]);
+    let strict = asked.strict.then_some(replay.noise.level);
+    performed.conclude_with(failed, missing || failed, Demands { require: asked.require, strict })
+}
