@@ -44,7 +44,7 @@ fn readme() -> Vec<String> {
 /// The commands under `Examples:` in the help of each verb.
 fn help(place: &Place) -> Vec<String> {
     let mut commands = Vec::new();
-    for verb in [&[][..], &["run"], &["count"], &["explain"], &["costs"], &["list"], &["doctor"]] {
+    for verb in [&[][..], &["run"], &["count"], &["explain"], &["costs"], &["replay"], &["list"], &["doctor"]] {
         let text = place.run(verb.iter().copied().chain(["--help"])).expect_code(0).stdout;
         let (_, examples) = text.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {text}"));
         let before = commands.len();
@@ -60,7 +60,8 @@ fn help(place: &Place) -> Vec<String> {
 
 /// Runs a line as it stands, but for the time it takes: where `run` is told no other number of trials it makes
 /// one, in which it measures for 2 ms, and what it measures is not saved unless that was asked. A row is compared
-/// with itself just twice, with as many trials as an interval needs.
+/// with itself just twice, with as many trials as an interval needs. `replay` makes one trial too, of 1 MiB where it has
+/// a total.
 fn expect_it_runs(place: &Place, line: &str) {
     let unless = |option: &str, more: &'static str| if line.contains(option) { "" } else { more };
     let compares = line.contains("--self-check");
@@ -70,8 +71,20 @@ fn expect_it_runs(place: &Place, line: &str) {
         unless("--budget", "--budget 2ms"),
         unless("save", "--no-save")
     );
+    let replay = format!(
+        "{} {} --no-save",
+        unless("--trials", "--trials 1"),
+        if line.contains("qiita") { unless("--total", "--total 1MiB") } else { "" }
+    );
+    let replay = if line.contains("--list") { "" } else { &replay };
     let script = format!(
-        "furlong() {{ if [ \"$1\" = run ]; then shift; set -- run {shorter} \"$@\"; fi; \"$FURLONG\" \"$@\"; }}
+        "furlong() {{
+            case \"$1\" in
+                run) shift; set -- run {shorter} \"$@\" ;;
+                replay) shift; set -- replay {replay} \"$@\" ;;
+            esac
+            \"$FURLONG\" \"$@\"
+        }}
         {line}"
     );
     let running = place.start(&mut place.shell(&script));
@@ -82,7 +95,7 @@ fn expect_it_runs(place: &Place, line: &str) {
     assert!(fine, "{line}: {finished:#?}");
 }
 
-/// The quick set takes longer than a test may, and has no options: it begins, saves trials, and is interrupted.
+/// What takes longer than a test may begins, saves trials, and is interrupted.
 fn expect_it_begins(place: &Place, line: &str) {
     let line = line.replacen("furlong", "exec \"$FURLONG\"", 1);
     let running = place.start(&mut place.shell(&line));
@@ -102,12 +115,17 @@ fn is_quick_set(line: &str) -> bool {
     line.strip_prefix("furlong").is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'))
 }
 
+/// Whether a line takes minutes as it stands, whatever options are added.
+fn takes_minutes(line: &str) -> bool {
+    is_quick_set(line) || line.contains("replay --all")
+}
+
 fn try_all(place: &Place, mut lines: Vec<String>) {
     lines.sort();
     lines.dedup();
     for line in lines {
         println!("{line}");
-        match is_quick_set(&line) {
+        match takes_minutes(&line) {
             true => expect_it_begins(&Place::new(), &line),
             // What comes after `&&` begins only if the machine is fit, and would take a quick set's time.
             false => expect_it_runs(place, line.trim_end_matches(" && furlong")),
