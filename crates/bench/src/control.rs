@@ -71,24 +71,17 @@ pub struct End {
     pub numbers: Vec<i32>,
 }
 
-/// What a role says.
+/// What a role says; `D` is what it tells of its work when that is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "kebab-case")]
-pub enum Report {
+pub enum Report<D> {
     /// It is ready for the phase and waits for the other.
     Ready {
         /// Which phase.
         phase: Phase,
     },
     /// It has done all phases.
-    Done {
-        /// What it used and counted.
-        tally: RoleTally,
-        /// Messages of which it checked every byte.
-        verified_messages: u64,
-        /// The times, if it held the clock.
-        timing: Option<Timing>,
-    },
+    Done(D),
     /// It cannot go on.
     Failed {
         /// Where.
@@ -98,6 +91,17 @@ pub enum Report {
         /// What exactly.
         detail: String,
     },
+}
+
+/// What a role of an exchange of messages tells when it is done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Exchanged {
+    /// What it used and counted.
+    pub tally: RoleTally,
+    /// Messages of which it checked every byte.
+    pub verified_messages: u64,
+    /// The times, if it held the clock.
+    pub timing: Option<Timing>,
 }
 
 /// What the holder of the clock saw.

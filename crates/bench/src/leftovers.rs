@@ -2,12 +2,14 @@
 //!
 //! A run has one folder, and in it a file that names all else that it may make, written and locked before
 //! anything is made. The lock ends with the run, however that ends, so a folder whose file can be locked is
-//! what a dead run has left.
+//! what a dead run has left. The file's first line has the names; each further one something that outlives processes
+//! ([`lasting`](crate::lasting)), written as it is made.
 
+use crate::lasting::{self, Entry};
 use furlong_os::{Context, identity, namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +30,13 @@ pub struct Names {
     pub file_folder: PathBuf,
     /// The IPC namespace in which queues and semaphores were made.
     pub ipc_namespace: Option<u64>,
+    /// The start of the machine in which the run took place.
+    #[serde(default)]
+    pub boot: Option<String>,
 }
+
+/// The longest journal that is read: a run writes some hundred bytes for each trial that needs a device.
+const LONGEST: u64 = 16 << 20;
 
 /// Something that a dead run has left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +50,15 @@ pub struct Leftover {
 /// The run's claim to its folder; it ends when this is dropped or the process dies.
 #[derive(Debug)]
 pub struct Claim {
-    _journal: File,
+    journal: File,
+}
+
+impl Claim {
+    /// Writes down what is about to be made, or is gone.
+    pub(crate) fn note(&self, entry: &Entry) -> io::Result<()> {
+        let line = format!("{}\n", serde_json::to_string(entry)?);
+        (&self.journal).write_all(line.as_bytes()).context(|| "write into the journal")
+    }
 }
 
 /// Writes down and claims the names of a run that begins.
@@ -50,9 +66,8 @@ pub fn claim(folder: &Path, names: &Names) -> io::Result<Claim> {
     let mut journal =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(JOURNAL))?;
     identity::try_lock(&journal)?;
-    serde_json::to_writer(&mut journal, names)?;
-    journal.flush()?;
-    Ok(Claim { _journal: journal })
+    journal.write_all(format!("{}\n", serde_json::to_string(names)?).as_bytes())?;
+    Ok(Claim { journal })
 }
 
 /// Where runs make their folders.
@@ -77,7 +92,7 @@ pub fn find() -> io::Result<Vec<Leftover>> {
         match File::open(folder.join(JOURNAL)) {
             Ok(journal) if identity::try_lock(&journal).is_err() => {}
             Ok(journal) => {
-                let names = serde_json::from_reader(io::Read::take(journal, 1 << 16)).ok();
+                let names = names_in(&text_of(journal));
                 found.push(Leftover { folder, names });
             }
             // Without a journal it died while it began, or is just beginning: an old one is dead.
@@ -89,14 +104,37 @@ pub fn find() -> io::Result<Vec<Leftover>> {
     Ok(found)
 }
 
+fn text_of(journal: File) -> String {
+    let mut bytes = Vec::new();
+    // What cannot be read is as good as not written.
+    let _ = journal.take(LONGEST).read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn names_in(journal: &str) -> Option<Names> {
+    serde_json::from_str(journal.lines().next()?).ok()
+}
+
+/// Removes what outlives processes and is in the journal still. After another start of the machine it is gone, and
+/// what has its number is somebody else's.
+fn remove_lasting(folder: &Path, names: &Names) -> io::Result<()> {
+    let Ok(journal) = File::open(folder.join(JOURNAL)) else { return Ok(()) };
+    if names.boot.is_none() || names.boot != identity::boot() {
+        return Ok(());
+    }
+    // The last made is removed first; one that cannot be does not keep the others.
+    let left = lasting::left(text_of(journal).lines().skip(1));
+    left.iter().rev().map(lasting::Lasting::remove).fold(Ok(()), io::Result::and)
+}
+
 /// Whether nothing was made in the folder for a minute.
 fn is_old(folder: &Path) -> bool {
     let age = fs::metadata(folder).and_then(|status| status.modified()).map(|time| time.elapsed());
     matches!(age, Ok(Ok(age)) if age.as_secs() > 60)
 }
 
-/// Removes what a run has left: its own names, of the expected kinds, and nothing else. What is gone already is
-/// no error.
+/// Removes what a run has left: its own names, of the expected kinds, what its journal has beside them, and nothing
+/// else. What is gone already is no error. What cannot be removed keeps the journal.
 pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     if let Some(names) = names.filter(|names| is_our_name(&names.name)) {
         segment::remove_posix_shm(&names.name);
@@ -112,6 +150,7 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
                 let _ = sysv_semaphore::find(key).and_then(sysv_semaphore::remove);
             }
         }
+        remove_lasting(folder, names)?;
     }
     for name in ["there.fifo", "back.fifo", "initiator.socket", "responder.socket", JOURNAL] {
         remove_file(&folder.join(name))?;
@@ -124,7 +163,7 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
 
 /// Removes what the journal in `folder` names, and the folder. For the janitor of a run that died.
 pub fn remove_run(folder: &Path) -> io::Result<()> {
-    let names = fs::read(folder.join(JOURNAL)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let names = File::open(folder.join(JOURNAL)).ok().and_then(|journal| names_in(&text_of(journal)));
     remove(folder, names.as_ref())
 }
 
@@ -162,10 +201,24 @@ mod tests {
         let (run, precious) = (folder.path().join("run"), folder.path().join("precious"));
         fs::create_dir(&run).unwrap();
         fs::write(&precious, "data").unwrap();
-        let names =
-            Names { name: "../precious".into(), key: -1, file_folder: run.clone(), ipc_namespace: None };
+        let names = Names {
+            name: "../precious".into(),
+            key: -1,
+            file_folder: run.clone(),
+            ipc_namespace: None,
+            boot: None,
+        };
         fs::write(run.join(JOURNAL), serde_json::to_vec(&names).unwrap()).unwrap();
         remove_run(&run).unwrap();
         assert!(precious.exists() && !run.exists());
+    }
+
+    #[test]
+    fn a_journal_of_one_line_reads_as_well() {
+        let text = r#"{"name":"furlong-0123456789abcdef","key":2,"file_folder":"/tmp","ipc_namespace":7}"#;
+        let names = names_in(text).unwrap();
+        assert!(names.key == 2 && names.boot.is_none());
+        assert_eq!(names_in(&format!("{text}\n{{\"making\":{{\"loop\":{{\"number\":9}}}}}}\n")), Some(names));
+        assert_eq!(names_in(&text[..20]), None);
     }
 }

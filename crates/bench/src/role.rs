@@ -2,7 +2,7 @@
 
 use crate::board::Board;
 use crate::both_ends::BothEnds;
-use crate::control::{AskOrder, Control, End, Order, Report};
+use crate::control::{AskOrder, Control, End, Exchanged, Order, Report};
 use crate::exchange::{Exchange, Leg, Shape};
 use crate::registry::{Driver, find};
 use crate::stamp::Discrepancy;
@@ -12,6 +12,7 @@ use crate::waiting::{Channel, Waiting};
 use furlong_mechanism::{Handles, Mechanism, Seat};
 use furlong_model::{Capabilities, Fault, Phase, Role, RoleTally, Start, WhenFull};
 use furlong_os::{affinity, descriptor};
+use serde::Serialize;
 use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsFd, RawFd};
@@ -113,10 +114,15 @@ fn perform(control: &mut Control, drivers: &[Driver], order: &Order, ends: Vec<H
             let ask = order.ask.as_ref().map(|ask| open_ask(drivers, ask, order)).transpose()?;
             (driver.play)(order, seats, ask, control, &board)
         });
+    confess(control, result)
+}
+
+/// Tells the supervisor of trouble, if there was any.
+pub(crate) fn confess(control: &mut Control, result: Result<(), Trouble>) -> io::Result<()> {
     match result {
         Ok(()) => Ok(()),
         Err(Trouble { fault, detail, phase }) => {
-            control.say(&Report::Failed { phase: phase.unwrap_or(Phase::Open), fault, detail })
+            control.say(&Report::<()>::Failed { phase: phase.unwrap_or(Phase::Open), fault, detail })
         }
     }
 }
@@ -197,12 +203,17 @@ fn perform_with<C: Channel>(
     // Where messages are read out of the sender's memory, it must stay until the last one is read.
     meet(control, Phase::Finish)?;
     let tally = tally(order.role, exchange.done, leg)?;
-    step(Phase::Finish, "report", control.say(&Report::Done { tally, verified_messages, timing }))
+    say_done(control, Exchanged { tally, verified_messages, timing })
+}
+
+/// Says that this role has done all phases.
+pub(crate) fn say_done(control: &mut Control, told: impl Serialize) -> Result<(), Trouble> {
+    step(Phase::Finish, "report", control.say(&Report::Done(told)))
 }
 
 /// Says that this role is ready for a phase and waits until both are.
-fn meet(control: &mut Control, phase: Phase) -> Result<(), Trouble> {
-    step(phase, "report", control.say(&Report::Ready { phase }))?;
+pub(crate) fn meet(control: &mut Control, phase: Phase) -> Result<(), Trouble> {
+    step(phase, "report", control.say(&Report::<()>::Ready { phase }))?;
     match step(phase, "hear from the supervisor", control.hear::<Phase>())? {
         Some(heard) if heard == phase => Ok(()),
         heard => Err(Trouble::new(Fault::Error, format!("the supervisor said {heard:?}")).at(phase)),
@@ -216,7 +227,8 @@ fn verification_bursts(size_bytes: usize) -> u64 {
     (BYTES / size_bytes.max(1)).clamp(1, 8) as u64
 }
 
-fn tally(
+/// What a role used and counted in the measured part.
+pub(crate) fn tally(
     role: Role,
     messages_received: u64,
     Leg { round_trips, usage, .. }: Leg,

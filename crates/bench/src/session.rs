@@ -1,5 +1,6 @@
 //! What surrounds all trials of a run: a namespace, a folder, names, a janitor, and ears for signals.
 
+use crate::lasting::{Entry, Lasting};
 use crate::leftovers::{self, Claim, Names, PREFIX};
 use furlong_mechanism::Spec;
 use furlong_os::limits::{Resource, set_sysctl, sysctl_number, try_lift};
@@ -51,7 +52,7 @@ pub struct Session {
     names: Names,
     folder: PathBuf,
     wishes: Option<OwnedFd>,
-    _claim: Claim,
+    claim: Claim,
     /// Open as long as this process lives; the janitor waits for its end.
     _lifeline: OwnedFd,
     /// Ended when this is dropped, whatever it does then: even one that was stopped holds nothing up.
@@ -77,13 +78,14 @@ impl Session {
             .create(&folder)
             .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))?;
         let key = (identity::random()? as i32 & 0x7fff_fffe).max(2);
-        let names = Names { name, key, file_folder, ipc_namespace: namespace::ipc_number() };
+        let names =
+            Names { name, key, file_folder, ipc_namespace: namespace::ipc_number(), boot: identity::boot() };
         let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
             // The janitor ends with this call; what cannot be removed either is for `furlong doctor`.
             let _ = leftovers::remove(&folder, None);
         });
         let claim = claim.context(|| format!("write in {}", folder.display()))?;
-        Ok(Session { options, names, folder, wishes, _claim: claim, _lifeline: lifeline, _janitor: janitor })
+        Ok(Session { options, names, folder, wishes, claim, _lifeline: lifeline, _janitor: janitor })
     }
 
     /// The program that plays roles.
@@ -103,6 +105,18 @@ impl Session {
             folder: self.folder.clone(),
             file_folder: self.names.file_folder.clone(),
         }
+    }
+
+    /// Where the user wants files to be, if anywhere.
+    pub(crate) fn file_folder(&self) -> Option<&Path> {
+        self.options.file_folder.as_deref()
+    }
+
+    /// Writes down what is about to be made and would outlive every process. It is removed when what this gives is
+    /// dropped, and if this process does not come to that, by the janitor.
+    pub(crate) fn making(&self, lasting: Lasting) -> io::Result<Made<'_>> {
+        self.claim.note(&Entry::Making(lasting.clone()))?;
+        Ok(Made { session: self, lasting: Some(lasting) })
     }
 
     /// Readable when somebody wants the run to end.
@@ -125,6 +139,37 @@ impl Drop for Session {
         // What cannot be removed here is named by the next `furlong doctor`, which reads the journal; so it
         // goes last, with the folder. The janitor has nothing left to do.
         let _ = leftovers::remove(&self.folder, Some(&self.names));
+    }
+}
+
+/// Something that outlives every process, unless it is removed.
+#[derive(Debug)]
+pub(crate) struct Made<'a> {
+    session: &'a Session,
+    /// `None` once it is struck off.
+    lasting: Option<Lasting>,
+}
+
+impl Made<'_> {
+    /// Strikes it off without removing anything: it was not made, or another line of the journal stands for it.
+    pub(crate) fn strike_off(mut self) {
+        self.note_gone();
+    }
+
+    fn note_gone(&mut self) {
+        if let Some(lasting) = self.lasting.take() {
+            // What is not struck off is looked for in vain, or not taken for ours.
+            let _ = self.session.claim.note(&Entry::Gone(lasting));
+        }
+    }
+}
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        // What is not struck off is tried once more when the session ends, and then named by `furlong doctor`.
+        if self.lasting.as_ref().is_some_and(|lasting| lasting.remove().is_ok()) {
+            self.note_gone();
+        }
     }
 }
 

@@ -20,20 +20,25 @@ use anyhow::Context;
 use arguments::{Arguments, Verb};
 use clap::Parser;
 use exit::Outcome;
+use std::ffi::OsString;
+use std::os::fd::RawFd;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Before anything else: this is how furlong starts its own roles, and processes of which it is measured how long
+    // they take to say a word.
+    let hidden = hidden_verb();
+    if let Some((verb, number)) = &hidden
+        && *verb == furlong_bench::ALIVE_VERB
+    {
+        return ExitCode::from(furlong_bench::alive_main(*number) as u8);
+    }
     // A terminal that was closed leaves holes at 0 to 2; a socket of ours must not fall into one.
     if let Err(error) = furlong_os::descriptor::reserve_standard() {
         output::tell(format_args!("furlong: cannot open /dev/null: {error}"));
         return ExitCode::from(1);
     }
-    // Before anything else looks at the arguments: this is how furlong starts its own roles.
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|verb| verb == furlong_bench::ROLE_VERB)
-        && let (Some(number), None) = (arguments.next(), arguments.next())
-        && let Some(number) = number.to_str().and_then(|text| text.parse().ok())
-    {
+    if let Some((_, number)) = hidden {
         return ExitCode::from(furlong_bench::role_main(&furlong_bench::registry(), number) as u8);
     }
     match dispatch(Arguments::parse()) {
@@ -43,6 +48,15 @@ fn main() -> ExitCode {
             exit::code_of(&error)
         }
     }
+}
+
+/// A verb of which users are not told, with the number of a descriptor, if that is all there is.
+fn hidden_verb() -> Option<(OsString, RawFd)> {
+    let mut arguments = std::env::args_os().skip(1);
+    let known = [furlong_bench::ROLE_VERB, furlong_bench::ALIVE_VERB];
+    let verb = arguments.next().filter(|verb| known.iter().any(|known| verb == known))?;
+    let number = arguments.next()?.to_str()?.parse().ok()?;
+    arguments.next().is_none().then_some((verb, number))
 }
 
 fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {

@@ -44,7 +44,8 @@ fn readme() -> Vec<String> {
 /// The commands under `Examples:` in the help of each verb.
 fn help(place: &Place) -> Vec<String> {
     let mut commands = Vec::new();
-    for verb in [&[][..], &["run"], &["count"], &["explain"], &["costs"], &["replay"], &["list"], &["doctor"]] {
+    for verb in [&[][..], &["run"], &["count"], &["explain"], &["costs"], &["replay"], &["list"], &["doctor"]]
+    {
         let text = place.run(verb.iter().copied().chain(["--help"])).expect_code(0).stdout;
         let (_, examples) = text.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {text}"));
         let before = commands.len();

@@ -19,6 +19,11 @@ pub fn random() -> io::Result<u64> {
     Ok(bits)
 }
 
+/// What tells this start of the machine from all others; `None` without /proc.
+pub fn boot() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
+}
+
 /// Locks the file for as long as it stays open, in whatever process; `WouldBlock` if somebody else holds it.
 pub fn try_lock(file: &File) -> io::Result<()> {
     // SAFETY: no memory is involved.

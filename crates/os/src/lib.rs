@@ -8,6 +8,7 @@
 compile_error!("furlong measures Linux so far; Windows comes later");
 
 pub mod affinity;
+pub mod available_memory;
 pub mod clock;
 pub mod counter;
 pub mod cpu;
@@ -16,16 +17,20 @@ pub mod error;
 pub mod eventfd;
 pub mod facts;
 pub mod fifo;
+pub mod file_system;
 pub mod futex;
 pub mod identity;
 pub mod limits;
 pub mod load;
+pub mod loop_device;
 pub mod memory;
+pub mod mount;
 pub mod namespace;
 mod perf_event;
 pub mod pipe;
 pub mod posix_queue;
 pub mod posix_semaphore;
+pub mod posix_spawn;
 pub mod process;
 pub mod readiness;
 pub mod remote_memory;
@@ -43,5 +48,6 @@ mod test_player;
 pub mod tracefs;
 pub mod tracer;
 pub mod usage;
+pub mod zram;
 
 pub use error::Context;

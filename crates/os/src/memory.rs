@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The size of a page.
 pub fn page_bytes() -> usize {
@@ -168,6 +168,13 @@ impl Region {
     pub fn double_word(&self, offset: usize) -> &AtomicU64 {
         // SAFETY: as above.
         unsafe { AtomicU64::from_ptr(self.at(offset, 8, 8).cast()) }
+    }
+
+    /// Every byte by itself. The compiler neither joins nor leaves out what is done to them.
+    pub fn bytes(&self) -> &[AtomicU8] {
+        // SAFETY: the range is mapped as long as self lives, and touched by every process through atomics alone; an
+        // atomic byte is laid out as a byte.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.len) }
     }
 
     /// The address of `len` bytes at `offset`, which must be inside.

@@ -86,7 +86,7 @@ pub fn fork(
         // SAFETY: ends this process at once.
         unsafe { libc::_exit(code) };
     }
-    Ok(Child { pid, pidfd: pidfd_open(pid), exit: None })
+    Ok(Child::of(pid))
 }
 
 /// The first steps of a child.
@@ -119,6 +119,11 @@ fn pidfd_open(pid: i32) -> Option<OwnedFd> {
 }
 
 impl Child {
+    /// A child that was started just now.
+    pub(crate) fn of(pid: i32) -> Child {
+        Child { pid, pidfd: pidfd_open(pid), exit: None }
+    }
+
     /// Its number, which stays its own until it is waited for.
     pub fn pid(&self) -> i32 {
         self.pid

@@ -59,6 +59,41 @@ pub fn file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {
     reserve(fd, len).context(|| format!("reserve room in {}", folder.display()))
 }
 
+/// A new file of `len` bytes in the folder `path` that never has a name; `path` is looked up from `base` where it is not
+/// absolute.
+///
+/// # Errors
+/// `Unsupported` where the file system has no such files; `StorageFull` where it has no room.
+pub fn nameless_file(base: Option<BorrowedFd<'_>>, path: &Path, len: usize) -> io::Result<OwnedFd> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    let base = base.map_or(libc::AT_FDCWD, |base| base.as_raw_fd());
+    let flags = libc::O_RDWR | libc::O_TMPFILE | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+    let fd = check(unsafe { libc::openat(base, name.as_ptr(), flags, 0o600) })
+        .map(|number| unsafe { own(number) })
+        .context(|| format!("create a nameless file (O_TMPFILE) in {}", path.display()))?;
+    reserve(fd, len).context(|| format!("reserve room in {}", path.display()))
+}
+
+/// An anonymous memory object of `len` bytes in huge pages, a multiple of their size. No page of it is there yet; who
+/// maps it reserves them all.
+///
+/// # Errors
+/// `NotFound` where the kernel has no huge pages.
+pub fn huge_memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
+    let name = CString::new(name)?;
+    let flags = libc::MFD_CLOEXEC | libc::MFD_HUGETLB;
+    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+    let fd = check(unsafe { libc::memfd_create(name.as_ptr(), flags) })
+        .map(|number| unsafe { own(number) })
+        .context(|| "memfd_create with MFD_HUGETLB")?;
+    let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::ftruncate(fd.as_raw_fd(), wanted) })
+        .context(|| format!("give {len} bytes to a memfd"))?;
+    Ok(fd)
+}
+
 /// Whether this user may create files in `folder`.
 pub fn can_create_in(folder: &Path) -> io::Result<()> {
     let name = CString::new(folder.as_os_str().as_bytes())?;
@@ -69,6 +104,11 @@ pub fn can_create_in(folder: &Path) -> io::Result<()> {
 /// Takes the space now. A file that is only lengthened kills whoever touches it once the disk is full.
 fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
     let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    // The kernel would fill the file system before it fails.
+    if let Some(free) = free_bytes(fd.as_fd()).filter(|free| *free < len as u64) {
+        return Err(io::Error::from_raw_os_error(libc::ENOSPC))
+            .context(|| format!("{len} bytes are needed, {free} are free"));
+    }
     // SAFETY: no memory is involved.
     let reserved = check_number(unsafe { libc::posix_fallocate(fd.as_raw_fd(), 0, wanted) });
     reserved.context(|| match free_bytes(fd.as_fd()) {

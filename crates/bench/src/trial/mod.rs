@@ -1,15 +1,16 @@
 //! One trial: make a link, start both roles, watch them, and say what came of it.
 
-mod player;
 mod stage;
+
+pub use crate::watch::Interrupted;
 
 use crate::registry::Driver;
 use crate::session::Session;
-use furlong_model::{Case, Failure, Fault, Outcome, Phase, Role, Unavailable};
+use crate::watch::{Nobody, Observer};
+use furlong_model::{Case, Failure, Fault, Outcome, Phase, Unavailable};
 use furlong_os::clock;
 use stage::Stage;
 use std::io;
-use std::os::fd::RawFd;
 use std::time::Duration;
 
 /// How one trial is to be run.
@@ -27,30 +28,6 @@ pub struct Settings {
     pub most_round_trips: Option<u64>,
 }
 
-/// Looks on while a trial takes place.
-pub(crate) trait Observer {
-    /// All roles, here with their process numbers, wait to be let into `phase`.
-    fn before(&mut self, _phase: Phase, _roles: &[(Role, i32)]) {}
-
-    /// Readable when there is something to attend to.
-    fn descriptors(&self) -> Vec<RawFd> {
-        Vec::new()
-    }
-
-    /// Does what is to be done, without waiting.
-    fn attend(&mut self) {}
-
-    /// Whether it knows of a role's process that a signal has stopped it.
-    fn sees_stopped(&self, _pid: i32) -> bool {
-        false
-    }
-}
-
-/// Nobody looks on.
-struct Nobody;
-
-impl Observer for Nobody {}
-
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -61,13 +38,6 @@ impl Default for Settings {
             most_round_trips: None,
         }
     }
-}
-
-/// Why there is no outcome: somebody wants the run to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interrupted {
-    /// By this signal.
-    pub signal: i32,
 }
 
 /// What a trial is about and where it takes place.
@@ -106,7 +76,7 @@ impl Scene<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Interrupted> {
         match Stage::set(self, settings) {
-            Ok(mut stage) => stage.watch(self.session, observer),
+            Ok(stage) => stage.watch(self.session, observer),
             Err((phase, error)) => Ok(not_set(phase, &error)),
         }
     }

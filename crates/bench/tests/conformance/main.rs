@@ -7,32 +7,45 @@
 mod claims;
 mod counts;
 mod faults;
+mod handovers;
 mod paces;
 mod pair;
 mod patterns;
+mod process_starts;
 mod rows;
 mod saboteur;
 
-use furlong_bench::{ROLE_VERB, registry, role_main, session};
+use furlong_bench::{ALIVE_VERB, ROLE_VERB, alive_main, registry, role_main, session};
 use libtest_mimic::{Arguments, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(ROLE_VERB) {
-        let drivers = [registry(), saboteur::drivers()].concat();
-        let number = arguments.next().and_then(|text| text.parse().ok());
-        return ExitCode::from(number.map_or(2, |number| role_main(&drivers, number)) as u8);
+    let verb = arguments.next();
+    let number = arguments.next().and_then(|text| text.parse().ok());
+    match (verb.as_deref(), number) {
+        (Some(ALIVE_VERB), Some(number)) => return ExitCode::from(alive_main(number) as u8),
+        (Some(ROLE_VERB), number) => {
+            let drivers = [registry(), saboteur::drivers()].concat();
+            return ExitCode::from(number.map_or(2, |number| role_main(&drivers, number)) as u8);
+        }
+        _ => {}
     }
     let mut arguments = Arguments::from_args();
     // Children die with the thread that started them, and a fork takes along one thread only.
     arguments.test_threads = Some(1);
     // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
     let _ = session::enter_private_namespace();
-    let tests =
-        [rows::tests(), claims::tests(), counts::tests(), paces::tests(), patterns::tests(), faults::tests()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let tests = [
+        rows::tests(),
+        claims::tests(),
+        counts::tests(),
+        paces::tests(),
+        patterns::tests(),
+        faults::tests(),
+        handovers::tests(),
+        process_starts::tests(),
+    ];
+    let tests = tests.into_iter().flatten().collect();
     run(&arguments, tests).exit_code()
 }

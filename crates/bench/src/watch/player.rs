@@ -1,47 +1,66 @@
 //! One role's process, as the supervisor sees it.
 
-use crate::control::{Control, Report, Timing};
-use crate::registry::Driver;
-use crate::role::{self, ROLE_VERB};
-use crate::session::Session;
-use furlong_mechanism::Link;
-use furlong_model::{Failure, Fault, Phase, Role, RoleTally, Start};
-use furlong_os::process::{Bond, Child, Exit, fork, spawn};
+use crate::control::{Control, Report};
+use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_os::process::{Child, Exit};
 use furlong_os::{readiness, segment, signal};
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// A role's process, as the supervisor sees it.
-pub(super) struct Player {
-    pub(super) role: Role,
-    pub(super) child: Child,
-    pub(super) control: Control,
-    pub(super) stderr: OwnedFd,
-    pub(super) phase: Phase,
+/// A role's process; `D` is what it tells when it is done.
+pub(crate) struct Player<D> {
+    pub(crate) role: Role,
+    pub(crate) child: Child,
+    pub(crate) control: Control,
+    pub(crate) stderr: OwnedFd,
+    pub(crate) phase: Phase,
     /// It waits for the others before the phase begins.
-    pub(super) ready: bool,
+    pub(crate) ready: bool,
     /// It has said that it cannot go on.
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
     /// It will say nothing any more.
-    pub(super) silent: bool,
-    pub(super) exit: Option<Exit>,
-    pub(super) done: Option<(RoleTally, u64, Option<Timing>)>,
+    pub(crate) silent: bool,
+    pub(crate) exit: Option<Exit>,
+    pub(crate) done: Option<D>,
 }
 
-impl Player {
+impl<D: DeserializeOwned> Player<D> {
+    /// A role that `begin` starts, with the descriptor of its end of the conversation to inherit and that of its
+    /// standard error.
+    pub(crate) fn start(
+        role: Role,
+        begin: impl FnOnce(RawFd, BorrowedFd<'_>) -> io::Result<Child>,
+    ) -> io::Result<Player<D>> {
+        let (control, theirs) = Control::pair()?;
+        let stderr = segment::memfd("furlong-stderr", 1)?;
+        let child = begin(theirs.as_raw_fd(), stderr.as_fd())?;
+        Ok(Player {
+            role,
+            child,
+            control,
+            stderr,
+            phase: Phase::Open,
+            ready: false,
+            failed: false,
+            silent: false,
+            exit: None,
+            done: None,
+        })
+    }
+
     /// Hears what it says and notices its death.
-    pub(super) fn attend(&mut self) -> Option<Failure> {
+    pub(crate) fn attend(&mut self) -> Option<Failure> {
         // Its death is looked for first: then all that it has said before is there to be heard.
         let died = if self.exit.is_none() { self.child.try_wait() } else { None };
         self.exit = self.exit.or(died);
         while self.can_be_heard() {
-            match self.control.hear::<Report>() {
+            match self.control.hear::<Report<D>>() {
                 Ok(Some(Report::Ready { phase })) => (self.phase, self.ready) = (phase, true),
-                Ok(Some(Report::Done { tally, verified_messages, timing })) => {
+                Ok(Some(Report::Done(told))) => {
                     self.phase = Phase::Finish;
-                    self.done = Some((tally, verified_messages, timing));
+                    self.done = Some(told);
                 }
                 Ok(Some(Report::Failed { phase, fault, detail })) => {
                     (self.phase, self.failed) = (phase, true);
@@ -95,40 +114,4 @@ impl Player {
         let words = words.trim_matches(|c: char| c == '\0' || c.is_whitespace());
         words.lines().take(2).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// Starts the process that holds these ends, the first of which is its role: afresh from furlong's own binary, or
-/// forked where memory must be inherited.
-pub(super) fn start_player(
-    drivers: &[Driver],
-    held: &[Role],
-    link: &mut Link,
-    mut inherit: Vec<RawFd>,
-    start: Start,
-    session: &Session,
-) -> io::Result<Player> {
-    let (control, theirs): (Control, UnixStream) = Control::pair()?;
-    let stderr = segment::memfd("furlong-stderr", 1)?;
-    let number = theirs.as_raw_fd();
-    inherit.push(number);
-    let child = match start {
-        Start::Forked => fork(&inherit, stderr.as_fd(), Bond::DiesWithParent, || {
-            role::forked(number, drivers, held.iter().map(|role| link.take_end(*role)).collect())
-        }),
-        Start::Fresh | Start::Alone => {
-            spawn(session.program(), &[ROLE_VERB, &number.to_string()], &inherit, stderr.as_fd())
-        }
-    }?;
-    Ok(Player {
-        role: held[0],
-        child,
-        control,
-        stderr,
-        phase: Phase::Open,
-        ready: false,
-        failed: false,
-        silent: false,
-        exit: None,
-        done: None,
-    })
 }

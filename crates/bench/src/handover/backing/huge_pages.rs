@@ -1,0 +1,66 @@
+//! Huge pages, in an object without a name. They are all reserved before the roles begin, and cleared by who touches them
+//! first.
+//!
+//! Where the machine's pool has too few, root lets the kernel make more of ordinary memory. That limit of the machine is
+//! raised only while the pages are reserved, and put back before the trial begins; the pages go with their object.
+
+use super::{Ground, Memory};
+use crate::lasting::{Lasting, OVERCOMMIT, lock_overcommit};
+use crate::session::Session;
+use furlong_model::Unavailable;
+use furlong_os::limits::{set_sysctl, sysctl_number};
+use furlong_os::memory::Region;
+use furlong_os::{Context, segment};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+const REMEDY: &str = "as root: sysctl vm.nr_hugepages=N, on a machine with enough free memory";
+
+pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<Ground<'a>, Unavailable> {
+    let page_bytes = page_bytes().ok_or_else(|| {
+        Unavailable::new("the kernel has no huge pages (/proc/meminfo)", "CONFIG_HUGETLBFS=y")
+    })?;
+    let len = size_bytes.next_multiple_of(page_bytes);
+    let object = reserve(len).or_else(|first| {
+        raised(len / page_bytes, session, || reserve(len)).map_err(|second| {
+            let pool = sysctl_number("vm.nr_hugepages").unwrap_or_default();
+            let reason = format!(
+                "{} huge pages of {} KiB are needed and vm.nr_hugepages is {pool} ({first}); {second}",
+                len / page_bytes,
+                page_bytes >> 10
+            );
+            Unavailable::new(reason, REMEDY)
+        })
+    })?;
+    let in_effect = format!("huge pages of {} KiB", page_bytes >> 10);
+    Ok(Ground::plain(Memory::Object(object, len), in_effect))
+}
+
+/// An object whose pages are all reserved: the kernel keeps them for as long as it is open.
+fn reserve(len: usize) -> io::Result<OwnedFd> {
+    let object = segment::huge_memfd("furlong-region", len)?;
+    Region::of_file(object.as_fd(), len).context(|| "reserve them")?;
+    Ok(object)
+}
+
+/// Does something while the kernel may make so many huge pages more.
+fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let lock = lock_overcommit()?;
+    let from = sysctl_number(OVERCOMMIT)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{OVERCOMMIT} cannot be read")))?;
+    let to = from.saturating_add(pages);
+    // Dropped behind the lock, which it takes itself.
+    let _made = session.making(Lasting::Overcommit { from, to })?;
+    let result = set_sysctl(OVERCOMMIT, &to.to_string())
+        .context(|| format!("{OVERCOMMIT} cannot be raised"))
+        .and_then(|()| reserve());
+    drop(lock);
+    result
+}
+
+/// The size of a huge page, as the kernel makes them where no other is asked for.
+fn page_bytes() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let kibibytes = text.lines().find_map(|line| line.strip_prefix("Hugepagesize:"))?;
+    kibibytes.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
+}

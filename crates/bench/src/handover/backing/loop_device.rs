@@ -1,0 +1,57 @@
+//! A file in a file system on a loop device, whose own file lies in a tmpfs that is mounted nowhere.
+
+use super::{Ground, because, device, tmpfs};
+use crate::lasting::Lasting;
+use crate::session::{Made, Session};
+use furlong_model::Unavailable;
+use furlong_os::loop_device;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Others may take a device between finding and binding it; so many are tried.
+const ATTEMPTS: usize = 16;
+
+pub(super) fn make(size_bytes: usize, session: &Session) -> Result<Ground<'_>, Unavailable> {
+    let size = usize::try_from(device::size_for(size_bytes)).unwrap_or(usize::MAX);
+    // The device holds its file, and the file its file system.
+    let (_top, file) =
+        tmpfs::own_file(size).map_err(|error| because("no tmpfs for a loop device's file", &error))?;
+    let (number, device, made) = bind(file.as_fd(), session).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Unavailable::new(format!("there are no loop devices: {error}"), "as root: modprobe loop")
+        }
+        _ => because("no loop device", &error),
+    })?;
+    let named = format!("loop{number} in a tmpfs");
+    device::furnish(&loop_device::path(number), made, Some(device), size_bytes, &named)
+}
+
+/// Binds the first device that is free to the file. One that has to be made goes into the journal.
+fn bind<'a>(file: BorrowedFd<'_>, session: &'a Session) -> io::Result<(u32, File, Option<Made<'a>>)> {
+    let mut number = 0;
+    let mut attempts = 0;
+    loop {
+        while loop_device::is_bound(number) {
+            number += 1;
+        }
+        let made = if loop_device::exists(number) { None } else { add(number, session)? };
+        attempts += 1;
+        match loop_device::bind(number, file) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && attempts < ATTEMPTS => number += 1,
+            bound => return bound.map(|device| (number, device, made)),
+        }
+    }
+}
+
+/// Makes the device of this number; nothing if somebody else was faster.
+fn add(number: u32, session: &Session) -> io::Result<Option<Made<'_>>> {
+    let made = session.making(Lasting::Loop { number })?;
+    match loop_device::add(number) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            made.strike_off();
+            Ok(None)
+        }
+        added => added.map(|()| Some(made)),
+    }
+}

@@ -1,0 +1,124 @@
+//! What holds the bytes of a region: one kind, one file.
+//!
+//! Whatever a kind makes has no name, or is mounted nowhere, or is in the run's journal: however a run ends, nothing is
+//! left of it.
+
+mod anonymous;
+mod device;
+mod disk;
+mod huge_pages;
+mod loop_device;
+mod memfd;
+mod ram_disk;
+mod tmpfs;
+
+use super::role::Handle;
+use crate::session::{Made, Session};
+use furlong_model::{Backing, Unavailable};
+use furlong_os::available_memory::available_bytes;
+use furlong_os::descriptor;
+use furlong_os::memory::Region;
+use std::fmt::Display;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+/// The region, as the supervisor has it.
+pub(super) enum Memory {
+    /// Mapped, for forks to inherit.
+    Mapped(Arc<Region>),
+    /// To be mapped by each role, at this length.
+    Object(OwnedFd, usize),
+}
+
+impl Memory {
+    /// The descriptor that roles inherit.
+    pub(super) fn descriptor(&self) -> Option<RawFd> {
+        match self {
+            Memory::Mapped(_) => None,
+            Memory::Object(object, _) => Some(object.as_raw_fd()),
+        }
+    }
+
+    /// A role's own hold of what it has inherited.
+    pub(super) fn inherit(&self) -> io::Result<Handle> {
+        match self {
+            Memory::Mapped(region) => Ok(Handle::Mapped(Arc::clone(region))),
+            Memory::Object(object, len) => {
+                descriptor::inherit(object.as_raw_fd()).map(|object| Handle::Object(object, *len))
+            }
+        }
+    }
+}
+
+/// A region and what it stands on. Its parts are given back in their order.
+pub(super) struct Ground<'a> {
+    pub(super) memory: Memory,
+    /// The file system and device in effect, in words.
+    pub(super) in_effect: String,
+    /// The file system, where it is mounted for this trial alone.
+    _file_system: Option<OwnedFd>,
+    /// The device under it.
+    _device: Option<File>,
+    /// What outlives all processes.
+    _made: Option<Made<'a>>,
+}
+
+impl<'a> Ground<'a> {
+    fn plain(memory: Memory, in_effect: impl Into<String>) -> Ground<'a> {
+        Ground { memory, in_effect: in_effect.into(), _file_system: None, _device: None, _made: None }
+    }
+}
+
+/// Makes a region of `size_bytes`.
+///
+/// # Errors
+/// Why this machine, or the rights of this process, have no such backing.
+pub(super) fn make(
+    backing: Backing,
+    size_bytes: usize,
+    session: &Session,
+) -> Result<Ground<'_>, Unavailable> {
+    ensure_memory(backing, size_bytes)?;
+    match backing {
+        Backing::Anonymous => anonymous::make(size_bytes),
+        Backing::Tmpfs => tmpfs::make(size_bytes),
+        Backing::Memfd => memfd::make(size_bytes),
+        Backing::Disk => disk::make(size_bytes, session),
+        Backing::RamDisk => ram_disk::make(size_bytes, session),
+        Backing::Loop => loop_device::make(size_bytes, session),
+        Backing::HugePages => huge_pages::make(size_bytes, session),
+    }
+}
+
+/// Refuses what the machine has no memory for: where it ends, the kernel kills processes, furlong or others.
+fn ensure_memory(backing: Backing, size_bytes: usize) -> Result<(), Unavailable> {
+    let times = match backing {
+        // What is cached of a disk can be dropped.
+        Backing::Disk => return Ok(()),
+        // These have what the cache has once more, on the device.
+        Backing::RamDisk | Backing::Loop => 2,
+        Backing::Anonymous | Backing::Tmpfs | Backing::Memfd | Backing::HugePages => 1,
+    };
+    // File systems, page tables and the roles need some too.
+    let needed = (size_bytes as u64).saturating_mul(times).saturating_add(32 << 20);
+    match available_bytes() {
+        Some(available) if needed > available => {
+            let reason = format!("{needed} bytes of memory are needed and {available} are available");
+            Err(Unavailable::new(reason, "make room, or take a smaller region"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The reason of an error that came of `what`, with what helps against its kind where the caller knows nothing better.
+fn because(what: impl Display, error: &io::Error) -> Unavailable {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => "run as root (CAP_SYS_ADMIN), in a container with its devices",
+        io::ErrorKind::StorageFull | io::ErrorKind::OutOfMemory => "make room, or take a smaller region",
+        io::ErrorKind::Unsupported => "a newer kernel, or a filter (seccomp) that lets the call pass",
+        _ => "",
+    };
+    Unavailable::new(format!("{what}: {error}"), remedy)
+}

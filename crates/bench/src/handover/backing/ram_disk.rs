@@ -1,0 +1,41 @@
+//! A file in a file system on a block device that is memory: zram, which compresses what is written to it. Reading and
+//! writing the mapping touches the page cache alone; the kernel writes to the device in the background.
+//!
+//! Not brd: its devices are there for all to use, so that none is known to be free, and what is written to them stays.
+
+use super::{Ground, because, device};
+use crate::lasting::{Lasting, lock};
+use crate::session::{Made, Session};
+use furlong_model::Unavailable;
+use furlong_os::zram;
+use std::io;
+
+pub(super) fn make(size_bytes: usize, session: &Session) -> Result<Ground<'_>, Unavailable> {
+    let size = device::size_for(size_bytes);
+    let (number, made) = add(size, session).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Unavailable::new(
+            "there is no zram to make a RAM disk of (/sys/class/zram-control)",
+            "as root: modprobe zram (CONFIG_ZRAM)",
+        ),
+        io::ErrorKind::PermissionDenied => because("only root may make a RAM disk", &error),
+        _ => because("no RAM disk", &error),
+    })?;
+    zram::set_size(number, size).map_err(|error| because("no RAM disk", &error))?;
+    let algorithm = zram::algorithm(number).map_or_else(String::new, |algorithm| format!(" ({algorithm})"));
+    let named = format!("zram{number}{algorithm}");
+    device::furnish(&zram::path(number), Some(made), None, size_bytes, &named)
+}
+
+/// Makes a device. Its number is known only then, so the journal first has the numbers that it does not get; no other
+/// run makes one in between.
+fn add(size_bytes: u64, session: &Session) -> io::Result<(u32, Made<'_>)> {
+    let lock = lock(zram::CONTROL)?;
+    let next = session.making(Lasting::NextZram { others: zram::numbers()? })?;
+    let added =
+        zram::add().and_then(|number| Ok((number, session.making(Lasting::Zram { number, size_bytes })?)));
+    drop(lock);
+    if added.is_ok() {
+        next.strike_off();
+    }
+    added
+}

@@ -1,0 +1,42 @@
+//! A nameless file in a tmpfs: one that is mounted nowhere and for this trial alone, else that of the machine.
+
+use super::{Ground, Memory, because};
+use furlong_model::Unavailable;
+use furlong_os::{file_system, mount, segment};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+/// Where every machine has one.
+const SHARED: &str = "/dev/shm";
+
+pub(super) fn make<'a>(size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
+    match own_file(size_bytes) {
+        Ok((top, file)) => Ok(Ground {
+            _file_system: Some(top),
+            ..Ground::plain(Memory::Object(file, size_bytes), "a tmpfs of its own")
+        }),
+        // The machine's may have room, and asks for no right.
+        Err(_) => shared_file(size_bytes),
+    }
+}
+
+/// A file of `size_bytes` in a new tmpfs, of which the descriptor comes first.
+pub(super) fn own_file(size_bytes: usize) -> io::Result<(OwnedFd, OwnedFd)> {
+    // Its own folder takes a page.
+    let limit = (size_bytes as u64).saturating_add(1 << 20);
+    let top = mount::detached("tmpfs", &[("size", &limit.to_string()), ("mode", "0700")])?;
+    let file = segment::nameless_file(Some(top.as_fd()), ".".as_ref(), size_bytes)?;
+    Ok((top, file))
+}
+
+fn shared_file<'a>(size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
+    let folder = Path::new(SHARED);
+    let kind = file_system::kind(folder).map_err(|error| because(SHARED, &error))?;
+    if !file_system::is_memory(&kind) {
+        return Err(Unavailable::new(format!("{SHARED} is {kind} and no tmpfs"), "mount a tmpfs there"));
+    }
+    let file = segment::nameless_file(None, folder, size_bytes)
+        .map_err(|error| because(format_args!("the tmpfs in {SHARED} cannot be used"), &error))?;
+    Ok(Ground::plain(Memory::Object(file, size_bytes), format!("{kind} in {SHARED}")))
+}

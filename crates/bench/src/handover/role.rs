@@ -1,0 +1,167 @@
+//! A role of a handover, in a process of its own.
+
+use super::backing::Memory;
+use super::bytes::{Hands, Mismatch, STRETCH, Values};
+use crate::board::{Board, Progress};
+use crate::control::Control;
+use crate::exchange::Leg;
+use crate::role::{Trouble, confess, meet, say_done, step, tally};
+use furlong_model::{Fault, Phase, Role, RoleTally};
+use furlong_os::memory::Region;
+use furlong_os::{affinity, clock, cpu, descriptor, usage};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The flag, as whose turn it is.
+const WRITERS: u8 = 0;
+const READERS: u8 = 1;
+
+/// When one pass over the region began and ended, by a clock that both roles read, in nanoseconds.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Pass {
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+}
+
+/// What a role tells when it is done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Done {
+    pub(super) tally: RoleTally,
+    pub(super) passes: Vec<Pass>,
+    /// Bytes that it compared.
+    pub(super) verified_bytes: u64,
+}
+
+/// All that a role needs to know.
+pub(super) struct Work<'a> {
+    pub(super) role: Role,
+    pub(super) processor: usize,
+    pub(super) memory: &'a Memory,
+    pub(super) size_bytes: usize,
+    pub(super) repetitions: u32,
+    pub(super) key: u64,
+    pub(super) hands: Hands,
+    pub(super) board: &'a Board,
+}
+
+impl Work<'_> {
+    /// The whole life of the process. Gives its exit code.
+    pub(super) fn perform(&self, control: RawFd) -> i32 {
+        let result = descriptor::inherit(control).map(Control::from).and_then(|mut control| {
+            let lived = self.live(&mut control);
+            confess(&mut control, lived)
+        });
+        i32::from(result.is_err())
+    }
+
+    fn live(&self, control: &mut Control) -> Result<(), Trouble> {
+        let pinned = affinity::pin(self.processor);
+        step(Phase::Open, &format!("pin to processor {}", self.processor), pinned)?;
+        let handle = step(Phase::Open, "inherit the region", self.memory.inherit())?;
+        let mut passes = Vec::with_capacity(self.repetitions as usize);
+        meet(control, Phase::Open)?;
+        // Each question for the usage begins or ends a part of what is counted.
+        let ask = |phase| step(phase, "ask for the usage", usage::now());
+        ask(Phase::Open)?;
+        let region = step(Phase::Open, "map the region", handle.open())?;
+        ask(Phase::Open)?;
+
+        meet(control, Phase::Timed)?;
+        let before = ask(Phase::Timed)?;
+        // Huge pages may make the mapping longer than the region.
+        let verified_bytes = self.hand_over(&region.bytes()[..self.size_bytes], &mut passes)?;
+        let usage = ask(Phase::Timed)? - before;
+        ask(Phase::Timed)?;
+        drop(region);
+        ask(Phase::Timed)?;
+
+        meet(control, Phase::Finish)?;
+        let round_trips = u64::from(self.repetitions);
+        let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
+        let tally = tally(self.role, round_trips, Leg { round_trips, elapsed_ns, usage })?;
+        say_done(control, Done { tally, passes, verified_bytes })
+    }
+
+    /// All repetitions. Gives the number of bytes that were compared.
+    fn hand_over(&self, bytes: &[AtomicU8], passes: &mut Vec<Pass>) -> Result<u64, Trouble> {
+        let flag = &bytes[0];
+        let (own, other) = match self.role {
+            Role::Initiator => (WRITERS, READERS),
+            Role::Responder => (READERS, WRITERS),
+        };
+        let mut stretches = 0;
+        for repetition in 0..self.repetitions {
+            // Acquire: what the other did before it handed over is seen after this.
+            while flag.load(Ordering::Acquire) != own {
+                cpu::pause();
+            }
+            let values = Values::new(self.key, repetition);
+            let begin_ns = clock::now_ns();
+            for start in (0..bytes.len()).step_by(STRETCH) {
+                let end = bytes.len().min(start + STRETCH);
+                let first = if start == 0 { self.hands.step } else { start };
+                self.touch(&bytes[first.min(end)..end], values, first)
+                    .map_err(|found| corrupt(repetition, first, found))?;
+                stretches += 1;
+                self.board.note(self.role, self.progress(stretches));
+            }
+            passes.push(Pass { begin_ns, end_ns: clock::now_ns() });
+            flag.store(other, Ordering::Release);
+        }
+        let read = self.hands.touched(self.size_bytes) as u64 * u64::from(self.repetitions);
+        Ok(if self.role == Role::Responder { read } else { 0 })
+    }
+
+    fn touch(&self, stretch: &[AtomicU8], values: Values, offset: usize) -> Result<(), Mismatch> {
+        let state = values.state(offset);
+        match self.role {
+            Role::Initiator => {
+                (self.hands.write)(stretch, state);
+                Ok(())
+            }
+            Role::Responder => (self.hands.read)(stretch, state),
+        }
+    }
+
+    /// How it notes on the board how far it has come: stretches done, and stretches in a pass.
+    fn progress(&self, stretches: u64) -> Progress {
+        Progress { sent: self.size_bytes.div_ceil(STRETCH) as u64, received: stretches }
+    }
+}
+
+/// The role whose turn it is by what both have noted.
+pub(super) fn turn(board: &Board) -> Role {
+    let [written, read] = Role::BOTH.map(|role| board.progress(role));
+    let passes = |progress: Progress| progress.received / progress.sent.max(1);
+    if passes(written) == passes(read) { Role::Initiator } else { Role::Responder }
+}
+
+#[cold]
+fn corrupt(repetition: u32, first: usize, Mismatch { offset, expected, found }: Mismatch) -> Trouble {
+    let detail = format!(
+        "repetition {}: byte {} is {found:#04x} and must be {expected:#04x}",
+        repetition + 1,
+        first + offset
+    );
+    Trouble::new(Fault::Flipped, detail).at(Phase::Timed)
+}
+
+/// The region as a role inherits it, before it is mapped.
+pub(super) enum Handle {
+    /// It is mapped already.
+    Mapped(Arc<Region>),
+    /// To be mapped at this length.
+    Object(OwnedFd, usize),
+}
+
+impl Handle {
+    fn open(self) -> io::Result<Arc<Region>> {
+        match self {
+            Handle::Mapped(region) => Ok(region),
+            Handle::Object(object, len) => Region::of_file(object.as_fd(), len).map(Arc::new),
+        }
+    }
+}

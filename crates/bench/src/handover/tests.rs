@@ -1,0 +1,250 @@
+//! Handovers from end to end, over every backing that this machine has, and with hands that do wrong.
+
+use super::bytes::{Mismatch, Read, Write};
+use super::*;
+use crate::placement;
+use crate::session::Options;
+use furlong_model::{Backing, Touch};
+use furlong_os::process::send_signal;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+/// Larger than a stretch, and no multiple of a page or line.
+const SIZE: usize = (1 << 20) + 4_097;
+
+const REPETITIONS: u32 = 3;
+
+fn session() -> Session {
+    let program = std::env::current_exe().unwrap();
+    Session::open(Options { program, file_folder: None, hear_signals: false }).unwrap()
+}
+
+fn handover(backing: Backing, touch: Touch, size_bytes: usize) -> Handover {
+    let placement = Placement::OtherCore;
+    Handover { backing, touch, size_bytes, repetitions: REPETITIONS, placement }
+}
+
+/// Runs `body` with a scene that has two cores where there are two.
+fn with_scene<T>(handover: &Handover, patience_ms: u64, body: impl FnOnce(HandoverScene<'_>) -> T) -> T {
+    let session = session();
+    let processors = placement::resolve(Placement::OtherCore)
+        .or_else(|_| placement::resolve(Placement::SameCore))
+        .unwrap();
+    body(HandoverScene {
+        handover,
+        processors,
+        session: &session,
+        patience: Duration::from_millis(patience_ms),
+    })
+}
+
+fn run(handover: &Handover) -> HandoverOutcome {
+    with_scene(handover, 10_000, |scene| scene.run().unwrap())
+}
+
+/// What an outcome says where it is a measurement; else, loudly, why it is none.
+fn sound(handover: &Handover, outcome: HandoverOutcome) {
+    let root = furlong_os::identity::user() == 0;
+    match outcome {
+        HandoverOutcome::Measured(measured) => {
+            let HandoverMeasurement { elapsed_ns, repetitions, verified_bytes, in_effect, roles } = measured;
+            let each = Hands::of(handover.touch).touched(handover.size_bytes);
+            assert_eq!(verified_bytes, each as u64 * u64::from(REPETITIONS), "{handover}");
+            assert_eq!(repetitions.len(), REPETITIONS as usize, "{handover}");
+            let sum: u64 = repetitions.iter().map(|times| times.write_ns + times.read_ns).sum();
+            assert!(sum > 0 && sum <= elapsed_ns, "{handover}: {sum} of {elapsed_ns}");
+            assert_eq!(roles.iter().map(|tally| tally.role).collect::<Vec<_>>(), Role::BOTH);
+            assert!(roles.iter().all(|tally| tally.round_trips == u64::from(REPETITIONS)));
+            assert_eq!(in_effect.is_empty(), handover.backing == Backing::Anonymous, "{in_effect}");
+            eprintln!("{handover}: {in_effect}");
+        }
+        HandoverOutcome::Unavailable(unavailable) => {
+            eprintln!("{handover}: skipped, because {} ({})", unavailable.reason, unavailable.remedy);
+            assert!(!unavailable.reason.is_empty() && !unavailable.remedy.is_empty(), "{unavailable:?}");
+            let everywhere = [Backing::Anonymous, Backing::Memfd, Backing::Tmpfs];
+            assert!(!everywhere.contains(&handover.backing), "{unavailable:?}");
+            let devices = [Backing::RamDisk, Backing::Loop];
+            if !root && devices.contains(&handover.backing) {
+                assert!(unavailable.remedy.contains("root"), "{unavailable:?}");
+            }
+        }
+        HandoverOutcome::Failed(failure) => panic!("{handover}: {failure}"),
+    }
+}
+
+#[test]
+fn every_backing_is_measured_or_says_why_not() {
+    for backing in Backing::ALL {
+        for touch in [Touch::Byte, Touch::Line] {
+            let handover = handover(backing, touch, SIZE);
+            sound(&handover, run(&handover));
+        }
+    }
+}
+
+#[test]
+fn the_smallest_region_has_one_byte_beside_the_flag() {
+    for (touch, size_bytes) in [(Touch::Byte, 2), (Touch::Line, 65)] {
+        let smallest = handover(Backing::Memfd, touch, size_bytes);
+        sound(&smallest, run(&smallest));
+        let smaller = Handover { size_bytes: size_bytes - 1, ..smallest };
+        match run(&smaller) {
+            HandoverOutcome::Unavailable(unavailable) => {
+                assert!(unavailable.remedy.contains(&size_bytes.to_string()), "{unavailable:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_not_begun() {
+    let sensible = handover(Backing::Memfd, Touch::Byte, SIZE);
+    let alone = Handover { placement: Placement::OneProcess, ..sensible.clone() };
+    for handover in [alone, Handover { repetitions: 0, ..sensible }] {
+        assert!(matches!(run(&handover), HandoverOutcome::Unavailable(_)), "{handover}");
+    }
+}
+
+#[test]
+fn one_core_is_enough() {
+    let handover = handover(Backing::Anonymous, Touch::Line, SIZE);
+    let [processor, _] = placement::resolve(Placement::SameCore).unwrap();
+    let outcome =
+        with_scene(&handover, 20_000, |scene| HandoverScene { processors: [processor; 2], ..scene }.run());
+    sound(&handover, outcome.unwrap());
+}
+
+#[test]
+fn more_than_there_is_memory_is_not_even_tried() {
+    for backing in Backing::ALL {
+        match run(&handover(backing, Touch::Line, 1 << 50)) {
+            HandoverOutcome::Unavailable(unavailable) => {
+                let words = if backing == Backing::Disk { "are free" } else { "are available" };
+                assert!(unavailable.reason.contains(words), "{unavailable:?}");
+            }
+            other => panic!("{backing}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn no_room_in_a_file_system_is_an_error_in_words() {
+    let full = handover(Backing::Disk, Touch::Line, SIZE);
+    let refused = |folder: &str| {
+        let file_folder = Some(folder.into());
+        let program = std::env::current_exe().unwrap();
+        let session = Session::open(Options { program, file_folder, hear_signals: false }).unwrap();
+        let scene = HandoverScene {
+            handover: &full,
+            processors: [0, 0],
+            session: &session,
+            patience: Duration::from_secs(10),
+        };
+        match scene.run().unwrap() {
+            HandoverOutcome::Unavailable(unavailable) => unavailable.reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(refused("/dev/shm").contains("tmpfs"));
+    assert!(refused("/proc/self").contains("/proc/self"));
+    assert!(refused("/no/such/folder").contains("No such file"));
+}
+
+/// How often the hands of this process were used.
+static USED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether it is time to do wrong: in the second repetition, which has two stretches as the first.
+fn now() -> bool {
+    USED.fetch_add(1, Ordering::Relaxed) == 3
+}
+
+fn honest() -> Hands {
+    Hands::of(Touch::Byte)
+}
+
+fn raise(signal: i32) {
+    send_signal(std::process::id() as i32, signal).unwrap();
+}
+
+fn flips(bytes: &[AtomicU8], state: u64) {
+    (honest().write)(bytes, state);
+    if now() {
+        bytes[100].fetch_xor(1, Ordering::Relaxed);
+    }
+}
+
+fn forgets(bytes: &[AtomicU8], state: u64) {
+    if !now() {
+        (honest().write)(bytes, state);
+    }
+}
+
+fn writes_and<const SIGNAL: i32>(bytes: &[AtomicU8], state: u64) {
+    (honest().write)(bytes, state);
+    if now() {
+        raise(SIGNAL);
+    }
+}
+
+fn reads_and<const SIGNAL: i32>(bytes: &[AtomicU8], state: u64) -> Result<(), Mismatch> {
+    if now() {
+        raise(SIGNAL);
+    }
+    (honest().read)(bytes, state)
+}
+
+fn panics(_: &[AtomicU8], _: u64) {
+    panic!("the saboteur panics");
+}
+
+fn hangs(bytes: &[AtomicU8], state: u64) -> Result<(), Mismatch> {
+    while now() || USED.load(Ordering::Relaxed) > 3 {
+        std::thread::park();
+    }
+    (honest().read)(bytes, state)
+}
+
+/// What becomes of a trial in which one role has other hands.
+fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
+    let handover = handover(Backing::Memfd, Touch::Byte, SIZE);
+    let hands =
+        Hands { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };
+    match with_scene(&handover, 300, |scene| scene.run_observed(&mut Nobody, hands).unwrap()) {
+        HandoverOutcome::Failed(failure) => failure,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_byte_that_is_wrong_is_found_and_named() {
+    let wrong: [(Write, usize); 2] = [(flips, 100), (forgets, 0)];
+    for (write, offset) in wrong {
+        let failure = sabotaged(Some(write), None);
+        assert_eq!(
+            (failure.fault, failure.role, failure.phase),
+            (Fault::Flipped, Some(Role::Responder), Phase::Timed)
+        );
+        let place = format!("repetition 2: byte {}", (1 << 20) + offset);
+        assert!(failure.detail.contains(&place), "{failure}");
+    }
+}
+
+#[test]
+fn a_role_that_dies_or_stops_is_named_with_its_cause() {
+    use Role::{Initiator, Responder};
+    type Case = (Option<Write>, Option<Read>, Role, Fault, &'static str);
+    let cases: [Case; 7] = [
+        (Some(writes_and::<{ libc::SIGKILL }>), None, Initiator, Fault::Killed, "SIGKILL"),
+        (None, Some(reads_and::<{ libc::SIGKILL }>), Responder, Fault::Killed, "SIGKILL"),
+        (None, Some(reads_and::<{ libc::SIGABRT }>), Responder, Fault::Killed, "SIGABRT"),
+        (Some(writes_and::<{ libc::SIGSTOP }>), None, Initiator, Fault::Stopped, "state T"),
+        (None, Some(reads_and::<{ libc::SIGSTOP }>), Responder, Fault::Stopped, "state T"),
+        (Some(panics), None, Initiator, Fault::Exited, "101"),
+        (None, Some(hangs), Responder, Fault::Silent, "alive"),
+    ];
+    for (write, read, role, fault, words) in cases {
+        let failure = sabotaged(write, read);
+        assert_eq!((failure.fault, failure.role, failure.phase), (fault, Some(role), Phase::Timed));
+        assert!(failure.detail.contains(words), "{failure}");
+    }
+}

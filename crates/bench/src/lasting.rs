@@ -1,0 +1,190 @@
+//! What a run makes that outlives every process: block devices and a limit of the machine. The kernel takes none of it
+//! back when the run is killed.
+//!
+//! Each is written into the run's journal before it is made, and again when it is gone. Whoever is left removes what the
+//! journal has and has not struck off: the run itself, else its janitor, else `furlong doctor --clean`.
+
+use furlong_os::limits::{set_sysctl, sysctl_number};
+use furlong_os::{Context, clock, identity, loop_device, zram};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+/// How many huge pages the kernel may make of ordinary memory, beside those of its pool.
+pub(crate) const OVERCOMMIT: &str = "vm.nr_overcommit_hugepages";
+
+/// How long something may be held by processes that are dying, and by file systems that the kernel takes apart.
+const PATIENCE_NS: u64 = 5_000_000_000;
+
+/// One of these things.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Lasting {
+    /// A zram device that is about to be made while there are these others: it gets the lowest number that is free.
+    NextZram {
+        /// The numbers of all others.
+        others: Vec<u32>,
+    },
+    /// A zram device.
+    Zram {
+        /// Its number.
+        number: u32,
+        /// The size that it has, or is about to be given.
+        size_bytes: u64,
+    },
+    /// A loop device that was not there before. What it is bound to, the kernel unbinds by itself.
+    Loop {
+        /// Its number.
+        number: u32,
+    },
+    /// [`OVERCOMMIT`] was raised.
+    Overcommit {
+        /// What it was.
+        from: usize,
+        /// What it was raised to.
+        to: usize,
+    },
+}
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Entry {
+    /// This is about to be made.
+    Making(Lasting),
+    /// This is gone.
+    Gone(Lasting),
+}
+
+/// What the lines of a journal leave: made, or about to be, and not gone. A line that was cut off was written by a run
+/// that was killed before it made anything of it.
+pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Lasting> {
+    let mut left = Vec::new();
+    for entry in lines.filter_map(|line| serde_json::from_str(line).ok()) {
+        match entry {
+            Entry::Making(lasting) => left.push(lasting),
+            Entry::Gone(lasting) => left.retain(|other| *other != lasting),
+        }
+    }
+    left
+}
+
+impl Lasting {
+    /// Removes it. That it is gone already, or that somebody else's thing is in its place, is no error.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        match self {
+            Lasting::NextZram { others } => {
+                let _lock = lock(zram::CONTROL)?;
+                let next = (0..).find(|number| !others.contains(number)).unwrap_or_default();
+                // One with a size has its own line in the journal, or is somebody else's.
+                if zram::size(next) == Some(0) { remove_zram(next) } else { Ok(()) }
+            }
+            Lasting::Zram { number, size_bytes } => match zram::size(*number) {
+                Some(size) if size == 0 || size == *size_bytes => remove_zram(*number),
+                _ => Ok(()),
+            },
+            Lasting::Loop { number } => {
+                let free = || match loop_device::remove(*number) {
+                    Err(_) if !loop_device::exists(*number) => Ok(()),
+                    result => result,
+                };
+                when_free(free)
+            }
+            Lasting::Overcommit { from, to } => restore_overcommit(*from, *to),
+        }
+    }
+}
+
+fn remove_zram(number: u32) -> io::Result<()> {
+    when_free(|| match zram::remove(number) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    })
+}
+
+/// Puts the limit back. Another run may have raised it further in the meantime, and will put back what it found: that is
+/// waited for. If it never comes to that somebody else has set it, and it stays.
+fn restore_overcommit(from: usize, to: usize) -> io::Result<()> {
+    let deadline_ns = clock::now_ns() + PATIENCE_NS;
+    loop {
+        let lock = lock_overcommit()?;
+        match sysctl_number(OVERCOMMIT) {
+            Some(current) if current == to => {
+                return set_sysctl(OVERCOMMIT, &from.to_string()).context(|| format!("restore {OVERCOMMIT}"));
+            }
+            Some(current) if current != from && clock::now_ns() < deadline_ns => {}
+            _ => return Ok(()),
+        }
+        drop(lock);
+        pause();
+    }
+}
+
+/// Keeps all other runs on this machine from changing the limit.
+pub(crate) fn lock_overcommit() -> io::Result<File> {
+    lock(&format!("/proc/sys/{}", OVERCOMMIT.replace('.', "/")))
+}
+
+/// Locks something that all runs on this machine see, until the file is closed.
+pub(crate) fn lock(path: &str) -> io::Result<File> {
+    let file = File::open(path).context(|| format!("open {path}"))?;
+    let deadline_ns = clock::now_ns() + PATIENCE_NS;
+    loop {
+        match identity::try_lock(&file) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && clock::now_ns() < deadline_ns => {
+                pause()
+            }
+            result => {
+                return result.context(|| format!("lock {path}, which another run may hold")).map(|()| file);
+            }
+        }
+    }
+}
+
+/// Tries until nobody holds it any more.
+fn when_free(attempt: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    let deadline_ns = clock::now_ns() + PATIENCE_NS;
+    loop {
+        match attempt() {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && clock::now_ns() < deadline_ns => {
+                pause();
+            }
+            result => return result,
+        }
+    }
+}
+
+fn pause() {
+    thread::sleep(Duration::from_millis(5));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_struck_off_or_cut_off_is_not_left() {
+        let (next, zram) =
+            (Lasting::NextZram { others: vec![0] }, Lasting::Zram { number: 1, size_bytes: 1 << 20 });
+        let lines = [Entry::Making(next.clone()), Entry::Making(zram.clone()), Entry::Gone(next)]
+            .map(|entry| serde_json::to_string(&entry).unwrap());
+        let read = |lines: &[&str]| left(lines.iter().copied());
+        assert_eq!(read(&[&lines[0], &lines[1], &lines[2]]), std::slice::from_ref(&zram));
+        assert_eq!(read(&["{}", &lines[1], &lines[2][..9]]), [zram]);
+        assert_eq!(read(&[]), []);
+    }
+
+    #[test]
+    fn a_device_of_another_size_is_not_ours() {
+        // No machine has a device of this number and size; the first is whatever this one has.
+        for number in zram::numbers().unwrap_or_default().into_iter().chain([9_999]) {
+            let before = zram::size(number);
+            if before != Some(0) {
+                Lasting::Zram { number, size_bytes: 12_345 }.remove().unwrap();
+                assert_eq!(zram::size(number), before);
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The supervisor's watch over the roles of a trial under way, whatever they do.
+//!
+//! It sleeps while the roles work. It wakes when a role says something, when one dies, when somebody wants the run to
+//! end, or when nothing has happened for too long.
+
+mod player;
+
+pub(crate) use player::Player;
+
+use crate::board::{Board, Progress};
+use crate::session::Session;
+use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_os::{clock, readiness};
+use serde::de::DeserializeOwned;
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::Duration;
+
+/// How long to wait for the other role's side of a story, in milliseconds: a role whose peer was killed often
+/// says first that its call failed.
+const HEARING_MS: u64 = 100;
+
+/// How long to look again before nothing is taken for silence, in milliseconds: where the whole machine stood still,
+/// time has run out for all, and the roles need a moment to show that they are alive.
+const SECOND_LOOK_MS: u64 = 300;
+
+/// How often a death is looked for that nothing tells of, in milliseconds.
+const POLL_MS: u64 = 1;
+
+/// Why there is no outcome: somebody wants the run to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted {
+    /// By this signal.
+    pub signal: i32,
+}
+
+/// Looks on while a trial takes place.
+pub(crate) trait Observer {
+    /// All roles, here with their process numbers, wait to be let into `phase`.
+    fn before(&mut self, _phase: Phase, _roles: &[(Role, i32)]) {}
+
+    /// Readable when there is something to attend to.
+    fn descriptors(&self) -> Vec<RawFd> {
+        Vec::new()
+    }
+
+    /// Does what is to be done, without waiting.
+    fn attend(&mut self) {}
+
+    /// Whether it knows of a role's process that a signal has stopped it.
+    fn sees_stopped(&self, _pid: i32) -> bool {
+        false
+    }
+}
+
+/// Nobody looks on.
+pub(crate) struct Nobody;
+
+impl Observer for Nobody {}
+
+/// The roles of a trial, each of which tells a `D` when it is done.
+pub(crate) struct Watch<D> {
+    pub(crate) players: Vec<Player<D>>,
+    /// On which they note how far they have come.
+    pub(crate) board: Board,
+    /// How long nothing may happen.
+    pub(crate) patience: Duration,
+    /// The longest time that a phase takes by itself.
+    pub(crate) budget: Duration,
+    /// What can be told of a silence from the work that the roles do; nothing leaves it at who is alive.
+    pub(crate) explain: fn(&Watch<D>) -> Option<Failure>,
+}
+
+impl<D: DeserializeOwned> Watch<D> {
+    /// Waits for all roles to finish, whatever happens, and gives what each has told.
+    pub(crate) fn until_done(
+        &mut self,
+        session: &Session,
+        observer: &mut dyn Observer,
+    ) -> Result<Result<Vec<D>, Failure>, Interrupted> {
+        let mut incidents: Vec<Failure> = Vec::new();
+        let (mut progress, mut heard_ns) = (self.progress(), clock::now_ns());
+        // When patience had run out and nothing had changed.
+        let mut doubted_ns: Option<u64> = None;
+        loop {
+            let watched = self.watched(session);
+            let observed = if incidents.is_empty() { observer.descriptors() } else { Vec::new() };
+            let all: Vec<RawFd> = watched.iter().chain(&observed).copied().collect();
+            let timeout_ms = match (incidents.is_empty(), doubted_ns) {
+                _ if self.polls() => POLL_MS,
+                (true, Some(doubted_ns)) => SECOND_LOOK_MS.saturating_sub(ms_since(doubted_ns)),
+                (true, None) => self.patience_ms().saturating_sub(ms_since(heard_ns)),
+                (false, _) => HEARING_MS.saturating_sub(ms_since(heard_ns)),
+            };
+            let ready = match readiness::any_readable(&all, timeout_ms) {
+                Ok(ready) => ready,
+                Err(error) => {
+                    incidents.push(self.failure(None, Fault::Error, format!("poll: {error}")));
+                    return Ok(Err(self.give_up(incidents)));
+                }
+            };
+            observer.attend();
+            if let Some(signal) = session.wish() {
+                return Err(Interrupted { signal });
+            }
+            // What an observer sees is no news: a role that hangs may well make calls.
+            let news = ready.iter().take(watched.len()).any(|ready| *ready);
+            if news {
+                (heard_ns, doubted_ns) = (clock::now_ns(), None);
+            }
+            let quiet_ms = ms_since(heard_ns);
+            let heard_out = !news && !incidents.is_empty() && quiet_ms >= HEARING_MS;
+            if !news && incidents.is_empty() && quiet_ms >= self.patience_ms() {
+                let now = self.progress();
+                match doubted_ns {
+                    _ if now != progress => {
+                        (progress, heard_ns, doubted_ns) = (now, clock::now_ns(), None);
+                    }
+                    None => doubted_ns = Some(clock::now_ns()),
+                    Some(doubted_ns) if ms_since(doubted_ns) >= SECOND_LOOK_MS => {
+                        incidents.extend(self.silence(observer));
+                        return Ok(Err(self.give_up(incidents)));
+                    }
+                    Some(_) => {}
+                }
+            }
+            incidents.extend(self.players.iter_mut().filter_map(Player::attend));
+            if heard_out || incidents.len() >= self.players.len() {
+                return Ok(Err(self.give_up(incidents)));
+            }
+            if incidents.is_empty() {
+                if let Some(told) = self.finished() {
+                    return Ok(Ok(told));
+                }
+                self.let_go_on(observer);
+            }
+        }
+    }
+
+    /// Whether a role is about to die of which nothing tells: without a pidfd that can only be polled for.
+    fn polls(&self) -> bool {
+        let unseen =
+            |player: &Player<D>| player.silent && player.exit.is_none() && player.child.death().is_none();
+        self.players.iter().any(unseen)
+    }
+
+    /// How long nothing may happen from now on.
+    fn patience_ms(&self) -> u64 {
+        let measuring = self.players.iter().any(|player| player.phase >= Phase::WarmUp);
+        let budget = if measuring { self.budget } else { Duration::ZERO };
+        (self.patience + budget).as_millis() as u64
+    }
+
+    /// What to watch: each role's words and death, and the wish that the run ends.
+    fn watched(&self, session: &Session) -> Vec<RawFd> {
+        let mut watched: Vec<RawFd> = Vec::new();
+        for player in self.players.iter().filter(|player| player.exit.is_none()) {
+            if !player.silent {
+                watched.push(player.control.number());
+            }
+            watched.extend(player.child.death().map(|descriptor| descriptor.as_raw_fd()));
+        }
+        watched.extend(session.wish_descriptor());
+        watched
+    }
+
+    fn progress(&self) -> [Progress; 2] {
+        Role::BOTH.map(|role| self.board.progress(role))
+    }
+
+    /// Lets the roles begin the next phase once all are ready for it.
+    fn let_go_on(&mut self, observer: &mut dyn Observer) {
+        if self.players.iter().all(|player| player.ready) {
+            let roles: Vec<_> = self.players.iter().map(|player| (player.role, player.child.pid())).collect();
+            observer.before(self.players[0].phase, &roles);
+            for player in &mut self.players {
+                player.ready = false;
+                // One that died in between is noticed by the watch.
+                let _ = player.control.say(&player.phase);
+            }
+        }
+    }
+
+    /// What each role has told, once all are done and gone.
+    fn finished(&mut self) -> Option<Vec<D>> {
+        if !self.players.iter().all(|player| player.done.is_some() && player.exit.is_some()) {
+            return None;
+        }
+        self.players.iter_mut().map(|player| player.done.take()).collect()
+    }
+
+    /// Why nothing has happened for so long.
+    fn silence(&mut self, observer: &dyn Observer) -> Vec<Failure> {
+        let patience = self.patience;
+        let stopped: Vec<Failure> = self
+            .players
+            .iter()
+            .filter(|player| player.child.is_stopped() || observer.sees_stopped(player.child.pid()))
+            .map(|player| {
+                let detail = format!("stopped by a signal (state T), nothing came from it for {patience:?}");
+                Failure { phase: player.phase, role: Some(player.role), fault: Fault::Stopped, detail }
+            })
+            .collect();
+        if !stopped.is_empty() {
+            return stopped;
+        }
+        if let Some(failure) = (self.explain)(self) {
+            return vec![failure];
+        }
+        let mute = |player: &&Player<D>| !player.ready && player.done.is_none();
+        self.players.iter().filter(mute).map(|player| self.mute(player.role)).collect()
+    }
+
+    /// What is told of a role that lives and from which nothing comes.
+    pub(crate) fn mute(&self, role: Role) -> Failure {
+        let detail = format!("alive, but nothing came from it for {:?}", self.patience);
+        let player = self.players.iter().find(|player| player.role == role);
+        let phase = player.map_or_else(|| self.phase(), |player| player.phase);
+        Failure { phase, role: Some(role), fault: Fault::Silent, detail }
+    }
+
+    /// The phase of the role that has come least far.
+    pub(crate) fn phase(&self) -> Phase {
+        self.players.iter().map(|player| player.phase).min().unwrap_or(Phase::Open)
+    }
+
+    pub(crate) fn failure(&self, role: Option<Role>, fault: Fault, detail: String) -> Failure {
+        Failure { phase: self.phase(), role, fault, detail }
+    }
+
+    /// Ends both roles and names the cause: a death explains an error, and not the other way round.
+    fn give_up(&mut self, mut incidents: Vec<Failure>) -> Failure {
+        for player in &mut self.players {
+            player.child.kill();
+            player.child.wait();
+        }
+        incidents.sort_by_key(|incident| match incident.fault {
+            Fault::Killed => 0,
+            Fault::Exited => 1,
+            Fault::Stopped => 2,
+            fault if fault.is_corruption() => 3,
+            Fault::Error => 4,
+            _ => 5,
+        });
+        let fallback = self.failure(None, Fault::Silent, "nothing happened, and no role says why".to_owned());
+        incidents.into_iter().next().unwrap_or(fallback)
+    }
+}
+
+fn ms_since(start_ns: u64) -> u64 {
+    (clock::now_ns() - start_ns) / 1_000_000
+}

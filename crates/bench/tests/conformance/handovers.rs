@@ -1,0 +1,61 @@
+//! The system calls of handovers, which by ptrace can be counted only where there is one thread.
+
+use crate::pair::ensure;
+use crate::rows::{placed, session};
+use furlong_bench::count::Counting;
+use furlong_bench::handover::HandoverScene;
+use furlong_bench::placement;
+use furlong_model::{Backing, CountMethod, Handover, HandoverCount, HandoverOutcome, Touch};
+use libtest_mimic::{Completion, Failed, Trial};
+use std::time::Duration;
+
+/// One test for each backing and way of counting.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for backing in Backing::ALL {
+        for (how, counting) in
+            [("", Counting::find as fn() -> Counting), (", by ptrace", Counting::by_ptrace)]
+        {
+            let name = format!("handover/{backing}: calls nothing but its mapping{how}");
+            tests.push(Trial::ignorable_test(name, move || calls(backing, &counting())));
+        }
+    }
+    tests
+}
+
+fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
+    let placement = placed();
+    let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 3, placement };
+    let processors = placement::resolve(placement).map_err(|unavailable| unavailable.reason)?;
+    let patience = Duration::from_secs(10);
+    let session = session()?;
+    let scene = HandoverScene { handover: &handover, processors, session: &session, patience };
+    match scene.count(counting).map_err(|_| "interrupted")? {
+        Ok(count) => check(&count).map(|()| Completion::Completed),
+        Err(HandoverOutcome::Unavailable(unavailable)) => {
+            Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)))
+        }
+        Err(other) => Err(format!("{other:?}").into()),
+    }
+}
+
+fn check(count: &HandoverCount) -> Result<(), Failed> {
+    ensure(count.method != CountMethod::Rusage, || format!("not counted: {:?}", count.why_not_better))?;
+    // A region that is inherited as it is mapped is neither mapped nor unmapped by the roles.
+    let expected: &[&str] = match count.handover.backing {
+        Backing::Anonymous => &[],
+        _ => &["close", "fstat", "mmap", "munmap"],
+    };
+    for role in &count.roles {
+        let calls = role.system_calls.as_ref().ok_or("no calls")?;
+        // A standard library with assertions looks whether a descriptor is open before it closes it.
+        let calls: Vec<_> = calls.iter().filter(|(name, _)| *name != "fcntl").collect();
+        // Some C libraries ask for a file's status by the newer call.
+        let known = |name: &str| if name == "newfstatat" { "fstat" } else { name }.to_owned();
+        let mut names: Vec<_> = calls.iter().map(|(name, _)| known(name)).collect();
+        names.sort();
+        ensure(names == expected && calls.iter().all(|(_, count)| **count == 1), || format!("{calls:?}"))?;
+        ensure(role.usage.round_trips == 3 && role.round_trips == 3, || format!("{role:?}"))?;
+    }
+    Ok(())
+}

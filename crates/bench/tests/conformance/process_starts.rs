@@ -1,0 +1,41 @@
+//! Processes come to life in every way, and one that does not is told of.
+
+use crate::pair::ensure;
+use crate::rows::session;
+use furlong_bench::process_start::look;
+use furlong_bench::session::{Options, Session};
+use furlong_model::StartMethod;
+use libtest_mimic::{Failed, Trial};
+use std::path::PathBuf;
+
+/// Two tests for each way.
+pub fn tests() -> Vec<Trial> {
+    let ways = StartMethod::ALL.into_iter();
+    ways.flat_map(|method| {
+        [
+            Trial::test(format!("start/{method}: every process says its word"), move || lives(method)),
+            Trial::test(format!("start/{method}: trouble is told"), move || trouble(method)),
+        ]
+    })
+    .collect()
+}
+
+fn lives(method: StartMethod) -> Result<(), Failed> {
+    let reading = look(method, 5, &session()?);
+    ensure(reading.trouble.is_none() && reading.starts_ns.len() == 5, || format!("{reading:?}"))?;
+    ensure(reading.starts_ns.iter().all(|start_ns| *start_ns > 0), || format!("{reading:?}"))?;
+    Ok(look(method, 0, &session()?).trouble.map_or(Ok(()), Err)?)
+}
+
+/// A program that is not there, and one that does not say its word.
+fn trouble(method: StartMethod) -> Result<(), Failed> {
+    for program in ["/no/such/program", "/bin/true"] {
+        let options = Options { program: PathBuf::from(program), file_folder: None, hear_signals: false };
+        let reading = look(method, 3, &Session::open(options)?);
+        // A fork alone needs no program.
+        let expected = method != StartMethod::Fork;
+        let told = reading.trouble.as_ref().is_some_and(|trouble| trouble.contains(method.name()));
+        ensure(told == expected && reading.starts_ns.is_empty() == expected, || format!("{reading:?}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Which file system a folder lies in.
+
+use crate::error::check;
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The kernel's numbers of file systems, with the names under which they are mounted. ext2 and ext3 have the number of
+/// ext4, whose driver serves them too.
+const KINDS: [(u32, &str); 16] = [
+    (0x0102_1994, "tmpfs"),
+    (0x8584_58f6, "ramfs"),
+    (0x0000_ef53, "ext4"),
+    (0x5846_5342, "xfs"),
+    (0x9123_683e, "btrfs"),
+    (0x794c_7630, "overlay"),
+    (0xf2f5_2010, "f2fs"),
+    (0x2fc1_2fc1, "zfs"),
+    (0x0000_4d44, "vfat"),
+    (0x2011_bab0, "exfat"),
+    (0x7366_746e, "ntfs3"),
+    (0xca45_1a4e, "bcachefs"),
+    (0x6573_5546, "fuse"),
+    (0x0000_6969, "nfs"),
+    (0x0102_1997, "9p"),
+    (0xfe53_4d42, "cifs"),
+];
+
+/// The name of the file system that `folder` lies in, as in `ext4`; its number in hexadecimal if it has no name here.
+///
+/// # Errors
+/// If there is no such folder, or it may not be looked up.
+pub fn kind(folder: &Path) -> io::Result<String> {
+    let path = CString::new(folder.as_os_str().as_bytes())?;
+    let mut status = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: `path` is NUL-terminated, and the kernel fills one statfs, for which zeroes are a valid value.
+    let status = unsafe {
+        check(libc::statfs(path.as_ptr(), status.as_mut_ptr()))?;
+        status.assume_init()
+    };
+    // All the kernel's numbers have 32 bits; the type of the field differs between architectures.
+    let number = status.f_type as u32;
+    let known = KINDS.iter().find(|(known, _)| *known == number);
+    Ok(known.map_or_else(|| format!("file system {number:#x}"), |(_, name)| (*name).to_owned()))
+}
+
+/// Whether what lies in such a file system lies in memory and nowhere else.
+pub fn is_memory(kind: &str) -> bool {
+    matches!(kind, "tmpfs" | "ramfs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_from_other_file_systems() {
+        assert!(is_memory(&kind("/dev/shm".as_ref()).unwrap()));
+        assert!(!is_memory(&kind("/proc".as_ref()).unwrap()));
+        assert_eq!(kind("/no/such/folder".as_ref()).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
