@@ -2,7 +2,7 @@
 
 use crate::placement;
 use crate::registry::{Driver, find};
-use furlong_model::{Amount, Case, Lifetime, Limits, Outcome, Unavailable, Wait};
+use furlong_model::{Amount, Case, Handover, Lifetime, Limits, Outcome, StartMethod, Unavailable, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,7 +11,11 @@ use std::time::Duration;
 pub struct Plan {
     /// The cases, each once.
     pub cases: Vec<Case>,
-    /// Trials of each.
+    /// The handovers, each once.
+    pub handovers: Vec<Handover>,
+    /// The ways to start a process that are timed.
+    pub starts: Vec<StartMethod>,
+    /// Trials of each case and handover.
     pub trials: u32,
     /// How often every case is measured against itself, with so many trials of either copy each time; the copies'
     /// trials take turns in their numbers. `None` measures each once, and under one name.
@@ -24,7 +28,7 @@ pub struct Plan {
     pub warm_up: Option<Duration>,
     /// Whether to look at what the machine charges, once a round.
     pub costs: bool,
-    /// Whether each case is counted too, after its trials.
+    /// Whether each case and handover is counted too, after its trials.
     pub count: bool,
     /// How long nothing may happen in a trial before it is given up.
     pub patience: Duration,
@@ -124,6 +128,8 @@ mod tests {
     fn plan(trials: u32, self_check: Option<u32>, seed: u64) -> Plan {
         Plan {
             cases: Vec::new(),
+            handovers: Vec::new(),
+            starts: Vec::new(),
             trials,
             self_check,
             budget: Duration::ZERO,

@@ -2,13 +2,18 @@
 
 use crate::costs;
 use crate::count::Counting;
+use crate::handover::HandoverScene;
 use crate::noise;
 use crate::placement;
 use crate::plan::{Cast, Casting, Plan};
+use crate::process_start;
 use crate::registry::{Driver, find};
 use crate::session::Session;
 use crate::trial::{Interrupted, Scene, Settings};
-use furlong_model::{Case, End, Harness, Outcome, Placement, Record, Trial};
+use furlong_model::{
+    Case, End, Handover, HandoverOutcome, HandoverTrial, Harness, Outcome, Placement, Record, Trial,
+    Unavailable,
+};
 use furlong_os::clock;
 use std::fmt::Display;
 use std::time::Duration;
@@ -105,7 +110,68 @@ impl Run<'_> {
         if self.plan.count {
             self.count_all(&casts, listener)?;
         }
+        self.all_handovers(listener)?;
+        self.all_starts(listener)?;
         look(listener);
+        Ok(())
+    }
+
+    /// All trials of all handovers, each round shuffled, and their counted passes.
+    fn all_handovers(&self, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
+        let handovers = &self.plan.handovers;
+        let mut able = vec![true; handovers.len()];
+        let order = self.plan.order(&(0..handovers.len()).collect::<Vec<_>>());
+        for (done, (number, index)) in order.iter().enumerate() {
+            let handover = &handovers[*index];
+            if !able[*index] {
+                continue;
+            }
+            listener(Event::Begin { done, total: order.len(), what: handover });
+            let outcome = match self.handover_scene(handover) {
+                Ok(scene) => scene.run()?,
+                Err(unavailable) => HandoverOutcome::Unavailable(unavailable),
+            };
+            able[*index] = matches!(outcome, HandoverOutcome::Measured(_));
+            let trial = HandoverTrial { handover: handover.clone(), number: *number, outcome };
+            tell(listener, Record::Handover(trial));
+        }
+        if !self.plan.count {
+            return Ok(());
+        }
+        let counting = Counting::find();
+        for (done, (handover, able)) in handovers.iter().zip(able).enumerate() {
+            let Some(scene) = self.handover_scene(handover).ok().filter(|_| able) else { continue };
+            listener(Event::Begin { done, total: handovers.len(), what: handover });
+            tell(
+                listener,
+                match scene.count(&counting)? {
+                    Ok(count) => Record::HandoverCount(count),
+                    Err(outcome) => {
+                        let (handover, number) = (handover.clone(), self.plan.trials);
+                        Record::Handover(HandoverTrial { handover, number, outcome })
+                    }
+                },
+            );
+        }
+        Ok(())
+    }
+
+    fn handover_scene<'a>(&'a self, handover: &'a Handover) -> Result<HandoverScene<'a>, Unavailable> {
+        let processors = placement::resolve(handover.placement)?;
+        Ok(HandoverScene { handover, processors, session: self.session, patience: self.plan.patience })
+    }
+
+    /// How long processes take to start.
+    fn all_starts(&self, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
+        /// The first, and as many later ones as a median needs.
+        const TIMES: u32 = 31;
+        for (done, &method) in self.plan.starts.iter().enumerate() {
+            if let Some(signal) = self.session.wish() {
+                return Err(Interrupted { signal });
+            }
+            listener(Event::Begin { done, total: self.plan.starts.len(), what: &method });
+            tell(listener, Record::Start(process_start::look(method, TIMES, self.session)));
+        }
         Ok(())
     }
 

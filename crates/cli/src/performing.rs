@@ -86,6 +86,8 @@ impl<'a> Venue<'a> {
             self.around.seed.map_or_else(furlong_os::identity::random, Ok).context("cannot draw a seed")?;
         Ok(Plan {
             cases,
+            handovers: Vec::new(),
+            starts: Vec::new(),
             trials,
             self_check: None,
             budget,

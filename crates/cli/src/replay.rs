@@ -8,7 +8,7 @@ use furlong_analysis::{Replay, ReplayStatus, published, read_experiment, render}
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{Driver, registry};
-use furlong_model::{Amount, Case, Experiment, Target, Work};
+use furlong_model::{Amount, Case, Experiment, ExperimentRow, Handover, StartMethod, Target, Work};
 use std::time::Duration;
 
 /// Replays what was asked for, one experiment after the other, and prints each as it ends.
@@ -115,11 +115,26 @@ fn plan(venue: &Venue, drivers: &[Driver], experiment: &Experiment) -> anyhow::R
             }
         }
     }
+    let backing = |row: &ExperimentRow| match row.target {
+        Some(Target::Backing(backing)) => Some(backing),
+        _ => None,
+    };
+    let backings = experiment.rows.iter().filter_map(backing);
+    let handovers: Vec<Handover> = backings
+        .flat_map(|backing| {
+            measure.sizes_bytes.iter().filter_map(move |size| measure.handover(backing, *size))
+        })
+        .collect();
+    let mut starts: Vec<StartMethod> = experiment.starts.iter().filter_map(|start| start.method).collect();
+    starts.sort_unstable();
+    starts.dedup();
     let amount = match &measure.work {
         Work::Exchange(exchange) => Some(exchange.per_trial),
         Work::Handover { .. } => None,
     };
-    Ok(Plan { amount, ..venue.plan(cases, measure.trials, Duration::ZERO)? })
+    // The system calls of a handover are part of what is published; those of an exchange have a verb of their own.
+    let count = !handovers.is_empty();
+    Ok(Plan { handovers, starts, amount, count, ..venue.plan(cases, measure.trials, Duration::ZERO)? })
 }
 
 fn rendered(replay: &Replay, asked: &ReplayOptions) -> String {

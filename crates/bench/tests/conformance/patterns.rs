@@ -45,6 +45,8 @@ fn outcome(case: &Case, amount: Option<Amount>) -> Result<Outcome, Failed> {
     let drivers = registry();
     let plan = Plan {
         cases: vec![case.clone()],
+        handovers: Vec::new(),
+        starts: Vec::new(),
         trials: 1,
         self_check: None,
         budget: Duration::from_millis(2),
