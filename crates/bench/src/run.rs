@@ -110,7 +110,10 @@ impl Run<'_> {
         if self.plan.count {
             self.count_all(&casts, listener)?;
         }
-        self.all_handovers(listener)?;
+        if !self.plan.handovers.is_empty() {
+            look(listener);
+            self.all_handovers(listener)?;
+        }
         self.all_starts(listener)?;
         look(listener);
         Ok(())
