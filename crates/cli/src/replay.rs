@@ -26,17 +26,25 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     let drivers = registry();
     let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
     let mut outcome = Outcome::Done;
-    for (number, experiment) in changed.iter().enumerate() {
+    let mut replays = Vec::new();
+    for experiment in &changed {
         let plan = plan(&venue, &drivers, experiment)?;
         let save = if asked.no_save { Save::Not } else { Save::Dated };
         let performed = venue.repeat(experiment, &plan, save)?;
         let Some(replay) = furlong_analysis::replay(&performed.run) else { continue };
-        let between = if number > 0 && asked.format != Format::Csv { "\n" } else { "" };
-        output::print(&format!("{between}{}", rendered(&replay, asked)))?;
+        if let Some(text) = at_once(&replay, asked) {
+            output::print(&if replays.is_empty() { text } else { format!("\n{text}") })?;
+        }
         outcome = outcome.worse(conclude(performed, &replay, asked));
+        replays.push(replay);
         if matches!(outcome, Outcome::Interrupted(_)) {
             break;
         }
+    }
+    match asked.format {
+        Format::Json => output::print(&render::replay_json(&replays))?,
+        Format::Csv => output::print(&render::replay_csv(&replays))?,
+        Format::Table | Format::Markdown => {}
     }
     Ok(outcome)
 }
@@ -137,13 +145,13 @@ fn plan(venue: &Venue, drivers: &[Driver], experiment: &Experiment) -> anyhow::R
     Ok(Plan { handovers, starts, amount, count, ..venue.plan(cases, measure.trials, Duration::ZERO)? })
 }
 
-fn rendered(replay: &Replay, asked: &ReplayOptions) -> String {
+/// What is printed as a replay ends; nothing in the forms that are one text for all of them.
+fn at_once(replay: &Replay, asked: &ReplayOptions) -> Option<String> {
     match (asked.format, asked.style) {
-        (Format::Table, ReplayStyle::Furlong) => render::replay_table(replay, output::style()),
-        (Format::Table, ReplayStyle::Racehorse) => render::replay_racehorse(replay),
-        (Format::Json, _) => render::replay_json(replay),
-        (Format::Csv, _) => render::replay_csv(replay),
-        (Format::Markdown, _) => render::replay_markdown(replay),
+        (Format::Table, ReplayStyle::Furlong) => Some(render::replay_table(replay, output::style())),
+        (Format::Table, ReplayStyle::Racehorse) => Some(render::replay_racehorse(replay)),
+        (Format::Markdown, _) => Some(render::replay_markdown(replay)),
+        (Format::Json | Format::Csv, _) => None,
     }
 }
 

@@ -21,6 +21,21 @@ impl InvalidName {
     }
 }
 
+/// The one of `all` that is called `text`.
+///
+/// # Errors
+/// That there is no such `what`, and what there is.
+pub(crate) fn named<T: Copy>(
+    what: &'static str,
+    text: &str,
+    all: impl AsRef<[T]>,
+    name: fn(T) -> &'static str,
+) -> Result<T, InvalidName> {
+    let all = all.as_ref();
+    let found = all.iter().copied().find(|one| name(*one) == text);
+    found.ok_or_else(|| InvalidName::new(what, text, all.iter().map(|one| name(*one))))
+}
+
 /// How messages go back and forth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -57,10 +72,7 @@ impl FromStr for Pattern {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        Pattern::ALL
-            .into_iter()
-            .find(|pattern| pattern.name() == text)
-            .ok_or_else(|| InvalidName::new("pattern", text, Pattern::ALL.map(Pattern::name)))
+        named("pattern", text, Pattern::ALL, Pattern::name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The figures that published comparisons are made of, each with its unit.
 
 use crate::InvalidName;
+use crate::case::named;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -120,10 +121,7 @@ impl FromStr for Figure {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        Figure::ALL
-            .into_iter()
-            .find(|figure| figure.name() == text)
-            .ok_or_else(|| InvalidName::new("figure", text, Figure::ALL.map(Figure::name)))
+        named("figure", text, Figure::ALL, Figure::name)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! No message is copied and no mailbox is in between: what differs is what backs the region.
 
+use crate::case::named;
 use crate::{CountMethod, Failure, InvalidName, Placement, RoleCount, RoleTally, Unavailable, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -62,10 +63,7 @@ impl FromStr for Backing {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        Backing::ALL
-            .into_iter()
-            .find(|backing| backing.name() == text)
-            .ok_or_else(|| InvalidName::new("backing", text, Backing::ALL.map(Backing::name)))
+        named("backing", text, Backing::ALL, Backing::name)
     }
 }
 
@@ -100,10 +98,7 @@ impl FromStr for Touch {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        [Touch::Byte, Touch::Line]
-            .into_iter()
-            .find(|touch| touch.name() == text)
-            .ok_or_else(|| InvalidName::new("touch", text, ["byte", "line"]))
+        named("touch", text, [Touch::Byte, Touch::Line], Touch::name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! How long a new process takes to come to life.
 
 use crate::InvalidName;
+use crate::case::named;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -41,9 +42,7 @@ impl FromStr for StartMethod {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        StartMethod::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
-            InvalidName::new("way to start a process", text, StartMethod::ALL.map(StartMethod::name))
-        })
+        named("way to start a process", text, StartMethod::ALL, StartMethod::name)
     }
 }
 

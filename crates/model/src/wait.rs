@@ -1,6 +1,7 @@
 //! The ways a process can wait for a message or for room.
 
 use crate::InvalidName;
+use crate::case::named;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -103,9 +104,6 @@ impl FromStr for Wait {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        Wait::ALL
-            .into_iter()
-            .find(|wait| wait.name() == text)
-            .ok_or_else(|| InvalidName::new("wait", text, Wait::ALL.iter().map(|wait| wait.name())))
+        named("wait", text, Wait::ALL, Wait::name)
     }
 }

@@ -109,7 +109,7 @@ mod tests {
         let mut records = vec![Record::Run(fixture::header())];
         for (name, wait, fixed_ns) in [("pipe", Wait::Block, 500.0), ("posix-mq", Wait::Block, 2_000.0)] {
             for &size_bytes in sizes {
-                let ask = (pattern == Pattern::Request).then(|| Ask { size_bytes: 1, by: None });
+                let ask = (pattern == Pattern::Request).then_some(Ask { size_bytes: 1, by: None });
                 let case =
                     Case { pattern, size_bytes, ask, ..fixture::case(name, wait, Placement::OtherCore) };
                 for number in 0..3 {

@@ -78,16 +78,13 @@ pub(super) fn decimals(figure: Option<f64>) -> String {
     figure.map_or_else(|| "?".to_owned(), |figure| format!("{figure:.2}"))
 }
 
-/// A figure above 0 with three digits, but no more than four decimals: `0.0256`, `3.14`, `271`.
-pub(super) fn format_digits(value: f64) -> String {
-    let decimals = match value {
-        value if value < 0.0995 => 4,
-        value if value < 0.995 => 3,
-        value if value < 9.995 => 2,
-        value if value < 99.95 => 1,
+/// A figure with three digits, but no more than six decimals: `0.0256`, `3.14`, `271`.
+pub(super) fn format_digits(figure: f64) -> String {
+    let decimals = match figure.abs() {
+        size if size > 0.0 => (2.0 - size.log10().floor()).clamp(0.0, 6.0) as usize,
         _ => 0,
     };
-    format!("{value:.decimals$}")
+    format!("{figure:.decimals$}")
 }
 
 /// A count with three digits and its thousands as a letter: `18.7 k`.

@@ -1,4 +1,4 @@
-//! A replay for a spreadsheet: a line for each figure of each row.
+//! Replays for a spreadsheet: a line for each figure of each row.
 
 use super::super::csv::{sheet, words};
 use crate::{Replay, ReplayRow};
@@ -30,12 +30,13 @@ const COLUMNS: [Column; 16] = [
 ];
 
 /// A header, then for each row a line for each figure that it has then or now; one line without a figure if it has none.
-pub fn replay_csv(replay: &Replay) -> String {
+pub fn replay_csv(replays: &[Replay]) -> String {
     let header = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let lines = replay.rows.iter().flat_map(|row| {
+    let rows = replays.iter().flat_map(|replay| replay.rows.iter().map(move |row| (replay, row)));
+    let lines = rows.flat_map(|(replay, row)| {
         figures(replay, row)
             .into_iter()
-            .map(|figure| COLUMNS.iter().map(|(_, cell)| cell(replay, row, figure)).collect())
+            .map(move |figure| COLUMNS.iter().map(|(_, cell)| cell(replay, row, figure)).collect())
     });
     sheet([header].into_iter().chain(lines))
 }

@@ -1,5 +1,6 @@
 //! Figures of a replay as they stand in its tables.
 
+use crate::render::text::format_digits;
 use crate::{Measured, ReplayRow, statistics::uncertainty};
 use furlong_model::{Exchange, Figure, Measure, Pattern, Work, format_bytes};
 
@@ -13,14 +14,7 @@ pub(super) fn then(figure: f64) -> String {
 
 /// A measured figure with three digits; large ones are whole.
 pub(super) fn now(figure: f64) -> String {
-    match figure.abs() {
-        0.0 => "0".to_owned(),
-        size if size >= 999.5 => thousands(figure.round()),
-        size => {
-            let decimals = (2.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
-            format!("{figure:.decimals$}")
-        }
-    }
+    if figure.abs() >= 999.5 { thousands(figure.round()) } else { format_digits(figure) }
 }
 
 /// A whole number, its thousands apart.

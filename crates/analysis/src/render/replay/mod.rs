@@ -18,9 +18,12 @@ pub use terminal::replay_table;
 use super::object::object;
 use crate::Replay;
 
-/// One JSON object: [`Replay`] says what each field means, and reads it back.
-pub fn replay_json(replay: &Replay) -> String {
-    object(replay)
+/// One JSON object, or a list of them if there are several: [`Replay`] says what each field means, and reads it back.
+pub fn replay_json(replays: &[Replay]) -> String {
+    match replays {
+        [replay] => object(replay),
+        several => object(&several),
+    }
 }
 
 #[cfg(test)]

@@ -41,12 +41,12 @@ fn a_page_of_markdown() {
 
 #[test]
 fn a_spreadsheet() {
-    insta::assert_snapshot!(replay_csv(&ka2yan().replay()));
+    insta::assert_snapshot!(replay_csv(&[ka2yan().replay()]));
 }
 
 #[test]
 fn an_object_for_programs() {
-    insta::assert_snapshot!(replay_json(&ka2yan().replay()));
+    insta::assert_snapshot!(replay_json(&[ka2yan().replay()]));
 }
 
 #[test]
@@ -57,7 +57,10 @@ fn blocks_of_results() {
 #[test]
 fn json_reads_back() {
     for replay in all() {
-        assert_eq!(serde_json::from_str::<Replay>(&replay_json(&replay)).unwrap(), replay);
+        assert_eq!(
+            serde_json::from_str::<Replay>(&replay_json(std::slice::from_ref(&replay))).unwrap(),
+            replay
+        );
     }
 }
 
@@ -140,7 +143,7 @@ fn hostile_text_stays_text() {
     let texts = [
         replay_table(&replay, style),
         replay_markdown(&replay),
-        replay_csv(&replay),
+        replay_csv(std::slice::from_ref(&replay)),
         replay_racehorse(&replay),
     ];
     for text in &texts {
@@ -191,9 +194,9 @@ proptest! {
         for replay in runs.into_iter().flatten().filter_map(|run| replay(&run)) {
             replay_table(&replay, Style::default());
             replay_markdown(&replay);
-            replay_csv(&replay);
+            replay_csv(std::slice::from_ref(&replay));
             replay_racehorse(&replay);
-            let read: Replay = serde_json::from_str(&replay_json(&replay)).unwrap();
+            let read: Replay = serde_json::from_str(&replay_json(std::slice::from_ref(&replay))).unwrap();
             prop_assert_eq!(read.rows.len(), replay.rows.len());
         }
     }
