@@ -79,12 +79,15 @@ impl Lasting {
                 let _lock = lock(zram::CONTROL)?;
                 let next = (0..).find(|number| !others.contains(number)).unwrap_or_default();
                 // One with a size has its own line in the journal, or is somebody else's.
-                if zram::size(next) == Some(0) { remove_zram(next) } else { Ok(()) }
+                if zram::size(next) == Some(0) { when_free(|| remove_zram(next)) } else { Ok(()) }
             }
-            Lasting::Zram { number, size_bytes } => match zram::size(*number) {
-                Some(size) if size == 0 || size == *size_bytes => remove_zram(*number),
-                _ => Ok(()),
-            },
+            Lasting::Zram { number, size_bytes } => when_free(|| {
+                let _lock = lock(zram::CONTROL)?;
+                match zram::size(*number) {
+                    Some(size) if size == 0 || size == *size_bytes => remove_zram(*number),
+                    _ => Ok(()),
+                }
+            }),
             Lasting::Loop { number } => {
                 let free = || match loop_device::remove(*number) {
                     Err(_) if !loop_device::exists(*number) => Ok(()),
@@ -97,11 +100,13 @@ impl Lasting {
     }
 }
 
+/// Under the lock of [`zram::CONTROL`]: a number that is freed while another run makes a device would be the one that it
+/// gets, and not the one that its journal has.
 fn remove_zram(number: u32) -> io::Result<()> {
-    when_free(|| match zram::remove(number) {
+    match zram::remove(number) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
-    })
+    }
 }
 
 /// Puts the limit back. Another run may have raised it further in the meantime, and will put back what it found: that is

@@ -50,16 +50,26 @@ fn helper() {
     }
 }
 
-fn start(backing: Backing, folder: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+/// A run under way, which ends with this: its folder must not go before it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(backing: Backing, folder: &Path) -> Running {
+    let run = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "helper", "--ignored", "--nocapture"])
         .env(BACKING, backing.name())
         .env("TMPDIR", folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(fs::File::create(folder.join("said")).unwrap())
-        .spawn()
-        .unwrap()
+        .spawn();
+    Running(run.unwrap())
 }
 
 /// What the machine has that a run could leave.
@@ -121,14 +131,13 @@ fn kill_at_moments(backing: Backing, moments_ms: &[u64], all: bool) {
         std::thread::sleep(Duration::from_millis(*moment));
         if all {
             // The run first, or it would clean up; then whoever is left, the janitor among them.
-            run.kill().unwrap();
+            run.0.kill().unwrap();
             for process in things(folder.path()).iter().filter_map(|thing| thing.strip_prefix("process ")) {
                 let number: i32 = process.trim_matches('"').parse().unwrap();
                 let _ = furlong_os::process::send_signal(number, libc::SIGKILL);
             }
         }
-        let _ = run.kill();
-        run.wait().unwrap();
+        drop(run);
         if fs::read_to_string(&said).unwrap().contains("unavailable") {
             eprintln!("{backing}: skipped, because {}", fs::read_to_string(&said).unwrap());
             return;
@@ -167,15 +176,15 @@ fn runs_at_once_do_not_disturb_each_other() {
         let mut runs: Vec<_> = folders.iter().map(|folder| start(backing, folder.path())).collect();
         std::thread::sleep(Duration::from_millis(700));
         // One is killed while the others go on.
-        runs[0].kill().unwrap();
+        runs[0].0.kill().unwrap();
         std::thread::sleep(Duration::from_millis(300));
         for (run, folder) in runs.iter_mut().zip(&folders) {
-            let ended = run.try_wait().unwrap();
+            let ended = run.0.try_wait().unwrap();
             let said = fs::read_to_string(folder.path().join("said")).unwrap();
-            assert!(said.contains("unavailable") || ended.is_none_or(|exit| exit.code().is_none()), "{said}");
-            let _ = run.kill();
-            run.wait().unwrap();
+            let goes_on = ended.is_none_or(|exit| exit.code().is_none());
+            assert!(said.contains("unavailable") || goes_on, "{backing}: {ended:?}: {said}");
         }
+        drop(runs);
         for folder in &folders {
             fs::remove_file(folder.path().join("said")).unwrap();
         }

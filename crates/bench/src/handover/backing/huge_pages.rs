@@ -48,7 +48,9 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
     let lock = lock_overcommit()?;
     let from = sysctl_number(OVERCOMMIT)
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{OVERCOMMIT} cannot be read")))?;
-    let to = from.saturating_add(pages);
+    // The limit counts those that other runs hold too.
+    let held = of_memory("HugePages_Surp:").unwrap_or_default();
+    let to = from.max(held).saturating_add(pages);
     // Dropped behind the lock, which it takes itself.
     let _made = session.making(Lasting::Overcommit { from, to })?;
     let result = set_sysctl(OVERCOMMIT, &to.to_string())
@@ -60,7 +62,12 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
 
 /// The size of a huge page, as the kernel makes them where no other is asked for.
 fn page_bytes() -> Option<usize> {
+    of_memory("Hugepagesize:")?.checked_mul(1024)
+}
+
+/// A number of the kernel's account of memory, in its own unit.
+fn of_memory(name: &str) -> Option<usize> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let kibibytes = text.lines().find_map(|line| line.strip_prefix("Hugepagesize:"))?;
-    kibibytes.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    value.trim().trim_end_matches("kB").trim().parse().ok()
 }

@@ -20,22 +20,23 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<Ground<'_>, U
         io::ErrorKind::PermissionDenied => because("only root may make a RAM disk", &error),
         _ => because("no RAM disk", &error),
     })?;
-    zram::set_size(number, size).map_err(|error| because("no RAM disk", &error))?;
     let algorithm = zram::algorithm(number).map_or_else(String::new, |algorithm| format!(" ({algorithm})"));
     let named = format!("zram{number}{algorithm}");
     device::furnish(&zram::path(number), Some(made), None, size_bytes, &named)
 }
 
-/// Makes a device. Its number is known only then, so the journal first has the numbers that it does not get; no other
-/// run makes one in between.
+/// Makes a device of this size. Its number is known only then, so the journal first has the numbers that it does not get.
+/// No other run makes or removes one in between, or sees this one without its size and takes it for its own.
 fn add(size_bytes: u64, session: &Session) -> io::Result<(u32, Made<'_>)> {
     let lock = lock(zram::CONTROL)?;
     let next = session.making(Lasting::NextZram { others: zram::numbers()? })?;
-    let added =
-        zram::add().and_then(|number| Ok((number, session.making(Lasting::Zram { number, size_bytes })?)));
+    let added = zram::add().and_then(|number| {
+        let made = session.making(Lasting::Zram { number, size_bytes })?;
+        Ok((number, made, zram::set_size(number, size_bytes)))
+    });
+    // What is removed again takes the lock itself.
     drop(lock);
-    if added.is_ok() {
-        next.strike_off();
-    }
-    added
+    let (number, made, sized) = added?;
+    next.strike_off();
+    sized.map(|()| (number, made))
 }
