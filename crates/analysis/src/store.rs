@@ -18,7 +18,8 @@ const MAX_LINE_BYTES: u64 = 4 << 20;
 /// Longest run, in bytes: about 100,000 trials, all of which are held in memory.
 const MAX_RUN_BYTES: u64 = 512 << 20;
 /// The kinds of record that this version knows; others come from later versions and are passed over.
-const KINDS: [&str; 6] = ["run", "noise", "costs", "trial", "count", "end"];
+const KINDS: [&str; 10] =
+    ["run", "noise", "costs", "trial", "count", "handover", "handover-count", "start", "experiment", "end"];
 
 /// Why a run cannot be read, and where.
 #[derive(Debug, thiserror::Error)]
@@ -189,6 +190,15 @@ mod tests {
         }
         let run = read(lines.concat()).unwrap();
         assert_eq!((run.counts, run.costs), (vec![count], vec![costs]));
+    }
+
+    #[test]
+    fn replays_are_kept() {
+        use crate::replay::made::{itmedia, ka2yan, qiita};
+        for records in [ka2yan(), itmedia(), qiita()].map(|made| made.records()) {
+            let lines = records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n");
+            assert_eq!(read(lines.collect::<String>()).unwrap(), Run::from_records(records).unwrap());
+        }
     }
 
     #[test]

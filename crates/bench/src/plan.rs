@@ -22,7 +22,7 @@ pub struct Plan {
     pub self_check: Option<u32>,
     /// Time for the measured part of each trial.
     pub budget: Duration,
-    /// What each trial exchanges: then its time is what that takes.
+    /// What each trial exchanges: then its time is what that takes, but no more than 5 s.
     pub amount: Option<Amount>,
     /// The least time to warm up; until the pace is steady if not given.
     pub warm_up: Option<Duration>,

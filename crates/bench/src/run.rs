@@ -80,9 +80,6 @@ impl Run<'_> {
             }
         }
         let pair = placement::resolve(Placement::OtherCore).ok();
-        let look = |listener: &mut Listener<'_>| {
-            tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)));
-        };
         let charges = |listener: &mut Listener<'_>| {
             if let Ok([processor, _]) = placement::resolve(Placement::SameCore) {
                 let spec = self.session.spec([0, 0], true);
@@ -94,7 +91,7 @@ impl Run<'_> {
         let order = self.plan.order(&able);
         for (done, (number, index)) in order.iter().enumerate() {
             if done.is_multiple_of(TRIALS_PER_LOOK) {
-                look(listener);
+                look(start_ns, listener);
             }
             if self.plan.costs && done.is_multiple_of(self.plan.round(able.len())) {
                 charges(listener);
@@ -110,22 +107,22 @@ impl Run<'_> {
         if self.plan.count {
             self.count_all(&casts, listener)?;
         }
-        if !self.plan.handovers.is_empty() {
-            look(listener);
-            self.all_handovers(listener)?;
-        }
+        self.all_handovers(start_ns, listener)?;
         self.all_starts(listener)?;
-        look(listener);
+        look(start_ns, listener);
         Ok(())
     }
 
     /// All trials of all handovers, each round shuffled, and their counted passes.
-    fn all_handovers(&self, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
+    fn all_handovers(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
         let handovers = &self.plan.handovers;
         let mut able = vec![true; handovers.len()];
         let order = self.plan.order(&(0..handovers.len()).collect::<Vec<_>>());
         for (done, (number, index)) in order.iter().enumerate() {
             let handover = &handovers[*index];
+            if done.is_multiple_of(TRIALS_PER_LOOK) {
+                look(start_ns, listener);
+            }
             if !able[*index] {
                 continue;
             }
@@ -204,17 +201,23 @@ impl Run<'_> {
     }
 
     fn settings(&self, case: &Case) -> Settings {
-        /// Longer than anything takes: the number of messages ends it.
-        const NO_BUDGET: Duration = Duration::from_nanos(u64::MAX);
+        /// What is asked for by number takes no longer, or a row that spins on one core would take a quarter of an hour.
+        const LONGEST: Duration = Duration::from_secs(5);
         let most_round_trips = self.plan.amount.map(|amount| amount.exchanges(case.size_bytes));
         Settings {
-            budget: if most_round_trips.is_some() { NO_BUDGET } else { self.plan.budget },
+            budget: if most_round_trips.is_some() { LONGEST } else { self.plan.budget },
             warm_up: self.plan.warm_up,
             patience: self.plan.patience,
             clock_read_ns: self.harness.clock_read_ns,
             most_round_trips,
         }
     }
+}
+
+/// Looks at what else the machine is doing.
+fn look(start_ns: u64, listener: &mut Listener<'_>) {
+    let pair = placement::resolve(Placement::OtherCore).ok();
+    tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)));
 }
 
 fn tell(listener: &mut Listener<'_>, record: Record) {

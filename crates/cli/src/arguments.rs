@@ -251,7 +251,7 @@ const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay racehorse --style racehorse     in the form of that program's own results
   furlong replay qiita-windows-blocks --total 64MiB --trials 3
   furlong replay itmedia-mmap-100mb --touch line
-  furlong replay csdn-ipc-ranking --place same-core --format json
+  furlong replay ka2yan-2008 --place other-core --format json
   furlong replay --all                           every one that this machine can run
 
 A file of your own is replayed by its path; experiments/README.md shows how to write one.
@@ -266,7 +266,8 @@ pub struct ReplayOptions {
     #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all"])]
     pub experiments: Vec<String>,
     /// Show the published experiments
-    #[arg(long, conflicts_with_all = ["experiments", "all"])]
+    #[arg(long, conflicts_with_all = ["experiments", "all", "trials", "place", "total", "touch", "format", "style",
+        "no_save", "require", "strict"])]
     pub list: bool,
     /// Replay all of the published experiments
     #[arg(long, conflicts_with = "experiments")]

@@ -108,17 +108,19 @@ fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<E
     Ok(experiment)
 }
 
-/// What is to be measured for an experiment: rows that this furlong does not have are left to say so themselves.
+/// What is to be measured for an experiment. A row that this furlong does not have is left to say so itself; where it
+/// does not expect that, as where its name is mistyped, the run says so.
 fn plan(venue: &Venue, drivers: &[Driver], experiment: &Experiment) -> anyhow::Result<Plan> {
     let measure = &experiment.measure;
     let mut cases: Vec<Case> = Vec::new();
     for row in &experiment.rows {
-        if let Some(Target::Row { mechanism, wait }) = &row.target
-            && let Some(driver) = find(drivers, mechanism, *wait)
-        {
+        let Some(Target::Row { mechanism, wait }) = &row.target else { continue };
+        let driver = find(drivers, mechanism, *wait);
+        if driver.is_some() || row.missing.is_none() {
             for &size_bytes in &measure.sizes_bytes {
                 // A notification carries what it carries.
-                let size_bytes = driver.capabilities.fixed_size_bytes.unwrap_or(size_bytes);
+                let own_bytes = driver.and_then(|driver| driver.capabilities.fixed_size_bytes);
+                let size_bytes = own_bytes.unwrap_or(size_bytes);
                 cases.extend(measure.case(mechanism, *wait, size_bytes).filter(|case| !cases.contains(case)));
             }
         }

@@ -47,7 +47,10 @@ impl Store {
     /// A new file named after the time of the run, if there is a folder that can be written to; a run that was
     /// not asked to be saved does not fail for it.
     pub fn dated(header: &RunHeader) -> Option<Store> {
-        Store::named(&format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32)).ok()
+        let name = format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32);
+        // Runs with the same seed may begin in the same second.
+        let others = (2..=9).map(|number| format!("{name}-{number}"));
+        [name.clone()].into_iter().chain(others).find_map(|name| Store::named(&name).ok())
     }
 
     /// Appends a record. After the first failure nothing more is written: a file with a hole would mislead.

@@ -107,7 +107,7 @@ fn rows_that_nothing_matches() {
 fn verbs_and_options_that_are_none() {
     refused(&["go"], "Usage: furlong [COMMAND]");
     refused(&["doctor", "now"], "Usage: furlong doctor [OPTIONS]");
-    refused(&["run", "--fast"], "Usage: furlong run [OPTIONS] [ROW]...");
+    refused(&["run", "--quickly"], "Usage: furlong run [OPTIONS] [ROW]...");
     for verb in ["list", "count", "costs", "explain"] {
         refused(&[verb, "--format", "csv"], "table, json");
     }

@@ -2,6 +2,8 @@
 //! look around for what was left.
 #![allow(dead_code, unused_imports, reason = "each test uses its own part")]
 
+pub mod experiment;
+mod machine;
 mod ordinary;
 mod place;
 mod processes;

@@ -3,7 +3,7 @@
 
 use super::processes::{self, Process};
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -41,11 +41,20 @@ impl Place {
         self.path("data").join(format!("furlong/runs/{name}.jsonl"))
     }
 
+    /// The files of all saved runs.
+    pub fn all_saved(&self) -> Vec<PathBuf> {
+        let runs = fs::read_dir(self.path("data/furlong/runs")).into_iter().flatten().flatten();
+        runs.map(|run| run.path()).collect()
+    }
+
     /// How many records of a kind the run saved as `name` has by now.
     pub fn records(&self, name: &str, kind: &str) -> usize {
-        let start = format!("{{\"record\":\"{kind}\"");
-        let text = fs::read_to_string(self.saved(name)).unwrap_or_default();
-        text.lines().filter(|line| line.starts_with(&start)).count()
+        records(&self.saved(name), kind)
+    }
+
+    /// How many records of a kind all saved runs have by now.
+    pub fn records_of_all(&self, kind: &str) -> usize {
+        self.all_saved().iter().map(|run| records(run, kind)).sum()
     }
 
     /// A program that runs in this place, with furlong's path as `$FURLONG`.
@@ -107,6 +116,12 @@ impl Place {
             let _ = furlong_os::process::send_signal(process.pid, libc::SIGKILL);
         }
     }
+}
+
+fn records(run: &Path, kind: &str) -> usize {
+    let start = format!("{{\"record\":\"{kind}\"");
+    let text = fs::read_to_string(run).unwrap_or_default();
+    text.lines().filter(|line| line.starts_with(&start)).count()
 }
 
 impl Drop for Place {

@@ -1,6 +1,7 @@
-//! What could be left: names in memory, System V objects, message queues, files, processes.
+//! What could be left: names in memory, System V objects, message queues, block devices, mounts, huge pages, files,
+//! processes.
 
-use super::Place;
+use super::{Place, machine};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
@@ -12,7 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything that the machine has and a run could have left, outside of the test's own place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Snapshot(BTreeSet<String>);
+pub struct Snapshot {
+    things: BTreeSet<String>,
+    limits: machine::Limits,
+}
 
 impl Snapshot {
     /// Looks around.
@@ -30,7 +34,9 @@ impl Snapshot {
                 things.insert(format!("System V {kind} {}", identity.join(" ")));
             }
         }
-        Snapshot(things)
+        things.extend(machine::devices());
+        things.extend(machine::mounts());
+        Snapshot { things, limits: machine::limits() }
     }
 
     /// Fails if something is there that was not there before, in the place or outside it, and does not go.
@@ -50,8 +56,11 @@ impl Snapshot {
         start.elapsed()
     }
 
-    fn left(&self, place: &Place) -> BTreeSet<String> {
-        let mut left: BTreeSet<_> = Snapshot::take().0.difference(&self.0).cloned().collect();
+    /// What is there now, in the place or outside it, and was not there before.
+    pub fn left(&self, place: &Place) -> BTreeSet<String> {
+        let now = Snapshot::take();
+        let mut left: BTreeSet<_> = now.things.difference(&self.things).cloned().collect();
+        left.extend(machine::raised(&self.limits, &now.limits));
         let temporary = place.path("tmp");
         left.extend(
             names_in(&temporary.to_string_lossy()).map(|name| format!("{}/{name}", temporary.display())),

@@ -162,8 +162,14 @@ fn system_calls(replay: &Replay) -> Option<Sheet> {
         keys: vec!["row"],
         figures: names.iter().map(|name| plain(name)).collect(),
         rows: replay.rows.iter().filter(has).map(cells).collect(),
-        note: "? was not counted. Then: the whole of both programs; now: the work of both processes."
-            .to_owned(),
+        note: format!(
+            "{}Then: the whole of both programs; now: the work of both processes.",
+            if replay.rows.iter().filter(has).any(|row| row.system_calls.is_none()) {
+                "? was not counted. "
+            } else {
+                ""
+            }
+        ),
     })
 }
 

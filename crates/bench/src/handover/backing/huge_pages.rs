@@ -25,8 +25,8 @@ pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<Ground<'a
         raised(len / page_bytes, session, || reserve(len)).map_err(|second| {
             let pool = sysctl_number("vm.nr_hugepages").unwrap_or_default();
             let reason = format!(
-                "{} huge pages of {} KiB are needed and vm.nr_hugepages is {pool} ({first}); {second}",
-                len / page_bytes,
+                "{} bytes of huge pages of {} KiB are needed and vm.nr_hugepages is {pool} ({first}); {second}",
+                len,
                 page_bytes >> 10
             );
             Unavailable::new(reason, REMEDY)
