@@ -17,6 +17,7 @@
 
 mod advice;
 mod checks;
+mod compare;
 mod costs;
 mod count;
 mod curve;
@@ -38,6 +39,7 @@ mod little;
 mod made;
 mod mixture;
 mod noise;
+mod rank_sum;
 mod ranking;
 mod reference;
 pub mod render;
@@ -53,6 +55,10 @@ mod summary;
 mod terms;
 
 pub use advice::Advice;
+pub use compare::{
+    COMPARISON_SCHEMA, Cause, Change, ComparedRow, ComparedRun, Comparison, Difference, Incomparable,
+    NamedRun, OnlyIn, Share, compare,
+};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP};
 pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Counting, Figures, RoleFigures};
 pub use declared::undeclared_calls;

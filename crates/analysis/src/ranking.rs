@@ -202,7 +202,7 @@ pub(crate) fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
 
 /// What two medians must differ by to differ at all, in nanoseconds: a bucket of the histogram, which is
 /// 0.1 % wide, or a step of the clock spread over the round trips of a sample.
-fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
+pub(crate) fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
     let step_ns = harness.clock_step_ns / f64::from(row.exchange.per_sample.max(1));
     (row.exchange.ns.p50 / 1000.0).max(step_ns)
 }

@@ -114,7 +114,7 @@ fn calls_are_alike(run: &Run, case: &Case, twin: &Case) -> bool {
 }
 
 /// The median of each measured trial of `case`, in nanoseconds.
-fn medians(run: &Run, case: &Case) -> Vec<f64> {
+pub(crate) fn medians(run: &Run, case: &Case) -> Vec<f64> {
     let trials = run.trials.iter().filter(|trial| trial.case == *case);
     let decoded = trials.filter_map(|trial| match &trial.outcome {
         Outcome::Measured(measured) => Distribution::decode(&measured.histogram).ok(),

@@ -4,7 +4,7 @@
 //! cannot be read is an error with its place, since a file with holes would print wrong figures.
 
 use crate::run::{Builder, Problem, Run};
-use furlong_model::{Record, SCHEMA};
+use furlong_model::{Record, RunHeader, SCHEMA};
 use serde::Deserialize;
 use std::{
     borrow::Cow,
@@ -58,6 +58,32 @@ impl Run {
         let path = path.as_ref();
         let open = |source| ReadError::Open { path: path.to_owned(), source };
         Run::from_reader(BufReader::new(File::open(path).map_err(open)?))
+    }
+
+    /// Reads no more than the header of the run in the file at `path`: what was asked, and when.
+    ///
+    /// # Errors
+    /// As for [`Run::read`], as far as its first record goes.
+    pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, ReadError> {
+        let path = path.as_ref();
+        let open = |source| ReadError::Open { path: path.to_owned(), source };
+        let mut reader = BufReader::new(File::open(path).map_err(open)?);
+        let (mut line, mut byte) = (1, 0);
+        let mut text = Vec::new();
+        loop {
+            let at_line = |problem| ReadError::Line { line, byte, problem };
+            if !read_line(&mut reader, &mut text, byte).map_err(at_line)? {
+                return Err(at_line(Problem::NoHeader));
+            }
+            match parse(&text).map_err(at_line)? {
+                Some(Record::Run(header)) if header.schema > SCHEMA => {
+                    return Err(at_line(Problem::NewerSchema(header.schema.into())));
+                }
+                Some(Record::Run(header)) => return Ok(header),
+                Some(_) => return Err(at_line(Problem::NoHeader)),
+                None => (line, byte) = (line + 1, byte + text.len() as u64),
+            }
+        }
     }
 
     /// Reads a run from JSON Lines.
@@ -225,6 +251,21 @@ mod tests {
             let complaint = complaint(text);
             assert!(complaint.contains(reason), "{complaint} should say {reason}");
         }
+    }
+
+    #[test]
+    fn a_header_is_read_alone() {
+        let file = std::env::temp_dir().join(format!("furlong-header-{}.jsonl", std::process::id()));
+        let header = |text: String| {
+            std::fs::write(&file, text).unwrap();
+            Run::read_header(&file).map_err(|error| error.to_string())
+        };
+        // What comes behind it is not looked at.
+        assert_eq!(header(lines()[0].clone() + "garbage\n"), Ok(fixture::header()));
+        assert!(header(lines()[1].clone()).unwrap_err().contains("there is none"));
+        assert!(header("\n".into()).unwrap_err().contains("there is none"));
+        assert!(header("{\"record\":\"run\",\"schema\":2}\n".into()).unwrap_err().contains("newer furlong"));
+        std::fs::remove_file(&file).unwrap();
     }
 
     #[test]

@@ -9,6 +9,12 @@ pub enum Outcome {
     Done,
     /// A row failed or delivered something other than what was sent, or the run could not be saved.
     Failed,
+    /// A row is worse than in the baseline, and `--fail-on regression` was said.
+    Regressed,
+    /// What became of a row cannot be said, and `--fail-on inconclusive` was said.
+    Inconclusive,
+    /// Runs have nothing in common that could be compared.
+    Incomparable,
     /// The machine is not fit to measure, and `--strict` was said.
     Unfit,
     /// Something asked for cannot run here, and `--require` was said.
@@ -24,8 +30,11 @@ impl Outcome {
             Outcome::Done => 0,
             Outcome::Unfit => 1,
             Outcome::Missing => 2,
-            Outcome::Failed => 3,
-            Outcome::Interrupted(_) => 4,
+            Outcome::Inconclusive => 3,
+            Outcome::Regressed => 4,
+            Outcome::Incomparable => 5,
+            Outcome::Failed => 6,
+            Outcome::Interrupted(_) => 7,
         };
         if weight(other) > weight(self) { other } else { self }
     }
@@ -35,7 +44,10 @@ impl Outcome {
         ExitCode::from(match self {
             Outcome::Done => 0,
             Outcome::Failed => 1,
+            Outcome::Regressed => 3,
+            Outcome::Inconclusive => 4,
             Outcome::Unfit => 5,
+            Outcome::Incomparable => 6,
             Outcome::Missing => 7,
             Outcome::Interrupted(signal) => 128 + signal as u8,
         })

@@ -33,7 +33,8 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     }
     let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
     let plan = Plan { costs: true, count: true, ..venue.plan(cases, asked.trials, asked.budget.0)? };
-    let performed = venue.perform(&plan, Save::Not)?;
+    let save = asked.save.clone().map_or(Save::Not, Save::Named);
+    let performed = venue.perform(&plan, save)?;
     let explained = explanation(&performed.run, &rows);
     output::print(&match asked.format {
         ListFormat::Table => render::explanation_table(&explained, output::style()),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod compare;
 mod costs;
 mod count;
 mod doctor;
@@ -13,6 +14,7 @@ mod output;
 mod performing;
 mod progress;
 mod replay;
+mod saved;
 mod saving;
 mod selection;
 
@@ -67,6 +69,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Explain(options)) => explain::explain(&options),
         Some(Verb::Costs(options)) => costs::costs(&options),
         Some(Verb::Replay(options)) => replay::replay(&options),
+        Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
     }

@@ -22,11 +22,16 @@ pub fn folder() -> Option<PathBuf> {
     Some(data.join("furlong/runs"))
 }
 
+/// Whether a run can be saved under this name.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(plain)
+}
+
 impl Store {
     /// A new file under the given name. An existing one is never overwritten.
     pub fn named(name: &str) -> anyhow::Result<Store> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        if !is_name(name) {
             let rule = "use letters, digits, '.', '_' and '-', and no '.' first";
             return Err(Usage(format!("--save '{name}': {rule}")).into());
         }

@@ -44,9 +44,9 @@ fn readme() -> Vec<String> {
 /// The commands under `Examples:` in the help of each verb.
 fn help(place: &Place) -> Vec<String> {
     let mut commands = Vec::new();
-    for verb in [&[][..], &["run"], &["count"], &["explain"], &["costs"], &["replay"], &["list"], &["doctor"]]
-    {
-        let text = place.run(verb.iter().copied().chain(["--help"])).expect_code(0).stdout;
+    let verbs = ["run", "count", "explain", "costs", "replay", "compare", "list", "doctor"];
+    for verb in [None].into_iter().chain(verbs.map(Some)) {
+        let text = place.run(verb.into_iter().chain(["--help"])).expect_code(0).stdout;
         let (_, examples) = text.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {text}"));
         let before = commands.len();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
@@ -105,8 +105,18 @@ fn expect_it_runs(place: &Place, line: &str) {
     let finished = running.finish_within(Duration::from_secs(120)).expect_no_panic();
     // On a machine that is not fit, --strict says so; and a row may fail to tie with itself by chance.
     let may_end = |word: &str, code: i32| line.contains(word) && finished.code == Some(code);
-    let fine = finished.code == Some(0) || may_end("--strict", 5) || may_end("--self-check", 1);
+    let worse = may_end("--fail-on regression", 3);
+    let fine = finished.code == Some(0) || may_end("--strict", 5) || may_end("--self-check", 1) || worse;
     assert!(fine, "{line}: {finished:#?}");
+}
+
+/// A place in which the runs are saved that examples compare.
+fn with_saved_runs() -> Place {
+    let place = Place::new();
+    for name in ["before", "after", "after-2"] {
+        place.run(["run", "pipe", "--trials", "4", "--budget", "2ms", "--save", name]).expect_code(0);
+    }
+    place
 }
 
 /// What takes longer than a test may begins, saves trials, and is interrupted.
@@ -135,6 +145,10 @@ fn try_all(place: &Place, mut lines: Vec<String>) {
     lines.dedup();
     for line in lines {
         println!("{line}");
+        if line.starts_with("furlong compare") {
+            expect_it_runs(&with_saved_runs(), &line);
+            continue;
+        }
         match takes_minutes(&line) {
             true => expect_it_begins(&Place::new(), &line),
             // What comes after `&&` begins only if the machine is fit, and would take a quick set's time.

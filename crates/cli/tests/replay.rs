@@ -269,7 +269,12 @@ fn each_of_several_is_told_and_saved() {
     let options = ["--seed", "7", "--trials", "1", "--format", "csv"];
     let words = ["replay"].iter().chain(&files).chain(&options).copied();
     let finished = place.run(words).expect_no_panic();
-    assert_eq!(finished.stdout.matches("experiment,mechanism,").count(), files.len(), "{finished:#?}");
+    // One sheet for all of them.
+    assert_eq!(finished.stdout.matches("experiment,mechanism,").count(), 1, "{finished:#?}");
+    assert_eq!(
+        finished.stdout.matches("mine,the pipe,pipe/block,128,128,measured,1,true,mean_us,").count(),
+        files.len()
+    );
     assert_eq!(finished.stderr.matches("saved: ").count(), files.len(), "{finished:#?}");
     let read = |path| furlong_analysis::replay(&Run::read(path).unwrap()).expect("an experiment").experiment;
     let saved: Vec<_> = place.all_saved().into_iter().map(read).collect();

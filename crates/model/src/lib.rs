@@ -42,7 +42,7 @@ pub use machine::{Cache, Machine};
 pub use noise::{Noise, NoiseReading};
 pub use pace::Pace;
 pub use process_start::{StartMethod, StartReading};
-pub use quantity::{ByteSize, InvalidQuantity, Rate, Sizes, Time, format_bytes, format_ns};
+pub use quantity::{ByteSize, InvalidQuantity, Percent, Rate, Sizes, Time, format_bytes, format_ns};
 pub use record::{
     End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,
 };

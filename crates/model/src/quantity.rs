@@ -135,6 +135,38 @@ impl FromStr for Rate {
     }
 }
 
+/// A share of something, written `5%` or `2.5%`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Percent(f64);
+
+impl Percent {
+    /// The share: 0.05 for 5 %.
+    pub fn share(self) -> f64 {
+        self.0 / 100.0
+    }
+}
+
+impl FromStr for Percent {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        let invalid = || InvalidQuantity {
+            given: text.to_owned(),
+            what: "percentage",
+            hint: "write a number above 0 and up to 100 with its sign, as in 5% or 2.5%",
+        };
+        let (number, _) = split_unit(text, &[("%", ())]).ok_or_else(invalid)?;
+        let percent = number.parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
+        percent.map(Percent).ok_or_else(invalid)
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}%", self.0))
+    }
+}
+
 /// Splits `text` into a number and the factor of the unit behind it.
 fn split_unit<'a, F: Copy>(text: &'a str, units: &[(&str, F)]) -> Option<(&'a str, F)> {
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
@@ -229,6 +261,17 @@ mod tests {
         }
         for text in ["", "5", "0/s", "-1/s", "11M/s", "k/s", "1e3/s", "1..2/s", "10k"] {
             assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn percentages_have_their_sign() {
+        for (text, share) in [("5%", 0.05), ("2.5%", 0.025), ("100%", 1.0)] {
+            let read: Percent = text.parse().unwrap();
+            assert!((read.share() - share).abs() < 1e-12 && read.to_string() == text, "{text}");
+        }
+        for text in ["", "%", "5", "0%", "-5%", "101%", "5 %", "1e1%", "NaN%", "1..2%"] {
+            assert!(text.parse::<Percent>().is_err(), "{text}");
         }
     }
 

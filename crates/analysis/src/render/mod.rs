@@ -3,6 +3,7 @@
 //! Nothing is computed here that is not in the [`Summary`], so all formats say the same.
 
 mod bar;
+mod comparison;
 mod costs;
 mod count;
 mod counting;
@@ -25,6 +26,7 @@ pub(crate) mod text;
 mod unmeasured;
 mod used_costs;
 
+pub use comparison::{comparison_csv, comparison_json, comparison_markdown, comparison_table};
 pub use costs::{costs_json, costs_table};
 pub use count::{count_json, count_table};
 pub use csv::csv;
@@ -36,6 +38,7 @@ pub use replay::{replay_csv, replay_json, replay_markdown, replay_racehorse, rep
 pub use self_check::self_check_table;
 pub use style::Style;
 pub use table::table;
+pub use text::plain;
 
 #[cfg(doc)]
 use crate::Summary;

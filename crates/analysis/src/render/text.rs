@@ -6,7 +6,7 @@ const LONGEST: usize = 300;
 const LONGEST_SENTENCE: usize = 1200;
 
 /// `text` without characters that command a terminal or turn its direction, in one line.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     plain_up_to(LONGEST, text)
 }
 

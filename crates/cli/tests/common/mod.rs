@@ -7,6 +7,7 @@ mod machine;
 mod ordinary;
 mod place;
 mod processes;
+pub mod rewritten;
 mod snapshot;
 pub mod value;
 

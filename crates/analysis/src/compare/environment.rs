@@ -1,0 +1,140 @@
+//! What two runs differ in beside their rows: the machine, furlong itself, and what was asked.
+
+use super::{ComparedRow, Side};
+use furlong_model::{Machine, format_bytes, format_ns};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many times apart two core-to-core times are that count as different: readings of one run differ by less on a
+/// quiet machine.
+const CORE_TO_CORE: f64 = 1.1;
+/// What stands for a fact that was not recorded.
+const UNKNOWN: &str = "unknown";
+
+/// A fact that two runs differ in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The run that is compared with the baseline.
+    pub run: String,
+    /// Which fact, as in `kernel` or `mitigation spectre_v2`.
+    pub what: String,
+    /// In the baseline.
+    pub then: String,
+    /// In the other run.
+    pub now: String,
+}
+
+/// All differences that bear on figures, those of the machine first. `rows` are those that both have.
+pub(super) fn differences(baseline: Side, new: Side, rows: &[ComparedRow]) -> Vec<Difference> {
+    let (then, now) = (facts(baseline), facts(new));
+    let mut found: Vec<_> = then
+        .into_iter()
+        .zip(now)
+        .filter(|((_, then), (_, now))| then != now)
+        .map(|((what, then), (_, now))| difference(new, what, then, now))
+        .collect();
+    let machines = [&baseline.run.header.machine, &new.run.header.machine];
+    let listed = |facts: fn(&Machine) -> &[(String, String)]| machines.map(|machine| by_name(facts(machine)));
+    for (kind, [then, now]) in [
+        ("mitigation", listed(|machine| &machine.mitigations)),
+        ("limit", listed(|machine| &machine.limits)),
+        ("in force", [baseline, new].map(|side| in_force(side, rows))),
+    ] {
+        found.extend(named(new, kind, &then, &now));
+    }
+    found.extend(core_to_core(baseline, new));
+    found
+}
+
+fn difference(new: Side, what: impl Into<String>, then: String, now: String) -> Difference {
+    Difference { run: new.name.to_owned(), what: what.into(), then, now }
+}
+
+/// The facts of a run, always the same in the same order.
+fn facts(side: Side) -> Vec<(&'static str, String)> {
+    let header = &side.run.header;
+    let machine = &header.machine;
+    let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let yes_or_no = |fact: bool| if fact { "yes" } else { "no" }.to_owned();
+    let numbers: Vec<_> = machine.processors.iter().map(usize::to_string).collect();
+    let caches: Vec<_> = machine
+        .caches
+        .iter()
+        .map(|cache| {
+            let size = format_bytes(usize::try_from(cache.size_bytes).unwrap_or(usize::MAX));
+            format!("L{} {} {size}", cache.level, cache.kind)
+        })
+        .collect();
+    let memory = machine.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
+    vec![
+        ("processor", known(&machine.processor)),
+        ("architecture", machine.architecture.clone()),
+        ("hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none".to_owned())),
+        ("kernel", format!("{} {}", machine.system, machine.kernel)),
+        ("distribution", known(&machine.distribution)),
+        ("processors", numbers.join(" ")),
+        ("threads share cores", machine.threads_share_cores.map_or_else(|| UNKNOWN.to_owned(), yes_or_no)),
+        ("caches", caches.join(", ")),
+        ("memory", known(&memory)),
+        ("clock source", known(&machine.clock_source)),
+        ("governor", known(&machine.governor)),
+        ("deepest idle state", known(&machine.deepest_idle_state)),
+        ("root", yes_or_no(machine.root)),
+        ("own IPC namespace", yes_or_no(machine.private_ipc_namespace)),
+        ("furlong", header.version.clone()),
+        ("trials", header.trials.to_string()),
+        ("time of a trial", format_ns(header.budget_ns as f64)),
+        ("seed", header.seed.to_string()),
+        ("noise", side.summary.noise.level.name().to_owned()),
+    ]
+}
+
+fn by_name(facts: &[(String, String)]) -> BTreeMap<String, String> {
+    facts.iter().cloned().collect()
+}
+
+/// What the kernel granted to the rows that both have, by name.
+fn in_force(side: Side, rows: &[ComparedRow]) -> BTreeMap<String, String> {
+    let shared = side.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case));
+    let granted = shared.flat_map(|row| {
+        row.effective.iter().map(|(name, value)| (format!("{name} of {}", row.case), value.to_string()))
+    });
+    granted.collect()
+}
+
+/// Differences between facts that have names of their own. What one run does not tell is unknown in it.
+fn named(
+    new: Side,
+    kind: &str,
+    then: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Vec<Difference> {
+    let names: BTreeSet<_> = then.keys().chain(now.keys()).collect();
+    let value = |facts: &BTreeMap<String, String>, name: &String| {
+        facts.get(name).cloned().unwrap_or_else(|| UNKNOWN.to_owned())
+    };
+    names
+        .into_iter()
+        .map(|name| (name, value(then, name), value(now, name)))
+        .filter(|(_, then, now)| then != now)
+        .map(|(name, then, now)| difference(new, format!("{kind} {name}"), then, now))
+        .collect()
+}
+
+/// What a cache line takes from core to core, where that is another time.
+fn core_to_core(baseline: Side, new: Side) -> Option<Difference> {
+    let [then, now] = [baseline, new].map(|side| side.summary.noise.core_to_core_ns);
+    let apart = then.zip(now).is_none_or(|(then, now)| {
+        let ratio = now.median / then.median;
+        ratio.max(1.0 / ratio) > CORE_TO_CORE
+    });
+    let text = |times: Option<crate::CoreToCore>| {
+        let told = |times: crate::CoreToCore| {
+            let [median, min, max] = [times.median, times.min, times.max].map(format_ns);
+            format!("{median} ({min} to {max})")
+        };
+        times.map_or_else(|| UNKNOWN.to_owned(), told)
+    };
+    let is_known = then.is_some() || now.is_some();
+    (apart && is_known).then(|| difference(new, "core-to-core round trip", text(then), text(now)))
+}

@@ -1,0 +1,259 @@
+//! Saved runs compared row by row. The first is the baseline, and each of the others is compared with it.
+//!
+//! Nothing is measured. What can be said is about two runs: a row is better or worse if chance between trials does
+//! not explain the difference, but all else that changed between the runs is in it too.
+
+mod cause;
+mod environment;
+mod row;
+mod words;
+
+pub use cause::{Cause, Share};
+pub use environment::Difference;
+pub use row::{Change, ComparedRow};
+
+use crate::{Run, Summary, Verdict, exchange::tidy, summarise};
+use furlong_model::{Case, Harness, Machine, RunHeader};
+use serde::{Deserialize, Serialize};
+
+/// Version of [`Comparison`] as JSON; it changes when a field changes its meaning or goes.
+pub const COMPARISON_SCHEMA: u32 = 1;
+
+/// A run under the name that it was asked for by.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedRun<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Its records.
+    pub run: &'a Run,
+}
+
+/// Runs compared with a baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// [`COMPARISON_SCHEMA`].
+    pub schema: u32,
+    /// The name of the run that the others are compared with.
+    pub baseline: String,
+    /// How many times as long or as short a row may take and count as the same, less 1: 0.05 is 5 %.
+    pub margin: f64,
+    /// All runs, the baseline first.
+    pub runs: Vec<ComparedRun>,
+    /// The rows that a run shares with the baseline: by run, the worse first, then by ratio.
+    pub rows: Vec<ComparedRow>,
+    /// Rows with a speed in one of two runs only.
+    pub only_in: Vec<OnlyIn>,
+    /// What the machines and the runs differ in.
+    pub environment_differences: Vec<Difference>,
+    /// Measured costs that account for a change.
+    pub causes: Vec<Cause>,
+    /// What it says, a sentence each.
+    pub verdict: Vec<String>,
+}
+
+/// One of the runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedRun {
+    /// The name that it was asked for by.
+    pub name: String,
+    /// Version of furlong that measured.
+    pub version: String,
+    /// The command as it was typed.
+    pub argv: Vec<String>,
+    /// Seconds since 1970, UTC.
+    pub started_unix_s: u64,
+    /// What it was measured on.
+    pub machine: Machine,
+    /// What the harness itself cost.
+    pub harness: Harness,
+    /// How quiet the machine was.
+    pub noise: Verdict,
+    /// Whether trials are missing, because the run was interrupted or its file cut off.
+    pub partial: bool,
+}
+
+/// A row that has a speed in one of two runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OnlyIn {
+    /// The run that has it.
+    pub run: String,
+    /// The run that does not.
+    pub missing_in: String,
+    /// What was measured.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Why it has no speed there; `None` where it was not asked for.
+    pub reason: Option<String>,
+}
+
+/// Why runs cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Incomparable {
+    /// A baseline alone says nothing.
+    #[error("a comparison needs a baseline and another run")]
+    TooFewRuns,
+    /// Nothing of a run has a speed.
+    #[error("{run} has no row with a speed{why}; other runs cannot be compared with it")]
+    NoRows {
+        /// Which.
+        run: String,
+        /// In brackets, what it has instead; empty if that is nothing.
+        why: String,
+    },
+    /// No row is in both.
+    #[error(
+        "{run} and {baseline} have no row in common: {run} has {has}, and {baseline} has {baseline_has}. \
+         Rows are the same if mechanism, wait, pattern, sizes, placement, pace and buffer are"
+    )]
+    NoCommonRow {
+        /// The first run.
+        baseline: String,
+        /// The other.
+        run: String,
+        /// Some rows of the first.
+        baseline_has: String,
+        /// Some rows of the other.
+        has: String,
+    },
+}
+
+/// One of the runs with all that is compared.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    name: &'a str,
+    run: &'a Run,
+    summary: &'a Summary,
+}
+
+impl Comparison {
+    /// Whether some row is worse.
+    pub fn has_regression(&self) -> bool {
+        self.rows.iter().any(|row| row.verdict == Change::Worse)
+    }
+
+    /// Whether of some row it cannot be said what became of it.
+    pub fn is_inconclusive(&self) -> bool {
+        self.rows.iter().any(|row| row.verdict == Change::Inconclusive)
+    }
+
+    /// The rows of the run of this name, in the order of the table.
+    pub fn rows_of<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a ComparedRow> {
+        self.rows.iter().filter(move |row| row.run == run)
+    }
+
+    /// All runs but the baseline.
+    pub fn others(&self) -> impl Iterator<Item = &ComparedRun> {
+        self.runs.iter().skip(1)
+    }
+}
+
+/// Compares each of `runs` but the first with the first. `margin` is a share: 0.05 is 5 %. Names should differ.
+///
+/// # Errors
+/// That there are not two runs, or that one of them shares no row with the baseline.
+pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparable> {
+    let summaries: Vec<Summary> = runs.iter().map(|named| summarise(named.run)).collect();
+    let sides: Vec<Side> = runs
+        .iter()
+        .zip(&summaries)
+        .map(|(named, summary)| Side { name: named.name, run: named.run, summary })
+        .collect();
+    let Some((baseline, others)) = sides.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return Err(Incomparable::TooFewRuns);
+    };
+    sides.iter().try_for_each(has_rows)?;
+    let mut comparison = Comparison {
+        schema: COMPARISON_SCHEMA,
+        baseline: baseline.name.to_owned(),
+        margin: tidy(margin),
+        runs: sides.iter().map(ComparedRun::of).collect(),
+        rows: Vec::new(),
+        only_in: Vec::new(),
+        environment_differences: Vec::new(),
+        causes: Vec::new(),
+        verdict: Vec::new(),
+    };
+    for other in others {
+        let rows = row::compare_rows(*baseline, *other, margin);
+        if rows.is_empty() {
+            return Err(no_common_row(baseline, other));
+        }
+        let differences = environment::differences(*baseline, *other, &rows);
+        let causes = cause::causes(*baseline, *other, &rows);
+        let only_in = [(baseline, other), (other, baseline)];
+        comparison.only_in.extend(only_in.into_iter().flat_map(|(has, lacks)| only_in_first(has, lacks)));
+        comparison.verdict.extend(words::conclude(*baseline, *other, &rows, &causes, margin));
+        comparison.environment_differences.extend(differences);
+        comparison.causes.extend(causes);
+        comparison.rows.extend(rows);
+    }
+    comparison.verdict.extend(words::caveat(&comparison.rows));
+    Ok(comparison)
+}
+
+impl ComparedRun {
+    fn of(side: &Side) -> Self {
+        let RunHeader { version, argv, started_unix_s, machine, harness, .. } = side.run.header.clone();
+        let (noise, partial) = (side.summary.noise.clone(), side.summary.partial);
+        ComparedRun {
+            name: side.name.to_owned(),
+            version,
+            argv,
+            started_unix_s,
+            machine,
+            harness,
+            noise,
+            partial,
+        }
+    }
+}
+
+fn has_rows(side: &Side) -> Result<(), Incomparable> {
+    if !side.summary.rows.is_empty() {
+        return Ok(());
+    }
+    let run = side.run;
+    let has = [
+        (side.summary.skipped.len(), "cases that were skipped, failed or void"),
+        (run.handovers.len(), "trials of handovers, which are not compared"),
+        (run.starts.len(), "process starts, which are not compared"),
+    ];
+    let has: Vec<_> =
+        has.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let why = if has.is_empty() { String::new() } else { format!(" (it has {})", has.join(", ")) };
+    Err(Incomparable::NoRows { run: side.name.to_owned(), why })
+}
+
+fn no_common_row(baseline: &Side, other: &Side) -> Incomparable {
+    let has = |side: &Side| words::cases(side.summary.rows.iter().map(|row| &row.case));
+    Incomparable::NoCommonRow {
+        baseline: baseline.name.to_owned(),
+        run: other.name.to_owned(),
+        baseline_has: has(baseline),
+        has: has(other),
+    }
+}
+
+/// The rows of `has` that `lacks` has no speed for.
+fn only_in_first(has: &Side, lacks: &Side) -> Vec<OnlyIn> {
+    let is_missing = |case: &Case| !lacks.summary.rows.iter().any(|row| row.case == *case);
+    let reason = |case: &Case| {
+        let skipped = lacks.summary.skipped.iter().find(|entry| entry.case == *case);
+        skipped.map(|entry| format!("{}: {}", entry.status.name(), entry.reason))
+    };
+    let rows = has.summary.rows.iter().filter(|row| is_missing(&row.case));
+    rows.map(|row| OnlyIn {
+        run: has.name.to_owned(),
+        missing_in: lacks.name.to_owned(),
+        case: row.case.clone(),
+        reason: reason(&row.case),
+    })
+    .collect()
+}
+
+#[cfg(test)]
+pub(crate) mod made;
+#[cfg(test)]
+mod simulated;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! One row in two runs: how many times as long it takes, within which interval, and what may be said of it.
+
+use super::Side;
+use crate::{
+    Level, Row, Unit,
+    exchange::tidy,
+    rank_sum::{holm, rank_sum_chance, shift_interval},
+    ranking::resolution_ns,
+    reference::medians,
+};
+use furlong_model::{Case, Harness, Measurement, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// The chance of a false alarm in all rows of two runs together.
+const ALPHA: f64 = 0.05;
+/// Histograms hold whole nanoseconds; half of one stands for none.
+const LEAST_NS: f64 = 0.5;
+
+/// What became of a row, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// It takes longer: the test says so, and all of the interval is above the margin.
+    Worse,
+    /// It takes less time: the test says so, and all of the interval is below the margin.
+    Better,
+    /// None of the others can be said.
+    Inconclusive,
+    /// It takes as long: all of the interval is within the margin, or both are the very same trials.
+    Same,
+}
+
+impl Change {
+    /// All of them, in the order of tables.
+    pub const ALL: [Change; 4] = [Change::Worse, Change::Better, Change::Inconclusive, Change::Same];
+
+    /// The name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Change::Worse => "worse",
+            Change::Better => "better",
+            Change::Inconclusive => "inconclusive",
+            Change::Same => "same",
+        }
+    }
+}
+
+/// A row that two runs have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedRow {
+    /// The run that is compared with the baseline.
+    pub run: String,
+    /// What was measured.
+    #[serde(flatten)]
+    pub case: Case,
+    /// What became of it.
+    pub verdict: Change,
+    /// How many times as long as in the baseline it takes, by the medians. Above 1 is slower.
+    pub ratio: f64,
+    /// The 95 % interval of the factor between the trials of the two runs, widened by what the clock resolves and to
+    /// hold `ratio`; `None` where there are too few trials for one.
+    pub ci95: Option<[f64; 2]>,
+    /// How often chance alone would part two such runs of this row as far (rank-sum test); `None` for the very same
+    /// trials, or too few.
+    pub p: Option<f64>,
+    /// The same, corrected for the number of rows (Holm).
+    pub p_adjusted: Option<f64>,
+    /// What one exchange is.
+    pub unit: Unit,
+    /// The median of one exchange in the baseline, in nanoseconds.
+    pub baseline_ns: f64,
+    /// The median in the other run, in nanoseconds.
+    pub new_ns: f64,
+    /// Measured trials in the baseline.
+    pub baseline_trials: usize,
+    /// Measured trials in the other run.
+    pub new_trials: usize,
+    /// Whether, in one of the runs, trials drift or fall into groups, or two kinds of exchanges part the median: then
+    /// the interval may be too narrow.
+    pub doubtful: bool,
+    /// Whether both runs hold the very same trials, as copies of one run do.
+    pub identical: bool,
+    /// Why it is inconclusive, in words that need no context; `None` for any other verdict.
+    pub reason: Option<String>,
+}
+
+/// The rows that both have, the worse first, then by ratio.
+pub(super) fn compare_rows(baseline: Side, new: Side, margin: f64) -> Vec<ComparedRow> {
+    let of_case = |case: &Case| new.summary.rows.iter().find(|row| row.case == *case);
+    let pairs = baseline.summary.rows.iter().filter_map(|row| Some((row, of_case(&row.case)?)));
+    let mut rows: Vec<ComparedRow> = pairs.map(|(old, row)| figures(baseline, new, old, row)).collect();
+    let chances: Vec<f64> = rows.iter().filter_map(|row| row.p).collect();
+    let tested = rows.iter_mut().filter(|row| row.p.is_some());
+    tested.zip(holm(&chances)).for_each(|(row, raised)| row.p_adjusted = Some(tidy(raised)));
+    let unreliable: Vec<&str> = [baseline, new]
+        .iter()
+        .filter(|side| side.summary.noise.level == Level::Unreliable)
+        .map(|side| side.name)
+        .collect();
+    for row in &mut rows {
+        (row.verdict, row.reason) = match judge(row, margin, chances.len(), &unreliable) {
+            Ok(verdict) => (verdict, None),
+            Err(reason) => (Change::Inconclusive, Some(reason)),
+        };
+    }
+    rows.sort_by(|a, b| {
+        a.verdict.cmp(&b.verdict).then(b.ratio.total_cmp(&a.ratio)).then(a.case.cmp(&b.case))
+    });
+    rows
+}
+
+/// All but the verdict, which takes all rows.
+fn figures(baseline: Side, new: Side, old_row: &Row, new_row: &Row) -> ComparedRow {
+    let case = &old_row.case;
+    let logarithms = |side: Side| -> Vec<f64> {
+        medians(side.run, case).into_iter().map(|ns| ns.max(LEAST_NS).ln()).collect()
+    };
+    let identical = are_identical(baseline, new, case);
+    let (old, newer) = (logarithms(baseline), logarithms(new));
+    // As for ranks: what two medians must differ by to differ at all.
+    let widening =
+        resolved(old_row, &baseline.run.header.harness).max(resolved(new_row, &new.run.header.harness));
+    let ratio = new_row.exchange.ns.p50 / old_row.exchange.ns.p50.max(LEAST_NS);
+    let interval = shift_interval(&old, &newer).map(|[low, high]| {
+        // Where the runs differ in more than a factor, the ratio of the medians may lie outside.
+        [(low - widening).exp().min(ratio), (high + widening).exp().max(ratio)]
+    });
+    let (ratio, interval) = if identical { (1.0, Some([1.0, 1.0])) } else { (ratio, interval) };
+    ComparedRow {
+        run: new.name.to_owned(),
+        case: case.clone(),
+        verdict: Change::Inconclusive,
+        ratio: tidy(ratio),
+        ci95: interval.map(|ends| ends.map(tidy)),
+        p: rank_sum_chance(&old, &newer).filter(|_| !identical && interval.is_some()).map(tidy),
+        p_adjusted: None,
+        unit: old_row.exchange.unit,
+        baseline_ns: old_row.exchange.ns.p50,
+        new_ns: new_row.exchange.ns.p50,
+        baseline_trials: old_row.trials,
+        new_trials: new_row.trials,
+        doubtful: old_row.shape.is_doubtful() || new_row.shape.is_doubtful(),
+        identical,
+        reason: None,
+    }
+}
+
+/// What the row's median may be off by since time is read in steps, as a logarithm.
+fn resolved(row: &Row, harness: &Harness) -> f64 {
+    (resolution_ns(row, harness) / row.exchange.ns.p50.max(LEAST_NS)).ln_1p()
+}
+
+/// Whether both runs have the same measured trials of the case, figure for figure: chance does not do that.
+fn are_identical(baseline: Side, new: Side, case: &Case) -> bool {
+    fn measured<'a>(side: Side<'a>, case: &Case) -> Vec<&'a Measurement> {
+        let trials = side.run.trials.iter().filter(|trial| trial.case == *case);
+        let figures = trials.filter_map(|trial| match &trial.outcome {
+            Outcome::Measured(measurement) => Some(measurement),
+            _ => None,
+        });
+        figures.collect()
+    }
+    measured(baseline, case) == measured(new, case)
+}
+
+/// The verdict, or why there is none. `tested` is how many rows the test was corrected for.
+fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> Result<Change, String> {
+    if row.identical {
+        return Ok(Change::Same);
+    }
+    if !unreliable.is_empty() {
+        return Err(format!("the machine was unreliable during {}", unreliable.join(" and ")));
+    }
+    let Some([low, high]) = row.ci95 else {
+        let (old, new) = (row.baseline_trials, row.new_trials);
+        return Err(format!("{old} and {new} trials are too few for an interval, which takes 4 and 4"));
+    };
+    let limit = 1.0 + margin;
+    let differs = row.p_adjusted.is_some_and(|p| p < ALPHA);
+    match () {
+        () if low >= 1.0 / limit && high <= limit => Ok(Change::Same),
+        () if low > limit && differs => Ok(Change::Worse),
+        () if high < 1.0 / limit && differs => Ok(Change::Better),
+        () if low > limit || high < 1.0 / limit => Err(format!(
+            "beyond the margin by itself, but not sure enough for one of {tested} rows: more trials would tell"
+        )),
+        () if differs => Err("it changed, but whether by more than the margin cannot be told".to_owned()),
+        () => Err("the interval reaches beyond the margin: more trials would narrow it".to_owned()),
+    }
+}

@@ -1,0 +1,326 @@
+//! What comparisons say of runs whose rows are known.
+
+use super::made::{MARGIN, Maker, STEADY, against, beginning, numbered};
+use super::*;
+use crate::{
+    Level, fixture,
+    made::{EVERYWHERE, Made, SMALL_PIPE, SPINNER},
+};
+use furlong_model::{Case, Outcome, Placement, Record, Unavailable, Wait};
+
+const NS: f64 = 50_000.0;
+
+fn steady(rows: &[(Case, f64)]) -> Run {
+    Maker::default().run(rows, &STEADY)
+}
+
+/// Two rows, of which the first is so many times as slow as in the baseline.
+fn slowed(times: f64) -> Comparison {
+    let rows = |times: f64| steady(&[(numbered(0), NS * times), (numbered(1), NS)]);
+    against(&rows(1.0), &rows(times))
+}
+
+fn verdicts(comparison: &Comparison) -> Vec<(&str, Change)> {
+    comparison.rows.iter().map(|row| (row.case.mechanism.as_str(), row.verdict)).collect()
+}
+
+fn row<'a>(comparison: &'a Comparison, mechanism: &str) -> &'a ComparedRow {
+    comparison.rows.iter().find(|row| row.case.mechanism == mechanism).unwrap()
+}
+
+#[test]
+fn a_slower_row_is_worse_and_comes_first() {
+    let comparison = slowed(1.3);
+    // The other row has the same trials; only its name could tell that it was measured again.
+    assert_eq!(verdicts(&comparison), [("mechanism-0", Change::Worse), ("mechanism-1", Change::Same)]);
+    let slow = row(&comparison, "mechanism-0");
+    let [low, high] = slow.ci95.unwrap();
+    assert!((slow.ratio - 1.3).abs() < 0.01 && low > 1.28 && high < 1.32, "{slow:?}");
+    assert!(slow.p_adjusted.unwrap() < 0.001 && !slow.identical && slow.reason.is_none());
+    assert!((slow.new_ns / slow.baseline_ns - 1.3).abs() < 0.01);
+    assert!(comparison.has_regression() && !comparison.is_inconclusive());
+}
+
+#[test]
+fn a_faster_row_is_better_by_the_same_margin() {
+    assert_eq!(verdicts(&slowed(1.0 / 1.3))[0], ("mechanism-0", Change::Better));
+    // The margin is of times, both ways: what is 1.06 times as long one way is as much shorter the other way.
+    for times in [1.075, 1.03] {
+        let [there, back] = [times, 1.0 / times].map(|times| row(&slowed(times), "mechanism-0").verdict);
+        let mirrored = match there {
+            Change::Worse => Change::Better,
+            other => other,
+        };
+        assert_eq!(back, mirrored, "{times}");
+    }
+    assert_eq!(row(&slowed(1.03), "mechanism-0").verdict, Change::Same);
+}
+
+#[test]
+fn a_change_at_the_margin_is_inconclusive() {
+    let comparison = slowed(1.05);
+    let row = row(&comparison, "mechanism-0");
+    assert_eq!(row.verdict, Change::Inconclusive);
+    assert!(row.reason.as_deref().unwrap().contains("whether by more than the margin"), "{row:?}");
+    assert!(comparison.is_inconclusive() && !comparison.has_regression());
+}
+
+#[test]
+fn wide_rows_are_inconclusive_but_never_against_themselves() {
+    let wide = [1.0, 1.5, 0.7, 1.2, 0.8, 1.6, 0.6, 1.1, 0.9];
+    let rows = [(numbered(0), NS)];
+    let mut maker = Maker::default();
+    let old = maker.run(&rows, &wide);
+    let again = maker.run(&rows, &wide.map(|factor| factor * 1.01));
+    let reason = against(&old, &again).rows[0].reason.clone().unwrap();
+    assert!(reason.contains("more trials would narrow it"), "{reason}");
+    let same = against(&old, &old.clone());
+    assert_eq!(verdicts(&same), [("mechanism-0", Change::Same)]);
+    assert!(same.rows[0].identical && same.rows[0].ratio == 1.0 && same.rows[0].p.is_none());
+    assert!(same.verdict[0].contains("copies of one run") && same.verdict.len() == 1, "{:?}", same.verdict);
+}
+
+#[test]
+fn medians_that_jump_between_two_groups_are_no_regression() {
+    // One trial more in the upper group moves the median by half, and tells nothing.
+    let (low, high) = ([1.0, 1.01, 0.99, 1.02], [1.5, 1.51, 1.49, 1.52]);
+    let rows = [(numbered(0), NS)];
+    let mut maker = Maker::default();
+    let [old, new] = [0.98, 1.48].map(|odd| maker.run(&rows, &[&low[..], &high, &[odd]].concat()));
+    let comparison = against(&old, &new);
+    let row = &comparison.rows[0];
+    let [least, most] = row.ci95.unwrap();
+    assert!(row.ratio > 1.4 && least <= 1.0 && row.ratio <= most, "{row:?}");
+    assert!(row.verdict == Change::Inconclusive && row.doubtful, "{row:?}");
+}
+
+#[test]
+fn any_run_is_the_same_as_itself() {
+    let run = Run::from_records(fixture::records()).unwrap();
+    let comparison = against(&run, &run);
+    assert!(comparison.rows.len() > 8 && comparison.rows.iter().all(|row| row.verdict == Change::Same));
+    assert_eq!((comparison.only_in.len(), comparison.environment_differences.len()), (0, 0));
+}
+
+#[test]
+fn few_trials_say_so() {
+    let mut maker = Maker::default();
+    let [old, new] = [1.0, 1.3].map(|times| maker.run(&[(numbered(0), NS * times)], &STEADY[..3]));
+    let comparison = against(&old, &new);
+    let row = &comparison.rows[0];
+    assert_eq!((row.verdict, row.ci95, row.p), (Change::Inconclusive, None, None));
+    assert_eq!(
+        row.reason.as_deref(),
+        Some("3 and 3 trials are too few for an interval, which takes 4 and 4")
+    );
+}
+
+#[test]
+fn many_rows_need_more_evidence_than_one() {
+    let compared = |rows: usize| {
+        let of = |times: f64| {
+            (0..rows).map(|at| (numbered(at), if at == 0 { NS * times } else { NS })).collect::<Vec<_>>()
+        };
+        let mut maker = Maker::default();
+        // The others are measured again, a little apart.
+        let old = maker.run(&of(1.0), &STEADY[..4]);
+        let new = maker.run(&of(1.3), &STEADY[..4].iter().map(|factor| factor * 1.001).collect::<Vec<_>>());
+        against(&old, &new)
+    };
+    assert_eq!(row(&compared(1), "mechanism-0").verdict, Change::Worse);
+    let many = compared(10);
+    let row = row(&many, "mechanism-0");
+    assert_eq!(row.verdict, Change::Inconclusive);
+    assert!(row.reason.as_deref().unwrap().contains("not sure enough for one of 10 rows"), "{row:?}");
+}
+
+/// A run on a machine whose core-to-core time is this, then that.
+fn restless(times_ns: [f64; 2]) -> Run {
+    let mut run = steady(&[(numbered(0), NS * 1.3)]);
+    run.noise = times_ns.map(|ns| fixture::quiet(0, ns)).into();
+    run
+}
+
+#[test]
+fn an_unreliable_machine_tells_nothing() {
+    let old = steady(&[(numbered(0), NS)]);
+    let comparison = against(&old, &restless([100.0, 400.0]));
+    assert_eq!(comparison.runs[1].noise.level, Level::Unreliable);
+    assert_eq!(comparison.rows[0].verdict, Change::Inconclusive);
+    let reason = comparison.rows[0].reason.as_deref();
+    assert_eq!(reason, Some("the machine was unreliable during after"));
+    assert!(
+        comparison.verdict[1].starts_with("The machine was UNRELIABLE during after (the bare core-to-core")
+    );
+    // But what is the very same is the same.
+    let run = restless([100.0, 400.0]);
+    assert_eq!(against(&run, &run).rows[0].verdict, Change::Same);
+}
+
+#[test]
+fn rows_of_one_run_only_are_listed_with_the_reason() {
+    let old = steady(&[(numbered(0), NS), (numbered(1), NS)]);
+    let larger = Case { size_bytes: 4096, ..numbered(1) };
+    let mut new = steady(&[(numbered(0), NS), (larger.clone(), NS)]);
+    let refused = Outcome::Refused(Unavailable::new("it is too large", ""));
+    let mut trial = new.trials[0].clone();
+    (trial.case, trial.outcome) = (numbered(1), refused);
+    new.trials.push(trial);
+    let comparison = against(&old, &new);
+    assert_eq!(comparison.rows.len(), 1);
+    let only: Vec<_> =
+        comparison.only_in.iter().map(|row| (row.run.as_str(), &row.case, row.reason.as_deref())).collect();
+    assert_eq!(only, [("before", &numbered(1), Some("refused: it is too large")), ("after", &larger, None)]);
+}
+
+#[test]
+fn runs_without_a_common_row_are_refused_by_name() {
+    let [old, new] = [0, 1].map(|at| steady(&[(numbered(at), NS)]));
+    let named = |name, run| NamedRun { name, run };
+    let error = compare(&[named("before", &old), named("after", &new)], MARGIN).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.starts_with(
+            "after and before have no row in common: after has mechanism-1/block 128B other-core"
+        ),
+        "{said}"
+    );
+    let empty = Run::from_records(beginning()).unwrap();
+    let error = compare(&[named("before", &old), named("after", &empty)], MARGIN).unwrap_err();
+    assert!(error.to_string().starts_with("after has no row with a speed;"), "{error}");
+    assert_eq!(compare(&[named("before", &old)], MARGIN), Err(Incomparable::TooFewRuns));
+    assert_eq!(compare(&[], MARGIN), Err(Incomparable::TooFewRuns));
+}
+
+#[test]
+fn differences_of_the_machines_are_listed() {
+    let old = steady(&[(numbered(0), NS)]);
+    let mut new = steady(&[(numbered(0), NS)]);
+    new.header.machine.kernel = "6.19.1".into();
+    new.header.machine.mitigations = vec![("spectre_v2".into(), "Vulnerable".into())];
+    new.header.machine.governor = Some("performance".into());
+    new.header.version = "0.2.0".into();
+    new.noise[0].core_to_core_ns = Some(400.0);
+    if let Outcome::Measured(measured) = &mut new.trials[3].outcome {
+        measured.effective.insert("size-bytes".into(), 64);
+    }
+    let comparison = against(&old, &new);
+    let said: Vec<_> = comparison
+        .environment_differences
+        .iter()
+        .map(|difference| format!("{}: {} -> {}", difference.what, difference.then, difference.now))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "kernel: Linux 6.18.0-cloud -> Linux 6.19.1",
+            "governor: unknown -> performance",
+            "furlong: 0.1.0 -> 0.2.0",
+            "mitigation spectre_v2: unknown -> Vulnerable",
+            "in force size-bytes of mechanism-0/block 128B other-core: 128 -> 64",
+            "core-to-core round trip: 290 ns (290 ns to 290 ns) -> 400 ns (400 ns to 400 ns)",
+        ]
+    );
+}
+
+/// A run with costs and counts in which each wake-up takes so much longer.
+fn with_wake_ups(longer: f64) -> Run {
+    let made = Made::with_references().row(&SMALL_PIPE, &EVERYWHERE).run();
+    let mut maker = Maker::default();
+    let mut records: Vec<Record> = beginning().into();
+    records.extend(made.costs.iter().cloned().map(Record::Costs));
+    records.extend(made.counts.iter().cloned().map(Record::Count));
+    let mut cases: Vec<&Case> = made.trials.iter().map(|trial| &trial.case).collect();
+    cases.dedup();
+    let mut lasting = Vec::new();
+    for case in cases {
+        let across = case.placement == Placement::OtherCore;
+        let row = crate::summarise(&made).rows.into_iter().find(|row| row.case == *case).unwrap();
+        let ns = row.exchange.ns.p50 + if across { 2.0 * longer } else { 0.0 };
+        lasting.push((case.clone(), ns));
+    }
+    for (case, ns) in lasting {
+        let medians = STEADY.map(|factor| ns * factor);
+        for (record, original) in maker.trials(&case, &medians).into_iter().zip(made.trials.iter().cycle()) {
+            let Record::Trial(mut trial) = record else { continue };
+            let family = made.trials.iter().find(|other| other.case == case).and_then(|other| other.family);
+            trial.family = family.or(original.family);
+            if let (Outcome::Measured(measured), Placement::OneProcess) = (&mut trial.outcome, case.placement)
+            {
+                measured.roles.truncate(1);
+                measured.roles[0].voluntary_switches = 0;
+            }
+            records.push(Record::Trial(trial));
+        }
+    }
+    Run::from_records(records).unwrap()
+}
+
+#[test]
+fn a_cost_that_accounts_for_a_change_is_named_with_its_figures() {
+    let comparison = against(&with_wake_ups(0.0), &with_wake_ups(4000.0));
+    let pipe = comparison.rows.iter().find(|row| row.case == SMALL_PIPE.case(Placement::OtherCore)).unwrap();
+    assert_eq!(pipe.verdict, Change::Worse);
+    let cause = comparison.causes.iter().find(|cause| cause.cost == "wake-ups").unwrap();
+    let share = cause.rows.iter().find(|share| share.case == pipe.case).unwrap();
+    assert!((share.change_ns - 8000.0).abs() < 200.0 && (share.part_ns - 8000.0).abs() < 800.0, "{share:?}");
+    assert!((share.cost_now_ns - share.cost_then_ns - 4000.0).abs() < 400.0, "{share:?}");
+    let said =
+        comparison.verdict.iter().find(|sentence| sentence.starts_with("What wake-ups cost accounts for +"));
+    assert!(said.is_some(), "{:?}", comparison.verdict);
+    assert_eq!(comparison.causes.len(), 1, "{:?}", comparison.causes);
+}
+
+#[test]
+fn nothing_is_explained_without_figures() {
+    assert_eq!(slowed(1.3).causes, []);
+    // A row that spins across cores has at least one core-to-core round trip in it.
+    let case = SPINNER.case(Placement::OtherCore);
+    let at = |ns: f64, core_to_core: f64| {
+        let mut run = steady(&[(case.clone(), ns)]);
+        run.noise[0].core_to_core_ns = Some(core_to_core);
+        run
+    };
+    let causes = |now: f64, core_to_core: f64| against(&at(800.0, 300.0), &at(now, core_to_core)).causes;
+    assert_eq!(causes(1100.0, 300.0), []);
+    assert_eq!(causes(5000.0, 600.0), [], "it changed by far more");
+    let found = causes(1100.0, 550.0);
+    assert_eq!(found[0].cost, "bare core-to-core round trips");
+    assert!((found[0].rows[0].part_ns - 250.0).abs() < 1.0);
+}
+
+#[test]
+fn rows_that_all_move_are_seen_to_move_together() {
+    let run = |times: f64| {
+        let rows: Vec<_> = (0..8).map(|at| (numbered(at), NS * times)).collect();
+        steady(&rows)
+    };
+    let comparison = against(&run(1.0), &run(1.2));
+    let together = "8 of 8 rows take longer, 1.20 times as long in the median";
+    assert!(
+        comparison.verdict.iter().any(|sentence| sentence.starts_with(together)),
+        "{:?}",
+        comparison.verdict
+    );
+    let caveat = comparison.verdict.last().unwrap();
+    assert!(caveat.starts_with("This compares runs."), "{caveat}");
+}
+
+#[test]
+fn several_runs_are_each_compared_with_the_first() {
+    let runs = [1.0, 1.3, 1.0 / 1.3].map(|times| steady(&[(numbered(0), NS * times)]));
+    let named: Vec<_> =
+        ["a", "b", "c"].into_iter().zip(&runs).map(|(name, run)| NamedRun { name, run }).collect();
+    let comparison = compare(&named, MARGIN).unwrap();
+    let found: Vec<_> = comparison.rows.iter().map(|row| (row.run.as_str(), row.verdict)).collect();
+    assert_eq!(found, [("b", Change::Worse), ("c", Change::Better)]);
+    assert_eq!((comparison.baseline.as_str(), comparison.others().count()), ("a", 2));
+}
+
+#[test]
+fn streams_are_compared_by_the_message() {
+    let case = Case { pattern: furlong_model::Pattern::OneWay, wait: Wait::Block, ..numbered(0) };
+    let [old, new] = [NS, NS * 1.3].map(|ns| steady(&[(case.clone(), ns)]));
+    let comparison = against(&old, &new);
+    assert_eq!((comparison.rows[0].unit, comparison.rows[0].verdict), (crate::Unit::Message, Change::Worse));
+}

@@ -1,0 +1,53 @@
+//! `furlong compare`: saved runs row by row. Nothing is measured.
+
+use crate::arguments::{CompareOptions, FailOn, Format};
+use crate::exit::{Outcome, Usage};
+use crate::{output, saved};
+use furlong_analysis::{Comparison, NamedRun, Run, compare as compare_runs, render};
+
+/// Compares what was asked for with the first of it.
+pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
+    let found = saved::find(&asked.runs)?;
+    if found.len() < 2 {
+        let names: Vec<_> = found.iter().map(|run| run.name.as_str()).collect();
+        let reason = format!(
+            "a comparison needs a baseline and another run, and only {} was named; add one, as in 'furlong compare {} @last'",
+            names.join(", "),
+            names.join(" ")
+        );
+        return Err(Usage(reason).into());
+    }
+    let runs: Vec<(&str, Run)> =
+        found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
+    let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();
+    match compare_runs(&named, asked.margin.share()) {
+        Ok(comparison) => {
+            output::print(&rendered(&comparison, asked.format))?;
+            Ok(outcome(&comparison, &asked.fail_on))
+        }
+        Err(incomparable) => {
+            // Names and reasons may come from anybody's file.
+            output::tell(format_args!("furlong: {}", render::plain(&incomparable.to_string())));
+            Ok(Outcome::Incomparable)
+        }
+    }
+}
+
+fn rendered(comparison: &Comparison, format: Format) -> String {
+    match format {
+        Format::Table => render::comparison_table(comparison, output::style()),
+        Format::Json => render::comparison_json(comparison),
+        Format::Csv => render::comparison_csv(comparison),
+        Format::Markdown => render::comparison_markdown(comparison),
+    }
+}
+
+fn outcome(comparison: &Comparison, fail_on: &[FailOn]) -> Outcome {
+    if fail_on.contains(&FailOn::Regression) && comparison.has_regression() {
+        Outcome::Regressed
+    } else if fail_on.contains(&FailOn::Inconclusive) && comparison.is_inconclusive() {
+        Outcome::Inconclusive
+    } else {
+        Outcome::Done
+    }
+}

@@ -1,0 +1,164 @@
+//! Finding saved runs by what a user calls them: a name, `@last`, a glob, or a path.
+
+use crate::exit::Usage;
+use crate::saving::{self, is_name};
+use furlong_analysis::{Run, render::plain};
+use globset::Glob;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// How a file of a saved run ends.
+const ENDING: &str = "jsonl";
+/// Runs that an error names, the newest first.
+const NAMED: usize = 5;
+/// How alike two names are, from 0 to 1, of which one may be meant for the other.
+const ALIKE: f64 = 0.8;
+
+/// A run that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedRun {
+    /// The name that it was saved under, or its path as it was typed.
+    pub name: String,
+    path: PathBuf,
+}
+
+impl SavedRun {
+    /// All of its records.
+    ///
+    /// # Errors
+    /// That the file cannot be read, is no run, or was written by a newer furlong.
+    pub fn read(&self) -> anyhow::Result<Run> {
+        // What is wrong with a line may quote it, and it may come from anybody.
+        Run::read(&self.path).map_err(|error| Usage(plain(&format!("run {}: {error}", self.name))).into())
+    }
+}
+
+/// The runs that these words name, in their order; those of a glob from the oldest to the newest.
+///
+/// # Errors
+/// A word that names no run, or the same run twice.
+pub fn find(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
+    let mut found: Vec<SavedRun> = Vec::new();
+    let mut shelf = Shelf::default();
+    for word in words {
+        match named(word, &mut shelf)? {
+            Named::One(run) if found.contains(&run) => {
+                return Err(Usage(format!("run {} is named twice: name another one", run.name)).into());
+            }
+            Named::One(run) => found.push(run),
+            // A glob may have the baseline among others.
+            Named::Several(runs) => {
+                let others: Vec<_> = runs.into_iter().filter(|run| !found.contains(run)).collect();
+                found.extend(others);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a word stands for.
+enum Named {
+    One(SavedRun),
+    Several(Vec<SavedRun>),
+}
+
+fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
+    if word.contains('/') || word.ends_with(&format!(".{ENDING}")) {
+        return Ok(Named::One(SavedRun { name: word.to_owned(), path: PathBuf::from(word) }));
+    }
+    if word.starts_with('@') {
+        return last(word, shelf).map(Named::One);
+    }
+    if word.contains(['*', '?', '[', '{']) {
+        return matching(word, shelf).map(Named::Several);
+    }
+    let path = saving::folder().filter(|_| is_name(word)).map(|folder| file_of(&folder, word));
+    match path.filter(|path| path.is_file()) {
+        Some(path) => Ok(Named::One(SavedRun { name: word.to_owned(), path })),
+        None => {
+            Err(Usage(format!("no run is saved as '{}'; {}", plain(word), shelf.known(Some(word)))).into())
+        }
+    }
+}
+
+/// `@last`, or so many before it.
+fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
+    let before = match word.strip_prefix("@last") {
+        Some("") => Some(0),
+        Some(rest) => rest.strip_prefix('~').and_then(|number| number.parse::<usize>().ok()),
+        None => None,
+    };
+    let Some(before) = before else {
+        let reason = format!("'{}' is no run: write @last, or @last~1 for the one before", plain(word));
+        return Err(Usage(reason).into());
+    };
+    let runs = shelf.runs();
+    let run = runs.len().checked_sub(before + 1).and_then(|at| runs.get(at)).cloned();
+    run.ok_or_else(|| Usage(format!("there is no {word}; {}", shelf.known(None))).into())
+}
+
+/// The saved runs that a glob names.
+fn matching(word: &str, shelf: &mut Shelf) -> anyhow::Result<Vec<SavedRun>> {
+    let glob = Glob::new(word).map_err(|error| Usage(format!("'{}' is no run: {error}", plain(word))))?;
+    let matcher = glob.compile_matcher();
+    let runs: Vec<_> = shelf.runs().iter().filter(|run| matcher.is_match(&run.name)).cloned().collect();
+    if runs.is_empty() {
+        return Err(Usage(format!("no saved run matches '{}'; {}", plain(word), shelf.known(None))).into());
+    }
+    Ok(runs)
+}
+
+fn file_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.{ENDING}"))
+}
+
+/// All saved runs, looked for once, when they are first asked for.
+#[derive(Default)]
+struct Shelf {
+    runs: Option<Vec<SavedRun>>,
+}
+
+impl Shelf {
+    /// From the oldest to the newest, by when they were measured. What is no run of ours is passed over.
+    fn runs(&mut self) -> &[SavedRun] {
+        self.runs.get_or_insert_with(by_time)
+    }
+
+    /// What there is: the name nearest to `wanted`, else the newest ones.
+    fn known(&mut self, wanted: Option<&str>) -> String {
+        let near = |run: &&SavedRun| wanted.map(|wanted| strsim::jaro_winkler(wanted, &run.name));
+        let runs = self.runs();
+        let nearest = runs
+            .iter()
+            .filter(|run| near(run) > Some(ALIKE))
+            .max_by(|a, b| near(a).unwrap_or_default().total_cmp(&near(b).unwrap_or_default()));
+        if let Some(nearest) = nearest {
+            return format!("there is '{}'", nearest.name);
+        }
+        let names: Vec<_> = runs.iter().rev().take(NAMED).map(|run| run.name.as_str()).collect();
+        match (names.len(), runs.len()) {
+            (0, _) => "no run is saved yet: 'furlong run --save NAME' saves one".to_owned(),
+            (named, all) if named < all => format!("the newest of {all} are {}", names.join(", ")),
+            _ => format!("there are {}", names.join(", ")),
+        }
+    }
+}
+
+fn by_time() -> Vec<SavedRun> {
+    let entries = saving::folder().and_then(|folder| fs::read_dir(folder).ok());
+    let mut runs: Vec<_> =
+        entries.into_iter().flatten().flatten().filter_map(|entry| dated(&entry.path())).collect();
+    runs.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.name.cmp(&other.name)));
+    runs.into_iter().map(|(_, run)| run).collect()
+}
+
+/// The run in a file, and when it was measured; a second has room for several, so the file's own time comes next.
+fn dated(path: &Path) -> Option<((u64, Option<SystemTime>), SavedRun)> {
+    let name = path.file_stem()?.to_str().filter(|name| is_name(name))?.to_owned();
+    // A pipe among the files would never end.
+    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    path.extension().filter(|ending| *ending == ENDING)?;
+    let header = Run::read_header(path).ok()?;
+    Some(((header.started_unix_s, file.modified().ok()), SavedRun { name, path: path.to_owned() }))
+}
