@@ -36,8 +36,8 @@ pub(crate) fn warm_up<C: Channel>(exchange: &mut Exchange<'_, C>, order: &Order)
     let mut go_on = |sample_ns| !steady.after(sample_ns) || order.warm_up_ns.is_some();
     match (order.pattern, order.role) {
         (Pattern::OneWay, Role::Initiator) => {
-            exchange.stream(budget_ns, 1, go_on)?;
-            Ok(1)
+            exchange.stream(budget_ns, 1, &mut go_on)?;
+            Ok(steady.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, order.clock_read_ns)))
         }
         (Pattern::OneWay, Role::Responder) => {
             let leg = exchange.drain(1, |_, _| {})?;
@@ -117,10 +117,10 @@ pub(crate) fn timed<C: Channel>(
             // The last one is sent once it is announced.
             let mut sent = 1;
             let go_on = |_| {
-                sent += 1;
+                sent += u64::from(batch);
                 sent < most
             };
-            exchange.stream(order.budget_ns, 1, go_on).map(|leg| (leg, None))
+            exchange.stream(order.budget_ns, batch, go_on).map(|leg| (leg, None))
         }
         (Pattern::OneWay, Role::Responder) => {
             let mut samples = Samples::new(batch)?;
