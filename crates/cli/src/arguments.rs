@@ -125,7 +125,8 @@ pub struct CommonOptions {
     /// Seed of the order of trials and of the intervals; random if not given
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Folder for the file behind file-shm (a private folder in TMPDIR if not given)
+    /// Folder for files that back memory: of file-shm (a private folder in TMPDIR if not given), and of a handover on a
+    /// disk (the first folder on one if not given)
     #[arg(long, value_name = "FOLDER")]
     pub file_folder: Option<PathBuf>,
     /// No progress line on stderr
