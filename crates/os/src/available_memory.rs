@@ -9,9 +9,15 @@ use std::path::{Path, PathBuf};
 /// The memory in bytes that can be had without swapping, by the machine and by each control group (version 2) that this
 /// process is in; `None` where the kernel does not say.
 pub fn available_bytes() -> Option<u64> {
-    let machine = field(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:").map(|kib| kib * 1024);
+    let machine = of_machine("MemAvailable:").map(|kib| kib * 1024);
     let groups = groups();
     groups.iter().filter_map(|group| room_in(group)).chain(machine).min()
+}
+
+/// A number of the machine's account of its memory, as in `of_machine("MemTotal:")`, in the account's own unit: KiB, or
+/// pages for numbers of pages.
+pub fn of_machine(name: &str) -> Option<u64> {
+    field(&fs::read_to_string("/proc/meminfo").ok()?, name)
 }
 
 /// The folders of the groups that this process is in, the innermost first.
@@ -44,7 +50,7 @@ mod tests {
 
     #[test]
     fn there_is_memory_and_not_more_than_the_machine_has() {
-        let total = field(&fs::read_to_string("/proc/meminfo").unwrap(), "MemTotal:").unwrap() * 1024;
+        let total = of_machine("MemTotal:").unwrap() * 1024;
         let available = available_bytes().unwrap();
         assert!(available > 0 && available <= total, "{available} of {total}");
     }

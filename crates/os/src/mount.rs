@@ -16,6 +16,9 @@ const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 const SET_STRING: libc::c_uint = 1;
 const CREATE: libc::c_uint = 6;
 
+/// Read-only, and nothing in it is a program or a device: MOUNT_ATTR_RDONLY, NOSUID, NODEV and NOEXEC.
+const ONLY_TO_READ: libc::c_uint = 1 | 2 | 4 | 8;
+
 /// Makes ready a file system of this `kind` with options by name, as in `("source", "/dev/loop0")`. The descriptor is
 /// that of its top folder, to open files from.
 ///
@@ -23,6 +26,18 @@ const CREATE: libc::c_uint = 6;
 /// `PermissionDenied` without CAP_SYS_ADMIN; `Unsupported` where the kernel, before 5.2, or a filter has no `fsopen`;
 /// else what the file system itself has to say.
 pub fn detached(kind: &str, options: &[(&str, &str)]) -> io::Result<OwnedFd> {
+    with_attributes(kind, options, 0)
+}
+
+/// The same without options, and only to read what the kernel has put there.
+///
+/// # Errors
+/// As [`detached`].
+pub fn detached_to_read(kind: &str) -> io::Result<OwnedFd> {
+    with_attributes(kind, &[], ONLY_TO_READ)
+}
+
+fn with_attributes(kind: &str, options: &[(&str, &str)], attributes: libc::c_uint) -> io::Result<OwnedFd> {
     let name = CString::new(kind)?;
     // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
     let context = check(unsafe { libc::syscall(libc::SYS_fsopen, name.as_ptr(), FSOPEN_CLOEXEC) })
@@ -52,7 +67,8 @@ pub fn detached(kind: &str, options: &[(&str, &str)]) -> io::Result<OwnedFd> {
         check(unsafe { libc::syscall(libc::SYS_fsconfig, context.as_raw_fd(), CREATE, null, null, 0) });
     explain(created.map(drop), "create")?;
     // SAFETY: plain integers.
-    let mounted = check(unsafe { libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, 0) });
+    let mounted =
+        check(unsafe { libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, attributes) });
     // SAFETY: the new number is owned by nobody.
     mounted.map(|number| unsafe { own(number as RawFd) }).context(|| format!("fsmount {kind}"))
 }

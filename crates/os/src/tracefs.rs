@@ -2,20 +2,15 @@
 
 use crate::descriptor::own;
 use crate::error::{Context, check};
-use std::ffi::{CStr, CString};
+use crate::mount;
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Where the trace file system is mounted, where it is.
 const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-
-const CONFIGURE_CREATE: libc::c_uint = 6;
-const OPEN_CLOSE_ON_EXEC: libc::c_uint = 1;
-const MOUNT_CLOSE_ON_EXEC: libc::c_uint = 1;
-/// Read-only, and nothing in it is a program or a device.
-const MOUNT_ATTRIBUTES: libc::c_uint = 1 | 2 | 4 | 8;
 
 /// The number of an event, as in `event_id("raw_syscalls", "sys_enter")`. It holds until the machine restarts. Where
 /// the trace file system is not mounted, a mount that nobody else can see is made and is gone before this returns.
@@ -47,7 +42,7 @@ pub fn event_id(group: &str, event: &str) -> io::Result<u64> {
 /// Reads `path` through a mount that is nowhere in the file tree and ends with its descriptor.
 fn read_unmounted(path: &str) -> io::Result<u64> {
     let path = CString::new(path)?;
-    let mount = mount()?;
+    let mount = mount::detached_to_read("tracefs").context(|| "mount it (needs CAP_SYS_ADMIN)")?;
     // SAFETY: the path is NUL-terminated, and the new number is owned by nobody.
     let file =
         check(unsafe { libc::openat(mount.as_raw_fd(), path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) })
@@ -56,35 +51,6 @@ fn read_unmounted(path: &str) -> io::Result<u64> {
     let mut text = String::new();
     File::from(file).read_to_string(&mut text).context(|| "read the event's number")?;
     parse(&text)
-}
-
-/// The trace file system on a mount of its own.
-fn mount() -> io::Result<OwnedFd> {
-    let file_system = open_file_system(c"tracefs").context(|| "fsopen of tracefs (needs CAP_SYS_ADMIN)")?;
-    create(file_system.as_fd()).context(|| "fsconfig of tracefs")?;
-    // SAFETY: plain integers in and out.
-    let number = check(unsafe {
-        libc::syscall(libc::SYS_fsmount, file_system.as_raw_fd(), MOUNT_CLOSE_ON_EXEC, MOUNT_ATTRIBUTES)
-    })
-    .context(|| "fsmount of tracefs (needs CAP_SYS_ADMIN)")?;
-    // SAFETY: opened just now.
-    Ok(unsafe { own(number as libc::c_int) })
-}
-
-fn open_file_system(name: &CStr) -> io::Result<OwnedFd> {
-    // SAFETY: the name is NUL-terminated.
-    let number = check(unsafe { libc::syscall(libc::SYS_fsopen, name.as_ptr(), OPEN_CLOSE_ON_EXEC) })?;
-    // SAFETY: opened just now.
-    Ok(unsafe { own(number as libc::c_int) })
-}
-
-fn create(file_system: BorrowedFd<'_>) -> io::Result<()> {
-    let none = std::ptr::null::<libc::c_char>();
-    // SAFETY: this command takes no key and no value.
-    check(unsafe {
-        libc::syscall(libc::SYS_fsconfig, file_system.as_raw_fd(), CONFIGURE_CREATE, none, none, 0)
-    })
-    .map(drop)
 }
 
 fn parse(text: &str) -> io::Result<u64> {

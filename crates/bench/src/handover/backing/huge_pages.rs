@@ -8,6 +8,7 @@ use super::{Ground, Memory};
 use crate::lasting::{Lasting, OVERCOMMIT, lock_overcommit};
 use crate::session::Session;
 use furlong_model::Unavailable;
+use furlong_os::available_memory::of_machine;
 use furlong_os::limits::{set_sysctl, sysctl_number};
 use furlong_os::memory::Region;
 use furlong_os::{Context, segment};
@@ -49,7 +50,8 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
     let from = sysctl_number(OVERCOMMIT)
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{OVERCOMMIT} cannot be read")))?;
     // The limit counts those that other runs hold too.
-    let held = of_memory("HugePages_Surp:").unwrap_or_default();
+    let held =
+        of_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
     let to = from.max(held).saturating_add(pages);
     // Dropped behind the lock, which it takes itself.
     let _made = session.making(Lasting::Overcommit { from, to })?;
@@ -62,12 +64,5 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
 
 /// The size of a huge page, as the kernel makes them where no other is asked for.
 fn page_bytes() -> Option<usize> {
-    of_memory("Hugepagesize:")?.checked_mul(1024)
-}
-
-/// A number of the kernel's account of memory, in its own unit.
-fn of_memory(name: &str) -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
-    value.trim().trim_end_matches("kB").trim().parse().ok()
+    usize::try_from(of_machine("Hugepagesize:")?).ok()?.checked_mul(1024)
 }
