@@ -53,11 +53,7 @@ fn start_ns(method: StartMethod, session: &Session) -> io::Result<u64> {
     match (spoken, exit) {
         (true, Some(Exit::Code(0))) => Ok(end_ns - begin_ns),
         (spoken, exit) => {
-            let how = match exit {
-                Some(Exit::Code(code)) => format!("ended with exit code {code}"),
-                Some(Exit::Signal(signal)) => format!("was killed by {}", furlong_os::signal::name(signal)),
-                None => "did not end".to_owned(),
-            };
+            let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
             let word = if spoken { "said its word" } else { "said nothing" };
             Err(io::Error::other(format!("the new process (descriptor {number}) {word} and {how}")))
         }

@@ -4,6 +4,7 @@ use crate::descriptor::{close_all_but, keep_on_exec};
 use crate::error::{Context, check};
 use crate::{clock, readiness, signal};
 use std::ffi::CString;
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -25,6 +26,15 @@ pub enum Exit {
     Code(i32),
     /// This signal killed it.
     Signal(i32),
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "ended with exit code {code}"),
+            Exit::Signal(number) => write!(f, "was killed by {}", signal::name(*number)),
+        }
+    }
 }
 
 /// What a child is to be when it starts.

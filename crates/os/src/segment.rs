@@ -5,8 +5,8 @@ use crate::{
     error::{Context, check, check_number},
 };
 use std::ffi::CString;
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
@@ -73,6 +73,17 @@ pub fn nameless_file(base: Option<BorrowedFd<'_>>, path: &Path, len: usize) -> i
         .map(|number| unsafe { own(number) })
         .context(|| format!("create a nameless file (O_TMPFILE) in {}", path.display()))?;
     reserve(fd, len).context(|| format!("reserve room in {}", path.display()))
+}
+
+/// The text that a process has written into a memory object, up to `most` bytes; what cannot be read is as good as not
+/// written.
+pub fn text(object: BorrowedFd<'_>, most: u64) -> String {
+    let mut text = String::new();
+    if let Ok(object) = object.try_clone_to_owned() {
+        let mut file = File::from(object);
+        let _ = file.rewind().and_then(|()| file.take(most).read_to_string(&mut text));
+    }
+    text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned()
 }
 
 /// An anonymous memory object of `len` bytes in huge pages, a multiple of their size. No page of it is there yet; who

@@ -5,8 +5,7 @@ use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::process::{Child, Exit};
 use furlong_os::{readiness, segment, signal};
 use serde::de::DeserializeOwned;
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// A role's process; `D` is what it tells when it is done.
@@ -105,13 +104,6 @@ impl<D: DeserializeOwned> Player<D> {
     /// The first two lines that it wrote to its standard error: where and why a panic was.
     fn last_words(&self) -> String {
         const MOST: u64 = 4096;
-        let mut words = String::new();
-        if let Ok(descriptor) = self.stderr.try_clone() {
-            let mut file = File::from(descriptor);
-            // Unreadable words are as good as none.
-            let _ = file.rewind().and_then(|()| file.take(MOST).read_to_string(&mut words));
-        }
-        let words = words.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-        words.lines().take(2).collect::<Vec<_>>().join(" ")
+        segment::text(self.stderr.as_fd(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
     }
 }

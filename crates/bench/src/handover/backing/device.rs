@@ -6,7 +6,6 @@ use furlong_model::Unavailable;
 use furlong_os::process::{Exit, spawn};
 use furlong_os::{mount, segment};
 use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +33,9 @@ const OPTIONS: [&str; 13] = [
 
 /// The longest that making it may take, in milliseconds.
 const PATIENCE_MS: u64 = 30_000;
+
+/// Bytes of what it says that are read.
+const MOST_WORDS: u64 = 4096;
 
 /// How large a device must be for a file of `size_bytes`: the file system keeps some for itself.
 pub(super) fn size_for(size_bytes: usize) -> u64 {
@@ -76,16 +78,9 @@ fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     if exit == Some(Exit::Code(0)) {
         return Ok(());
     }
-    let mut said = String::new();
-    let mut words = File::from(words);
-    // Unreadable words are as good as none.
-    let _ = words.rewind().and_then(|()| words.read_to_string(&mut said));
-    let said = said.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-    let how = match exit {
-        Some(Exit::Code(code)) => format!("ended with exit code {code}"),
-        Some(Exit::Signal(number)) => format!("was killed by {}", furlong_os::signal::name(number)),
-        None => format!("did not end within {} s", PATIENCE_MS / 1_000),
-    };
+    let said = segment::text(words.as_fd(), MOST_WORDS);
+    let how =
+        exit.map_or_else(|| format!("did not end within {} s", PATIENCE_MS / 1_000), |exit| exit.to_string());
     Err(Unavailable::new(format!("{MAKER} {target} {how}: {said}"), "see whether it works by hand"))
 }
 
