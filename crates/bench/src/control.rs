@@ -25,8 +25,6 @@ pub struct Order {
     pub processor: usize,
     /// How messages go back and forth.
     pub pattern: Pattern,
-    /// Bytes in the messages that each role sends, the initiator's first.
-    pub sizes_bytes: [usize; 2],
     /// What the link is.
     pub spec: Spec,
     /// The ends that this process holds: its own, or both where it is the only one.
@@ -47,6 +45,14 @@ pub struct Order {
     pub most_round_trips: Option<u64>,
     /// Makes this trial's messages unlike any other's.
     pub key: u64,
+}
+
+impl Order {
+    /// Bytes in the messages that each role sends, the initiator's first.
+    pub fn sizes_bytes(&self) -> [usize; 2] {
+        let [own, answered] = self.spec.sizes_bytes;
+        [self.ask.as_ref().map_or(own, |ask| ask.spec.sizes_bytes[0]), answered]
+    }
 }
 
 /// All that a role needs to know of the mechanism that carries requests.

@@ -183,7 +183,7 @@ fn perform_with<C: Channel>(
 ) -> Result<(), Trouble> {
     let shape = Shape {
         pattern: order.pattern,
-        sizes_bytes: order.sizes_bytes,
+        sizes_bytes: order.sizes_bytes(),
         key: order.key,
         alone: promises.start == Start::Alone || order.ends.len() == 2,
     };

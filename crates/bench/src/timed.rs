@@ -33,22 +33,17 @@ pub(crate) fn warm_up<C: Channel>(exchange: &mut Exchange<'_, C>, order: &Order)
     const LONGEST_NS: u64 = 60_000_000;
     let budget_ns = order.warm_up_ns.unwrap_or(LONGEST_NS);
     let mut steady = Steady::default();
-    let mut go_on = |sample_ns| !steady.after(sample_ns) || order.warm_up_ns.is_some();
+    let go_on = |sample_ns| !steady.after(sample_ns) || order.warm_up_ns.is_some();
     match (order.pattern, order.role) {
-        (Pattern::OneWay, Role::Initiator) => {
-            exchange.stream(budget_ns, 1, &mut go_on)?;
-            Ok(steady.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, order.clock_read_ns)))
-        }
         (Pattern::OneWay, Role::Responder) => {
             let leg = exchange.drain(1, |_, _| {})?;
-            Ok(window_for(leg.elapsed_ns as f64 / leg.round_trips.max(1) as f64))
+            return Ok(window_for(leg.elapsed_ns as f64 / leg.round_trips.max(1) as f64));
         }
-        (_, Role::Initiator) => {
-            exchange.lead(budget_ns, 1, &mut go_on)?;
-            Ok(steady.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, order.clock_read_ns)))
-        }
-        (_, Role::Responder) => exchange.follow().map(|_| 1),
-    }
+        (_, Role::Responder) => return exchange.follow().map(|_| 1),
+        (Pattern::OneWay, Role::Initiator) => exchange.stream(budget_ns, 1, go_on)?,
+        (_, Role::Initiator) => exchange.lead(budget_ns, 1, go_on)?,
+    };
+    Ok(steady.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, order.clock_read_ns)))
 }
 
 /// Windows of a warm-up in a row that are compared.

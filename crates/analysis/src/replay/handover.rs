@@ -11,16 +11,6 @@ use furlong_model::{
 };
 use std::collections::BTreeMap;
 
-/// What every handover has.
-const FIGURES: [Figure; 7] = [
-    Figure::RealS,
-    Figure::UserS,
-    Figure::SystemS,
-    Figure::ForcedSwitches,
-    Figure::VoluntarySwitches,
-    Figure::FirstTouchMs,
-    Figure::SteadyMs,
-];
 /// Bytes of a region that need not be compared: the flag, on a page of its own.
 const FLAG_BYTES: usize = 4096;
 /// Bytes of which one is touched, where not all are.
@@ -60,13 +50,18 @@ fn measured(run: &Run, asked: &Handover, trials: &[&HandoverMeasurement], kept: 
     let in_effect = trials.iter().map(|trial| trial.in_effect.clone()).find(|words| !words.is_empty());
     let count = run.handover_counts.iter().find(|count| is_of(&count.handover, asked));
     ReplayRow {
-        measured: table(&FIGURES, trials, |figure, trial| value(figure, trial, asked.repetitions)),
+        measured: table(&figures(), trials, |figure, trial| value(figure, trial, asked.repetitions)),
         trials: trials.len(),
         verified: true,
         in_effect,
         system_calls: count.and_then(calls_of),
         ..kept
     }
+}
+
+/// What every handover has.
+fn figures() -> Vec<Figure> {
+    Figure::ALL.into_iter().filter(|figure| figure.is_of_handovers()).collect()
 }
 
 /// One trial's value, scaled from its own repetitions to those of the publication.

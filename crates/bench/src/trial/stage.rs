@@ -62,11 +62,10 @@ impl Stage {
         let alone = driver.capabilities.start == Start::Alone;
         let one_process = case.placement == Placement::OneProcess;
         let depth = if case.pattern == Pattern::OneWay { STREAM_DEPTH } else { 1 };
-        let sizes_bytes = case.sizes_bytes();
         let spec = Spec {
             depth,
             buffer_bytes: case.buffer_bytes,
-            ..session.spec(sizes_bytes, waits_inside(driver, case))
+            ..session.spec(case.sizes_bytes(), waits_inside(driver, case))
         };
         let mut link = (driver.create)(&spec).map_err(creating)?;
         let mut ask =
@@ -88,9 +87,6 @@ impl Stage {
                 peer: 0,
                 processor: processors[role.index()],
                 pattern: case.pattern,
-                sizes_bytes: ask
-                    .as_ref()
-                    .map_or(sizes_bytes, |ask| [ask.spec.sizes_bytes[0], case.size_bytes]),
                 spec: spec.clone(),
                 ends,
                 ask: ask.as_ref().map(|ask| ask.order(role)),
