@@ -6,11 +6,11 @@ use furlong_bench::handover::HandoverScene;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::{leftovers, placement};
 use furlong_model::{Backing, Handover, HandoverOutcome, Placement, Touch};
+use libtest_mimic::{Arguments, Trial, run};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 /// Tells a helper which backing to use, and marks its processes.
@@ -19,18 +19,38 @@ const BACKING: &str = "FURLONG_TEST_BACKING";
 /// How long dying processes and the kernel may hold things.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One test at a time looks at what the whole machine has.
-static MACHINE: Mutex<()> = Mutex::new(());
-
 /// Backings that make something which a killed process could leave.
 const MAKERS: [Backing; 5] =
     [Backing::RamDisk, Backing::Loop, Backing::HugePages, Backing::Tmpfs, Backing::Disk];
 
-/// No test: the run that others kill. It hands over until it is killed.
-#[test]
-#[ignore = "started by the other tests"]
-fn helper() {
-    let backing = std::env::var(BACKING).expect("the name of a backing").parse().expect("a backing");
+fn main() -> ExitCode {
+    // The run that the tests kill is this binary too.
+    if let Ok(backing) = std::env::var(BACKING) {
+        hand_over(backing.parse().expect("a backing"));
+        return ExitCode::SUCCESS;
+    }
+    let mut arguments = Arguments::from_args();
+    // One test at a time looks at what the whole machine has.
+    arguments.test_threads = Some(1);
+    let tests: [(&str, fn()); 3] = [
+        ("a killed run leaves nothing", a_killed_run_leaves_nothing),
+        (
+            "what a run leaves that is killed with its janitor can be cleaned up",
+            what_a_run_leaves_that_is_killed_with_its_janitor_can_be_cleaned_up,
+        ),
+        ("runs at once do not disturb each other", runs_at_once_do_not_disturb_each_other),
+    ];
+    let trial = |(name, test): (&str, fn())| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    run(&arguments, tests.into_iter().map(trial).collect()).exit_code()
+}
+
+/// Hands over until it is killed.
+fn hand_over(backing: Backing) {
     let program = std::env::current_exe().unwrap();
     let session = Session::open(Options { program, file_folder: None, hear_signals: false }).unwrap();
     let placement = Placement::SameCore;
@@ -62,7 +82,6 @@ impl Drop for Running {
 
 fn start(backing: Backing, folder: &Path) -> Running {
     let run = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "helper", "--ignored", "--nocapture"])
         .env(BACKING, backing.name())
         .env("TMPDIR", folder)
         .stdin(Stdio::null())
@@ -121,23 +140,22 @@ fn expect(before: &BTreeSet<String>, folder: &Path, when: &str) {
 /// Kills runs with one backing, each after so many milliseconds; with `all` its janitor and roles too, so that only
 /// `furlong doctor --clean` is left to clean up.
 fn kill_at_moments(backing: Backing, moments_ms: &[u64], all: bool) {
-    let _alone = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let said = folder.path().join("said");
     fs::write(&said, "").unwrap();
     let before = things(folder.path());
     for moment in moments_ms {
-        let mut run = start(backing, folder.path());
+        let mut running = start(backing, folder.path());
         std::thread::sleep(Duration::from_millis(*moment));
         if all {
             // The run first, or it would clean up; then whoever is left, the janitor among them.
-            run.0.kill().unwrap();
+            running.0.kill().unwrap();
             for process in things(folder.path()).iter().filter_map(|thing| thing.strip_prefix("process ")) {
                 let number: i32 = process.trim_matches('"').parse().unwrap();
                 let _ = furlong_os::process::send_signal(number, libc::SIGKILL);
             }
         }
-        drop(run);
+        drop(running);
         if fs::read_to_string(&said).unwrap().contains("unavailable") {
             eprintln!("{backing}: skipped, because {}", fs::read_to_string(&said).unwrap());
             return;
@@ -153,24 +171,20 @@ fn kill_at_moments(backing: Backing, moments_ms: &[u64], all: bool) {
     }
 }
 
-#[test]
 fn a_killed_run_leaves_nothing() {
     for backing in MAKERS {
         kill_at_moments(backing, &[3, 6, 9, 12, 15, 20, 25, 30, 40, 55, 80, 120, 200, 350], false);
     }
 }
 
-#[test]
 fn what_a_run_leaves_that_is_killed_with_its_janitor_can_be_cleaned_up() {
     for backing in [Backing::RamDisk, Backing::Loop, Backing::HugePages] {
         kill_at_moments(backing, &[5, 10, 18, 28, 45, 70, 150], true);
     }
 }
 
-#[test]
 fn runs_at_once_do_not_disturb_each_other() {
     for backing in [Backing::RamDisk, Backing::Loop, Backing::HugePages] {
-        let _alone = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
         let before = things(folders[0].path());
         let mut runs: Vec<_> = folders.iter().map(|folder| start(backing, folder.path())).collect();
