@@ -1,7 +1,11 @@
 //! What a comparison says, in sentences.
 
 use super::{Cause, Change, ComparedRow, Side};
-use crate::{Level, render::text::plain, statistics::median};
+use crate::{
+    Level,
+    render::text::{listed, plain},
+    statistics::median,
+};
 use furlong_model::{Case, format_ns};
 
 /// Rows that are named one by one.
@@ -13,15 +17,7 @@ const MOST: f64 = 0.8;
 
 /// The first of `cases`, and how many more there are.
 pub(super) fn cases<'a>(cases: impl Iterator<Item = &'a Case>) -> String {
-    listed(&cases.map(|case| plain(&case.to_string())).collect::<Vec<_>>())
-}
-
-fn listed(names: &[String]) -> String {
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ") + &more
+    listed(&cases.map(|case| plain(&case.to_string())).collect::<Vec<_>>(), NAMED)
 }
 
 /// What two runs say.
@@ -96,7 +92,7 @@ fn changed(rows: &[ComparedRow], change: Change) -> Option<String> {
     };
     let names: Vec<_> = of_change.iter().map(named).collect();
     let title = crate::render::text::capital(change.name());
-    (!names.is_empty()).then(|| format!("{title}: {}.", listed(&names)))
+    (!names.is_empty()).then(|| format!("{title}: {}.", listed(&names, NAMED)))
 }
 
 /// That nearly all rows moved the same way, which no single mechanism does.
@@ -134,7 +130,7 @@ fn because(cause: &Cause) -> String {
             )
         })
         .collect();
-    format!("What {} cost accounts for {}.", plain(&cause.cost), listed(&named))
+    format!("What {} cost accounts for {}.", plain(&cause.cost), listed(&named, NAMED))
 }
 
 /// A count with two decimals at most.

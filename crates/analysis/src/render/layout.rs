@@ -2,7 +2,7 @@
 
 use super::{
     grid::Head,
-    text::{decimals, format_count, format_digits, plain},
+    text::{decimals, format_count, format_digits, plain, three_digits},
 };
 use crate::{Group, Row, Summary, Unit};
 use furlong_model::format_ns;
@@ -145,8 +145,6 @@ fn ratio(entry: &Entry) -> String {
     match ratio {
         _ if row.case == first.case => "1.00x".to_owned(),
         _ if row.tied_with.contains(&first.case.row()) => "~".to_owned(),
-        ratio if ratio < 9.995 => format!("{ratio:.2}x"),
-        ratio if ratio < 99.95 => format!("{ratio:.1}x"),
-        ratio => format!("{ratio:.0}x"),
+        ratio => three_digits(ratio) + "x",
     }
 }

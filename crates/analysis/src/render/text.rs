@@ -59,7 +59,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The first `most` of `names`, and how many more there are.
-pub(super) fn listed(names: &[String], most: usize) -> String {
+pub(crate) fn listed(names: &[String], most: usize) -> String {
     let more = match names.len().saturating_sub(most) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -95,12 +95,17 @@ pub(super) fn format_count(count: f64) -> String {
         count if count < 999.5e6 => (count / 1e6, " M"),
         _ => (count / 1e9, " G"),
     };
+    three_digits(value) + unit
+}
+
+/// Three digits, but no more than two decimals: `0.88`, `13.1`, `346`.
+pub(crate) fn three_digits(value: f64) -> String {
     let decimals = match value {
         value if value < 9.995 => 2,
         value if value < 99.95 => 1,
         _ => 0,
     };
-    format!("{value:.decimals$}{unit}")
+    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use super::{
     BestSize, ReplayRow,
-    compare::{fastest, in_words, times},
+    compare::{fastest, in_words},
     fastest::{against_all, beaten_by, published},
 };
+use crate::render::text::three_digits;
 use furlong_model::{Claim, Experiment, Figure, Statement, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -154,14 +155,14 @@ fn is_fastest<'a>(
 
 /// A ratio in words.
 fn known(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "?".to_owned(), times)
+    ratio.map_or_else(|| "?".to_owned(), three_digits)
 }
 
 /// A ratio of two rows that the claim names, then and now.
 fn then_and_now(then: Option<f64>, now: f64) -> String {
     match then {
-        Some(then) => format!("{} times as fast then, {} times now", times(then), times(now)),
-        None => format!("{} times as fast now", times(now)),
+        Some(then) => format!("{} times as fast then, {} times now", three_digits(then), three_digits(now)),
+        None => format!("{} times as fast now", three_digits(now)),
     }
 }
 

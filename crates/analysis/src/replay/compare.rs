@@ -89,12 +89,3 @@ pub(super) fn in_words(names: &[String]) -> String {
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
 }
-
-/// A ratio in three digits.
-pub(super) fn times(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio < 9.995 => format!("{ratio:.2}"),
-        ratio if ratio < 99.95 => format!("{ratio:.1}"),
-        ratio => format!("{ratio:.0}"),
-    }
-}

@@ -2,8 +2,9 @@
 
 use super::{
     ReplayRow,
-    compare::{fastest, in_words, times},
+    compare::{fastest, in_words},
 };
+use crate::render::text::three_digits;
 use furlong_model::{Figure, Measure};
 use std::cmp::Ordering;
 
@@ -64,14 +65,17 @@ pub(super) fn became(rows: &[ReplayRow], size_bytes: usize, figure: Figure) -> O
         Some(Ordering::Greater) => {
             let ratio = was.times_as_fast_as(best, figure)?.value;
             let next = &best.mechanism;
-            (Became::Still, format!("{name} is still the fastest, {} times as fast as {next}", times(ratio)))
+            (
+                Became::Still,
+                format!("{name} is still the fastest, {} times as fast as {next}", three_digits(ratio)),
+            )
         }
         Some(Ordering::Less) => {
             let next = beaten_by(was, others, figure)?;
             let ratio = next.times_as_fast_as(was, figure)?.value;
             let next = &next.mechanism;
             let sentence =
-                format!("{name} is no longer the fastest: {next} is, {} times as fast", times(ratio));
+                format!("{name} is no longer the fastest: {next} is, {} times as fast", three_digits(ratio));
             (Became::Beaten, sentence)
         }
         _ => {
