@@ -130,7 +130,7 @@ impl Exchange {
             ns: Times::of(times)?,
             per_second,
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
-            cpu_ns: Cpu { user: each(|role| role.user_ns), system: each(|role| role.system_ns) },
+            cpu_ns: Cpu { user: each(RoleTally::user_work_ns), system: each(RoleTally::system_work_ns) },
             switches: Switches::of(each),
             page_faults: PageFaults::of(each),
             system_calls: None,

@@ -77,6 +77,7 @@ fn tally(case: &Case, role: Role, round_trips: u64, elapsed_ns: u64, preemptions
         round_trips,
         user_ns: if spins { busy_ns } else { busy_ns / 5 },
         system_ns: if spins { 0 } else { busy_ns - busy_ns / 5 },
+        idle_ns: 0,
         voluntary_switches: if spins { 0 } else { round_trips },
         involuntary_switches: preemptions,
         minor_faults: 0,

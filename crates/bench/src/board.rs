@@ -18,6 +18,9 @@ const LAST: usize = 0;
 /// Offset of the time at which the leg began, in nanoseconds of the clock that both roles read.
 const START: usize = 8;
 
+/// Offset of the number of messages in the leg that were sent late.
+const LATE: usize = 16;
+
 /// Offset of each role's line: messages sent, then messages received.
 const PROGRESS: [usize; 2] = [128, 256];
 
@@ -54,6 +57,16 @@ impl Board {
     /// When the leg began, for whoever has received a message of it.
     pub(crate) fn start(&self) -> u64 {
         self.0.double_word(START).load(Ordering::Acquire)
+    }
+
+    /// Announces how many messages of the leg were sent later than they were due, before the last one is sent.
+    pub(crate) fn announce_late(&self, messages: u64) {
+        self.0.double_word(LATE).store(messages, Ordering::Release);
+    }
+
+    /// How many messages of the leg were sent late, for whoever has received the last one.
+    pub(crate) fn late(&self) -> u64 {
+        self.0.double_word(LATE).load(Ordering::Acquire)
     }
 
     /// Announces the number of the last message of the leg, before it is sent.

@@ -50,6 +50,8 @@ pub(crate) struct Leg {
     pub(crate) elapsed_ns: u64,
     /// What this role used in that time.
     pub(crate) usage: Usage,
+    /// Processor time in it, in nanoseconds, that went into waiting for a message to be due.
+    pub(crate) idle_ns: u64,
 }
 
 impl<'a, C: Channel> Exchange<'a, C> {

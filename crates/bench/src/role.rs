@@ -231,7 +231,7 @@ fn verification_bursts(size_bytes: usize) -> u64 {
 pub(crate) fn tally(
     role: Role,
     messages_received: u64,
-    Leg { round_trips, usage, .. }: Leg,
+    Leg { round_trips, usage, idle_ns, .. }: Leg,
 ) -> Result<RoleTally, Trouble> {
     Ok(RoleTally {
         role,
@@ -240,6 +240,7 @@ pub(crate) fn tally(
         round_trips,
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,
+        idle_ns,
         voluntary_switches: usage.voluntary_switches,
         involuntary_switches: usage.involuntary_switches,
         minor_faults: usage.minor_faults,

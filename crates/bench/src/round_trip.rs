@@ -14,6 +14,12 @@ use furlong_os::usage::Usage;
 /// A message that leaves no later than this after it was due is on time: a few readings of the clock.
 const PUNCTUAL_NS: u64 = 1_000;
 
+/// Whether a message was sent later than it was due.
+#[inline(always)]
+pub(crate) fn is_late(sent_ns: u64, due_ns: u64) -> bool {
+    sent_ns > due_ns + PUNCTUAL_NS
+}
+
 impl<C: Channel> Exchange<'_, C> {
     /// Runs round trips for at least `budget_ns`, `batch` to a reading of the clock, and gives `record` the time
     /// of each batch. `record` may end it early by answering `false`.
@@ -47,32 +53,32 @@ impl<C: Channel> Exchange<'_, C> {
     }
 
     /// Runs round trips for at least `budget_ns`, each begun when `pace` says, and gives `record` the time of each.
-    /// Gives also how many were sent late.
+    /// `idle_until` waits until one is due, and says what processor time that took. Gives also how many were sent late.
     #[inline(never)]
     pub(crate) fn lead_at_pace(
         &mut self,
         budget_ns: u64,
         pace: Pace,
-        idle_until: impl Fn(u64),
+        idle_until: impl Fn(u64) -> u64,
         mut record: impl FnMut(u64),
     ) -> Result<(Leg, u64), Trouble> {
         let before = self.begin()?;
         let start = clock::now_ns();
-        let (mut last, mut due, mut late_sends) = (start, start, 0);
+        let (mut last, mut due, mut late_sends, mut idle_ns) = (start, start, 0, 0);
         while last - start < budget_ns {
             due = match pace {
                 Pace::Closed => last,
                 Pace::Every(interval_ns) => due + interval_ns,
                 Pace::Gap(gap_ns) => last + gap_ns,
             };
-            idle_until(due);
+            idle_ns += idle_until(due);
             let sent = clock::now_ns();
-            late_sends += u64::from(sent > due + PUNCTUAL_NS);
+            late_sends += u64::from(is_late(sent, due));
             self.trip(|| {})?;
             last = clock::now_ns();
             record(last - if matches!(pace, Pace::Every(_)) { due } else { sent });
         }
-        Ok((self.end(before, last - start)?, late_sends))
+        Ok((Leg { idle_ns, ..self.end(before, last - start)? }, late_sends))
     }
 
     /// Begins a leg: the first round trip lines both roles up and is not timed. Gives what was done and used before.
@@ -89,7 +95,7 @@ impl<C: Channel> Exchange<'_, C> {
         self.board.announce_last(self.done + 1);
         self.trip(|| {})?;
         self.settle()?;
-        Ok(Leg { round_trips, elapsed_ns, usage })
+        Ok(Leg { round_trips, elapsed_ns, usage, idle_ns: 0 })
     }
 
     /// One round trip; `meanwhile` runs while the message is under way.
@@ -120,7 +126,7 @@ impl<C: Channel> Exchange<'_, C> {
             self.settle()?;
             if self.board.is_last(self.done) {
                 let usage = used()? - before.1;
-                return Ok(Leg { round_trips: self.done - before.0, elapsed_ns: 0, usage });
+                return Ok(Leg { round_trips: self.done - before.0, elapsed_ns: 0, usage, idle_ns: 0 });
             }
         }
     }

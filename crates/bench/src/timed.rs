@@ -6,24 +6,34 @@ use crate::role::{Trouble, step};
 use crate::waiting::Channel;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use furlong_model::{Pattern, Phase, Role, WaitKind};
+use furlong_model::{Pace, Pattern, Phase, Role, Wait, WaitKind};
 use furlong_os::{clock, cpu};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
+/// Waits for a message to be due, as the row waits, and gives the processor time that it took, in nanoseconds.
+fn idle_until(wait: Wait, due_ns: u64) -> u64 {
+    if wait.kind() == WaitKind::Sleeping { sleep_until(due_ns) } else { spin_until(due_ns) }
+}
+
 /// Sleeps until a moment before `due_ns` and spins for the rest: how late a timer wakes is no part of the mechanism.
-fn sleep_until(due_ns: u64) {
+/// Gives the time for which it spun, in nanoseconds.
+fn sleep_until(due_ns: u64) -> u64 {
     /// A timer may wake so much later than it was set to.
     const MOMENT_NS: u64 = 100_000;
     clock::sleep_until(due_ns.saturating_sub(MOMENT_NS));
-    spin_until(due_ns);
+    spin_until(due_ns)
 }
 
-/// Keeps the processor busy until `due_ns`.
-fn spin_until(due_ns: u64) {
-    while clock::now_ns() < due_ns {
+/// Keeps the processor busy until `due_ns`, and says for how long, in nanoseconds.
+fn spin_until(due_ns: u64) -> u64 {
+    let begin = clock::now_ns();
+    let mut now = begin;
+    while now < due_ns {
         cpu::pause();
+        now = clock::now_ns();
     }
+    now - begin
 }
 
 /// Runs the loop for the time asked, or else until its pace is steady, and says how many round trips, or messages one
@@ -107,6 +117,9 @@ pub(crate) fn timed<C: Channel>(
     batch: u32,
 ) -> Result<(Leg, Option<Timing>), Trouble> {
     match (order.pattern, order.role) {
+        (Pattern::OneWay, role) if let Pace::Every(interval_ns) = order.pace => {
+            time_deliveries(exchange, order, role, interval_ns)
+        }
         (Pattern::OneWay, Role::Initiator) => {
             let most = order.most_round_trips.unwrap_or(u64::MAX);
             // The last one is sent once it is announced.
@@ -127,6 +140,22 @@ pub(crate) fn timed<C: Channel>(
     }
 }
 
+/// The measured leg of messages one way at fixed times.
+fn time_deliveries<C: Channel>(
+    exchange: &mut Exchange<'_, C>,
+    order: &Order,
+    role: Role,
+    interval_ns: u64,
+) -> Result<(Leg, Option<Timing>), Trouble> {
+    if role == Role::Initiator {
+        let idle = |due_ns| idle_until(order.wait, due_ns);
+        return exchange.stream_at_pace(order.budget_ns, interval_ns, idle).map(|leg| (leg, None));
+    }
+    let mut samples = Samples::new(1)?;
+    let (leg, late_sends) = exchange.drain_at_pace(interval_ns, |sample_ns| samples.keep(sample_ns, 1))?;
+    Ok((leg, Some(samples.timing(leg, late_sends)?)))
+}
+
 /// The measured leg of round trips, for who holds the clock.
 fn time_round_trips<C: Channel>(
     exchange: &mut Exchange<'_, C>,
@@ -145,8 +174,7 @@ fn time_round_trips<C: Channel>(
         })?;
         return Ok((leg, Some(samples.timing(leg, 0)?)));
     }
-    let sleeps = order.wait.kind() == WaitKind::Sleeping;
-    let idle = |due_ns| if sleeps { sleep_until(due_ns) } else { spin_until(due_ns) };
+    let idle = |due_ns| idle_until(order.wait, due_ns);
     let mut samples = Samples::new(1)?;
     let (leg, late_sends) =
         exchange.lead_at_pace(order.budget_ns, order.pace, idle, |sample_ns| samples.keep(sample_ns, 1))?;

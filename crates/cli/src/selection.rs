@@ -86,11 +86,10 @@ impl Manner {
                 return Err(Usage(format!("{option} belongs to requests: say -m request")).into());
             }
         }
-        if *pattern == Pattern::OneWay && !pace.is_closed() {
-            return Err(Usage(
-                "--rate and --gap are for round trips: -m one-way sends as fast as it can".to_owned(),
-            )
-            .into());
+        if *pattern == Pattern::OneWay && matches!(pace, Pace::Gap(_)) {
+            return Err(
+                Usage("--gap is for round trips: of -m one-way no message is answered".to_owned()).into()
+            );
         }
         let ask = asks.then(|| Ask { size_bytes: ask.map_or(1, |size| size.0), by: ask_by.clone() });
         let bytes = |size: &Option<ByteSize>| size.map(|size| size.0);

@@ -40,6 +40,40 @@ fn messages_leave_at_fixed_times() {
 }
 
 #[test]
+fn messages_one_way_are_timed_from_when_they_were_due() {
+    let place = Place::new();
+    let words =
+        "run pipe posix-shm/spin -m one-way -s 4KiB --rate 1k/s --trials 2 --budget 20ms --no-save --format";
+    let json = place.run(words.split(' ').chain(["json"])).expect_code(0).json();
+    let rows = list(&json, "rows");
+    assert!(rows.len() == 2 && rows.iter().all(|row| at(row, "verified") == true), "{json:#}");
+    for row in rows {
+        assert_eq!(at(row, "pace"), &json!({"every": 1_000_000}), "{row:#}");
+        let rate = number(row, "messages_per_second");
+        assert!(rate > 1e3 / 5.0 && rate <= 1e3 * 1.02, "{row:#}");
+        assert!((0.0..=1.0).contains(&number(row, "late_sends_share")), "{row:#}");
+    }
+    // Who waits for a message asleep uses no processor between two; who spins keeps one busy all the time, and that the
+    // sender waits for its next message to be due is charged to neither.
+    let cpu = |index: usize| {
+        let row = &rows[index];
+        (number(row, "cpu_ns_per_message.user") + number(row, "cpu_ns_per_message.system"))
+            * number(row, "messages_per_second")
+            / 1e9
+    };
+    assert!(cpu(0) < cpu(1) && cpu(1) < 1.5, "{json:#}");
+    let table = place.run(words.split(' ').chain(["table"])).expect_code(0).stdout;
+    assert!(table.contains("from when each was due") && !table.contains("a millisecond or more"), "{table}");
+}
+
+#[test]
+fn a_gap_needs_an_answer() {
+    let place = Place::new();
+    let output = place.run(["run", "pipe", "-m", "one-way", "--gap", "1ms"]).expect_code(2);
+    assert!(output.stderr.contains("no message is answered"), "{}", output.stderr);
+}
+
+#[test]
 fn what_cannot_be_sent_in_time_is_late_and_its_wait_counts() {
     let late = &rows(&["pipe"], ["--rate", "10M/s"])[0];
     assert_eq!(at(late, "pace"), &json!({"every": 100}), "{late:#}");

@@ -134,6 +134,10 @@ pub struct RoleTally {
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.
     pub system_ns: u64,
+    /// How much of both went into waiting for a message to be due, which is the pace's and not the mechanism's, in
+    /// nanoseconds.
+    #[serde(default)]
+    pub idle_ns: u64,
     /// Times that it gave up the processor to wait.
     pub voluntary_switches: u64,
     /// Times that the processor was taken from it.
@@ -142,6 +146,18 @@ pub struct RoleTally {
     pub minor_faults: u64,
     /// Page faults that had to read.
     pub major_faults: u64,
+}
+
+impl RoleTally {
+    /// Processor time in user mode without what went into waiting for a message to be due, in nanoseconds.
+    pub fn user_work_ns(&self) -> u64 {
+        self.user_ns.saturating_sub(self.idle_ns)
+    }
+
+    /// The same in the kernel. Kernels that split processor time by clock ticks may say that waiting was there.
+    pub fn system_work_ns(&self) -> u64 {
+        self.system_ns.saturating_sub(self.idle_ns.saturating_sub(self.user_ns))
+    }
 }
 
 /// How a trial went wrong.

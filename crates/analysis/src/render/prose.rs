@@ -74,9 +74,16 @@ pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
             format_ns(summary.harness.clock_read_ns)
         )
     });
-    let streamed = shown.iter().any(|row| row.exchange.unit == Unit::Message).then(|| {
+    let one_way = |closed: bool| {
+        shown.iter().any(|row| row.exchange.unit == Unit::Message && row.case.pace.is_closed() == closed)
+    };
+    let streamed = one_way(true).then(|| {
         "Messages one way are timed a millisecond or more at a time, since they arrive in bursts: their percentiles are of \
          such means, and the clock stops when the last one has arrived."
+            .to_owned()
+    });
+    let delivered = one_way(false).then(|| {
+        "Messages one way at fixed times are timed one by one, from when each was due to when its receiver had it."
             .to_owned()
     });
     let lone = marked(has_no_interval)
@@ -88,7 +95,7 @@ pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
         "= rows in one place tie: their 95 % intervals overlap that of its first. ~ marks a tie with the first of all.".to_owned()
     });
     let calls = summary.counting.iter().map(counted);
-    [tied, batched, streamed, lone, failed]
+    [tied, batched, streamed, delivered, lone, failed]
         .into_iter()
         .flatten()
         .chain(doubts(summary))

@@ -168,6 +168,7 @@ fn tally(role: Role, repetitions: u32, elapsed_ns: u64) -> RoleTally {
         round_trips: u64::from(repetitions),
         user_ns: elapsed_ns / 2,
         system_ns: elapsed_ns / 100,
+        idle_ns: 0,
         voluntary_switches: 3,
         involuntary_switches: 20,
         minor_faults: 0,

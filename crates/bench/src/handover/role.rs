@@ -81,7 +81,7 @@ impl Work<'_> {
         meet(control, Phase::Finish)?;
         let round_trips = u64::from(self.repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
-        let tally = tally(self.role, round_trips, Leg { round_trips, elapsed_ns, usage })?;
+        let tally = tally(self.role, round_trips, Leg { round_trips, elapsed_ns, usage, idle_ns: 0 })?;
         say_done(control, Done { tally, passes, verified_bytes })
     }
 

@@ -4,7 +4,7 @@ use crate::rows::{case, lasting};
 use crate::saboteur::{self, DAWDLE, LATE, STALL, name};
 use furlong_analysis::{Distribution, Mixture};
 use furlong_bench::{Driver, registry};
-use furlong_model::{Case, Measurement, Outcome, Pace, Wait};
+use furlong_model::{Case, Measurement, Outcome, Pace, Pattern, Wait};
 use libtest_mimic::{Failed, Trial};
 use std::time::Duration;
 
@@ -13,10 +13,14 @@ pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for wait in [Wait::Block, Wait::Spin] {
         tests.push(Trial::test(format!("pace/{wait}: a gap is kept"), move || a_gap_is_kept(wait)));
-        tests.push(Trial::test(format!("pace/{wait}: a rate is kept"), move || a_rate_is_kept(wait)));
-        tests.push(Trial::test(format!("pace/{wait}: late sends are told"), move || {
-            late_sends_are_told(wait)
-        }));
+        for pattern in [Pattern::RoundTrip, Pattern::OneWay] {
+            tests.push(Trial::test(format!("pace/{wait}: a rate is kept ({pattern})"), move || {
+                a_rate_is_kept(wait, pattern)
+            }));
+            tests.push(Trial::test(format!("pace/{wait}: late sends are told ({pattern})"), move || {
+                late_sends_are_told(wait, pattern)
+            }));
+        }
     }
     tests.push(Trial::test("pace/stall: shows at a fixed rate", a_stall_shows_at_a_fixed_rate));
     tests
@@ -26,7 +30,7 @@ fn paced(
     drivers: &[Driver],
     mechanism: Option<&str>,
     wait: Wait,
-    pace: Pace,
+    (pattern, pace): (Pattern, Pace),
     budget: Duration,
 ) -> Result<Measurement, Failed> {
     let suits = |driver: &&Driver| {
@@ -39,7 +43,7 @@ fn paced(
         .filter(suits)
         .find(|driver| driver.capabilities.name != "null")
         .ok_or("no such row")?;
-    let case = Case { pace, ..case(driver, wait, 128) };
+    let case = Case { pattern, pace, ..case(driver, wait, 128) };
     match lasting(drivers, driver, &case, Duration::from_secs(20), budget)? {
         Outcome::Measured(measured) => Ok(measured),
         other => Err(format!("{case}: {other:?}").into()),
@@ -52,19 +56,22 @@ fn holds(claim: bool, measured: &Measurement) -> Result<(), Failed> {
 
 fn a_gap_is_kept(wait: Wait) -> Result<(), Failed> {
     const GAP_NS: u64 = 300_000;
-    let measured = paced(&registry(), None, wait, Pace::Gap(GAP_NS), Duration::from_millis(20))?;
+    let measured =
+        paced(&registry(), None, wait, (Pattern::RoundTrip, Pace::Gap(GAP_NS)), Duration::from_millis(20))?;
     holds(measured.elapsed_ns >= measured.round_trips * GAP_NS, &measured)
 }
 
-fn a_rate_is_kept(wait: Wait) -> Result<(), Failed> {
+fn a_rate_is_kept(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
     const INTERVAL_NS: u64 = 400_000;
-    let measured = paced(&registry(), None, wait, Pace::Every(INTERVAL_NS), Duration::from_millis(40))?;
+    let manner = (pattern, Pace::Every(INTERVAL_NS));
+    let measured = paced(&registry(), None, wait, manner, Duration::from_millis(40))?;
     holds(measured.elapsed_ns >= measured.round_trips * INTERVAL_NS, &measured)
 }
 
-/// No answer comes in 100 ns, so nearly every message is late, and its time grows with each.
-fn late_sends_are_told(wait: Wait) -> Result<(), Failed> {
-    let measured = paced(&registry(), None, wait, Pace::Every(100), Duration::from_millis(20))?;
+/// Nothing comes in 20 ns, so nearly every message is late, and its time grows with each.
+fn late_sends_are_told(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
+    let manner = (pattern, Pace::Every(20));
+    let measured = paced(&registry(), None, wait, manner, Duration::from_millis(20))?;
     holds(measured.late_sends * 10 > measured.round_trips * 9, &measured)
 }
 
@@ -72,8 +79,13 @@ fn late_sends_are_told(wait: Wait) -> Result<(), Failed> {
 fn a_stall_shows_at_a_fixed_rate() -> Result<(), Failed> {
     let drivers = saboteur::drivers();
     let p99_ns = |pace: Pace| -> Result<f64, Failed> {
-        let measured =
-            paced(&drivers, Some(name(DAWDLE, LATE)), Wait::Block, pace, Duration::from_millis(2_500))?;
+        let measured = paced(
+            &drivers,
+            Some(name(DAWDLE, LATE)),
+            Wait::Block,
+            (Pattern::RoundTrip, pace),
+            Duration::from_millis(2_500),
+        )?;
         let times = Distribution::decode(&measured.histogram).map_err(|error| error.to_string())?;
         Ok(Mixture::of(&[times]).ok_or("no times")?.quantile_ns(0.99))
     };
