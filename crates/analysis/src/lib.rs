@@ -41,6 +41,7 @@ mod mixture;
 mod noise;
 mod rank_sum;
 mod ranking;
+mod recommend;
 mod reference;
 pub mod render;
 mod replay;
@@ -70,6 +71,10 @@ pub use law::Law;
 pub use mixture::Mixture;
 pub use noise::{CoreToCore, Level, Verdict};
 pub use ranking::{Carries, Group};
+pub use recommend::{
+    Alternative, Budget, BudgetKind, Flip, Offer, Outrun, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
+    SloVerdict, finalists, recommend, request, surroundings,
+};
 pub use replay::{
     BestNow, BestSize, ClaimStatus, ClaimVerdict, Durations, Measured, Pairs, REPLAY_SCHEMA, Replay,
     ReplayRow, ReplayStart, ReplayStatus, replay,

@@ -1,5 +1,9 @@
 //! What can be typed behind `furlong`.
 
+mod recommend;
+
+pub use recommend::{RecommendOptions, WorkloadOptions};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use furlong_model::{ByteSize, Pattern, Percent, Placement, Rate, Sizes, Time, Touch, Wait};
 use std::path::PathBuf;
@@ -29,6 +33,8 @@ pub enum Verb {
     Costs(CostsOptions),
     /// Repeat a published comparison and set its figures beside those of this machine
     Replay(ReplayOptions),
+    /// Say which mechanism to take for a workload, from what was measured at it
+    Recommend(Box<RecommendOptions>),
     /// Compare saved runs row by row, and say what is better, worse or the same
     Compare(CompareOptions),
     /// Show every mechanism and what it promises

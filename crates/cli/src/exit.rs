@@ -11,6 +11,8 @@ pub enum Outcome {
     Failed,
     /// A row is worse than in the baseline, and `--fail-on regression` was said.
     Regressed,
+    /// What the user said must hold does not.
+    Missed,
     /// What became of a row cannot be said, and `--fail-on inconclusive` was said.
     Inconclusive,
     /// Runs have nothing in common that could be compared.
@@ -31,7 +33,7 @@ impl Outcome {
             Outcome::Unfit => 1,
             Outcome::Missing => 2,
             Outcome::Inconclusive => 3,
-            Outcome::Regressed => 4,
+            Outcome::Regressed | Outcome::Missed => 4,
             Outcome::Incomparable => 5,
             Outcome::Failed => 6,
             Outcome::Interrupted(_) => 7,
@@ -44,7 +46,7 @@ impl Outcome {
         ExitCode::from(match self {
             Outcome::Done => 0,
             Outcome::Failed => 1,
-            Outcome::Regressed => 3,
+            Outcome::Regressed | Outcome::Missed => 3,
             Outcome::Inconclusive => 4,
             Outcome::Unfit => 5,
             Outcome::Incomparable => 6,

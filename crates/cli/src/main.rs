@@ -13,6 +13,7 @@ mod measure;
 mod output;
 mod performing;
 mod progress;
+mod recommend;
 mod replay;
 mod saved;
 mod saving;
@@ -69,6 +70,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Explain(options)) => explain::explain(&options),
         Some(Verb::Costs(options)) => costs::costs(&options),
         Some(Verb::Replay(options)) => replay::replay(&options),
+        Some(Verb::Recommend(options)) => recommend::recommend(&options),
         Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),

@@ -11,7 +11,7 @@ use furlong_bench::Driver;
 use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
-use furlong_model::{Case, Experiment, Harness, Record, RunHeader, SCHEMA};
+use furlong_model::{Case, End, Experiment, Harness, Record, RunHeader, SCHEMA};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -105,7 +105,9 @@ impl<'a> Venue<'a> {
     /// # Errors
     /// What kept it from beginning.
     pub fn perform(&self, plan: &Plan, save: Save) -> anyhow::Result<Performed> {
-        self.perform_for(None, plan, save)
+        let mut performance = self.begin(plan, save)?;
+        performance.carry_out(plan, 0);
+        performance.finish()
     }
 
     /// Carries out the plan of an experiment, which is recorded with it.
@@ -113,15 +115,18 @@ impl<'a> Venue<'a> {
     /// # Errors
     /// As [`perform`](Venue::perform).
     pub fn repeat(&self, experiment: &Experiment, plan: &Plan, save: Save) -> anyhow::Result<Performed> {
-        self.perform_for(Some(experiment), plan, save)
+        let mut performance = self.begin(plan, save)?;
+        performance.keep(Record::Experiment(experiment.clone()));
+        performance.carry_out(plan, 0);
+        performance.finish()
     }
 
-    fn perform_for(
-        &self,
-        experiment: Option<&Experiment>,
-        plan: &Plan,
-        save: Save,
-    ) -> anyhow::Result<Performed> {
+    /// Begins a run whose header says what `plan` asks; what is measured may come in parts, each of which knows what
+    /// came of those before it.
+    ///
+    /// # Errors
+    /// What kept it from beginning.
+    pub fn begin(&self, plan: &Plan, save: Save) -> anyhow::Result<Performance<'_>> {
         let session = Session::open(session::Options {
             program: std::env::current_exe().context("cannot find furlong's own binary")?,
             file_folder: self.around.file_folder.clone(),
@@ -129,34 +134,90 @@ impl<'a> Venue<'a> {
         })?;
         let harness = harness();
         let header = header(plan, harness, self.private_ipc_namespace);
-        let mut store = match save {
+        let store = match save {
             Save::Named(name) => Some(Store::named(&name)?),
             Save::Dated => Store::dated(&header),
             Save::Not => None,
         };
         let progress = Progress::new(self.around.progress);
-        let mut records = Vec::new();
-        let mut keep = |record: Record| {
-            if let Some(store) = &mut store {
-                store.append(&record);
-            }
-            records.push(record);
-        };
-        keep(Record::Run(header));
-        if let Some(experiment) = experiment {
-            keep(Record::Experiment(experiment.clone()));
+        let drivers = self.drivers;
+        let mut begun =
+            Performance { drivers, harness, session, progress, store, records: Vec::new(), end: None };
+        begun.keep(Record::Run(header));
+        Ok(begun)
+    }
+}
+
+/// A run that has begun.
+pub struct Performance<'a> {
+    drivers: &'a [Driver],
+    harness: Harness,
+    session: Session,
+    progress: Progress,
+    store: Option<Store>,
+    records: Vec<Record>,
+    /// How the parts so far ended; written when the run does.
+    end: Option<End>,
+}
+
+impl Performance<'_> {
+    /// Keeps a record.
+    pub fn keep(&mut self, record: Record) {
+        if let Some(store) = &mut self.store {
+            store.append(&record);
         }
-        let run = furlong_bench::run::Run { drivers: self.drivers, plan, harness, session: &session };
-        let end = run.go(&mut |event| match event {
-            Event::Record(record) => keep(record.clone()),
+        self.records.push(record);
+    }
+
+    /// Carries out a plan, unless a signal has ended the run; its trials are numbered from `first_number`.
+    pub fn carry_out(&mut self, plan: &Plan, first_number: u32) {
+        if self.end.is_some_and(|end| end.interrupted_by.is_some()) {
+            return;
+        }
+        let Performance { drivers, harness, session, progress, store, records, end } = self;
+        let mut part = None;
+        let run = furlong_bench::run::Run { drivers, plan, harness: *harness, session };
+        run.go(&mut |event| match event {
+            Event::Record(Record::End(ended)) => part = Some(*ended),
+            Event::Record(record) => {
+                let mut record = record.clone();
+                if let Record::Trial(trial) = &mut record {
+                    trial.number += first_number;
+                }
+                if let Some(store) = store {
+                    store.append(&record);
+                }
+                records.push(record);
+            }
             Event::Begin { done, total, what } => progress.show(done, total, what),
         });
         progress.clear();
-        drop(session);
+        let before_ns = end.map_or(0, |end| end.elapsed_ns);
+        *end = part.map(|part| End { elapsed_ns: before_ns + part.elapsed_ns, ..part });
+    }
+
+    /// The run as far as it went.
+    ///
+    /// # Errors
+    /// Records that make no run.
+    pub fn so_far(&self) -> anyhow::Result<Run> {
+        Ok(Run::from_records(self.records.iter().cloned())?)
+    }
+
+    /// Ends the run.
+    ///
+    /// # Errors
+    /// Records that make no run.
+    pub fn finish(mut self) -> anyhow::Result<Performed> {
+        let end = self.end;
+        if let Some(end) = end {
+            self.keep(Record::End(end));
+        }
+        drop(self.session);
         Ok(Performed {
-            run: Run::from_records(records)?,
-            interrupted_by: end.interrupted_by,
-            saved: store.map(Store::finish).transpose(),
+            run: Run::from_records(self.records)?,
+            interrupted_by: end.and_then(|end| end.interrupted_by),
+            saved: self.store.map(Store::finish).transpose(),
         })
     }
 }

@@ -22,6 +22,9 @@ impl Progress {
 
     /// `done` of `total` trials are done, and one of `what` begins.
     pub fn show(&self, done: usize, total: usize, what: &dyn Display) {
+        if self.0.is_finished() {
+            self.0.reset();
+        }
         self.0.set_length(total as u64);
         self.0.set_position(done as u64);
         self.0.set_message(what.to_string());

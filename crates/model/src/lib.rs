@@ -20,6 +20,7 @@ mod quantity;
 mod record;
 mod role;
 mod wait;
+mod workload;
 
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
@@ -48,3 +49,7 @@ pub use record::{
 };
 pub use role::{Phase, Role};
 pub use wait::{Wait, WaitKind};
+pub use workload::{
+    Boundary, Burden, Candidate, Excluded, Fall, InvalidSlo, Language, Need, Objective, Request, Slo, Trust,
+    Workload,
+};

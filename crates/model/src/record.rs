@@ -2,7 +2,7 @@
 
 use crate::{
     Case, CostReading, Count, Experiment, Family, HandoverCount, HandoverTrial, Machine, NoiseReading, Phase,
-    Role, StartReading, Unavailable,
+    Request, Role, StartReading, Unavailable,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
@@ -32,6 +32,8 @@ pub enum Record {
     Start(StartReading),
     /// The published comparison that the run repeats, as it was asked for.
     Experiment(Experiment),
+    /// The workload for which a mechanism is to be chosen, and what was known before anything was measured.
+    Request(Request),
     /// The last line; a file without one was cut off.
     End(End),
 }

@@ -1,0 +1,89 @@
+//! What users of a mechanism must do themselves, and what its figures leave out, from its promises.
+
+use furlong_model::{
+    Boundary, Burden, Capabilities, Copies, Family, Lifetime, Pattern, PeerDeath, Reach, WhenFull, Workload,
+};
+
+/// What its users must do themselves.
+pub(super) fn burdens(promises: &Capabilities) -> Vec<Burden> {
+    let framing = !promises.boundaries;
+    let listed: [(bool, &str, u32); 11] = [
+        (framing, "frame messages", 1),
+        (promises.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
+        (promises.reach == Reach::Descriptor, "inherit or pass descriptors", 1),
+        (promises.reach == Reach::Fork, "fork without exec", 2),
+        (promises.reach == Reach::Network, "choose a port and who may connect", 1),
+        (promises.reach == Reach::PidNamespace, "hold the right to read the other process", 3),
+        (promises.lifetime == Lifetime::Removal, "remove what outlives both processes", 1),
+        (promises.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
+        (promises.when_full == WhenFull::Drops, "make up for lost messages", 2),
+        (promises.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
+        (promises.family == Family::Memory, "write layout, ordering and wake-ups", 3),
+    ];
+    let made = |(_, what, weight): &(bool, &str, u32)| Burden { what: (*what).to_owned(), weight: *weight };
+    listed.iter().filter(|(applies, ..)| *applies).map(made).collect()
+}
+
+/// How much its users must do themselves: the weights together.
+pub(super) fn effort(burdens: &[Burden]) -> u32 {
+    burdens.iter().map(|burden| burden.weight).fold(0, u32::saturating_add)
+}
+
+/// What the figures of a row leave out for this workload.
+pub(super) fn caveats(workload: &Workload, promises: &Capabilities) -> Vec<String> {
+    let between = |boundary| workload.boundaries.contains(&boundary);
+    let networks = between(Boundary::NetworkNamespace) || between(Boundary::Container);
+    let network = promises.reach == Reach::Network;
+    [
+        (network && networks).then_some(
+            "measured over loopback; between network namespaces a virtual Ethernet pair comes on top, which is not measured",
+        ),
+        (network && between(Boundary::Host))
+            .then_some("measured over loopback; what the network takes comes on top and is not measured"),
+        (promises.reach == Reach::FileSystem && between(Boundary::Container)).then_some(
+            "its path must lie in a folder that both containers see (of POSIX shared memory that is /dev/shm)",
+        ),
+        (promises.reach == Reach::Descriptor && between(Boundary::Container)).then_some(
+            "its descriptors must be passed over a UNIX socket whose path both containers see",
+        ),
+        // The mailbox has one slot.
+        (promises.family == Family::Memory && workload.pattern == Pattern::OneWay)
+            .then_some("measured with room for one message; a ring takes bursts better"),
+    ]
+    .into_iter()
+    .flatten()
+    .map(str::to_owned)
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recommend::made::promises;
+
+    #[test]
+    fn memory_is_more_work_than_a_socket() {
+        let socket = Capabilities { family: Family::Socket, reach: Reach::FileSystem, ..promises() };
+        let memory = Capabilities {
+            family: Family::Memory,
+            peer_death: PeerDeath::Unnoticed,
+            boundaries: true,
+            ..socket
+        };
+        assert!(effort(&burdens(&memory)) > effort(&burdens(&socket)));
+        assert!(effort(&burdens(&Capabilities { boundaries: true, ..socket })) < effort(&burdens(&socket)));
+    }
+
+    #[test]
+    fn loopback_is_not_a_network() {
+        let network = Capabilities { family: Family::Socket, reach: Reach::Network, ..promises() };
+        let between = |boundaries: &[Boundary]| {
+            caveats(&Workload { boundaries: boundaries.to_vec(), ..Workload::default() }, &network)
+        };
+        assert_eq!(between(&[Boundary::Process]), [""; 0]);
+        assert!(
+            between(&[Boundary::IpcNamespace, Boundary::NetworkNamespace])[0].contains("virtual Ethernet")
+        );
+        assert!(between(&[Boundary::Host])[0].contains("what the network takes"));
+    }
+}

@@ -1,0 +1,161 @@
+//! From the mechanisms of a machine to the rows that may be chosen, and those that may not.
+
+use super::burdens::{burdens, caveats};
+use super::constraints::refusal;
+use furlong_model::{
+    Boundary, Candidate, Capabilities, Excluded, Fall, Limits, Placement, Request, Trust, Unavailable, Wait,
+    WaitKind, Workload,
+};
+
+/// A mechanism, or one way of waiting of a mechanism that waits inside, as this machine has it.
+#[derive(Debug, Clone)]
+pub struct Offer<'a> {
+    /// What it promises.
+    pub promises: &'a Capabilities,
+    /// Whether it is there, and within which limits: those of a user's program.
+    pub here: Result<Limits, Unavailable>,
+}
+
+/// Sorts what a machine offers into rows that may serve the workload and rows that may not. Each mechanism is there
+/// with the first way to sleep that may serve, and with spinning if that may.
+pub fn request(
+    workload: Workload,
+    offers: &[Offer<'_>],
+    placement: Placement,
+    first_look_trials: u32,
+) -> Request {
+    let mut request =
+        Request { workload, candidates: Vec::new(), excluded: Vec::new(), placement, first_look_trials };
+    let mut names: Vec<&str> = offers.iter().map(|offer| offer.promises.name).collect();
+    names.dedup();
+    for name in names {
+        let mut refused = None;
+        for kind in [WaitKind::Sleeping, WaitKind::Spinning] {
+            let rows = offers.iter().filter(|offer| offer.promises.name == name).flat_map(|offer| {
+                let waits = offer.promises.waits.iter().filter(move |wait| wait.kind() == kind);
+                waits.map(move |wait| (offer, *wait))
+            });
+            // Of what spins, the plainest: to yield is to let others in, which nobody asked for.
+            let rows: Vec<_> = rows.filter(|(_, wait)| *wait != Wait::Yield).collect();
+            let judged = rows.iter().map(|(offer, wait)| judge(&request.workload, offer, *wait, placement));
+            let judged: Vec<_> = judged.collect();
+            let usable = judged.iter().position(Result::is_ok);
+            match usable {
+                Some(index) => {
+                    let (offer, wait) = &rows[index];
+                    request.candidates.push(candidate(&request.workload, offer, *wait));
+                }
+                // What is said of sleeping holds of spinning too, so once is enough.
+                None => refused = refused.or_else(|| judged.into_iter().find_map(Result::err)),
+            }
+        }
+        if !request.candidates.iter().any(|candidate| candidate.mechanism == name)
+            && let Some(reason) = refused
+        {
+            request.excluded.push(Excluded { mechanism: name.to_owned(), wait: None, reason });
+        }
+    }
+    request
+}
+
+/// Why a row may not be chosen, if so: what it promises first, then what this machine allows.
+fn judge(workload: &Workload, offer: &Offer, wait: Wait, placement: Placement) -> Result<(), String> {
+    let promises = offer.promises;
+    if let Some(reason) = refusal(workload, promises, wait) {
+        return Err(reason);
+    }
+    let limits = offer.here.as_ref().map_err(|why| match why.remedy.as_str() {
+        "" => why.reason.clone(),
+        remedy => format!("{}; {remedy}", why.reason),
+    })?;
+    // What would help furlong with a limit helps no other program, so the reason must do.
+    let case = workload.case(promises.name, wait, placement);
+    case.refusal(promises, limits).map_or(Ok(()), |why: Unavailable| Err(why.reason))
+}
+
+fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
+    let promises = offer.promises;
+    let with = |change: fn(&mut Workload)| {
+        let mut changed = workload.clone();
+        change(&mut changed);
+        changed
+    };
+    let changes = [
+        ("--trust none", with(|workload| workload.trust = Trust::None)),
+        ("--boundary container", with(|workload| workload.boundaries = vec![Boundary::Container])),
+        ("--boundary host", with(|workload| workload.boundaries = vec![Boundary::Host])),
+    ];
+    let fall = |(change, workload): &(&str, Workload)| {
+        refusal(workload, promises, wait).map(|reason| Fall { change: (*change).to_owned(), reason })
+    };
+    Candidate {
+        mechanism: promises.name.to_owned(),
+        wait,
+        burdens: burdens(promises),
+        caveats: caveats(workload, promises),
+        falls_if: changes.iter().filter_map(fall).collect(),
+        max_size_bytes: offer.here.as_ref().ok().and_then(|limits| limits.max_size_bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recommend::made::promises;
+    use furlong_model::{Family, Language, Reach, Start};
+
+    const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];
+
+    fn asked(workload: Workload, offers: &[Offer]) -> Request {
+        request(workload, offers, Placement::OtherCore, 3)
+    }
+
+    fn rows(request: &Request) -> Vec<String> {
+        request.candidates.iter().map(|row| format!("{}/{}", row.mechanism, row.wait)).collect()
+    }
+
+    #[test]
+    fn a_mechanism_is_there_asleep_and_spinning() {
+        let socket = Capabilities { name: "socket", family: Family::Socket, waits: POLLED, ..promises() };
+        let floor = Capabilities { name: "floor", start: Start::Alone, ..promises() };
+        let offers = [&socket, &floor].map(|promises| Offer { promises, here: Ok(Limits::none()) });
+        let found = asked(Workload::default(), &offers);
+        assert_eq!(rows(&found), ["socket/block", "socket/spin"]);
+        assert_eq!(found.excluded.len(), 1);
+        assert_eq!((found.excluded[0].mechanism.as_str(), found.excluded[0].wait), ("floor", None));
+    }
+
+    #[test]
+    fn the_first_wait_that_may_serve_is_taken() {
+        let memory = |waits| Capabilities { name: "memory", family: Family::Memory, waits, ..promises() };
+        let made = [memory(&[Wait::Futex]), memory(&[Wait::Spin]), memory(&[Wait::Eventfd])];
+        let offers: Vec<_> =
+            made.iter().map(|promises| Offer { promises, here: Ok(Limits::none()) }).collect();
+        assert_eq!(rows(&asked(Workload::default(), &offers)), ["memory/futex", "memory/spin"]);
+        let python = Workload { languages: vec![Language::Python], ..Workload::default() };
+        let found = asked(python, &offers);
+        assert_eq!(rows(&found), ["memory/eventfd"]);
+        assert_eq!(found.excluded, [], "one of its rows may be chosen");
+    }
+
+    #[test]
+    fn limits_are_those_of_the_machine() {
+        let queue = Capabilities { name: "queue", family: Family::Queue, waits: POLLED, ..promises() };
+        let limited = Ok(Limits::at(8192, "fs.mqueue.msgsize_max", "raise it"));
+        let offers = [Offer { promises: &queue, here: limited }];
+        let large = Workload { size_bytes: 1 << 20, ..Workload::default() };
+        let found = asked(large, &offers);
+        assert!(found.candidates.is_empty());
+        let reason = &found.excluded[0].reason;
+        assert!(reason.contains("fs.mqueue.msgsize_max"), "{reason}");
+    }
+
+    #[test]
+    fn what_would_exclude_a_row_is_known_beforehand() {
+        let memory =
+            Capabilities { name: "memory", family: Family::Memory, reach: Reach::IpcNamespace, ..promises() };
+        let found = asked(Workload::default(), &[Offer { promises: &memory, here: Ok(Limits::none()) }]);
+        let falls: Vec<_> = found.candidates[0].falls_if.iter().map(|fall| fall.change.as_str()).collect();
+        assert_eq!(falls, ["--trust none", "--boundary container", "--boundary host"]);
+    }
+}

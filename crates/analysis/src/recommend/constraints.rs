@@ -1,0 +1,200 @@
+//! What excludes a mechanism from a workload before anything is measured: its promises, and nothing else.
+
+use furlong_model::{
+    Boundary, Capabilities, Copies, Family, Language, Lifetime, Need, PeerDeath, Reach, Start, Trust, Wait,
+    WaitKind, WhenFull, Workload,
+};
+
+/// Why a row cannot serve the workload, if it cannot.
+pub(super) fn refusal(workload: &Workload, promises: &Capabilities, wait: Wait) -> Option<String> {
+    if promises.start == Start::Alone || promises.notifies_only() {
+        return Some("no room for data in it".to_owned());
+    }
+    let boundary = workload.boundaries.iter().find_map(|boundary| across(*boundary, promises, wait));
+    boundary
+        .or_else(|| workload.needs.iter().find_map(|need| lacks(*need, promises)))
+        .or_else(|| distrusted(workload, promises))
+        .or_else(|| workload.languages.iter().find_map(|language| unspeakable(*language, promises, wait)))
+}
+
+/// Why a row does not reach across a boundary, if it does not.
+fn across(boundary: Boundary, promises: &Capabilities, wait: Wait) -> Option<String> {
+    use Boundary::{Container, Fork, Host, IpcNamespace, PidNamespace, User};
+    let objects = [Some(promises.reach), reach_of(wait)];
+    objects.into_iter().flatten().find_map(|reach| {
+        let reason = match (reach, boundary) {
+            (_, Fork) | (Reach::Network, _) => return None,
+            (_, Host) => "no way to another machine",
+            (Reach::Fork, _) => "shared by a process and its fork alone",
+            (Reach::IpcNamespace, IpcNamespace | Container) => "named inside one IPC namespace",
+            (Reach::PidNamespace, PidNamespace | Container) => {
+                "reached by process number, which is another in another PID namespace"
+            }
+            (Reach::PidNamespace, User) => "closed to the processes of another user",
+            _ => return None,
+        };
+        Some(reason.to_owned())
+    })
+}
+
+/// What else must be in reach where the receiver waits like this.
+fn reach_of(wait: Wait) -> Option<Reach> {
+    match wait {
+        Wait::SysvSemaphore => Some(Reach::IpcNamespace),
+        Wait::Signal => Some(Reach::PidNamespace),
+        _ => None,
+    }
+}
+
+/// Why a mechanism does not give what is needed, if it does not.
+fn lacks(need: Need, promises: &Capabilities) -> Option<String> {
+    let (there, reason) = match need {
+        Need::Boundaries => (promises.boundaries, "a stream, in which messages have no boundaries"),
+        Need::BackPressure => {
+            (promises.when_full == WhenFull::Waits, "what its receiver has no room for is dropped")
+        }
+        Need::Persistence => {
+            (promises.lifetime == Lifetime::Removal, "gone with the last process that uses it")
+        }
+        Need::FdPassing => (passes_descriptors(promises), "no open files can be passed"),
+        Need::PeerDeath => {
+            (promises.peer_death == PeerDeath::Noticed, "the other end's death goes unnoticed")
+        }
+    };
+    (!there).then(|| reason.to_owned())
+}
+
+/// Whether open files can be handed over: what UNIX sockets do, and nothing else.
+fn passes_descriptors(promises: &Capabilities) -> bool {
+    promises.family == Family::Socket && promises.reach != Reach::Network
+}
+
+/// Why it is not for processes that do not trust each other, if it is not.
+fn distrusted(workload: &Workload, promises: &Capabilities) -> Option<String> {
+    if workload.trust == Trust::Mutual {
+        return None;
+    }
+    let reason = match (promises.family, promises.copies) {
+        (Family::Memory, _) if workload.accept_shared_memory => return None,
+        (Family::Memory, _) => {
+            "memory that both can write: a message may change while it is read (--accept-shared-memory if the reader \
+             copies before it checks)"
+        }
+        (Family::RemoteMemory, _) => "reached with the right to read all of the other's memory",
+        (_, Copies::One) => "made of the sender's pages, which may change while they are read",
+        _ => return None,
+    };
+    Some(reason.to_owned())
+}
+
+/// What programs in a language cannot do of a row, with what comes with the language and the C library in reach.
+fn unspeakable(language: Language, promises: &Capabilities, wait: Wait) -> Option<String> {
+    let spins = wait.kind() == WaitKind::Spinning;
+    let is_network = promises.reach == Reach::Network;
+    let (name, can) = match (language, promises.family) {
+        (Language::C | Language::Cpp | Language::Rust, _) => return None,
+        // The call that lends pages to a pipe is in the C library alone.
+        (_, Family::Pipe) => (language.name(), promises.copies == Copies::Two),
+        (Language::Go, Family::Socket | Family::RemoteMemory) => ("Go", true),
+        (Language::Go, Family::Memory) => ("Go", spins || wait == Wait::Eventfd),
+        (Language::Python, Family::Socket | Family::Queue) => ("Python", true),
+        (Language::Python, Family::Memory) => {
+            ("Python", matches!(wait, Wait::Eventfd | Wait::PosixSemaphore))
+        }
+        (Language::Java | Language::Node, Family::Socket) => {
+            (language.name(), is_network || (promises.reach == Reach::FileSystem && !promises.boundaries))
+        }
+        (Language::Java, Family::Memory) => ("Java", spins && promises.reach == Reach::FileSystem),
+        (_, _) => (language.name(), false),
+    };
+    (!can).then(|| format!("not to be had in {name} without native code"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recommend::made::promises;
+
+    fn refused(change: impl Fn(&mut Workload), promises: &Capabilities) -> Option<String> {
+        let mut workload = Workload::default();
+        change(&mut workload);
+        refusal(&workload, promises, promises.waits[0])
+    }
+
+    #[test]
+    fn a_boundary_keeps_out_what_is_named_inside_it() {
+        let queue = Capabilities { family: Family::Queue, reach: Reach::IpcNamespace, ..promises() };
+        let across = |boundary, promises: &Capabilities| {
+            refused(|workload| workload.boundaries = vec![boundary], promises)
+        };
+        for (boundary, reaches) in [
+            (Boundary::Fork, true),
+            (Boundary::Process, true),
+            (Boundary::User, true),
+            (Boundary::NetworkNamespace, true),
+            (Boundary::IpcNamespace, false),
+            (Boundary::Container, false),
+            (Boundary::Host, false),
+        ] {
+            assert_eq!(across(boundary, &queue).is_none(), reaches, "{boundary}");
+        }
+        let network = Capabilities { reach: Reach::Network, ..promises() };
+        assert!(Boundary::ALL.iter().all(|boundary| across(*boundary, &network).is_none()));
+        let inherited = Capabilities { reach: Reach::Fork, ..promises() };
+        assert!(across(Boundary::Process, &inherited).is_some());
+    }
+
+    #[test]
+    fn how_it_waits_can_be_out_of_reach_too() {
+        let workload = Workload { boundaries: vec![Boundary::IpcNamespace], ..Workload::default() };
+        assert_eq!(refusal(&workload, &promises(), Wait::Futex), None);
+        let reason = refusal(&workload, &promises(), Wait::SysvSemaphore).unwrap();
+        assert!(reason.contains("one IPC namespace"), "{reason}");
+    }
+
+    #[test]
+    fn who_is_not_trusted_gets_no_memory() {
+        let memory = Capabilities { family: Family::Memory, ..promises() };
+        assert_eq!(refused(|_| {}, &memory), None);
+        let reason = refused(|workload| workload.trust = Trust::None, &memory).unwrap();
+        assert!(reason.contains("--accept-shared-memory"), "{reason}");
+        let accepted = |workload: &mut Workload| {
+            workload.trust = Trust::None;
+            workload.accept_shared_memory = true;
+        };
+        assert_eq!(refused(accepted, &memory), None);
+        let lent = Capabilities { copies: Copies::One, ..promises() };
+        assert!(refused(accepted, &lent).is_some(), "that is not what was accepted");
+    }
+
+    #[test]
+    fn every_need_is_a_promise() {
+        let poor = Capabilities {
+            when_full: WhenFull::Drops,
+            peer_death: PeerDeath::Unnoticed,
+            family: Family::Pipe,
+            ..promises()
+        };
+        for need in Need::ALL {
+            assert!(refused(|workload| workload.needs = vec![*need], &poor).is_some(), "{need}");
+        }
+        let rich = Capabilities {
+            boundaries: true,
+            when_full: WhenFull::Waits,
+            peer_death: PeerDeath::Noticed,
+            lifetime: Lifetime::Removal,
+            family: Family::Socket,
+            ..promises()
+        };
+        assert_eq!(refused(|workload| workload.needs = Need::ALL.to_vec(), &rich), None);
+    }
+
+    #[test]
+    fn a_language_must_be_able_to_wait_so() {
+        let memory = Capabilities { family: Family::Memory, ..promises() };
+        let python = Workload { languages: vec![Language::Rust, Language::Python], ..Workload::default() };
+        assert_eq!(refusal(&python, &memory, Wait::Eventfd), None);
+        assert!(refusal(&python, &memory, Wait::Futex).is_some_and(|reason| reason.contains("Python")));
+        assert!(refusal(&python, &memory, Wait::Spin).is_some());
+    }
+}

@@ -1,0 +1,105 @@
+//! What would change the answer: another trust or boundary, smaller or larger messages, one core instead of two.
+
+use super::Ranked;
+use crate::{Row, Summary};
+use furlong_model::{Candidate, Case, Placement, Request, WaitKind, format_bytes};
+use serde::{Deserialize, Serialize};
+
+/// A change of the workload, and what the answer would be then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Flip {
+    /// The change, as it is typed.
+    pub change: String,
+    /// Why the answer changes; empty where figures say it.
+    pub reason: String,
+    /// What would be taken instead; `None` if nothing would do.
+    pub instead: Option<String>,
+    /// How the figure of what is taken then compares with what the choice takes: at the workload if the choice could
+    /// not serve any more, else under the change; below 1 it is faster. `None` where it was not measured at the workload.
+    pub times: Option<f64>,
+}
+
+/// Less than this, and nobody would change for it.
+const WORTH_IT: f64 = 0.8;
+
+/// Every change that is known to change the answer.
+pub(super) fn all(request: &Request, choice: &Ranked, ranked: &[Ranked], all: &Summary) -> Vec<Flip> {
+    let falls = falls(request, choice, ranked);
+    falls.into_iter().chain(sizes(request, choice, all)).chain(one_core(request, choice, all)).collect()
+}
+
+fn candidate<'a>(request: &'a Request, row: &Ranked) -> Option<&'a Candidate> {
+    request.candidate(&row.mechanism, row.wait)
+}
+
+/// Changes that would exclude the choice.
+fn falls(request: &Request, choice: &Ranked, ranked: &[Ranked]) -> Vec<Flip> {
+    let Some(chosen) = candidate(request, choice) else { return Vec::new() };
+    let stands = |row: &&Ranked, change: &str| {
+        candidate(request, row).is_some_and(|row| !row.falls_if.iter().any(|fall| fall.change == change))
+    };
+    let unmeasured = |change: &str| {
+        let mut left = request.candidates.iter().filter(|row| row.wait.kind() == WaitKind::Sleeping);
+        let next = left.find(|row| !row.falls_if.iter().any(|fall| fall.change == change))?;
+        Some(format!("{}/{}", next.mechanism, next.wait))
+    };
+    let flip = |fall: &furlong_model::Fall| {
+        let next = ranked.iter().find(|row| stands(row, &fall.change));
+        Flip {
+            change: fall.change.clone(),
+            reason: fall.reason.clone(),
+            instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
+            times: next.map(|row| row.figure / choice.figure),
+        }
+    };
+    chosen.falls_if.iter().map(flip).collect()
+}
+
+/// Sizes at which another row is faster than the choice, as far as intervals tell.
+fn sizes(request: &Request, choice: &Ranked, all: &Summary) -> Vec<Flip> {
+    let size_bytes = request.workload.size_bytes;
+    let at_other_size = |row: &&Row| {
+        row.case.size_bytes != size_bytes
+            && row.case.placement == request.placement
+            && row.case.pace.is_closed()
+            && row.case.wait.kind() == WaitKind::Sleeping
+    };
+    let mut sizes: Vec<usize> =
+        all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let flip = |size: usize| {
+        let rows = || all.rows.iter().filter(at_other_size).filter(|row| row.case.size_bytes == size);
+        let own = rows().find(|row| choice.is(row))?;
+        let faster = rows().filter(|row| row.differs_from(own) && row.exchange.ns.p50 < own.exchange.ns.p50);
+        let best = faster.min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
+        let times = best.exchange.ns.p50 / own.exchange.ns.p50;
+        (times < WORTH_IT).then(|| Flip {
+            change: format!("--size {}", format_bytes(size)),
+            reason: String::new(),
+            instead: Some(best.case.row()),
+            times: Some(times),
+        })
+    };
+    sizes.into_iter().filter_map(flip).collect()
+}
+
+/// Both processes on one core, where that is faster than two: waking another core is dear on some machines.
+fn one_core(request: &Request, choice: &Ranked, all: &Summary) -> Option<Flip> {
+    let closed = |case: &Case, placement| {
+        case.pace.is_closed() && case.size_bytes == request.workload.size_bytes && case.placement == placement
+    };
+    let rows = |placement| {
+        let sleeping = |row: &&Row| row.case.wait.kind() == WaitKind::Sleeping;
+        all.rows.iter().filter(sleeping).filter(move |row| closed(&row.case, placement))
+    };
+    let two = rows(request.placement).find(|row| choice.is(row))?;
+    let one = rows(Placement::SameCore).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
+    let times = one.exchange.ns.p50 / two.exchange.ns.p50;
+    (one.differs_from(two) && times < WORTH_IT).then(|| Flip {
+        change: "both processes on one core".to_owned(),
+        reason: String::new(),
+        instead: Some(one.case.row()),
+        times: Some(times),
+    })
+}

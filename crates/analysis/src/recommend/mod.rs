@@ -1,0 +1,214 @@
+//! What to take for a workload: the rows that may serve it, measured at that very workload and ranked by what is to be
+//! best, with what it costs, what would be simpler and what would change the answer.
+//!
+//! Before anything is measured, [`request`] sorts rows by what they promise. A first look at each says which are worth
+//! measuring longer ([`finalists`]), and [`recommend`] judges what came of those.
+
+mod budget;
+mod burdens;
+mod candidates;
+mod constraints;
+mod finalists;
+mod flips;
+#[cfg(test)]
+mod made;
+mod ranked;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use budget::{Budget, BudgetKind};
+pub use candidates::{Offer, request};
+pub use finalists::{finalists, surroundings};
+pub use flips::Flip;
+pub use ranked::{Ranked, SloVerdict};
+
+use crate::{Row, Run, Skipped, Summary, Verdict, summarise};
+use furlong_model::{Case, Excluded, Harness, Machine, Request, Trial, Wait, WaitKind, Workload};
+use serde::{Deserialize, Serialize};
+
+/// Version of the JSON form of a [`Recommendation`].
+pub const RECOMMENDATION_SCHEMA: u32 = 1;
+
+/// What to take for a workload, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recommendation {
+    /// [`RECOMMENDATION_SCHEMA`].
+    pub schema: u32,
+    /// Version of the furlong that measured.
+    pub version: String,
+    /// The command as it was typed.
+    pub argv: Vec<String>,
+    /// Seconds since 1970, UTC.
+    pub started_unix_s: u64,
+    /// Decides the order of trials.
+    pub seed: u64,
+    /// The machine.
+    pub machine: Machine,
+    /// What the harness itself costs there.
+    pub harness: Harness,
+    /// How far the figures can be trusted.
+    pub noise: Verdict,
+    /// Whether trials are missing.
+    pub partial: bool,
+    /// Whether some mechanism delivered another message than was sent.
+    pub found_corruption: bool,
+    /// What was asked.
+    pub workload: Workload,
+    /// What to take: of the best and those that tie with it, the one that leaves least to its users. `None` if nothing
+    /// may serve.
+    pub choice: Option<Ranked>,
+    /// Every row that was measured at the workload and may be chosen, the best first.
+    pub ranked: Vec<Ranked>,
+    /// Rows that cannot be told from the best by what is to be best.
+    pub ties: Vec<String>,
+    /// The best of the rows that leave less to their users than the choice does.
+    pub simpler: Option<Alternative>,
+    /// The best row that keeps a processor busy while it waits, where that was not allowed.
+    pub if_spinning: Option<Alternative>,
+    /// What the choice takes of what there is.
+    pub budget: Option<Budget>,
+    /// Messages a second that the choice can take, one after the other.
+    pub capacity_per_second: Option<f64>,
+    /// Rows that were so far behind at a first look that they were not measured on.
+    pub outrun: Vec<Outrun>,
+    /// Rows that may not be chosen, or could not be measured, and why.
+    pub excluded: Vec<Excluded>,
+    /// What would change the answer.
+    pub flips: Vec<Flip>,
+}
+
+/// Another row, beside the choice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// The row.
+    #[serde(flatten)]
+    pub row: Ranked,
+    /// Its figure of what is to be best, over that of the choice: above 1 it is worse.
+    pub times: f64,
+    /// Whether the two cannot be told apart.
+    pub tie: bool,
+}
+
+/// A row that was not measured on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outrun {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How the receiver waits.
+    pub wait: Wait,
+    /// Its figure at the first look over that of the best.
+    pub times: f64,
+}
+
+/// What to take, from a run of `furlong recommend`; `None` for any other run.
+pub fn recommend(run: &Run) -> Option<Recommendation> {
+    let request = run.request.as_ref()?;
+    let workload = &request.workload;
+    let first = first_look(run, request);
+    let at_workload = |case: &Case| *case == workload.case(&case.mechanism, case.wait, request.placement);
+    let is_long = |trial: &Trial| trial.number >= request.first_look_trials && at_workload(&trial.case);
+    let long = summarise(&only(run, is_long));
+    let measured: Vec<&Row> = long.rows.iter().collect();
+    let mut ranked: Vec<Ranked> = measured.iter().filter_map(|row| Ranked::of(request, run, row)).collect();
+    ranked::sort(&mut ranked, workload.objective);
+    let (allowed, spinning): (Vec<_>, Vec<_>) =
+        ranked.into_iter().partition(|row| workload.spin || row.wait.kind() == WaitKind::Sleeping);
+    let choice = ranked::choose(&allowed, workload.objective).cloned();
+    let alternative = |row: &Ranked| choice.as_ref().map(|choice| Alternative::to(choice, row));
+    let simpler = choice.as_ref().and_then(|choice| {
+        let simpler = |row: &&Ranked| row.effort < choice.effort && row.meets() >= choice.meets();
+        allowed.iter().find(simpler).and_then(alternative)
+    });
+    let ties = allowed.first().map_or_else(Vec::new, |best| {
+        let others = allowed.iter().skip(1).filter(|row| row.ties_with(best));
+        others.map(Ranked::name).collect()
+    });
+    let first_row = choice.as_ref().and_then(|choice| first.rows.iter().find(|row| choice.is(row)));
+    Some(Recommendation {
+        schema: RECOMMENDATION_SCHEMA,
+        version: run.header.version.clone(),
+        argv: run.header.argv.clone(),
+        started_unix_s: run.header.started_unix_s,
+        seed: run.header.seed,
+        machine: run.header.machine.clone(),
+        harness: run.header.harness,
+        noise: long.noise.clone(),
+        partial: run.is_partial(),
+        found_corruption: first.found_corruption() || long.found_corruption(),
+        workload: workload.clone(),
+        budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
+        capacity_per_second: first_row.map(|row| row.exchange.per_second),
+        simpler,
+        if_spinning: spinning.first().and_then(alternative),
+        flips: choice
+            .as_ref()
+            .map_or_else(Vec::new, |choice| flips::all(request, choice, &allowed, &summarise(run))),
+        outrun: outrun(request, &first, &measured),
+        excluded: excluded(request, &first.skipped, &long.skipped),
+        choice,
+        ranked: allowed,
+        ties,
+    })
+}
+
+impl Alternative {
+    fn to(choice: &Ranked, row: &Ranked) -> Alternative {
+        Alternative { row: row.clone(), times: row.figure / choice.figure, tie: row.ties_with(choice) }
+    }
+}
+
+/// The summary of the first look alone.
+fn first_look(run: &Run, request: &Request) -> Summary {
+    let is_first = |trial: &Trial| {
+        let Case { mechanism, wait, .. } = &trial.case;
+        let size_bytes = request.workload.size_bytes;
+        trial.number < request.first_look_trials
+            && trial.case == request.workload.closed_case(mechanism, *wait, size_bytes, request.placement)
+    };
+    summarise(&only(run, is_first))
+}
+
+/// The run with some of its trials.
+fn only(run: &Run, keep: impl Fn(&Trial) -> bool) -> Run {
+    Run { trials: run.trials.iter().filter(|trial| keep(trial)).cloned().collect(), ..run.clone() }
+}
+
+/// Rows of the first look that were left behind.
+fn outrun(request: &Request, first: &Summary, measured: &[&Row]) -> Vec<Outrun> {
+    let may_be_chosen = |row: &&Row| request.workload.spin || row.case.wait.kind() == WaitKind::Sleeping;
+    let rows = || first.rows.iter().filter(may_be_chosen);
+    let figure = |row: &Row| finalists::figure(&request.workload, row);
+    let best = rows().map(figure).fold(f64::INFINITY, f64::min);
+    let is_measured = |row: &Row| measured.iter().any(|other| other.case.row() == row.case.row());
+    let mut outrun: Vec<_> = rows()
+        .filter(|row| !is_measured(row))
+        .map(|row| Outrun {
+            mechanism: row.case.mechanism.clone(),
+            wait: row.case.wait,
+            times: figure(row) / best,
+        })
+        .collect();
+    outrun.sort_by(|a, b| a.times.total_cmp(&b.times));
+    outrun
+}
+
+/// What was known beforehand, and what measuring found.
+fn excluded(request: &Request, first: &[Skipped], long: &[Skipped]) -> Vec<Excluded> {
+    let mut excluded = request.excluded.clone();
+    for entry in first.iter().chain(long) {
+        let (mechanism, wait) = (entry.case.mechanism.clone(), Some(entry.case.wait));
+        if !excluded.iter().any(|other| (&other.mechanism, other.wait) == (&mechanism, wait)) {
+            let trials = if entry.trials == 1 { "a trial" } else { "some trials" };
+            let reason = format!("{} in {trials}: {}", entry.status.name(), entry.reason);
+            excluded.push(Excluded { mechanism, wait, reason });
+        }
+    }
+    excluded
+}
+
+impl Recommendation {
+    /// Whether the objective that was set holds; `None` if none was, or nothing was chosen.
+    pub fn slo_holds(&self) -> Option<bool> {
+        self.choice.as_ref()?.slo.as_ref().map(|slo| slo.holds)
+    }
+}

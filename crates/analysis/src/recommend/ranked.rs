@@ -1,0 +1,170 @@
+//! A row as it is judged for a workload.
+
+use super::burdens::effort;
+use crate::{
+    Row, Run,
+    exchange::tidy,
+    statistics::{median, median_interval},
+};
+use furlong_model::{Burden, Measurement, Objective, Outcome, Request, Slo, Wait, Workload};
+use serde::{Deserialize, Serialize};
+
+/// A row with its figures at the workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How the receiver waits.
+    pub wait: Wait,
+    /// The median time of a message or a round trip, in nanoseconds.
+    pub p50_ns: f64,
+    /// Its 95 % interval.
+    pub p50_ci95: Option<[f64; 2]>,
+    /// 99 % take no longer, in nanoseconds.
+    pub p99_ns: f64,
+    /// Messages or round trips that this rests on.
+    pub messages: u64,
+    /// Messages or round trips a second, as they were measured.
+    pub per_second: f64,
+    /// Bytes a second, where messages go one way or are answers.
+    pub bytes_per_second: Option<f64>,
+    /// Processor time of both processes, in nanoseconds a message or round trip.
+    pub cpu_ns: f64,
+    /// Share of one processor that both processes keep busy at the workload's rate: 2 is all of two.
+    pub cpu_share: f64,
+    /// What is to be best, in nanoseconds: the smaller, the better.
+    pub figure: f64,
+    /// Its 95 % interval.
+    pub figure_ci95: Option<[f64; 2]>,
+    /// Whether what must hold does.
+    pub slo: Option<SloVerdict>,
+    /// Weight of all that its users must do themselves.
+    pub effort: u32,
+    /// What that is.
+    pub burdens: Vec<Burden>,
+    /// What the figures leave out.
+    pub caveats: Vec<String>,
+}
+
+/// Whether a service level objective holds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SloVerdict {
+    /// Whether the percentile is below the limit.
+    pub holds: bool,
+    /// The percentile as measured, in nanoseconds.
+    pub measured_ns: f64,
+    /// What it must stay below, in nanoseconds.
+    pub limit_ns: f64,
+    /// Whether too few messages were beyond the percentile for it to be known well.
+    pub few: bool,
+}
+
+impl Ranked {
+    /// How a row stands; `None` if it is no candidate.
+    pub(super) fn of(request: &Request, run: &Run, row: &Row) -> Option<Ranked> {
+        let workload = &request.workload;
+        let candidate = request.candidate(&row.case.mechanism, row.case.wait)?;
+        let trials = || {
+            run.trials.iter().filter(|trial| trial.case == row.case).filter_map(|trial| {
+                match &trial.outcome {
+                    Outcome::Measured(measured) if trial.number >= request.first_look_trials => {
+                        Some(measured)
+                    }
+                    _ => None,
+                }
+            })
+        };
+        let messages = trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add);
+        let per_second = workload.interval_ns.map_or(row.exchange.per_second, |ns| 1e9 / (ns.max(1) as f64));
+        let (figure, figure_ci95) = match workload.objective {
+            Objective::Cpu => {
+                let each: Vec<f64> = trials().map(cpu_ns).collect();
+                (median(&each)?, median_interval(&each))
+            }
+            _ => (row.exchange.ns.p50, row.exchange.ns.median_ci95),
+        };
+        Some(Ranked {
+            mechanism: row.case.mechanism.clone(),
+            wait: row.case.wait,
+            p50_ns: row.exchange.ns.p50,
+            p50_ci95: row.exchange.ns.median_ci95,
+            p99_ns: row.exchange.ns.p99,
+            messages,
+            per_second: row.exchange.per_second,
+            bytes_per_second: row.exchange.bytes_per_second,
+            cpu_ns: row.cpu_ns(),
+            cpu_share: tidy(row.cpu_ns() * per_second.min(row.exchange.per_second) / 1e9),
+            figure: tidy(figure),
+            figure_ci95: figure_ci95.map(|ends| ends.map(tidy)),
+            slo: slo(workload, row, messages),
+            effort: effort(&candidate.burdens),
+            burdens: candidate.burdens.clone(),
+            caveats: candidate.caveats.clone(),
+        })
+    }
+
+    /// The row's name: `mechanism/wait`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.mechanism, self.wait)
+    }
+
+    /// Whether this is about the same mechanism and wait.
+    pub(super) fn is(&self, row: &Row) -> bool {
+        (&self.mechanism, self.wait) == (&row.case.mechanism, row.case.wait)
+    }
+
+    /// Whether what must hold does; it does where nothing must.
+    pub fn meets(&self) -> bool {
+        self.slo.is_none_or(|slo| slo.holds)
+    }
+
+    /// Whether the two cannot be told apart by what is to be best: one keeping to the objective tells them apart.
+    pub fn ties_with(&self, other: &Ranked) -> bool {
+        let overlap = match (self.figure_ci95, other.figure_ci95) {
+            (Some(a), Some(b)) => a[0] <= b[1] && b[0] <= a[1],
+            _ => true,
+        };
+        overlap && self.meets() == other.meets()
+    }
+}
+
+/// Processor time of both roles in one trial, in nanoseconds a round trip.
+fn cpu_ns(trial: &Measurement) -> f64 {
+    let of = |role: &furlong_model::RoleTally| {
+        (role.user_work_ns() as f64 + role.system_work_ns() as f64) / (role.round_trips.max(1) as f64)
+    };
+    trial.roles.iter().map(of).sum()
+}
+
+fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
+    /// Fewer beyond a percentile leave it to chance.
+    const BEYOND: f64 = 10.0;
+    let Slo { quantile, limit_ns } = workload.slo?;
+    let times = &row.exchange.ns;
+    let measured_ns = match quantile {
+        q if q <= 0.5 => times.p50,
+        q if q <= 0.9 => times.p90,
+        q if q <= 0.99 => times.p99,
+        _ => times.p999,
+    };
+    let limit_ns = limit_ns as f64;
+    let few = (messages as f64) * (1.0 - quantile) < BEYOND;
+    Some(SloVerdict { holds: measured_ns < limit_ns, measured_ns, limit_ns, few })
+}
+
+/// The best first: what meets the objective before what does not.
+pub(super) fn sort(rows: &mut [Ranked], objective: Objective) {
+    let effort = |row: &Ranked| if objective == Objective::Simplicity { row.effort } else { 0 };
+    rows.sort_by(|a, b| {
+        b.meets().cmp(&a.meets()).then(effort(a).cmp(&effort(b))).then(a.figure.total_cmp(&b.figure))
+    });
+}
+
+/// Of the best and those that tie with it, what leaves least to its users; the better of two that leave as much.
+pub(super) fn choose(sorted: &[Ranked], objective: Objective) -> Option<&Ranked> {
+    let best = sorted.first()?;
+    if objective == Objective::Simplicity {
+        return Some(best);
+    }
+    sorted.iter().filter(|row| row.ties_with(best)).min_by_key(|row| row.effort)
+}

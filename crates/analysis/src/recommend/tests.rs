@@ -1,0 +1,178 @@
+//! Recommendations from made-up runs: who wins, who ties, what it costs and what would change it.
+
+use super::*;
+use crate::fixture;
+use furlong_model::{Burden, Candidate, Fall, Objective, Outcome, Placement, Record, Slo};
+
+/// A row of a made-up run: its name, its median in nanoseconds, and how much it leaves to its users.
+type Made = (&'static str, Wait, f64, u32);
+
+const PIPE: Made = ("pipe", Wait::Block, 50_000.0, 2);
+const SOCKET: Made = ("unix-seqpacket", Wait::Block, 50_200.0, 1);
+const QUEUE: Made = ("posix-mq", Wait::Block, 80_000.0, 3);
+const MEMORY: Made = ("posix-shm", Wait::Futex, 30_000.0, 5);
+const POLLED: Made = ("posix-shm", Wait::Spin, 300.0, 5);
+
+fn trial(case: &Case, number: u32, median_ns: f64) -> Record {
+    // A few per cent between trials.
+    let drift = 1.0 + f64::from((number * 7) % 5) * 0.01;
+    let mut measured = fixture::measurement(case, median_ns * drift, 0);
+    measured.elapsed_ns = measured.elapsed_ns.max(case.pace.pause_ns() * measured.round_trips);
+    Record::Trial(Trial {
+        case: case.clone(),
+        family: fixture::family(&case.mechanism),
+        number,
+        outcome: Outcome::Measured(measured),
+    })
+}
+
+fn candidate((name, wait, _, weight): &Made) -> Candidate {
+    let fall = Fall { change: "--trust none".to_owned(), reason: "both can write it".to_owned() };
+    Candidate {
+        mechanism: (*name).to_owned(),
+        wait: *wait,
+        burdens: vec![Burden { what: "do this and that".to_owned(), weight: *weight }],
+        caveats: Vec::new(),
+        falls_if: if *weight == 5 { vec![fall] } else { Vec::new() },
+        max_size_bytes: None,
+    }
+}
+
+/// The records of a run in which all of `rows` were looked at and measured.
+pub(crate) fn records(workload: Workload, rows: &[Made]) -> Vec<Record> {
+    let request = Request {
+        candidates: rows.iter().map(candidate).collect(),
+        excluded: vec![Excluded {
+            mechanism: "anon-shm".to_owned(),
+            wait: None,
+            reason: "shared by a process and its fork alone".to_owned(),
+        }],
+        placement: Placement::OtherCore,
+        first_look_trials: 3,
+        workload: workload.clone(),
+    };
+    let mut records = vec![Record::Run(fixture::header()), Record::Request(request)];
+    for (name, wait, median_ns, _) in rows {
+        let closed = |size_bytes, place| workload.closed_case(name, *wait, size_bytes, place);
+        let first = closed(workload.size_bytes, Placement::OtherCore);
+        records.extend((0..3).map(|number| trial(&first, number, *median_ns)));
+        if wait.kind() == WaitKind::Sleeping {
+            let together = closed(workload.size_bytes, Placement::SameCore);
+            records.extend((0..5).map(|number| trial(&together, number, *median_ns / 10.0)));
+        }
+        let long = workload.case(name, *wait, Placement::OtherCore);
+        records.extend((3..12).map(|number| trial(&long, number, *median_ns)));
+    }
+    records
+}
+
+fn recommended(workload: Workload, rows: &[Made]) -> Recommendation {
+    recommend(&Run::from_records(records(workload, rows)).unwrap()).unwrap()
+}
+
+fn chosen(recommendation: &Recommendation) -> String {
+    recommendation.choice.as_ref().map_or_else(String::new, Ranked::name)
+}
+
+#[test]
+fn the_fastest_is_taken_where_it_is_alone() {
+    let found = recommended(Workload::default(), &[PIPE, SOCKET, QUEUE, MEMORY]);
+    assert_eq!((chosen(&found).as_str(), found.ties.len()), ("posix-shm/futex", 0));
+    let order: Vec<_> = found.ranked.iter().map(|row| row.mechanism.as_str()).collect();
+    assert_eq!(order, ["posix-shm", "pipe", "unix-seqpacket", "posix-mq"]);
+    let simpler = found.simpler.unwrap();
+    assert_eq!(simpler.row.name(), "pipe/block");
+    assert!((simpler.times - 5.0 / 3.0).abs() < 0.05 && !simpler.tie, "{}", simpler.times);
+}
+
+#[test]
+fn of_those_that_tie_the_one_that_leaves_least_is_taken() {
+    let found = recommended(Workload::default(), &[PIPE, SOCKET, QUEUE]);
+    assert_eq!(
+        (chosen(&found).as_str(), found.ties.as_slice()),
+        ("unix-seqpacket/block", ["unix-seqpacket/block".to_owned()].as_slice())
+    );
+    assert!(found.simpler.is_none(), "nothing leaves less");
+}
+
+#[test]
+fn spinning_competes_only_where_it_may() {
+    let rows = [PIPE, MEMORY, POLLED];
+    let asleep = recommended(Workload::default(), &rows);
+    assert_eq!(chosen(&asleep), "posix-shm/futex");
+    let spinning = asleep.if_spinning.unwrap();
+    assert_eq!(spinning.row.name(), "posix-shm/spin");
+    assert!(spinning.times < 0.02 && spinning.row.cpu_share > 1.5, "{spinning:?}");
+    let allowed = recommended(Workload { spin: true, ..Workload::default() }, &rows);
+    assert_eq!(chosen(&allowed), "posix-shm/spin");
+    assert!(allowed.if_spinning.is_none());
+}
+
+#[test]
+fn what_must_hold_comes_before_what_is_to_be_best() {
+    let slo = |text: &str| Workload {
+        slo: Some(text.parse::<Slo>().unwrap()),
+        objective: Objective::Simplicity,
+        ..Workload::default()
+    };
+    let rows = [PIPE, SOCKET, QUEUE, MEMORY];
+    let loose = recommended(slo("p50<1ms"), &rows);
+    assert_eq!((chosen(&loose).as_str(), loose.slo_holds()), ("unix-seqpacket/block", Some(true)));
+    let tight = recommended(slo("p50<40us"), &rows);
+    assert_eq!((chosen(&tight).as_str(), tight.slo_holds()), ("posix-shm/futex", Some(true)));
+    let impossible = recommended(slo("p50<1us"), &rows);
+    assert_eq!((chosen(&impossible).as_str(), impossible.slo_holds()), ("unix-seqpacket/block", Some(false)));
+}
+
+#[test]
+fn processor_time_is_an_objective_of_its_own() {
+    let workload = Workload { objective: Objective::Cpu, ..Workload::default() };
+    let found = recommended(workload, &[PIPE, QUEUE, MEMORY]);
+    let best = &found.ranked[0];
+    assert!((best.figure - best.cpu_ns).abs() < best.cpu_ns * 0.1 && best.figure_ci95.is_some(), "{best:?}");
+}
+
+#[test]
+fn a_share_below_a_hundredth_does_not_matter() {
+    let with_work = |work_ns| Workload { work_ns: Some(work_ns), ..Workload::default() };
+    let small = recommended(with_work(10_000_000), &[PIPE]).budget.unwrap();
+    assert!(!small.matters && small.from == BudgetKind::Work && small.share < 0.01, "{small:?}");
+    assert!(recommended(with_work(50_000), &[PIPE]).budget.unwrap().matters);
+    assert!(recommended(Workload::default(), &[PIPE]).budget.is_none());
+}
+
+#[test]
+fn what_would_change_the_answer_is_said() {
+    let found = recommended(Workload::default(), &[PIPE, MEMORY]);
+    let flip = |change: &str| found.flips.iter().find(|flip| flip.change == change).unwrap();
+    let trust = flip("--trust none");
+    assert_eq!(trust.instead.as_deref(), Some("pipe/block"));
+    assert!(trust.times.is_some_and(|times| times > 1.5) && !trust.reason.is_empty());
+    let together = flip("both processes on one core");
+    assert!(together.times.is_some_and(|times| (0.08..0.12).contains(&times)), "{together:?}");
+}
+
+#[test]
+fn trials_of_the_first_look_do_not_count_twice() {
+    let found = recommended(Workload::default(), &[PIPE]);
+    assert_eq!(found.ranked[0].messages, 9 * 2000);
+}
+
+#[test]
+fn where_nothing_may_serve_nothing_is_taken() {
+    let found = recommended(Workload::default(), &[]);
+    assert!(found.choice.is_none() && found.excluded.len() == 1 && found.flips.is_empty());
+    assert_eq!(recommend(&Run::from_records(fixture::records()).unwrap()), None, "a run without a workload");
+}
+
+#[test]
+fn finalists_are_of_every_family_and_spin_once() {
+    let run =
+        Run::from_records(records(Workload::default(), &[PIPE, SOCKET, QUEUE, MEMORY, POLLED])).unwrap();
+    let rows: Vec<_> = finalists(&run).iter().map(Case::row).collect();
+    assert_eq!(rows.len(), 5);
+    assert_eq!(rows.iter().filter(|row| row.ends_with("/spin")).count(), 1);
+    let around = surroundings(&run);
+    assert!(around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.pace.is_closed()));
+    assert_eq!(around.len(), 4 * 3, "smaller, larger, and on one core");
+}

@@ -1,0 +1,117 @@
+//! What `furlong recommend` takes.
+
+use super::{CommonOptions, ListFormat};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use furlong_model::{
+    Boundary, ByteSize, Language, Need, Objective, Pattern, Placement, Rate, Slo, Time, Trust,
+};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+const EXAMPLES: &str = "On a terminal it asks for what was not said, if nothing was.
+
+Examples:
+  furlong recommend --size 128 --rate 1k/s       a small RPC
+  furlong recommend --size 4MiB --rate 60/s --pattern one-way --slo 'p99<20ms'
+                                                 frames of a camera
+  furlong recommend --size 64KiB --boundary container --trust none
+                                                 between two containers
+  furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
+  furlong recommend --size 256 --spin --work 5us  may waiting keep a processor busy, and does it pay?
+  furlong recommend --workload frames.toml --format json
+                                                 the same options in a file, the answer for programs
+
+Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 3 the objective (--slo) does not hold, 5 unfit machine
+under --strict, 7 nothing here may serve this workload, 130/143 interrupted.";
+
+/// What the processes have to do. What is not said is as in the examples' first: round trips between two processes of
+/// one user that trust each other.
+#[derive(Debug, Clone, Default, Args)]
+pub struct WorkloadOptions {
+    /// Bytes in a message; of a request, in its answer
+    #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Option<ByteSize>,
+    /// Messages a second, as 60/s or 10k/s; as fast as they go if not given
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub rate: Option<Rate>,
+    /// How messages go back and forth: round-trip, one-way, or request (a small question and an answer)
+    #[arg(short = 'm', long, value_name = "PATTERN", value_parser = pattern())]
+    pub pattern: Option<Pattern>,
+    /// Bytes in a request
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub ask: Option<ByteSize>,
+    /// What is to be best: latency if not given, throughput for a stream without a rate
+    #[arg(long, value_name = "OBJECTIVE", value_parser = words(Objective::ALL, Objective::name))]
+    pub objective: Option<Objective>,
+    /// A percentile that must stay below a time, as in p99<2ms (p50, p90, p99 or p99.9)
+    #[arg(long, value_name = "SLO")]
+    pub slo: Option<Slo>,
+    /// What lies between the processes; several with commas. A container has namespaces of every kind
+    #[arg(long, value_name = "BOUNDARY", value_delimiter = ',', value_parser = words(Boundary::ALL, Boundary::name))]
+    pub boundary: Vec<Boundary>,
+    /// What the processes are written in, with commas
+    #[arg(long, value_name = "LANGUAGE", value_delimiter = ',', value_parser = words(Language::ALL, Language::name))]
+    pub languages: Vec<Language>,
+    /// Processes that receive
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub consumers: Option<u32>,
+    /// What the mechanism must offer by itself, with commas
+    #[arg(long, value_name = "NEED", value_delimiter = ',', value_parser = words(Need::ALL, Need::name))]
+    pub needs: Vec<Need>,
+    /// Whether the processes trust each other
+    #[arg(long, value_name = "TRUST", value_parser = words(Trust::ALL, Trust::name))]
+    pub trust: Option<Trust>,
+    /// Accept memory that both can write although they do not trust each other
+    #[arg(long)]
+    pub accept_shared_memory: bool,
+    /// Let rows compete that keep a processor busy while they wait
+    #[arg(long)]
+    pub spin: bool,
+    /// How long your own work on each message takes: says whether the exchange matters at all
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub work: Option<Time>,
+}
+
+/// What `furlong recommend` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RecommendOptions {
+    #[command(flatten)]
+    pub workload: WorkloadOptions,
+    /// A file with these options by name, as in size = "4MiB"; what is typed counts before what is in it
+    #[arg(long = "workload", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Where the processes run: other-core, same-core, or two processors as 0:1
+    #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
+    pub place: Placement,
+    /// About how long the rows that are worth it may be measured in all, after a first look
+    #[arg(long, value_name = "TIME", default_value = "26s", allow_hyphen_values = true)]
+    pub within: Time,
+    #[command(flatten)]
+    pub common: CommonOptions,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
+    /// Save the run under this name (it is saved under the time otherwise)
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<String>,
+    /// Do not save the run
+    #[arg(long, conflicts_with = "save")]
+    pub no_save: bool,
+    /// Exit with 5 if the machine was too noisy
+    #[arg(long)]
+    pub strict: bool,
+}
+
+fn pattern() -> impl TypedValueParser<Value = Pattern> {
+    words(&Pattern::ALL, Pattern::name)
+}
+
+/// One of a fixed list of words, so that help and shells know all of them.
+fn words<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + FromStr<Err: std::error::Error + Send + Sync + 'static> + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.iter().map(|word| name(*word))).try_map(|word| word.parse())
+}

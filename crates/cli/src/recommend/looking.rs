@@ -1,0 +1,99 @@
+//! Measuring what may serve a workload: a first look at all of it, a longer one at what is worth it.
+
+use crate::performing::{Performed, Save, Surroundings, Venue};
+use furlong_analysis::{Offer, finalists, request, surroundings};
+use furlong_bench::plan::Plan;
+use furlong_bench::registry;
+use furlong_model::{Case, Pace, Placement, Record, Workload};
+use std::time::Duration;
+
+/// Trials of each row at the first look, and time measured in each.
+const FIRST_LOOK: (u32, Duration) = (3, Duration::from_millis(20));
+/// Trials of the finalists with other messages or on one core, and time measured in each.
+const SURROUNDINGS: (u32, Duration) = (5, Duration::from_millis(20));
+/// Trials of the finalists at the workload.
+const TRIALS: u32 = 9;
+/// Messages that a trial at a rate should have.
+const MESSAGES: u64 = 40;
+
+/// Measures what may serve the workload, the best of it for about as long as `within` says, and gives the run.
+pub fn measure(
+    workload: Workload,
+    placement: Placement,
+    within: Duration,
+    around: Surroundings,
+    save: Save,
+) -> anyhow::Result<Performed> {
+    let drivers = registry();
+    // Asked before anything is raised for the trials: what counts is what a user's program may do.
+    let offers: Vec<_> = drivers
+        .iter()
+        .map(|driver| Offer { promises: driver.capabilities, here: (driver.probe)() })
+        .collect();
+    let request = request(workload, &offers, placement, FIRST_LOOK.0);
+    let workload = request.workload.clone();
+    let venue = Venue::enter(&drivers, around)?;
+    let look = |cases: Vec<Case>, (trials, budget): (u32, Duration)| -> anyhow::Result<Plan> {
+        Ok(Plan { warm_up: Some(Duration::from_millis(5)), ..venue.plan(cases, trials, budget)? })
+    };
+    let at_once: Vec<_> = request
+        .candidates
+        .iter()
+        .map(|row| workload.closed_case(&row.mechanism, row.wait, workload.size_bytes, placement))
+        .collect();
+    let first = look(at_once, FIRST_LOOK)?;
+    // One seed for all parts, so that the run can be repeated by what its header says.
+    let longer = Plan { seed: first.seed, ..venue.plan(Vec::new(), TRIALS, Duration::from_millis(40))? };
+    let mut performance = venue.begin(&longer, save)?;
+    performance.keep(Record::Request(request));
+    performance.carry_out(&first, 0);
+    let around = look(surroundings(&performance.so_far()?), SURROUNDINGS)?;
+    performance.carry_out(&Plan { seed: first.seed, ..around }, 0);
+    let cases = finalists(&performance.so_far()?);
+    let (trials, budget) = longer_look(&cases, within);
+    performance.carry_out(&Plan { cases, trials, budget, ..longer }, FIRST_LOOK.0);
+    performance.finish()
+}
+
+/// How often and for how long each finalist is measured: where messages are rare, long enough to see some, and no longer
+/// than anybody waits.
+fn longer_look(cases: &[Case], within: Duration) -> (u32, Duration) {
+    const LEAST: Duration = Duration::from_millis(40);
+    /// Starting, checking and warming a trial up.
+    const OVERHEAD: Duration = Duration::from_millis(100);
+    /// With fewer trials there is hardly an interval.
+    const FEWEST: u32 = 5;
+    let pause_ns = cases.iter().map(|case| case.pace).map(|pace: Pace| pace.pause_ns()).max().unwrap_or(0);
+    let wanted = Duration::from_nanos(pause_ns.saturating_mul(MESSAGES)).max(LEAST);
+    let rows = cases.len().max(1) as u32;
+    let trials = (within.as_nanos() / ((wanted + OVERHEAD).as_nanos() * u128::from(rows))) as u32;
+    if trials >= FEWEST {
+        return (trials.min(TRIALS), wanted);
+    }
+    let each = (within / (rows * FEWEST)).saturating_sub(OVERHEAD);
+    // A trial ends after the message that its time ends in, so one is always sent.
+    (FEWEST, each.max(LEAST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::Wait;
+
+    const WITHIN: Duration = Duration::from_secs(26);
+
+    fn longer(interval_ns: u64, rows: usize) -> (u32, Duration) {
+        let workload = Workload { interval_ns: Some(interval_ns), ..Workload::default() };
+        longer_look(&vec![workload.case("pipe", Wait::Block, Placement::OtherCore); rows], WITHIN)
+    }
+
+    #[test]
+    fn a_rate_that_is_low_is_given_time_but_not_for_ever() {
+        assert_eq!(longer(1_000_000, 7), (TRIALS, Duration::from_millis(40)));
+        for (interval_ns, rows) in [(16_666_667, 7), (100_000_000, 9), (1_000_000_000, 9)] {
+            let (trials, budget) = longer(interval_ns, rows);
+            assert!(trials >= 5, "{interval_ns}: {trials}");
+            assert!((budget + Duration::from_millis(100)) * trials * rows as u32 <= WITHIN);
+        }
+    }
+}

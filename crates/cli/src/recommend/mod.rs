@@ -1,0 +1,146 @@
+//! `furlong recommend`: what to take for a workload.
+
+mod asking;
+mod file;
+mod looking;
+
+use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
+use crate::exit::{Outcome, Usage};
+use crate::output;
+use crate::performing::{Demands, Save, Surroundings};
+use furlong_analysis::{Recommendation, recommend as judge, render};
+use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
+
+/// Recommends a mechanism for what was asked.
+pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
+    if asked.place == Placement::OneProcess {
+        return Err(Usage("--place one-process: a recommendation is for two processes".to_owned()).into());
+    }
+    let workload = workload(asked)?;
+    let save = match (&asked.save, asked.no_save) {
+        (Some(name), _) => Save::Named(name.clone()),
+        (None, false) => Save::Dated,
+        (None, true) => Save::Not,
+    };
+    let performed =
+        looking::measure(workload, asked.place, asked.within.0, Surroundings::from(&asked.common), save)?;
+    let Some(recommendation) = judge(&performed.run) else {
+        anyhow::bail!("the run has no workload in it: this is a fault of furlong; please report it");
+    };
+    output::print(&match asked.format {
+        ListFormat::Table => render::recommendation_table(&recommendation, output::style()),
+        ListFormat::Json => render::recommendation_json(&recommendation),
+    })?;
+    let failed = recommendation.found_corruption;
+    let strict = asked.strict.then_some(recommendation.noise.level);
+    let outcome = performed.conclude_with(failed, false, Demands { require: false, strict });
+    Ok(outcome.worse(verdict(&recommendation)))
+}
+
+fn verdict(recommendation: &Recommendation) -> Outcome {
+    match (&recommendation.choice, recommendation.slo_holds()) {
+        (None, _) => Outcome::Missing,
+        (Some(_), Some(false)) => Outcome::Missed,
+        (Some(_), _) => Outcome::Done,
+    }
+}
+
+/// The workload as it was typed, read from a file, or answered.
+fn workload(asked: &RecommendOptions) -> anyhow::Result<Workload> {
+    let mut options = asked.workload.clone();
+    if let Some(path) = &asked.file {
+        options = file::read(path)?.overridden_by(options);
+    }
+    if options.is_empty() {
+        options = asking::ask()?;
+    }
+    check(&options)
+}
+
+impl WorkloadOptions {
+    /// Whether nothing was said.
+    fn is_empty(&self) -> bool {
+        let WorkloadOptions {
+            size,
+            rate,
+            pattern,
+            ask,
+            objective,
+            slo,
+            boundary,
+            languages,
+            consumers,
+            needs,
+            trust,
+            accept_shared_memory,
+            spin,
+            work,
+        } = self;
+        let words = [size.is_some(), rate.is_some(), pattern.is_some(), ask.is_some(), objective.is_some()];
+        let more = [slo.is_some(), consumers.is_some(), trust.is_some(), work.is_some()];
+        let lists = [!boundary.is_empty(), !languages.is_empty(), !needs.is_empty()];
+        !words.into_iter().chain(more).chain(lists).chain([*accept_shared_memory, *spin]).any(|said| said)
+    }
+
+    /// These options where `typed` does not say otherwise.
+    fn overridden_by(self, typed: WorkloadOptions) -> WorkloadOptions {
+        let list = |typed: Vec<_>, own| if typed.is_empty() { own } else { typed };
+        WorkloadOptions {
+            size: typed.size.or(self.size),
+            rate: typed.rate.or(self.rate),
+            pattern: typed.pattern.or(self.pattern),
+            ask: typed.ask.or(self.ask),
+            objective: typed.objective.or(self.objective),
+            slo: typed.slo.or(self.slo),
+            boundary: list(typed.boundary, self.boundary),
+            languages: if typed.languages.is_empty() { self.languages } else { typed.languages },
+            consumers: typed.consumers.or(self.consumers),
+            needs: if typed.needs.is_empty() { self.needs } else { typed.needs },
+            trust: typed.trust.or(self.trust),
+            accept_shared_memory: typed.accept_shared_memory || self.accept_shared_memory,
+            spin: typed.spin || self.spin,
+            work: typed.work.or(self.work),
+        }
+    }
+}
+
+/// The workload that the options describe.
+fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
+    let usage = |text: &str| Err(Usage(text.to_owned()).into());
+    let usual = Workload::default();
+    let pattern = options.pattern.unwrap_or(usual.pattern);
+    if options.ask.is_some() && pattern != Pattern::Request {
+        return usage("--ask belongs to requests: say --pattern request");
+    }
+    if options.accept_shared_memory && options.trust != Some(Trust::None) {
+        return usage("--accept-shared-memory says something only with --trust none");
+    }
+    let size_bytes = options.size.map_or(usual.size_bytes, |size| size.0);
+    if size_bytes == 0 {
+        return usage("--size 0 carries nothing: say 1 byte or more");
+    }
+    let streams = pattern == Pattern::OneWay && options.rate.is_none();
+    let objective =
+        options.objective.unwrap_or(if streams { Objective::Throughput } else { Objective::Latency });
+    if options.slo.is_some() && (streams || objective == Objective::Throughput) {
+        return usage("--slo is about single messages: say --rate, and an objective other than throughput");
+    }
+    let boundaries =
+        if options.boundary.is_empty() { vec![Boundary::Process] } else { options.boundary.clone() };
+    Ok(Workload {
+        pattern,
+        size_bytes,
+        ask_bytes: (pattern == Pattern::Request).then(|| options.ask.map_or(1, |size| size.0)),
+        interval_ns: options.rate.map(|rate| rate.interval_ns()),
+        objective,
+        slo: options.slo,
+        boundaries,
+        languages: options.languages.clone(),
+        consumers: options.consumers.unwrap_or(1),
+        needs: options.needs.clone(),
+        trust: options.trust.unwrap_or(Trust::Mutual),
+        accept_shared_memory: options.accept_shared_memory,
+        spin: options.spin,
+        work_ns: options.work.map(|work| work.0.as_nanos() as u64),
+    })
+}

@@ -1,0 +1,342 @@
+//! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
+
+use crate::case::named;
+use crate::{Ask, Case, InvalidName, Pace, Pattern, Placement, Time, Wait};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr, time::Duration};
+
+/// What two processes exchange, how often, and under which conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// How messages go back and forth.
+    pub pattern: Pattern,
+    /// Bytes in each message; of a request, in each answer.
+    pub size_bytes: usize,
+    /// Bytes in a request, where that is the pattern.
+    pub ask_bytes: Option<usize>,
+    /// Nanoseconds between two messages; `None` is as fast as it goes.
+    pub interval_ns: Option<u64>,
+    /// What is to be best.
+    pub objective: Objective,
+    /// What must hold.
+    pub slo: Option<Slo>,
+    /// What lies between the processes.
+    pub boundaries: Vec<Boundary>,
+    /// In what they are written.
+    pub languages: Vec<Language>,
+    /// How many processes receive.
+    pub consumers: u32,
+    /// What the mechanism must offer by itself.
+    pub needs: Vec<Need>,
+    /// Whether each process trusts the other not to change a message while it is read.
+    pub trust: Trust,
+    /// Whether memory that both can write is accepted all the same, where they do not trust each other.
+    pub accept_shared_memory: bool,
+    /// Whether who waits may keep a processor busy.
+    pub spin: bool,
+    /// What the user's own work on each message takes, in nanoseconds.
+    pub work_ns: Option<u64>,
+}
+
+impl Default for Workload {
+    /// Round trips of 128 bytes between two processes that trust each other, as fast as they go.
+    fn default() -> Self {
+        Workload {
+            pattern: Pattern::RoundTrip,
+            size_bytes: 128,
+            ask_bytes: None,
+            interval_ns: None,
+            objective: Objective::Latency,
+            slo: None,
+            boundaries: vec![Boundary::Process],
+            languages: Vec::new(),
+            consumers: 1,
+            needs: Vec::new(),
+            trust: Trust::Mutual,
+            accept_shared_memory: false,
+            spin: false,
+            work_ns: None,
+        }
+    }
+}
+
+impl Workload {
+    /// What is measured of a row: this very workload, or as fast as it goes where throughput is what counts.
+    pub fn case(&self, mechanism: &str, wait: Wait, placement: Placement) -> Case {
+        let interval_ns = self.interval_ns.filter(|_| self.objective != Objective::Throughput);
+        Case {
+            pace: interval_ns.map_or(Pace::Closed, Pace::Every),
+            ..self.closed_case(mechanism, wait, self.size_bytes, placement)
+        }
+    }
+
+    /// The same messages of another size, each as soon as the one before it is done.
+    pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
+        Case {
+            pattern: self.pattern,
+            ask: self.ask_bytes.map(|size_bytes| Ask { size_bytes, by: None }),
+            ..Case::round_trip(mechanism, wait, size_bytes, placement)
+        }
+    }
+}
+
+/// A word of a fixed list, as it is typed and as it is recorded.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[$name] = &[$($name::$variant,)*];
+
+            /// The name in options and records.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)*
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidName;
+
+            fn from_str(text: &str) -> Result<Self, InvalidName> {
+                named($what, text, $name::ALL, $name::name)
+            }
+        }
+    };
+}
+
+words! {
+    /// What is to be best.
+    Objective, "objective" {
+        /// The median time of a message.
+        Latency = "latency",
+        /// Messages a second.
+        Throughput = "throughput",
+        /// Processor time of a message, over both processes.
+        Cpu = "cpu",
+        /// Least that users must do themselves.
+        Simplicity = "simplicity",
+    }
+}
+
+words! {
+    /// What lies between two processes.
+    Boundary, "boundary" {
+        /// One program that forks the other process and goes on without exec.
+        Fork = "fork",
+        /// Nothing: two programs of one user, which can hand descriptors to each other.
+        Process = "process",
+        /// They run as different users.
+        User = "user",
+        /// Each has its own System V objects and POSIX queues.
+        IpcNamespace = "ipc-namespace",
+        /// Each has its own process numbers.
+        PidNamespace = "pid-namespace",
+        /// Each has its own network devices, and its own loopback.
+        NetworkNamespace = "network-namespace",
+        /// Two containers: all of these namespaces and files of their own, but for a folder that both see.
+        Container = "container",
+        /// Two machines.
+        Host = "host",
+    }
+}
+
+words! {
+    /// What the mechanism must offer by itself.
+    Need, "need" {
+        /// A message arrives as one, whatever its size.
+        Boundaries = "boundaries",
+        /// A sender that is too fast waits.
+        BackPressure = "back-pressure",
+        /// What was sent stays when both processes have ended.
+        Persistence = "persistence",
+        /// Open files can be handed over with a message.
+        FdPassing = "fd-passing",
+        /// Who lives notices that the other has gone.
+        PeerDeath = "peer-death",
+    }
+}
+
+words! {
+    /// Whether the processes trust each other.
+    Trust, "trust" {
+        /// A fault of one may be a fault of both.
+        Mutual = "mutual",
+        /// Neither may be able to hurt the other.
+        None = "none",
+    }
+}
+
+words! {
+    /// What a process is written in.
+    Language, "language" {
+        /// C.
+        C = "c",
+        /// C++.
+        Cpp = "c++",
+        /// Rust.
+        Rust = "rust",
+        /// Go.
+        Go = "go",
+        /// Python, with what comes with it.
+        Python = "python",
+        /// Java.
+        Java = "java",
+        /// JavaScript, in Node.
+        Node = "node",
+    }
+}
+
+/// A percentile that must stay below a time: `p99<2ms`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Slo {
+    /// Which share of messages must be faster, 0 to 1.
+    pub quantile: f64,
+    /// Than this, in nanoseconds.
+    pub limit_ns: u64,
+}
+
+/// A service level objective that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no service level objective: write a percentile (p50, p90, p99 or p99.9) and a time, as in p99<2ms"
+)]
+pub struct InvalidSlo(String);
+
+/// The percentiles of which figures are kept.
+const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+
+impl Slo {
+    /// The percentile's name.
+    pub fn percentile(&self) -> &'static str {
+        PERCENTILES
+            .iter()
+            .find(|(_, quantile)| *quantile == self.quantile)
+            .map_or("percentile", |(name, _)| name)
+    }
+}
+
+impl FromStr for Slo {
+    type Err = InvalidSlo;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSlo> {
+        let invalid = || InvalidSlo(text.to_owned());
+        let (percentile, limit) = text.split_once('<').ok_or_else(invalid)?;
+        let known = PERCENTILES.iter().find(|(name, _)| *name == percentile.trim());
+        let (_, quantile) = known.ok_or_else(invalid)?;
+        let limit: Time = limit.trim().trim_start_matches('=').parse().map_err(|_| invalid())?;
+        Ok(Slo { quantile: *quantile, limit_ns: limit.0.as_nanos() as u64 })
+    }
+}
+
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}<{}", self.percentile(), Time(Duration::from_nanos(self.limit_ns)))
+    }
+}
+
+/// A workload as it was asked for, with what was known of every mechanism before anything was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// What was asked.
+    pub workload: Workload,
+    /// Rows that may be chosen.
+    pub candidates: Vec<Candidate>,
+    /// Rows that may not, and why.
+    pub excluded: Vec<Excluded>,
+    /// Where the roles run.
+    pub placement: Placement,
+    /// Trials of each row whose numbers are below this only say which rows are worth a longer look.
+    pub first_look_trials: u32,
+}
+
+impl Request {
+    /// The row of this mechanism and wait, if it may be chosen.
+    pub fn candidate(&self, mechanism: &str, wait: Wait) -> Option<&Candidate> {
+        self.candidates.iter().find(|row| row.mechanism == mechanism && row.wait == wait)
+    }
+}
+
+/// A row that may be chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How the receiver waits.
+    pub wait: Wait,
+    /// What its users must do themselves, with how much each weighs.
+    pub burdens: Vec<Burden>,
+    /// What its figures leave out for this workload.
+    pub caveats: Vec<String>,
+    /// What would exclude it.
+    pub falls_if: Vec<Fall>,
+    /// The largest message that a user's program may send with it on that machine; `None` is as large as memory allows.
+    pub max_size_bytes: Option<usize>,
+}
+
+/// Something that users of a mechanism must do themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Burden {
+    /// What it is.
+    pub what: String,
+    /// How much it weighs: 1 is a line or two, 3 a piece of work.
+    pub weight: u32,
+}
+
+/// A change of the workload that would exclude a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fall {
+    /// The change, as in `--trust none`.
+    pub change: String,
+    /// Why it would.
+    pub reason: String,
+}
+
+/// A row that may not be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Excluded {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How the receiver waits; `None` if it is all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Why.
+    pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_slo_is_a_percentile_and_a_time() {
+        let slo: Slo = "p99<2ms".parse().unwrap();
+        assert_eq!((slo.quantile, slo.limit_ns, slo.to_string().as_str()), (0.99, 2_000_000, "p99<2.00 ms"));
+        assert_eq!("p99.9 <= 150us".parse::<Slo>().unwrap().limit_ns, 150_000);
+        for text in ["", "p99", "99<2ms", "p98<1ms", "p99<", "p99<2", "p99>2ms", "<2ms"] {
+            assert!(text.parse::<Slo>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_read_back_as_written() {
+        for boundary in Boundary::ALL {
+            assert_eq!(boundary.name().parse(), Ok(*boundary));
+            assert_eq!(serde_json::to_string(boundary).unwrap(), format!("\"{boundary}\""));
+        }
+        let error = "tape".parse::<Boundary>().unwrap_err().to_string();
+        assert!(error.contains("no boundary is called 'tape'") && error.contains("container"), "{error}");
+    }
+}
