@@ -7,6 +7,7 @@
 pub mod bare_pair;
 mod board;
 mod both_ends;
+pub mod boundary;
 pub mod control;
 mod costs;
 pub mod count;

@@ -107,6 +107,11 @@ impl Session {
         }
     }
 
+    /// The run's own folder, which goes with it.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where the user wants files to be, if anywhere.
     pub(crate) fn file_folder(&self) -> Option<&Path> {
         self.options.file_folder.as_deref()

@@ -40,6 +40,11 @@ fn between_containers_nothing_is_taken_that_a_namespace_hides() {
     for hidden in ["posix-mq", "sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
         assert!(excluded.contains(&hidden), "{hidden} in {excluded:?}");
     }
+    // Not where the kernel lets nobody make namespaces.
+    if let [path, object, process, network] = list(&answer, "tried") {
+        assert_eq!(at(path, "failed"), &Value::Null, "{path}");
+        assert!([object, process, network].iter().all(|tried| at(tried, "failed").is_string()), "{answer:#}");
+    }
     let family = at(&answer, "choice.mechanism").as_str().unwrap_or_default();
     assert!(!family.ends_with("-shm") && !family.ends_with("-mq") && !family.is_empty(), "{answer:#}");
 }

@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::case::named;
-use crate::{Ask, Case, InvalidName, Pace, Pattern, Placement, Time, Wait};
+use crate::{Ask, Case, InvalidName, Pace, Pattern, Placement, Reach, Time, Wait};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -256,6 +256,8 @@ pub struct Request {
     pub candidates: Vec<Candidate>,
     /// Rows that may not, and why.
     pub excluded: Vec<Excluded>,
+    /// What a process across the boundary was seen to reach on this machine; empty where nothing was tried.
+    pub tried: Vec<Tried>,
     /// Where the roles run.
     pub placement: Placement,
     /// Trials of each row whose numbers are below this only say which rows are worth a longer look.
@@ -267,6 +269,15 @@ impl Request {
     pub fn candidate(&self, mechanism: &str, wait: Wait) -> Option<&Candidate> {
         self.candidates.iter().find(|row| row.mechanism == mechanism && row.wait == wait)
     }
+}
+
+/// Whether a process across the boundary got hold of what another one made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tried {
+    /// How things are found across it.
+    pub reach: Reach,
+    /// Why it was not reached; `None` if it was.
+    pub failed: Option<String>,
 }
 
 /// A row that may be chosen.

@@ -3,8 +3,8 @@
 use super::burdens::{burdens, caveats};
 use super::constraints::refusal;
 use furlong_model::{
-    Boundary, Candidate, Capabilities, Excluded, Fall, Limits, Placement, Request, Trust, Unavailable, Wait,
-    WaitKind, Workload,
+    Boundary, Candidate, Capabilities, Excluded, Fall, Limits, Placement, Reach, Request, Tried, Trust,
+    Unavailable, Wait, WaitKind, Workload,
 };
 
 /// A mechanism, or one way of waiting of a mechanism that waits inside, as this machine has it.
@@ -21,11 +21,12 @@ pub struct Offer<'a> {
 pub fn request(
     workload: Workload,
     offers: &[Offer<'_>],
+    tried: Vec<Tried>,
     placement: Placement,
     first_look_trials: u32,
 ) -> Request {
-    let mut request =
-        Request { workload, candidates: Vec::new(), excluded: Vec::new(), placement, first_look_trials };
+    let (candidates, excluded) = (Vec::new(), Vec::new());
+    let mut request = Request { workload, candidates, excluded, tried, placement, first_look_trials };
     let mut names: Vec<&str> = offers.iter().map(|offer| offer.promises.name).collect();
     names.dedup();
     for name in names {
@@ -37,7 +38,7 @@ pub fn request(
             });
             // Of what spins, the plainest: to yield is to let others in, which nobody asked for.
             let rows: Vec<_> = rows.filter(|(_, wait)| *wait != Wait::Yield).collect();
-            let judged = rows.iter().map(|(offer, wait)| judge(&request.workload, offer, *wait, placement));
+            let judged = rows.iter().map(|(offer, wait)| judge(&request, offer, *wait));
             let judged: Vec<_> = judged.collect();
             let usable = judged.iter().position(Result::is_ok);
             match usable {
@@ -59,17 +60,23 @@ pub fn request(
 }
 
 /// Why a row may not be chosen, if so: what it promises first, then what this machine allows.
-fn judge(workload: &Workload, offer: &Offer, wait: Wait, placement: Placement) -> Result<(), String> {
+fn judge(request: &Request, offer: &Offer, wait: Wait) -> Result<(), String> {
+    let Request { workload, tried, placement, .. } = request;
     let promises = offer.promises;
     if let Some(reason) = refusal(workload, promises, wait) {
         return Err(reason);
+    }
+    // Another address than that of the loopback, which was tried, may lead across.
+    let missed = tried.iter().filter(|tried| tried.reach == promises.reach && tried.reach != Reach::Network);
+    if let Some(why) = missed.filter_map(|tried| tried.failed.as_ref()).next() {
+        return Err(format!("tried here, and not reached: {why}"));
     }
     let limits = offer.here.as_ref().map_err(|why| match why.remedy.as_str() {
         "" => why.reason.clone(),
         remedy => format!("{}; {remedy}", why.reason),
     })?;
     // What would help furlong with a limit helps no other program, so the reason must do.
-    let case = workload.case(promises.name, wait, placement);
+    let case = workload.case(promises.name, wait, *placement);
     case.refusal(promises, limits).map_or(Ok(()), |why: Unavailable| Err(why.reason))
 }
 
@@ -107,7 +114,7 @@ mod tests {
     const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];
 
     fn asked(workload: Workload, offers: &[Offer]) -> Request {
-        request(workload, offers, Placement::OtherCore, 3)
+        request(workload, offers, Vec::new(), Placement::OtherCore, 3)
     }
 
     fn rows(request: &Request) -> Vec<String> {
@@ -136,6 +143,18 @@ mod tests {
         let found = asked(python, &offers);
         assert_eq!(rows(&found), ["memory/eventfd"]);
         assert_eq!(found.excluded, [], "one of its rows may be chosen");
+    }
+
+    #[test]
+    fn what_was_not_reached_when_it_was_tried_is_out() {
+        let path = Capabilities { name: "path", reach: Reach::FileSystem, ..promises() };
+        let network = Capabilities { name: "network", reach: Reach::Network, ..promises() };
+        let offers = [&path, &network].map(|promises| Offer { promises, here: Ok(Limits::none()) });
+        let failed = |reach| Tried { reach, failed: Some("it was not there".to_owned()) };
+        let tried = vec![failed(Reach::FileSystem), failed(Reach::Network)];
+        let found = request(Workload::default(), &offers, tried, Placement::OtherCore, 3);
+        assert_eq!(rows(&found), ["network/block"]);
+        assert!(found.excluded[0].reason.ends_with("it was not there"), "{:?}", found.excluded);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use flips::Flip;
 pub use ranked::{Ranked, SloVerdict};
 
 use crate::{Row, Run, Skipped, Summary, Verdict, summarise};
-use furlong_model::{Case, Excluded, Harness, Machine, Request, Trial, Wait, WaitKind, Workload};
+use furlong_model::{Case, Excluded, Harness, Machine, Request, Trial, Tried, Wait, WaitKind, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form of a [`Recommendation`].
@@ -54,6 +54,8 @@ pub struct Recommendation {
     pub found_corruption: bool,
     /// What was asked.
     pub workload: Workload,
+    /// What a process across the boundary was seen to reach on this machine.
+    pub tried: Vec<Tried>,
     /// What to take: of the best and those that tie with it, the one that leaves least to its users. `None` if nothing
     /// may serve.
     pub choice: Option<Ranked>,
@@ -136,6 +138,7 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
         partial: run.is_partial(),
         found_corruption: first.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
+        tried: request.tried.clone(),
         budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
         capacity_per_second: first_row.map(|row| row.exchange.per_second),
         simpler,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixture;
-use furlong_model::{Burden, Candidate, Fall, Objective, Outcome, Placement, Record, Slo};
+use furlong_model::{Burden, Candidate, Fall, Objective, Outcome, Placement, Reach, Record, Slo, Tried};
 
 /// A row of a made-up run: its name, its median in nanoseconds, and how much it leaves to its users.
 type Made = (&'static str, Wait, f64, u32);
@@ -47,6 +47,10 @@ pub(crate) fn records(workload: Workload, rows: &[Made]) -> Vec<Record> {
             wait: None,
             reason: "shared by a process and its fork alone".to_owned(),
         }],
+        tried: vec![
+            Tried { reach: Reach::FileSystem, failed: None },
+            Tried { reach: Reach::Network, failed: Some("the loopback there is another one".to_owned()) },
+        ],
         placement: Placement::OtherCore,
         first_look_trials: 3,
         workload: workload.clone(),

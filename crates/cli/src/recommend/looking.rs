@@ -1,9 +1,10 @@
 //! Measuring what may serve a workload: a first look at all of it, a longer one at what is worth it.
 
+use crate::output;
 use crate::performing::{Performed, Save, Surroundings, Venue};
 use furlong_analysis::{Offer, finalists, request, surroundings};
 use furlong_bench::plan::Plan;
-use furlong_bench::registry;
+use furlong_bench::{boundary, registry};
 use furlong_model::{Case, Pace, Placement, Record, Workload};
 use std::time::Duration;
 
@@ -30,7 +31,11 @@ pub fn measure(
         .iter()
         .map(|driver| Offer { promises: driver.capabilities, here: (driver.probe)() })
         .collect();
-    let request = request(workload, &offers, placement, FIRST_LOOK.0);
+    let tried = boundary::try_across(&workload.boundaries).unwrap_or_else(|error| {
+        output::tell(format_args!("furlong: the boundary was not tried: {error}"));
+        Vec::new()
+    });
+    let request = request(workload, &offers, tried, placement, FIRST_LOOK.0);
     let workload = request.workload.clone();
     let venue = Venue::enter(&drivers, around)?;
     let look = |cases: Vec<Case>, (trials, budget): (u32, Duration)| -> anyhow::Result<Plan> {

@@ -2,7 +2,7 @@
 
 use super::super::text::{format_count, listed, plain, three_digits};
 use crate::{Alternative, Budget, BudgetKind, Flip, Ranked, Recommendation, SloVerdict};
-use furlong_model::{Boundary, Objective, Pattern, Trust, Workload, format_bytes, format_ns};
+use furlong_model::{Boundary, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns};
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 6;
@@ -48,6 +48,31 @@ pub(super) fn asked(workload: &Workload) -> String {
     }
     let more = if more.is_empty() { String::new() } else { format!("; {}", more.join(", ")) };
     format!("Asked: {what}{rate}, for {objective}{more}.")
+}
+
+/// What a process beyond the boundary was seen to reach.
+pub(super) fn tried(recommendation: &Recommendation) -> Option<String> {
+    let word = |reach: Reach| match reach {
+        Reach::IpcNamespace => "a System V object by its number",
+        Reach::PidNamespace => "a process by its number",
+        Reach::Network => "an address of the loopback",
+        Reach::Fork | Reach::Descriptor | Reach::FileSystem => {
+            "a UNIX socket by its path, and so descriptors"
+        }
+    };
+    let (reached, missed): (Vec<&Tried>, Vec<&Tried>) =
+        recommendation.tried.iter().partition(|tried| tried.failed.is_none());
+    let words = |tried: &[&Tried]| match tried {
+        [] => "nothing".to_owned(),
+        some => some.iter().map(|tried| word(tried.reach)).collect::<Vec<_>>().join("; "),
+    };
+    (!recommendation.tried.is_empty()).then(|| {
+        format!(
+            "Tried here, from a process in namespaces of its own: reached {}; not reached: {}.",
+            words(&reached),
+            words(&missed)
+        )
+    })
 }
 
 /// The answer, in a line.

@@ -21,6 +21,9 @@ pub fn recommendation_table(recommendation: &Recommendation, style: Style) -> St
     }
     text += &noise(&recommendation.noise, style);
     text += &format!("\n{}\n", wrap(&prose::asked(&recommendation.workload), style.width, 2));
+    if let Some(line) = prose::tried(recommendation) {
+        text += &format!("{}\n", wrap(&line, style.width, 2));
+    }
     let heading = prose::heading(recommendation);
     let reasons = prose::reasons(recommendation).into_iter().map(|line| bullet(&line, style));
     text += &titled(&heading, reasons, style);
