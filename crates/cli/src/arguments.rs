@@ -1,7 +1,9 @@
 //! What can be typed behind `furlong`.
 
+mod export;
 mod recommend;
 
+pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use recommend::{RecommendOptions, WorkloadOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -37,10 +39,16 @@ pub enum Verb {
     Recommend(Box<RecommendOptions>),
     /// Compare saved runs row by row, and say what is better, worse or the same
     Compare(CompareOptions),
+    /// Turn saved runs into what other programs read: CSV, JSON, Markdown, OpenMetrics
+    Export(ExportOptions),
     /// Show every mechanism and what it promises
     List(ListOptions),
     /// Say whether this machine is fit to measure, and find what dead runs have left
     Doctor(DoctorOptions),
+    /// Print what a shell completes this command by
+    Completions(CompletionsOptions),
+    /// Print a page of the manual
+    Man(ManOptions),
 }
 
 const QUICK_EXAMPLES: &str = "Examples:

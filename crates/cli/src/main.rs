@@ -8,7 +8,9 @@ mod count;
 mod doctor;
 mod exit;
 mod explain;
+mod export;
 mod list;
+mod manual;
 mod measure;
 mod output;
 mod performing;
@@ -18,6 +20,7 @@ mod replay;
 mod saved;
 mod saving;
 mod selection;
+mod writing;
 
 use anyhow::Context;
 use arguments::{Arguments, Verb};
@@ -72,7 +75,10 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Replay(options)) => replay::replay(&options),
         Some(Verb::Recommend(options)) => recommend::recommend(&options),
         Some(Verb::Compare(options)) => compare::compare(&options),
+        Some(Verb::Export(options)) => export::export(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
+        Some(Verb::Completions(options)) => manual::completions(&options),
+        Some(Verb::Man(options)) => manual::man(&options),
     }
 }

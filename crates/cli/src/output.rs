@@ -1,9 +1,12 @@
 //! Writing results to stdout, and words about them to stderr.
 
+use crate::exit::Usage;
+use crate::writing;
 use anyhow::Context;
 use furlong_analysis::render::Style;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
+use std::path::Path;
 
 /// Writes a result. A reader that has seen enough and left (`| head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -11,6 +14,17 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write the result to stdout"),
+    }
+}
+
+/// Writes a result to a file in the place of what is there, or to stdout.
+pub fn deliver(text: &str, file: Option<&Path>) -> anyhow::Result<()> {
+    match file {
+        None => print(text),
+        Some(path) if path.is_dir() => {
+            Err(Usage(format!("-o {}: that is a folder; name a file in it", path.display())).into())
+        }
+        Some(path) => writing::replace(path, text.as_bytes()),
     }
 }
 

@@ -57,6 +57,14 @@ pub fn find(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     Ok(found)
 }
 
+/// The same, or the newest run where nothing is named.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_or_last(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
+    if words.is_empty() { find(&["@last".to_owned()]) } else { find(words) }
+}
+
 /// What a word stands for.
 enum Named {
     One(SavedRun),

@@ -119,12 +119,20 @@ const COLUMNS: [Column; 55] = [
 ///
 /// A case that lost some of its trials is in both parts: once with its figures, once with the reason.
 pub fn csv(summary: &Summary) -> String {
+    sheet([header().collect()].into_iter().chain(lines(summary)))
+}
+
+/// The names of all columns.
+pub(super) fn header() -> impl Iterator<Item = String> {
+    COLUMNS.iter().map(|(name, _)| (*name).to_owned())
+}
+
+/// The cells of every line.
+pub(super) fn lines(summary: &Summary) -> impl Iterator<Item = Vec<String>> {
     let rows = summary.rows.iter().map(|row| Line { case: &row.case, row: Some(row), skipped: None });
     let skipped =
         summary.skipped.iter().map(|entry| Line { case: &entry.case, row: None, skipped: Some(entry) });
-    let header = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let cells = |line: Line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect();
-    sheet([header].into_iter().chain(rows.chain(skipped).map(cells)))
+    rows.chain(skipped).map(|line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect())
 }
 
 /// Lines of equally many cells, quoted where they must be.

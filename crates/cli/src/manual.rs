@@ -1,0 +1,59 @@
+//! `furlong completions` and `furlong man`: what shells and the manual know of the command, from its own definition.
+
+use crate::arguments::{Arguments, CompletionsOptions, ManOptions};
+use crate::exit::{Outcome, Usage};
+use crate::{output, writing};
+use anyhow::Context;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+/// Prints what a shell completes by.
+pub fn completions(asked: &CompletionsOptions) -> anyhow::Result<Outcome> {
+    let mut script = Vec::new();
+    clap_complete::generate(asked.shell, &mut command(), "furlong", &mut script);
+    output::print(&String::from_utf8(script).context("the completions are no text")?)?;
+    Ok(Outcome::Done)
+}
+
+/// Prints a page of the manual, or writes all of them.
+pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
+    let command = command();
+    if let (true, Some(folder)) = (asked.all, &asked.output) {
+        for (name, page) in pages(&command)? {
+            writing::replace(&folder.join(format!("{name}.1")), page.as_bytes())?;
+        }
+        return Ok(Outcome::Done);
+    }
+    let wanted = asked.verb.as_ref().map_or_else(|| "furlong".to_owned(), |verb| format!("furlong-{verb}"));
+    let pages = pages(&command)?;
+    let Some((_, page)) = pages.iter().find(|(name, _)| *name == wanted) else {
+        let verbs: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
+        let verb = asked.verb.as_deref().unwrap_or_default();
+        return Err(Usage(format!("no verb is called '{verb}'; there are: {}", verbs.join(", "))).into());
+    };
+    output::deliver(page, asked.output.as_deref())?;
+    Ok(Outcome::Done)
+}
+
+/// The command as it is typed.
+fn command() -> Command {
+    let mut command = Arguments::command();
+    command.build();
+    command
+}
+
+/// The name and text of every page: the command's, and one a verb.
+fn pages(command: &Command) -> anyhow::Result<Vec<(String, String)>> {
+    let own = ("furlong".to_owned(), command.clone());
+    let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").map(|verb| {
+        let name = format!("furlong-{}", verb.get_name());
+        (name, verb.clone().version(env!("CARGO_PKG_VERSION")))
+    });
+    [own].into_iter().chain(verbs).map(|(name, command)| Ok((name, page(command)?))).collect()
+}
+
+fn page(command: Command) -> anyhow::Result<String> {
+    let mut page = Vec::new();
+    Man::new(command).manual("furlong").render(&mut page).context("cannot write a page of the manual")?;
+    String::from_utf8(page).context("the page is no text")
+}
