@@ -141,3 +141,40 @@ fn a_saved_run_holds_the_workload() {
     assert!(again.stderr.contains("is there already"), "{}", again.stderr);
     assert_eq!((place.records("asked", "request"), place.records("asked", "end")), (1, 1));
 }
+
+#[test]
+fn a_row_is_printed_as_a_program_without_measuring() {
+    let place = Place::new();
+    for (language, row, begins) in [
+        ("c", "unix-seqpacket/block", "/*\n * unix-seqpacket/block: "),
+        ("rust", "posix-shm/futex", "//! posix-shm/futex: "),
+        ("python", "pipe/block", "#!/usr/bin/env python3\n# pipe/block: "),
+    ] {
+        let words = ["recommend", "--size", "100", "--emit", language, "--row", row];
+        let output = place.run(words).expect_code(0);
+        assert!(output.stdout.starts_with(begins), "{}", output.stdout);
+        assert!(output.stderr.contains("keep it as pair."), "{}", output.stderr);
+    }
+    assert!(place.all_saved().is_empty());
+    for (row, expected) in [
+        ("pipe", "a row is a mechanism and a wait"),
+        ("pipe/tape", "no wait is called 'tape'"),
+        ("posix-shm/futex", "posix-semaphore"),
+        ("pigeon/block", "pigeon"),
+    ] {
+        let output = place.run(["recommend", "--emit", "python", "--size", "9", "--row", row]).expect_code(2);
+        assert!(output.stderr.contains(expected) && output.stdout.is_empty(), "{}", output.stderr);
+    }
+    place.run(["recommend", "--row", "pipe/block"]).expect_code(2);
+    place.run(["recommend", "--emit", "c", "--format", "json"]).expect_code(2);
+}
+
+#[test]
+fn the_choice_is_printed_beside_the_reasons_for_it() {
+    let words = "recommend --size 100 --emit python --within 2s --no-save --no-progress";
+    let output = Place::new().run(words.split(' ')).expect_code(0);
+    let choice = output.stderr.lines().find_map(|line| line.strip_prefix("Take ")).expect("a choice");
+    let header = output.stdout.lines().nth(1).unwrap_or_default();
+    assert!(header.starts_with(&format!("# {choice}: ")), "{header}");
+    assert!(!output.stderr.contains("/futex  "), "what Python cannot do is no candidate: {}", output.stderr);
+}

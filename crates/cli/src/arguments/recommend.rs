@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use furlong_model::{
     Boundary, ByteSize, Language, Need, Objective, Pattern, Placement, Rate, Slo, Time, Trust,
 };
+use furlong_programs::Language as Printed;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -21,6 +22,10 @@ Examples:
   furlong recommend --size 256 --spin --work 5us  may waiting keep a processor busy, and does it pay?
   furlong recommend --workload frames.toml --format json
                                                  the same options in a file, the answer for programs
+  furlong recommend --size 4KiB --boundary user --emit c > pair.c
+                                                 the choice as a program to begin with
+  furlong recommend --size 4KiB --emit python --row unix-seqpacket/block
+                                                 the program of a row, without measuring
 
 Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 3 the objective (--slo) does not hold, 5 unfit machine
 under --strict, 7 nothing here may serve this workload, 130/143 interrupted.";
@@ -82,6 +87,12 @@ pub struct RecommendOptions {
     /// A file with these options by name, as in size = "4MiB"; what is typed counts before what is in it
     #[arg(long = "workload", value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// Print a minimal program pair for the choice to stdout, and the recommendation to stderr
+    #[arg(long, value_name = "LANGUAGE", conflicts_with = "format", value_parser = words(&Printed::ALL, Printed::name))]
+    pub emit: Option<Printed>,
+    /// Print the program of this row, as in pipe/block, and measure nothing
+    #[arg(long, value_name = "ROW", requires = "emit")]
+    pub row: Option<String>,
     /// Where the processes run: other-core, same-core, or two processors as 0:1
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub place: Placement,

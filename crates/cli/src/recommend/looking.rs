@@ -1,11 +1,13 @@
 //! Measuring what may serve a workload: a first look at all of it, a longer one at what is worth it.
 
+use super::emitting;
 use crate::output;
 use crate::performing::{Performed, Save, Surroundings, Venue};
 use furlong_analysis::{Offer, finalists, request, surroundings};
 use furlong_bench::plan::Plan;
 use furlong_bench::{boundary, registry};
 use furlong_model::{Case, Pace, Placement, Record, Workload};
+use furlong_programs::Language;
 use std::time::Duration;
 
 /// Trials of each row at the first look, and time measured in each.
@@ -17,11 +19,11 @@ const TRIALS: u32 = 9;
 /// Messages that a trial at a rate should have.
 const MESSAGES: u64 = 40;
 
-/// Measures what may serve the workload, the best of it for about as long as `within` says, and gives the run.
+/// Measures what may serve the workload, and has a program if one is to be `printed`: the best of it for about as long as `within` says, and gives the run.
 pub fn measure(
-    workload: Workload,
-    placement: Placement,
-    within: Duration,
+    mut workload: Workload,
+    printed: Option<Language>,
+    (placement, within): (Placement, Duration),
     around: Surroundings,
     save: Save,
 ) -> anyhow::Result<Performed> {
@@ -35,7 +37,13 @@ pub fn measure(
         output::tell(format_args!("furlong: the boundary was not tried: {error}"));
         Vec::new()
     });
-    let request = request(workload, &offers, tried, placement, FIRST_LOOK.0);
+    let languages =
+        printed.map(Language::of_process).filter(|language| !workload.languages.contains(language));
+    workload.languages.extend(languages);
+    let mut request = request(workload, &offers, tried, placement, FIRST_LOOK.0);
+    if let Some(language) = printed {
+        emitting::keep_printable(&mut request, language);
+    }
     let workload = request.workload.clone();
     let venue = Venue::enter(&drivers, around)?;
     let look = |cases: Vec<Case>, (trials, budget): (u32, Duration)| -> anyhow::Result<Plan> {

@@ -1,6 +1,7 @@
 //! `furlong recommend`: what to take for a workload.
 
 mod asking;
+mod emitting;
 mod file;
 mod looking;
 
@@ -17,20 +18,35 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
         return Err(Usage("--place one-process: a recommendation is for two processes".to_owned()).into());
     }
     let workload = workload(asked)?;
+    if let (Some(language), Some(row)) = (asked.emit, &asked.row) {
+        return emitting::print_row(row, &workload, language);
+    }
     let save = match (&asked.save, asked.no_save) {
         (Some(name), _) => Save::Named(name.clone()),
         (None, false) => Save::Dated,
         (None, true) => Save::Not,
     };
-    let performed =
-        looking::measure(workload, asked.place, asked.within.0, Surroundings::from(&asked.common), save)?;
+    let performed = looking::measure(
+        workload,
+        asked.emit,
+        (asked.place, asked.within.0),
+        Surroundings::from(&asked.common),
+        save,
+    )?;
     let Some(recommendation) = judge(&performed.run) else {
         anyhow::bail!("the run has no workload in it: this is a fault of furlong; please report it");
     };
-    output::print(&match asked.format {
+    let shown = match asked.format {
         ListFormat::Table => render::recommendation_table(&recommendation, output::style()),
         ListFormat::Json => render::recommendation_json(&recommendation),
-    })?;
+    };
+    match asked.emit {
+        None => output::print(&shown)?,
+        Some(language) => {
+            output::tell(format_args!("{}", shown.trim_end()));
+            emitting::print_choice(&recommendation, language)?;
+        }
+    }
     let failed = recommendation.found_corruption;
     let strict = asked.strict.then_some(recommendation.noise.level);
     let outcome = performed.conclude_with(failed, false, Demands { require: false, strict });

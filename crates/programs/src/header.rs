@@ -1,0 +1,137 @@
+//! The comment at the top of a program: what it is, how to build and run it, what it handles and what it does not.
+
+use crate::Language;
+use crate::mechanisms::Recipe;
+use furlong_model::{Pattern, Wait, format_bytes};
+
+/// Columns of a program's comment, without its marks.
+const WIDTH: usize = 96;
+
+/// What is asked for, and what answers it.
+pub(crate) struct About<'a> {
+    pub mechanism: &'a str,
+    pub wait: Wait,
+    pub pattern: Pattern,
+    pub size_bytes: usize,
+    pub language: Language,
+    pub recipe: &'a Recipe,
+    pub build: Option<&'a str>,
+    pub run: &'a [String],
+}
+
+/// The words of `text` in lines, each but the first behind as many blanks as `label` has letters.
+fn wrapped(label: &str, text: &str) -> Vec<String> {
+    let mut lines = vec![label.to_owned()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut();
+        match last {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                if !line.ends_with(' ') && !line.is_empty() {
+                    line.push(' ');
+                }
+                line.push_str(word);
+            }
+            _ => lines.push(" ".repeat(label.chars().count()) + word),
+        }
+    }
+    lines
+}
+
+impl About<'_> {
+    fn what(&self) -> String {
+        let size = format_bytes(self.size_bytes);
+        let messages = match self.pattern {
+            Pattern::OneWay => format!("messages of {size} one way"),
+            Pattern::RoundTrip => format!("messages of {size} there and back"),
+            Pattern::Request => format!("short questions, and answers of {size}"),
+        };
+        format!("{}/{}: {}; {messages}.", self.mechanism, self.wait, self.recipe.is)
+    }
+
+    fn handles(&self) -> String {
+        let recipe = self.recipe;
+        let mut handled = vec![match (recipe.has("sockets"), recipe.has("memory") || recipe.has("meets")) {
+            (_, true) => "a peer that dies or stays silent (its end is seen on a socket)",
+            (true, _) => "a peer that dies or stays silent",
+            _ => "a peer that dies",
+        }];
+        if recipe.has("roles") {
+            handled.push("either end started first");
+        }
+        if recipe.has("cleans") {
+            handled.push(
+                "names that a killed run has left, and their removal at the end, on an error and on a signal",
+            );
+        }
+        if !recipe.has("memory") {
+            handled.push("interrupted calls");
+        }
+        if !recipe.has("boundaries") && !recipe.has("memory") && !recipe.has("meets") {
+            handled.push("partial reads and writes");
+        }
+        handled.push("messages that are not what was sent");
+        handled.join(", ") + "."
+    }
+
+    fn leaves(&self) -> String {
+        let mut left = vec!["more than one peer at a time", "what your messages mean"];
+        if self.wait == Wait::Spin {
+            left.push("a processor for each end, which it keeps busy");
+        }
+        if self.recipe.has("memory") {
+            left.push("more than one message under way (a ring of slots)");
+        }
+        left.join(", ") + "."
+    }
+
+    fn needs(&self) -> &'static str {
+        match (self.language, self.wait) {
+            (Language::C, _) => "Linux and the GNU C library",
+            (Language::Rust, _) => "Linux with the GNU C library 2.34 (x86-64 or AArch64), Rust 1.84",
+            (Language::Python, Wait::Eventfd) => "Linux, Python 3.10 (os.eventfd)",
+            (Language::Python, _) => "Linux, Python 3.9",
+        }
+    }
+
+    fn how_to_run(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.run.iter().map(|run| format!("        {run} [COUNT]")).collect();
+        lines[0].replace_range(..8, "Run:    ");
+        if self.recipe.has("roles") {
+            let variable = match self.recipe.has("cleans") || self.recipe.has("meets") {
+                true => "PAIR_NAME in the environment names the pair, if there is to be more than one.",
+                false => "PAIR_PORT in the environment is the port, if there is to be more than one pair.",
+            };
+            let hint = "in two terminals, in any order, with the same COUNT of messages (10).";
+            lines.extend([format!("        {hint}"), format!("        {variable}")]);
+        } else {
+            lines.push("        It starts both ends. COUNT is the number of messages (10).".to_owned());
+        }
+        lines
+    }
+
+    /// Its lines, without the language's marks.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = wrapped("", &self.what());
+        lines.push(String::new());
+        lines.extend(self.build.map(|build| format!("Build:  {build}")));
+        lines.extend(self.how_to_run());
+        lines.push(String::new());
+        lines.extend(wrapped("Handles: ", &self.handles()));
+        lines.extend(wrapped("Leaves to you: ", &self.leaves()));
+        lines.extend(wrapped("Limits: ", &self.recipe.limits));
+        lines.push(format!("Needs: {}.", self.needs()));
+        lines
+    }
+
+    /// The comment.
+    pub(crate) fn text(&self) -> String {
+        let (open, mark, close) = match self.language {
+            Language::C => ("/*\n", " * ", "\n */"),
+            Language::Rust => ("", "//! ", ""),
+            Language::Python => ("#!/usr/bin/env python3\n", "# ", ""),
+        };
+        let lines: Vec<_> =
+            self.lines().iter().map(|line| format!("{mark}{line}").trim_end().to_owned()).collect();
+        format!("{open}{}{close}", lines.join("\n"))
+    }
+}

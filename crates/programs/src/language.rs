@@ -1,0 +1,67 @@
+//! The languages that programs are printed in: some of those that processes are written in.
+
+use furlong_model::InvalidName;
+use std::{fmt, str::FromStr};
+
+/// A language of programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Language {
+    /// C11 with the GNU library.
+    C,
+    /// Rust, one file for `rustc`, with nothing but its standard library.
+    Rust,
+    /// Python 3 with its standard library.
+    Python,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Language; 3] = [Language::C, Language::Rust, Language::Python];
+
+    /// The name in options.
+    pub const fn name(self) -> &'static str {
+        self.of_process().name()
+    }
+
+    /// What a process is written in that is made of such a program.
+    pub const fn of_process(self) -> furlong_model::Language {
+        match self {
+            Language::C => furlong_model::Language::C,
+            Language::Rust => furlong_model::Language::Rust,
+            Language::Python => furlong_model::Language::Python,
+        }
+    }
+
+    /// The name in sentences.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Language::C => "C",
+            Language::Rust => "Rust",
+            Language::Python => "Python",
+        }
+    }
+
+    /// How its source files' names end.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Language::C => "c",
+            Language::Rust => "rs",
+            Language::Python => "py",
+        }
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Language {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let found = Language::ALL.into_iter().find(|language| language.name() == text);
+        found.ok_or_else(|| InvalidName::new("language", text, Language::ALL.map(Language::name)))
+    }
+}

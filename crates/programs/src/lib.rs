@@ -1,0 +1,68 @@
+//! A minimal correct pair of programs for each mechanism, in C, Rust and Python.
+//!
+//! Floor 1: text alone. Nothing here runs, measures or asks the operating system. What the mechanisms are made of is in
+//! `templates/mechanisms.toml`, and the programs' text in `templates/`, in pieces that several share.
+#![forbid(unsafe_code)]
+
+mod header;
+mod language;
+mod mechanisms;
+mod pieces;
+mod render;
+
+pub use language::Language;
+
+use furlong_model::{Pattern, Wait};
+
+/// One source file that holds both ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The file's text.
+    pub text: String,
+    /// The file's name, such as `pair.c`.
+    pub file_name: String,
+    /// The command that compiles it; `None` if nothing needs to be.
+    pub build: Option<String>,
+    /// The commands that run it: one for each end, the one that serves or receives first, or one alone if the
+    /// program starts both ends by itself. Each takes the number of messages as one more argument.
+    pub run: Vec<String>,
+}
+
+/// Why there is no program, and what is near.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoProgram(String);
+
+impl NoProgram {
+    pub(crate) fn new(why: impl Into<String>) -> Self {
+        NoProgram(why.into())
+    }
+}
+
+/// The program that exchanges messages of `size_bytes` by `mechanism` and waits by `wait`.
+///
+/// Of a request, `size_bytes` is the size of the answer.
+///
+/// # Errors
+/// That there is none, why, and what is near.
+pub fn program(
+    mechanism: &str,
+    wait: Wait,
+    pattern: Pattern,
+    size_bytes: usize,
+    language: Language,
+) -> Result<Program, NoProgram> {
+    let recipe = mechanisms::recipe(mechanism, wait, pattern, size_bytes, language)?;
+    render::render(mechanism, wait, pattern, size_bytes, language, recipe)
+}
+
+/// Every mechanism with each of its waits for which there is a program in `language`.
+pub fn supported(language: Language) -> impl Iterator<Item = (&'static str, Wait)> {
+    mechanisms::recipes()
+        .flat_map(move |(mechanism, recipe)| recipe.waits(language).map(move |wait| (mechanism, wait)))
+}
+
+/// Every mechanism that this crate knows, with a program or with a reason why there is none.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    mechanisms::recipes().map(|(mechanism, _)| mechanism)
+}

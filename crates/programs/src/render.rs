@@ -1,0 +1,243 @@
+//! From templates to a program's text.
+
+use crate::header::About;
+use crate::mechanisms::Recipe;
+use crate::{Language, NoProgram, Program, pieces};
+use furlong_model::{Pattern, Wait};
+use minijinja::{Environment, UndefinedBehavior, Value};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The files of templates, by the names that they use for each other.
+macro_rules! templates {
+    ($($path:literal),* $(,)?) => {
+        [$(($path, include_str!(concat!("../templates/", $path, ".jinja")))),*]
+    };
+}
+
+static TEMPLATES: &[(&str, &str)] = &templates![
+    "c/base.c",
+    "c/choose_paths.c",
+    "c/fifo.c",
+    "c/folder.c",
+    "c/helpers.c",
+    "c/memory.c",
+    "c/messages.c",
+    "c/pages.c",
+    "c/pair.c",
+    "c/posix_queue.c",
+    "c/socket.c",
+    "c/stream.c",
+    "c/sysv_queue.c",
+    "python/base.py",
+    "python/fifo.py",
+    "python/helpers.py",
+    "python/memory.py",
+    "python/messages.py",
+    "python/pages.py",
+    "python/pair.py",
+    "python/posix_queue.py",
+    "python/socket.py",
+    "python/stream.py",
+    "python/sysv_queue.py",
+    "rust/base.rs",
+    "rust/fifo.rs",
+    "rust/folder.rs",
+    "rust/helpers.rs",
+    "rust/memory.rs",
+    "rust/messages.rs",
+    "rust/pages.rs",
+    "rust/pair.rs",
+    "rust/posix_queue.rs",
+    "rust/socket.rs",
+    "rust/stream.rs",
+    "rust/sysv_queue.rs",
+];
+
+static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    // A trait that a mechanism lacks is false.
+    environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text)?;
+    }
+    Ok(environment)
+});
+
+/// What the short message of a request has at most.
+const ASK_BYTES: usize = 8;
+
+/// What all messages in a POSIX queue have together at most, and how many they are: a user's queues share a limit.
+const QUEUE_BYTES: usize = 128 << 10;
+const QUEUE_DEPTH: usize = 8;
+
+/// What the templates are told.
+fn context(
+    mechanism: &str,
+    wait: Wait,
+    pattern: Pattern,
+    size_bytes: usize,
+    recipe: &Recipe,
+) -> BTreeMap<String, Value> {
+    let one_way = pattern == Pattern::OneWay;
+    let request = pattern == Pattern::Request;
+    let words =
+        if one_way { ["receive", "send", "receive", "send_all"] } else { ["serve", "ask", "serve", "ask"] };
+    let mut known: BTreeMap<String, Value> = BTreeMap::new();
+    let mut say = |name: &str, value: Value| known.insert(name.to_owned(), value);
+    recipe.traits.iter().for_each(|name| drop(say(name, true.into())));
+    say("mechanism", mechanism.into());
+    say(if wait == Wait::PosixSemaphore { "semaphore" } else { wait.name() }, true.into());
+    say("one_way", one_way.into());
+    say("request", request.into());
+    say("message_bytes", size_bytes.into());
+    say("ask_bytes", ASK_BYTES.min(size_bytes).into());
+    say("ask_name", if request { "ASK_BYTES" } else { "MESSAGE_BYTES" }.into());
+    // Datagrams are cut off where there is no room; one byte more tells.
+    say("room", if recipe.has("boundaries") { "MESSAGE_BYTES + 1" } else { "MESSAGE_BYTES" }.into());
+    say("depth", (QUEUE_BYTES / size_bytes).clamp(1, QUEUE_DEPTH).into());
+    for (name, word) in ["first", "second", "serve_function", "ask_function"].into_iter().zip(words) {
+        say(name, word.into());
+    }
+    known
+}
+
+/// The commands that build and run a program whose text is `text`.
+fn commands(
+    text: &str,
+    pattern: Pattern,
+    language: Language,
+    recipe: &Recipe,
+) -> (Option<String>, Vec<String>) {
+    let build = match language {
+        Language::C => {
+            // The first is for semaphores, the second for C libraries before glibc 2.34.
+            let threads = if pieces::mentions(text, "sem_init(") { " -pthread" } else { "" };
+            let realtime = ["mq_open(", "shm_open("].iter().any(|call| pieces::mentions(text, call));
+            let realtime = if realtime { " -lrt" } else { "" };
+            Some(format!("cc -std=c11 -O2 -Wall -Wextra{threads} pair.c -o pair{realtime}"))
+        }
+        Language::Rust => Some("rustc --edition 2021 -O pair.rs".to_owned()),
+        Language::Python => None,
+    };
+    let start = if language == Language::Python { "python3 pair.py" } else { "./pair" };
+    let roles: &[&str] = match (recipe.has("roles"), pattern) {
+        (false, _) => &[],
+        (true, Pattern::OneWay) => &[" receive", " send"],
+        (true, _) => &[" serve", " ask"],
+    };
+    let run = match roles {
+        [] => vec![start.to_owned()],
+        roles => roles.iter().map(|role| format!("{start}{role}")).collect(),
+    };
+    (build, run)
+}
+
+/// The program of a recipe.
+pub(crate) fn render(
+    mechanism: &str,
+    wait: Wait,
+    pattern: Pattern,
+    size_bytes: usize,
+    language: Language,
+    recipe: &Recipe,
+) -> Result<Program, NoProgram> {
+    let broken = |error: &dyn std::fmt::Display| {
+        NoProgram::new(format!("the templates of {mechanism} in {} are broken: {error}", language.title()))
+    };
+    let environment = ENVIRONMENT.as_ref().map_err(|error| broken(error))?;
+    let context = context(mechanism, wait, pattern, size_bytes, recipe);
+    let (folder, ending) = (language.name(), language.ending());
+    let file = |name: &str| {
+        let template = environment.get_template(&format!("{folder}/{name}.{ending}"));
+        template.and_then(|template| template.render(&context)).map_err(|error| broken(&format!("{error:#}")))
+    };
+    let body = file(&recipe.template)?;
+    let helpers = pieces::used(&file("helpers")?, &body);
+    let (build, run) = commands(&body, pattern, language, recipe);
+    let about =
+        About { mechanism, wait, pattern, size_bytes, language, recipe, build: build.as_deref(), run: &run };
+    let gap = if language == Language::Python { 2 } else { 1 };
+    let body = body.replace("@helpers@", &helpers.join(&"\n".repeat(gap + 1)));
+    let text = with_imports(&body, language).replace("@header@", &about.text());
+    let text = pieces::tidied(&text, gap);
+    Ok(Program { text, file_name: format!("pair.{ending}"), build, run })
+}
+
+/// With what the language wants to be named before it is used.
+fn with_imports(text: &str, language: Language) -> String {
+    match language {
+        Language::C => {
+            let headers = pieces::named(include_str!("../templates/c/includes.txt"), text);
+            let lines: Vec<_> = headers.iter().map(|header| format!("#include <{header}>")).collect();
+            text.replace("@includes@", &lines.join("\n"))
+        }
+        Language::Rust => {
+            let functions =
+                pieces::used(include_str!("../templates/rust/functions.rs.jinja"), text).join("\n");
+            let items =
+                pieces::used(include_str!("../templates/rust/items.rs.jinja"), &format!("{functions}{text}"));
+            // A blank line before what is more than a line.
+            let spaced =
+                |item: &String| if item.starts_with("    ///") { format!("\n{item}") } else { item.clone() };
+            let items: Vec<_> = items.iter().map(spaced).collect();
+            let foreign = foreign_module(&items.join("\n"), &functions);
+            let known = pieces::named(include_str!("../templates/rust/uses.txt"), text);
+            text.replace("@foreign@", &foreign).replace("@uses@", &uses(&known))
+        }
+        Language::Python => {
+            let modules = pieces::named(include_str!("../templates/python/imports.txt"), text);
+            let lines: Vec<_> = modules.iter().map(|module| format!("import {module}")).collect();
+            text.replace("@imports@", &lines.join("\n"))
+        }
+    }
+}
+
+/// The module of what is the C library's, if anything is.
+fn foreign_module(items: &str, functions: &str) -> String {
+    if items.is_empty() && functions.is_empty() {
+        return String::new();
+    }
+    let functions = match functions {
+        "" => String::new(),
+        functions => format!("\n\n    unsafe extern \"C\" {{\n{functions}\n    }}"),
+    };
+    let types = ["c_char", "c_int", "c_long", "c_uint", "c_ulong", "c_void"];
+    let all = format!("{items}{functions}");
+    let used: Vec<_> = types.into_iter().filter(|name| pieces::mentions(&all, name)).collect();
+    let used = match used.as_slice() {
+        [] => String::new(),
+        [one] => format!("    use std::ffi::{one};\n\n"),
+        several => format!("    use std::ffi::{{{}}};\n\n", several.join(", ")),
+    };
+    format!(
+        "/// The C library's own, as it is on x86-64 and AArch64, so that this file needs nothing but rustc.\n\
+         mod c {{\n{used}{items}{functions}\n}}"
+    )
+}
+
+/// The `use` lines of these paths, which are in order, one for each module.
+fn uses(paths: &[&str]) -> String {
+    let mut modules: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (module, name) in paths.iter().filter_map(|path| path.rsplit_once("::")) {
+        modules.entry(module).or_default().push(name);
+    }
+    // A module that is named itself, and of which something is named as well, is `self` beside that.
+    for path in paths.iter().filter(|path| paths.iter().any(|other| other.starts_with(&format!("{path}::"))))
+    {
+        if let (Some((module, name)), true) = (path.rsplit_once("::"), modules.contains_key(path)) {
+            modules.entry(module).or_default().retain(|known| *known != name);
+            modules.entry(path).or_default().insert(0, "self");
+        }
+    }
+    modules.retain(|_, names| !names.is_empty());
+    let line = |(module, names): (&&str, &Vec<&str>)| match names.as_slice() {
+        [name] => format!("use {module}::{name};"),
+        names => format!("use {module}::{{{}}};", names.join(", ")),
+    };
+    // What is of the library's root stands last, as rustfmt has it.
+    let (root, others): (Vec<_>, Vec<_>) = modules.iter().partition(|(module, _)| !module.contains("::"));
+    others.into_iter().chain(root).map(line).collect::<Vec<_>>().join("\n")
+}

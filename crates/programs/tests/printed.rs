@@ -1,0 +1,132 @@
+//! What is printed, without running it: that there is a program wherever there should be, and that it looks like one
+//! that somebody has written.
+
+use furlong_mechanism::Mechanism;
+use furlong_mechanism::list::{Visitor, visit_all};
+use furlong_model::{Capabilities, Pattern, Wait};
+use furlong_programs::{Language, known, program, supported};
+
+#[derive(Default)]
+struct All(Vec<Capabilities>);
+
+impl Visitor for All {
+    fn visit<M: Mechanism>(&mut self) {
+        self.0.push(M::CAPABILITIES);
+    }
+}
+
+fn registry() -> Vec<Capabilities> {
+    let mut all = All::default();
+    visit_all(&mut all);
+    all.0
+}
+
+#[test]
+fn every_mechanism_with_data_has_a_program_or_a_reason() {
+    for promises in registry() {
+        let name = promises.name;
+        assert!(known().any(|known| known == name), "nobody has said anything about {name}");
+        let in_c = supported(Language::C).any(|(mechanism, _)| mechanism == name);
+        assert_eq!(in_c, !promises.notifies_only() && name != "null", "{name} in C");
+        for (wait, language) in
+            promises.waits.iter().flat_map(|wait| Language::ALL.map(|language| (*wait, language)))
+        {
+            let there = supported(language).any(|row| row == (name, wait));
+            match program(name, wait, Pattern::RoundTrip, 128, language) {
+                Ok(_) => assert!(there, "{name}/{wait} in {language}"),
+                Err(why) => {
+                    assert!(!there, "{name}/{wait} in {language}: {why}");
+                    assert!(why.to_string().contains(' '), "{name}/{wait} in {language}: {why}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_is_one_of_the_registry() {
+    let registry = registry();
+    for (mechanism, wait) in Language::ALL.into_iter().flat_map(supported) {
+        let there = |promises: &Capabilities| promises.name == mechanism && promises.waits.contains(&wait);
+        assert!(registry.iter().any(there), "{mechanism}/{wait}");
+    }
+}
+
+#[test]
+fn what_is_missing_has_a_reason_with_a_way_out() {
+    let why = |mechanism, wait, pattern, size_bytes, language| {
+        program(mechanism, wait, pattern, size_bytes, language).unwrap_err().to_string()
+    };
+    let both = Pattern::RoundTrip;
+    assert!(why("eventfd", Wait::Block, both, 8, Language::C).contains("carries no data"));
+    assert!(why("posix-shm", Wait::Eventfd, both, 8, Language::C).contains("memfd-shm/eventfd"));
+    assert!(why("posix-shm", Wait::Futex, both, 8, Language::Python).contains("posix-semaphore"));
+    assert!(why("process-vm", Wait::Spin, both, 8, Language::Python).contains("memfd-shm/posix-semaphore"));
+    assert!(why("pipe", Wait::Epoll, both, 8, Language::Rust).contains("block, spin"));
+    assert!(why("udp", Wait::Block, Pattern::OneWay, 8, Language::C).contains("unix-dgram"));
+    assert!(why("udp", Wait::Block, both, 65508, Language::C).contains("65507"));
+    assert!(why("pipe", Wait::Block, both, 0, Language::C).contains("1 byte"));
+    assert!(why("pigeon", Wait::Block, both, 8, Language::C).contains("pigeon"));
+}
+
+#[test]
+fn languages_read_back_as_written() {
+    for language in Language::ALL {
+        assert_eq!(language.name().parse(), Ok(language));
+    }
+    assert!("perl".parse::<Language>().is_err());
+}
+
+/// The text of every program, by what it is.
+fn every_text() -> Vec<(String, Language, String)> {
+    let rows =
+        Language::ALL.into_iter().flat_map(|language| supported(language).map(move |row| (row, language)));
+    let mut all = Vec::new();
+    for ((mechanism, wait), language) in rows {
+        for pattern in Pattern::ALL {
+            if let Ok(program) = program(mechanism, wait, pattern, 4096, language) {
+                all.push((format!("{mechanism}/{wait} {pattern} in {language}"), language, program.text));
+            }
+        }
+    }
+    assert!(all.len() > 250, "{}", all.len());
+    all
+}
+
+#[test]
+fn they_look_written_by_hand() {
+    for (what, language, text) in every_text() {
+        let gap = if language == Language::Python { "\n\n\n\n" } else { "\n\n\n" };
+        assert!(!text.contains(gap), "{what} has holes:\n{text}");
+        assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{what} ends in blank lines");
+        for line in text.lines() {
+            assert!(line.chars().count() <= 120, "{what} has a long line: {line}");
+            assert_eq!(line, line.trim_end(), "{what}");
+            assert!(!line.contains('\t'), "{what}: {line}");
+            assert!(!line.contains("{%") && !line.contains("{{ ") && !line.contains("%}"), "{what}: {line}");
+        }
+        for marker in ["@header@", "@includes@", "@imports@", "@uses@", "@foreign@", "@helpers@"] {
+            assert!(!text.contains(marker), "{what} has {marker} in it");
+        }
+        let lines = text.lines().count();
+        assert!((60..=560).contains(&lines), "{what} has {lines} lines");
+    }
+}
+
+#[test]
+fn they_say_what_they_are_and_how_to_run_them() {
+    for (what, _, text) in every_text() {
+        let row = what.split(' ').next().unwrap();
+        for part in [
+            &format!("{row}: "),
+            "Run:    ",
+            "Handles: ",
+            "Leaves to you: ",
+            "Limits: ",
+            "Needs: ",
+            "[COUNT]",
+        ] {
+            assert!(text.contains(part), "{what} lacks {part}");
+        }
+    }
+}
