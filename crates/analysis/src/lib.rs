@@ -70,7 +70,7 @@ pub use histogram::{Distribution, HistogramError};
 pub use law::Law;
 pub use mixture::Mixture;
 pub use noise::{CoreToCore, Level, Verdict};
-pub use ranking::{Carries, Group};
+pub use ranking::{Carries, Group, describe_placement};
 pub use recommend::{
     Alternative, Budget, BudgetKind, Flip, Offer, Outrun, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
     SloVerdict, finalists, recommend, request, surroundings,

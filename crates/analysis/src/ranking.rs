@@ -114,7 +114,7 @@ fn exact(ns: u64) -> String {
 }
 
 /// Where the roles run, for people.
-pub(crate) fn describe_placement(placement: Placement) -> String {
+pub fn describe_placement(placement: Placement) -> String {
     match placement {
         Placement::OtherCore => "two cores".to_owned(),
         Placement::SameCore => "one core".to_owned(),

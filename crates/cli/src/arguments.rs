@@ -41,6 +41,8 @@ pub enum Verb {
     Compare(CompareOptions),
     /// Turn saved runs into what other programs read: CSV, JSON, Markdown, OpenMetrics
     Export(ExportOptions),
+    /// Show saved runs as a page with charts, as Markdown, or as pictures
+    Report(ReportOptions),
     /// Show every mechanism and what it promises
     List(ListOptions),
     /// Say whether this machine is fit to measure, and find what dead runs have left
@@ -57,6 +59,7 @@ const QUICK_EXAMPLES: &str = "Examples:
   furlong explain pipe/block                     where its time goes
   furlong replay ka2yan-2008                     a published comparison, then and now
   furlong compare before after                   what a change did, from two saved runs
+  furlong report -o report.html                  the newest run as a page with charts
   furlong list --why                             what can run here, and what would enable the rest
   furlong doctor                                 is this machine fit to measure?";
 
@@ -390,6 +393,50 @@ pub enum Format {
     Json,
     /// One line a row
     Csv,
+    /// For documents
+    Markdown,
+}
+
+const REPORT_EXAMPLES: &str = "A run is named as for furlong compare; @last if none is. Nothing is measured.
+
+Examples:
+  furlong report -o report.html                  the newest run, in one file that needs nothing else
+  furlong report before after -o report.html     two runs, and what changed
+  furlong report before --format markdown        for a README or a pull request
+  furlong report before --format markdown --charts charts -o report.md
+                                                 with its charts as pictures (SVG)
+
+What a run has figures for is shown: furlong run -s 64..1MiB:x4 gives latency against size, and with -m one-way
+throughput; furlong explain --save NAME where the time goes; furlong replay a comparison then and now.
+
+Exit codes: 0 done, 1 a file cannot be written, 2 usage or a run that cannot be read.";
+
+/// What `furlong report` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct ReportOptions {
+    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// File to write, in the place of what is there; standard output if not given
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub format: ReportFormat,
+    /// Write each chart as a picture (SVG) into this folder too
+    #[arg(long, value_name = "FOLDER")]
+    pub charts: Option<PathBuf>,
+    /// What a row may take longer or shorter and count as the same, where runs are compared
+    #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
+    pub margin: Percent,
+}
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// One page with charts, style and scripts in it
+    Html,
     /// For documents
     Markdown,
 }

@@ -17,6 +17,7 @@ mod performing;
 mod progress;
 mod recommend;
 mod replay;
+mod report;
 mod saved;
 mod saving;
 mod selection;
@@ -76,6 +77,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Recommend(options)) => recommend::recommend(&options),
         Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::Export(options)) => export::export(&options),
+        Some(Verb::Report(options)) => report::report(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
         Some(Verb::Completions(options)) => manual::completions(&options),

@@ -44,7 +44,7 @@ fn readme() -> Vec<String> {
 /// The commands under `Examples:` in the help of each verb.
 fn help(place: &Place) -> Vec<String> {
     let mut commands = Vec::new();
-    let verbs = ["run", "count", "explain", "costs", "replay", "compare", "list", "doctor"];
+    let verbs = ["run", "count", "explain", "costs", "replay", "compare", "report", "list", "doctor"];
     for verb in [None].into_iter().chain(verbs.map(Some)) {
         let text = place.run(verb.into_iter().chain(["--help"])).expect_code(0).stdout;
         let (_, examples) = text.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {text}"));
@@ -150,7 +150,7 @@ fn try_all(place: &Place, mut lines: Vec<String>) {
     lines.dedup();
     for line in lines {
         println!("{line}");
-        if line.starts_with("furlong compare") {
+        if line.starts_with("furlong compare") || line.starts_with("furlong report") {
             expect_it_runs(&with_saved_runs(), &line);
             continue;
         }

@@ -4,6 +4,7 @@ use crate::header::About;
 use crate::mechanisms::Recipe;
 use crate::{Language, NoProgram, Program, pieces};
 use furlong_model::{Pattern, Wait};
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -56,8 +57,7 @@ static TEMPLATES: &[(&str, &str)] = &templates![
 
 static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
     let mut environment = Environment::new();
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     // A trait that a mechanism lacks is false.
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     for (name, text) in TEMPLATES {

@@ -96,7 +96,7 @@ fn place(entry: &Entry) -> String {
 }
 
 /// A row's name, and marks that footnotes explain.
-pub(super) fn marked_name(row: &Row) -> String {
+pub fn marked_name(row: &Row) -> String {
     let marks = [is_batched, has_no_interval, has_failed_trials, is_doubtful].map(|mark| mark(row));
     let marks = marks.iter().zip(["*", "?", "!", "^"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
     let marks: String = marks.collect();

@@ -64,7 +64,7 @@ pub(super) fn titled(title: &str, lines: Vec<String>) -> String {
 }
 
 /// Keeps text from becoming markup, a table's border included.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '~' | '#' | '&') {

@@ -36,13 +36,15 @@ pub use experiments::experiments;
 pub use explain::{explanation_json, explanation_table};
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
 pub use json::{json, self_check_json};
-pub use markdown::markdown;
+pub use layout::marked_name;
+pub use markdown::{escape as escape_markdown, markdown};
+pub use prose::{floor, footnotes, machine, noise};
 pub use recommendation::{recommendation_json, recommendation_table};
 pub use replay::{replay_csv, replay_json, replay_markdown, replay_racehorse, replay_table};
 pub use self_check::self_check_table;
 pub use style::Style;
 pub use table::table;
-pub use text::plain;
+pub use text::{format_count, format_digits, listed, plain, plain_sentence, three_digits};
 
 #[cfg(doc)]
 use crate::Summary;

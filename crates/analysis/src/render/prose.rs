@@ -12,7 +12,7 @@ use furlong_model::{Harness, Machine, format_bytes, format_ns};
 const DOUBTFUL: usize = 6;
 
 /// What the run was measured on, in one line.
-pub(super) fn machine(machine: &Machine, harness: &Harness) -> String {
+pub fn machine(machine: &Machine, harness: &Harness) -> String {
     let processor = machine.processor.as_deref().unwrap_or("unknown processor");
     let virtual_machine = machine.hypervisor.as_ref().map(|hypervisor| format!("virtual ({hypervisor})"));
     let processors = match machine.processors.len() {
@@ -32,7 +32,7 @@ pub(super) fn machine(machine: &Machine, harness: &Harness) -> String {
 }
 
 /// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
-pub(super) fn noise(noise: &Verdict) -> Vec<String> {
+pub fn noise(noise: &Verdict) -> Vec<String> {
     let bare = noise.core_to_core_ns.map(|times| {
         let (median, min, max) = (format_ns(times.median), format_ns(times.min), format_ns(times.max));
         format!("The bare round trip of a cache line from core to core took {median} ({min} to {max}).")
@@ -46,7 +46,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// What the loop costs without a mechanism; `None` if it was not measured.
-pub(super) fn floor(summary: &Summary) -> Option<String> {
+pub fn floor(summary: &Summary) -> Option<String> {
     let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
     let named = |row: &Row| {
         let (ns, size) = (format_ns(row.exchange.ns.p50), format_bytes(row.case.size_bytes));
@@ -62,7 +62,7 @@ pub(super) fn floor(summary: &Summary) -> Option<String> {
 }
 
 /// What the marks in the tables mean, as far as they are used.
-pub(super) fn footnotes(summary: &Summary) -> Vec<String> {
+pub fn footnotes(summary: &Summary) -> Vec<String> {
     let shown: Vec<_> = summary.rows.iter().collect();
     let marked = |mark: fn(&Row) -> bool| shown.iter().filter(move |row| mark(row));
     let batches = marked(is_batched).map(|row| row.exchange.per_sample);

@@ -11,7 +11,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// The same for a sentence that may hold several texts of records.
-pub(crate) fn plain_sentence(text: &str) -> String {
+pub fn plain_sentence(text: &str) -> String {
     plain_up_to(LONGEST_SENTENCE, text)
 }
 
@@ -59,7 +59,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The first `most` of `names`, and how many more there are.
-pub(crate) fn listed(names: &[String], most: usize) -> String {
+pub fn listed(names: &[String], most: usize) -> String {
     let more = match names.len().saturating_sub(most) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -79,7 +79,7 @@ pub(super) fn decimals(figure: Option<f64>) -> String {
 }
 
 /// A figure with three digits, but no more than six decimals: `0.0256`, `3.14`, `271`.
-pub(super) fn format_digits(figure: f64) -> String {
+pub fn format_digits(figure: f64) -> String {
     let decimals = match figure.abs() {
         size if size > 0.0 => (2.0 - size.log10().floor()).clamp(0.0, 6.0) as usize,
         _ => 0,
@@ -88,7 +88,7 @@ pub(super) fn format_digits(figure: f64) -> String {
 }
 
 /// A count with three digits and its thousands as a letter: `18.7 k`.
-pub(super) fn format_count(count: f64) -> String {
+pub fn format_count(count: f64) -> String {
     let (value, unit) = match count {
         count if count < 999.5 => (count, ""),
         count if count < 999.5e3 => (count / 1e3, " k"),
@@ -99,7 +99,7 @@ pub(super) fn format_count(count: f64) -> String {
 }
 
 /// Three digits, but no more than two decimals: `0.88`, `13.1`, `346`.
-pub(crate) fn three_digits(value: f64) -> String {
+pub fn three_digits(value: f64) -> String {
     let decimals = match value {
         value if value < 9.995 => 2,
         value if value < 99.95 => 1,

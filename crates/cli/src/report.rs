@@ -1,0 +1,68 @@
+//! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
+
+use crate::arguments::{ReportFormat, ReportOptions};
+use crate::exit::{Outcome, Usage};
+use crate::{output, saved, writing};
+use anyhow::Context;
+use furlong_analysis::{Run, render::plain};
+use furlong_report::{NamedRun, Report};
+use std::io::{IsTerminal, stdout};
+use std::path::Path;
+
+/// The run that is shown where none is named.
+const NEWEST: &str = "@last";
+
+/// Writes what was asked for; nothing of it unless all of it could be made.
+pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
+    check_targets(asked)?;
+    let newest = [NEWEST.to_owned()];
+    let found = saved::find(if asked.runs.is_empty() { &newest } else { &asked.runs })?;
+    let runs: Vec<(&str, Run)> =
+        found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
+    let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();
+    let report = Report::of(&named, asked.margin.share());
+    let text = match asked.format {
+        ReportFormat::Html => report.html().context("cannot make the report")?,
+        ReportFormat::Markdown => {
+            report.markdown(asked.charts.as_deref().map(Path::to_string_lossy).as_deref())
+        }
+    };
+    if let Some(folder) = &asked.charts {
+        let pictures = report.pictures().context("cannot make the pictures")?;
+        for picture in &pictures {
+            writing::replace(&folder.join(&picture.file), picture.svg.as_bytes())?;
+        }
+        output::tell(format_args!("{} charts are in {}", pictures.len(), plain(&folder.to_string_lossy())));
+    }
+    match &asked.output {
+        Some(path) => {
+            writing::replace(path, text.as_bytes())?;
+            output::tell(format_args!("the report is in {}", plain(&path.to_string_lossy())));
+        }
+        None => output::print(&text)?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// Refuses what would go wrong in the end, before anything is read.
+fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
+    let to_terminal = asked.output.is_none() && asked.format == ReportFormat::Html && stdout().is_terminal();
+    if to_terminal {
+        let reason = "a page of HTML is nothing for a terminal: name a file, as in 'furlong report -o report.html', or say \
+                      --format markdown";
+        return Err(Usage(reason.to_owned()).into());
+    }
+    if let Some(path) = asked.output.as_ref().filter(|path| path.is_dir() || path.file_name().is_none()) {
+        let shown = plain(&path.to_string_lossy());
+        let reason = format!(
+            "--output {shown} is a folder: name a file in it, as in {}",
+            plain(&path.join("report.html").to_string_lossy())
+        );
+        return Err(Usage(reason).into());
+    }
+    if let Some(folder) = asked.charts.as_ref().filter(|folder| folder.exists() && !folder.is_dir()) {
+        let reason = format!("--charts {} is no folder", plain(&folder.to_string_lossy()));
+        return Err(Usage(reason).into());
+    }
+    Ok(())
+}

@@ -1,0 +1,274 @@
+//! What a chart shows, as plain values: every form of it (interactive, still, table) is drawn from these.
+
+use crate::axis::Axis;
+use crate::table::Table;
+
+/// Most series that stand out in one chart: more cannot be told apart.
+pub const MOST_BRIGHT: usize = 8;
+
+/// A chart, described.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// Unique in a report, of letters, digits and hyphens.
+    pub id: String,
+    /// What is drawn.
+    pub title: String,
+    /// What it says, in a sentence computed from what is drawn.
+    pub says: String,
+    /// What a reader must know to read it.
+    pub notes: Vec<String>,
+    /// From left to right.
+    pub x: Axis,
+    /// From bottom to top; categories from top to bottom.
+    pub y: Axis,
+    /// How points become marks.
+    pub kind: Kind,
+    /// What is drawn, the most important first.
+    pub series: Vec<Series>,
+    /// Lines to read others by.
+    pub guides: Vec<Guide>,
+}
+
+/// How points become marks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// A line through the points of each series. In the table, a series is a line, and each of `columns` is the label
+    /// of points whose figure on the axis `value` stands below it.
+    Lines {
+        /// Whether points are marked.
+        marks: bool,
+        /// The axis that has the figures.
+        value: Side,
+        /// Labels of points, in the order of the table.
+        columns: Vec<String>,
+    },
+    /// A mark for each point.
+    Scatter,
+    /// Bars from the left, on top of each other: y is the number of a category.
+    Bars,
+    /// Marks with their intervals in rows: y is the number of a category.
+    Intervals,
+}
+
+/// One of the axes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// From left to right.
+    X,
+    /// From bottom to top.
+    Y,
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Its name in legend and table.
+    pub name: String,
+    /// How it looks.
+    pub look: Look,
+    /// Where it is.
+    pub points: Vec<Point>,
+}
+
+/// How a series looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// The colour, mark and dash of this number.
+    Bright(usize),
+    /// As the number before, with a dashed line and a hollow mark: what is compared with.
+    Hollow(usize),
+    /// In the background.
+    Muted,
+}
+
+/// One point of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// What it is called in tables, and when it is pointed at.
+    pub label: String,
+    /// Its place.
+    pub x: f64,
+    /// Its place, or the number of its category.
+    pub y: f64,
+    /// The interval along x, where there is one.
+    pub x_ends: Option<[f64; 2]>,
+    /// The interval along y, where there is one.
+    pub y_ends: Option<[f64; 2]>,
+}
+
+/// A line to read others by.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Guide {
+    /// Upright, with what it means.
+    Upright(f64, String),
+    /// All between two values of x, with what it means.
+    Band([f64; 2], String),
+    /// y is so many times x, with what it means. Both axes have the same scale.
+    Times(f64, String),
+}
+
+impl Point {
+    /// A point without intervals.
+    pub fn new(label: impl Into<String>, x: f64, y: f64) -> Point {
+        Point { label: label.into(), x, y, x_ends: None, y_ends: None }
+    }
+}
+
+impl Series {
+    /// The look of the series with this number: the first ones stand out.
+    pub fn look(number: usize) -> Look {
+        if number < MOST_BRIGHT { Look::Bright(number) } else { Look::Muted }
+    }
+}
+
+impl Chart {
+    /// The chart with what can be drawn: records may come from anywhere, and no axis has a place for infinity, nor a
+    /// logarithmic one for zero. `None` if nothing is left.
+    pub fn drawable(mut self) -> Option<Chart> {
+        let (x, y) = (&self.x, &self.y);
+        let fits = |point: &Point| x.has(point.x) && y.has(point.y);
+        let ends = |axis: &Axis, ends: Option<[f64; 2]>, at: f64| {
+            ends.filter(|[low, high]| axis.has(*low) && axis.has(*high) && *low <= at && at <= *high)
+        };
+        let before = self.points().count();
+        for series in &mut self.series {
+            series.points.retain(fits);
+            for point in &mut series.points {
+                point.x_ends = ends(x, point.x_ends, point.x);
+                point.y_ends = ends(y, point.y_ends, point.y);
+            }
+        }
+        self.series.retain(|series| !series.points.is_empty());
+        let left_out = before - self.points().count();
+        if left_out > 0 {
+            let what = if left_out == 1 { "1 point is".to_owned() } else { format!("{left_out} points are") };
+            self.notes.push(format!("{what} at zero, or nowhere, and not drawn."));
+        }
+        if self.series.is_empty() {
+            return None;
+        }
+        let [across, up] = [self.extent(Side::X), self.extent(Side::Y)];
+        let leaves = |ends: Option<[f64; 2]>, [low, high]: [f64; 2]| {
+            ends.is_some_and(|ends| ends[0] < low || ends[1] > high)
+        };
+        if self.points().any(|point| leaves(point.x_ends, across) || leaves(point.y_ends, up)) {
+            self.notes.push(
+                "Intervals that go on beyond an edge of the chart are cut there; the table has them."
+                    .to_owned(),
+            );
+        }
+        Some(self)
+    }
+
+    /// All points.
+    pub fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+
+    /// From the least to the most along an axis, with guides, the zero that bars stand on, and intervals as far as they
+    /// leave room for the rest; never empty.
+    pub fn extent(&self, side: Side) -> [f64; 2] {
+        let axis = self.axis(side);
+        if !axis.categories.is_empty() {
+            return [-0.5, axis.categories.len() as f64 - 0.5];
+        }
+        let at = |point: &Point| if side == Side::X { point.x } else { point.y };
+        let mut values: Vec<f64> = self.points().map(at).collect();
+        let ends =
+            self.points().filter_map(|point| if side == Side::X { point.x_ends } else { point.y_ends });
+        let room = axis.room_for_intervals(&values);
+        let ends: Vec<f64> = ends.flatten().map(|end| end.clamp(room[0], room[1])).collect();
+        values.extend(ends);
+        if side == Side::X {
+            let guides = self.guides.iter().flat_map(|guide| match guide {
+                Guide::Upright(at, _) => vec![*at],
+                Guide::Band(ends, _) => ends.to_vec(),
+                Guide::Times(..) => Vec::new(),
+            });
+            values.extend(guides.filter(|at| axis.has(*at)));
+            values.extend(self.bar_ends());
+        }
+        axis.padded(&values)
+    }
+
+    /// Where stacked bars end, and the zero that they stand on.
+    fn bar_ends(&self) -> Vec<f64> {
+        if self.kind != Kind::Bars {
+            return Vec::new();
+        }
+        let mut ends = vec![0.0; self.y.categories.len()];
+        for point in self.points().filter(|point| point.y >= 0.0) {
+            if let Some(end) = ends.get_mut(point.y as usize) {
+                *end += point.x.max(0.0);
+            }
+        }
+        ends.push(0.0);
+        ends
+    }
+
+    /// One of the two.
+    pub fn axis(&self, side: Side) -> &Axis {
+        match side {
+            Side::X => &self.x,
+            Side::Y => &self.y,
+        }
+    }
+
+    /// All its figures as a table.
+    pub fn table(&self) -> Table {
+        Table::of(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::axis::Measure;
+
+    fn chart(points: Vec<Point>) -> Chart {
+        Chart {
+            id: "c".into(),
+            title: "t".into(),
+            says: String::new(),
+            notes: Vec::new(),
+            x: Axis::log("x", Measure::Time),
+            y: Axis::linear("y", Measure::Number),
+            kind: Kind::Scatter,
+            series: vec![Series { name: "s".into(), look: Look::Muted, points }],
+            guides: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_has_no_place_is_left_out_and_said() {
+        let points = [0.0, -1.0, f64::NAN, f64::INFINITY, 10.0].map(|x| Point::new("p", x, 1.0));
+        let drawn = chart(points.into()).drawable().unwrap();
+        assert_eq!(drawn.points().count(), 1);
+        assert_eq!(drawn.notes, ["4 points are at zero, or nowhere, and not drawn."]);
+        assert_eq!(chart(vec![Point::new("p", 0.0, 1.0)]).drawable(), None);
+    }
+
+    #[test]
+    fn intervals_that_make_no_sense_are_left_out() {
+        let with = |ends| Point { x_ends: Some(ends), ..Point::new("p", 10.0, 1.0) };
+        for ends in [[0.0, 20.0], [11.0, 20.0], [5.0, f64::NAN], [5.0, 9.0]] {
+            assert_eq!(
+                chart(vec![with(ends)]).drawable().unwrap().series[0].points[0].x_ends,
+                None,
+                "{ends:?}"
+            );
+        }
+        assert!(chart(vec![with([5.0, 20.0])]).drawable().unwrap().series[0].points[0].x_ends.is_some());
+    }
+
+    #[test]
+    fn an_extent_is_never_empty() {
+        for x in [1e-12, 1.0, 9e17] {
+            let drawn = chart(vec![Point::new("p", x, 0.0)]).drawable().unwrap();
+            for side in [Side::X, Side::Y] {
+                let [low, high] = drawn.extent(side);
+                assert!(low < high && low.is_finite() && high.is_finite(), "{low} {high}");
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Where the time of explained rows goes: the parts of the cost model on top of each other, beside what was measured.
+
+use crate::axis::{Axis, Measure};
+use crate::chart::{Chart, Kind, Look, Point, Series};
+use crate::words::{count, waiting};
+use furlong_analysis::{Explained, Explanation, Part, describe_placement, render::plain};
+use furlong_model::{Placement, WaitKind, format_bytes};
+use std::collections::BTreeSet;
+
+/// All parts, in the order in which they are stacked.
+pub const PARTS: [Part; 7] = [
+    Part::SystemCalls,
+    Part::Copying,
+    Part::OwnPath,
+    Part::ContextSwitches,
+    Part::WakeUps,
+    Part::CacheLinesAcross,
+    Part::PageFaults,
+];
+
+/// What is drawn as a mark and not as a part.
+pub const MEASURED: &str = "measured";
+
+/// What the rows of one chart have in common: their times are of one order.
+type Manner = (Placement, WaitKind, usize);
+
+/// A chart for each placement, way of waiting and size.
+pub fn charts(explanation: &Explanation) -> Vec<Chart> {
+    let manners: BTreeSet<Manner> = explanation.rows.iter().map(manner).collect();
+    manners.into_iter().filter_map(|manner| chart(explanation, manner)).collect()
+}
+
+fn manner(row: &Explained) -> Manner {
+    (row.case.placement, row.case.wait.kind(), row.case.size_bytes)
+}
+
+fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
+    let mut rows: Vec<&Explained> = explanation.rows.iter().filter(|row| manner(row) == of).collect();
+    rows.sort_by(|a, b| a.measured_ns.total_cmp(&b.measured_ns));
+    let part = |(number, part): (usize, Part)| {
+        let of_row = |(at, row): (f64, &&Explained)| {
+            let term = row.terms.iter().find(|term| term.name == part)?;
+            Some(Point::new(part.name(), term.ns, at))
+        };
+        let points = (0..).map(f64::from).zip(&rows).filter_map(of_row).collect();
+        Series { name: part.name().to_owned(), look: Look::Bright(number), points }
+    };
+    let measured = (0..)
+        .map(f64::from)
+        .zip(&rows)
+        .map(|(at, row)| Point { x_ends: row.measured_ci95, ..Point::new(MEASURED, row.measured_ns, at) });
+    let mut series: Vec<Series> = PARTS.into_iter().enumerate().map(part).collect();
+    series.push(Series { name: MEASURED.to_owned(), look: Look::Muted, points: measured.collect() });
+    let (placement, wait, size) = of;
+    let manner = format!("{} on {}, {}", format_bytes(size), describe_placement(placement), waiting(wait));
+    Chart {
+        id: format!("cost-parts-{placement}-{}-{size}", waiting(wait)),
+        title: format!("Where the time goes: {manner}"),
+        says: says(&rows),
+        notes: vec![
+            "Bars are what the parts add up to; the mark is what was measured, with its 95 % interval. Nothing is fitted to \
+             the row that is explained, so what bar and mark differ by is what the model does not know."
+                .to_owned(),
+        ],
+        x: Axis::linear("time of a round trip", Measure::Time),
+        y: Axis::named(rows.iter().map(|row| plain(&row.case.row())).collect()),
+        kind: Kind::Bars,
+        series,
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+fn says(rows: &[&Explained]) -> String {
+    let largest = |part: &Part| rows.iter().filter(|row| row.dominant == Some(*part)).count();
+    let Some(most) = PARTS.into_iter().max_by_key(largest).filter(|part| largest(part) > 0) else {
+        return String::new();
+    };
+    match (largest(&most), rows.len()) {
+        (_, 1) => format!("The largest part is {}.", most.name()),
+        (all, rows) if all == rows => format!("The largest part of every row is {}.", most.name()),
+        (some, rows) => format!("The largest part is {} in {some} of {}.", most.name(), count(rows, "row")),
+    }
+}

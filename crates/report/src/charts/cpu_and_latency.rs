@@ -1,0 +1,137 @@
+//! Processors kept busy against latency: where spinning pays, and what it costs.
+
+use super::ends_and_middle;
+use crate::axis::{Axis, Measure};
+use crate::chart::{Chart, Kind, Look, Point, Series};
+use crate::words::{count, name, waiting};
+use furlong_analysis::{
+    Carries, Group, Row, Summary, describe_placement,
+    render::{plain, three_digits},
+};
+use furlong_model::{Ask, Pace, Pattern, Placement, WaitKind, format_bytes, format_ns};
+use std::collections::BTreeSet;
+
+/// Fewest rows in one way of waiting that are worth a chart.
+const FEWEST_ALIKE: usize = 4;
+
+/// What the rows of one chart have in common.
+type Manner<'a> = (usize, Pattern, Option<&'a Ask>, Pace);
+
+/// A chart for each size, pattern and pace, but of a sweep over sizes three, and how many are left out.
+pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
+    let rows = data_rows(summary);
+    let manners: BTreeSet<Manner> = rows.iter().map(|(_, row)| manner(row)).collect();
+    let charts = manners.into_iter().filter_map(|of| Some((of, chart(&rows, of)?)));
+    let (charts, left_out) =
+        ends_and_middle(charts.collect(), |((_, pattern, ask, pace), _): &(Manner, Chart)| {
+            (*pattern, *ask, *pace)
+        });
+    (charts.into_iter().map(|(_, chart)| chart).collect(), left_out)
+}
+
+/// The rows that carry data, with their groups.
+fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
+    let groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);
+    groups.flat_map(|group| summary.rows_of(group).map(move |row| (group, row))).collect()
+}
+
+fn manner(row: &Row) -> Manner<'_> {
+    (row.case.size_bytes, row.case.pattern, row.case.ask.as_ref(), row.case.pace)
+}
+
+fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
+    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).filter(|row| manner(row) == of).collect();
+    let kinds: BTreeSet<(Placement, WaitKind)> =
+        rows.iter().map(|row| (row.case.placement, row.case.wait.kind())).collect();
+    // A few rows that wait alike trade nothing.
+    let waits: BTreeSet<WaitKind> = kinds.iter().map(|(_, wait)| *wait).collect();
+    if waits.len() < 2 && rows.len() < FEWEST_ALIKE {
+        return None;
+    }
+    let series = kinds.iter().enumerate().map(|(number, kind)| {
+        let is_of = |row: &&&Row| (row.case.placement, row.case.wait.kind()) == *kind;
+        let point = |row: &&Row| Point {
+            x_ends: row.exchange.ns.median_ci95,
+            ..Point::new(name(row), row.exchange.ns.p50, row.processors_busy())
+        };
+        Series {
+            name: format!("{}, {}", describe_placement(kind.0), waiting(kind.1)),
+            look: Look::Bright(number),
+            points: rows.iter().filter(is_of).map(point).collect(),
+        }
+    });
+    let (size, pattern, ask, pace) = of;
+    let mut manner =
+        format!("{} {}", format_bytes(size), if pattern == Pattern::OneWay { "one way" } else { "messages" });
+    if let Some(ask) = ask {
+        let by = ask.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
+        manner = format!("{} answers to {} requests{by}", format_bytes(size), format_bytes(ask.size_bytes));
+    }
+    if !pace.is_closed() {
+        manner += &format!(", {pace}");
+    }
+    let x = if pattern == Pattern::OneWay { "median time of a message" } else { "median round trip" };
+    Chart {
+        id: format!("cpu-and-latency-{pattern}-{manner}"),
+        title: format!("Processors busy against latency: {manner}"),
+        says: says(&rows),
+        notes: vec![
+            "Processors busy is processor time of both roles by elapsed time: 2 is two processors that do nothing else. \
+             Left is faster, down is cheaper."
+                .to_owned(),
+        ],
+        x: Axis::log(x, Measure::Time),
+        y: Axis::linear("processors busy", Measure::Number),
+        kind: Kind::Scatter,
+        series: series.collect(),
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+/// What the fastest row that spins on two cores gains against the fastest that sleeps, and what it takes for it.
+fn says(rows: &[&Row]) -> String {
+    let on_two = |row: &&&Row| match row.case.placement {
+        Placement::OtherCore => true,
+        Placement::Explicit(one, other) => one != other,
+        Placement::SameCore | Placement::OneProcess => false,
+    };
+    let fastest = |kind: WaitKind| {
+        let of_kind = rows.iter().filter(|row| row.case.wait.kind() == kind).filter(on_two);
+        of_kind.min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50)).copied()
+    };
+    let (spins, sleeps) = match (fastest(WaitKind::Spinning), fastest(WaitKind::Sleeping)) {
+        (Some(spins), Some(sleeps)) => (spins, sleeps),
+        _ => {
+            return format!(
+                "{}, and on two cores they wait in one way: whether spinning pays does not show here.",
+                count(rows.len(), "row")
+            );
+        }
+    };
+    let named = |row: &Row| format!("{} ({})", name(row), format_ns(row.exchange.ns.p50));
+    let ratio = sleeps.exchange.ns.p50 / spins.exchange.ns.p50;
+    let busy =
+        format!("{:.1} processors busy instead of {:.1}", spins.processors_busy(), sleeps.processors_busy());
+    if !spins.differs_from(sleeps) {
+        return format!(
+            "Spinning gains nothing that shows on two cores: {} cannot be told apart from {}, and keeps {busy}.",
+            named(spins),
+            named(sleeps)
+        );
+    }
+    if ratio > 1.0 {
+        format!(
+            "Spinning on two cores pays: {} is {} times as fast as {}, and keeps {busy}.",
+            named(spins),
+            three_digits(ratio),
+            named(sleeps)
+        )
+    } else {
+        format!(
+            "Spinning on two cores does not pay: {} is slower than {}, and keeps {busy}.",
+            named(spins),
+            named(sleeps)
+        )
+    }
+}

@@ -1,0 +1,158 @@
+//! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
+
+use super::ends_and_middle;
+use crate::axis::{Axis, Measure, percentile};
+use crate::chart::{Chart, Kind, Point, Series, Side};
+use crate::words::name;
+use furlong_analysis::{
+    Carries, Distribution, Group, Mixture, Row, Run, Summary, Unit, render::three_digits,
+};
+use furlong_model::{Outcome, format_ns};
+
+/// Samples that must lie beyond a percentile for it to be drawn.
+const FEWEST_BEYOND: f64 = 10.0;
+/// Points of a curve for each factor of ten.
+const POINTS: i32 = 12;
+/// Factors of ten: as far as p99.99.
+const DECADES: i32 = 4;
+/// The percentiles that the table has.
+const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
+
+/// A chart for each group of rows, but of a sweep over sizes three, and how many are left out.
+pub fn charts(run: &Run, summary: &Summary) -> (Vec<Chart>, usize) {
+    let groups = summary.groups.iter().filter(|group| group.carries != Carries::Nothing);
+    let (groups, left_out) = ends_and_middle(groups.collect(), |group: &&Group| Group {
+        size_bytes: None,
+        name: String::new(),
+        title: String::new(),
+        ..(*group).clone()
+    });
+    (groups.into_iter().filter_map(|group| chart(run, summary, group)).collect(), left_out)
+}
+
+fn chart(run: &Run, summary: &Summary, group: &Group) -> Option<Chart> {
+    let rows: Vec<&Row> = summary.rows_of(group).collect();
+    let curves: Vec<(&Row, Curve)> =
+        rows.iter().filter_map(|row| Some((*row, Curve::of(run, row)?))).collect();
+    let series = curves.iter().enumerate().map(|(number, (row, curve))| Series {
+        name: name(row),
+        look: Series::look(number),
+        points: curve.points.clone(),
+    });
+    Chart {
+        id: format!("distribution-{}", group.name),
+        title: format!("Distribution of latencies: {}", group.title),
+        says: says(&curves),
+        notes: notes(&curves),
+        x: Axis::log(
+            if rows.first()?.exchange.unit == Unit::Message { "time of a message" } else { "round trip" },
+            Measure::Time,
+        ),
+        y: Axis::log("share that takes longer", Measure::Beyond),
+        kind: Kind::Lines { marks: false, value: Side::X, columns: COLUMNS.map(str::to_owned).into() },
+        series: series.collect(),
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+/// The curve of one row.
+struct Curve {
+    points: Vec<Point>,
+    samples: u64,
+}
+
+impl Curve {
+    /// From all measured trials of the row, each with the same weight; `None` where they cannot be read.
+    fn of(run: &Run, row: &Row) -> Option<Curve> {
+        let trials = run.trials.iter().filter(|trial| trial.case == row.case);
+        let histograms = trials.filter_map(|trial| match &trial.outcome {
+            Outcome::Measured(measured) => Some(&measured.histogram),
+            _ => None,
+        });
+        let times: Vec<Distribution> =
+            histograms.map(|histogram| Distribution::decode(histogram)).collect::<Result<_, _>>().ok()?;
+        let mixture = Mixture::of(&times)?;
+        let samples = times.iter().fold(0_u64, |sum, trial| sum.saturating_add(trial.samples()));
+        let enough = |beyond: &f64| beyond * samples as f64 >= FEWEST_BEYOND - 1e-6 || *beyond >= 0.5;
+        let point = |beyond: f64| Point::new(percentile(beyond), mixture.quantile_ns(1.0 - beyond), beyond);
+        let points: Vec<Point> = shares().into_iter().filter(enough).map(point).collect();
+        Some(Curve { points, samples })
+    }
+}
+
+/// The shares at which curves are drawn, descending.
+fn shares() -> Vec<f64> {
+    let steps = (1..=POINTS * DECADES).map(|step| 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
+    // The shortest of all is left out: one lucky sample would take half of the axis.
+    let mut shares: Vec<f64> = steps.chain([0.99, 0.95, 0.9, 0.5]).collect();
+    shares.sort_by(|a, b| b.total_cmp(a));
+    shares
+}
+
+/// How long tails are by the medians of their rows, as far as there are samples enough. These are figures without
+/// intervals, so no row is called better by them.
+fn says(curves: &[(&Row, Curve)]) -> String {
+    let tail = |row: &Row| row.exchange.ns.p99 / row.exchange.ns.p50;
+    let enough = |curve: &Curve| curve.samples as f64 * 0.01 >= FEWEST_BEYOND;
+    let mut sorted: Vec<&Row> =
+        curves.iter().filter(|(_, curve)| enough(curve)).map(|(row, _)| *row).collect();
+    sorted.retain(|row| tail(row).is_finite());
+    sorted.sort_by(|a, b| tail(a).total_cmp(&tail(b)));
+    let times = |row: &Row| three_digits(tail(row));
+    match (sorted.first(), sorted.last()) {
+        (Some(least), Some(most)) if sorted.len() > 1 => format!(
+            "The slowest 1 % take at least {} times ({}) to {} times ({}) the median of their row.",
+            times(least),
+            name(least),
+            times(most),
+            name(most)
+        ),
+        (Some(only), _) => {
+            format!("The slowest 1 % take at least {} times the median of {}.", times(only), name(only))
+        }
+        _ => "Too few samples lie beyond p99 to say how long the tails are.".to_owned(),
+    }
+}
+
+fn notes(curves: &[(&Row, Curve)]) -> Vec<String> {
+    let mut notes = vec![
+        "A point says which share of samples takes longer than its time: the further \
+         left and the steeper a curve, the shorter and rarer its slow ones."
+            .to_owned(),
+    ];
+    let reach = |curve: &Curve| curve.points.last().map_or(1.0, |point| point.y);
+    let short: Vec<_> = curves.iter().filter(|(_, curve)| reach(curve) > 1.01e-4).collect();
+    if let Some((row, curve)) = short.iter().max_by(|a, b| reach(&a.1).total_cmp(&reach(&b.1))) {
+        notes.push(format!(
+            "A curve stops where fewer than {FEWEST_BEYOND:.0} samples lie beyond: that of {} at {}, of {} samples. \
+             Longer trials reach further.",
+            name(row),
+            percentile(reach(curve)),
+            curve.samples
+        ));
+    }
+    let means = curves.iter().filter(|(row, _)| row.exchange.per_sample > 1);
+    if let Some((row, _)) = means.clone().next() {
+        let which = if means.count() == curves.len() {
+            "Samples".to_owned()
+        } else {
+            format!("Samples of some rows ({} is one)", name(row))
+        };
+        notes.push(format!(
+            "{which} are means of several exchanges, {} of them here, since the clock is too coarse for one: such a curve \
+             hides what single ones take.",
+            row.exchange.per_sample
+        ));
+    }
+    let longest =
+        curves.iter().map(|(row, _)| row).max_by(|a, b| a.exchange.ns.max.total_cmp(&b.exchange.ns.max));
+    if let Some(row) = longest {
+        notes.push(format!(
+            "The longest sample of all took {}, in {}.",
+            format_ns(row.exchange.ns.max),
+            name(row)
+        ));
+    }
+    notes
+}

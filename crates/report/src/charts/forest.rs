@@ -1,0 +1,58 @@
+//! Runs compared row by row: a ratio with its interval for each, beside the margin within which rows are the same.
+
+use crate::axis::{Axis, Measure, short};
+use crate::chart::{Chart, Guide, Kind, Look, Point, Series};
+use furlong_analysis::{Change, ComparedRow, Comparison, render::plain};
+
+/// A chart for each run that is compared with the baseline.
+pub fn charts(comparison: &Comparison) -> Vec<Chart> {
+    comparison.others().enumerate().filter_map(|(number, run)| chart(comparison, &run.name, number)).collect()
+}
+
+/// The look of a verdict: what is the same stands behind.
+fn look(change: Change) -> Look {
+    match change {
+        Change::Worse => Look::Bright(1),
+        Change::Better => Look::Bright(0),
+        Change::Inconclusive => Look::Hollow(2),
+        Change::Same => Look::Muted,
+    }
+}
+
+fn chart(comparison: &Comparison, run: &str, number: usize) -> Option<Chart> {
+    let rows: Vec<&ComparedRow> = comparison.rows_of(run).collect();
+    let series = Change::ALL.map(|change| {
+        let of_change = (0..).map(f64::from).zip(&rows).filter(|(_, row)| row.verdict == change);
+        let point = |(at, row): (f64, &&ComparedRow)| Point {
+            x_ends: row.ci95,
+            ..Point::new(change.name(), row.ratio, at)
+        };
+        Series { name: change.name().to_owned(), look: look(change), points: of_change.map(point).collect() }
+    });
+    let margin = comparison.margin;
+    let (run, baseline) = (plain(run), plain(&comparison.baseline));
+    let named = |change: Change| {
+        let count = rows.iter().filter(|row| row.verdict == change).count();
+        (count > 0).then(|| format!("{count} {}", change.name()))
+    };
+    let counts: Vec<_> = Change::ALL.into_iter().filter_map(named).collect();
+    Chart {
+        id: format!("forest-{number}-{run}"),
+        title: format!("{run} against {baseline}"),
+        says: format!("Of {} that both have: {}.", crate::words::count(rows.len(), "row"), counts.join(", ")),
+        notes: vec![format!(
+            "How many times as long a row takes in {run} as in {baseline}, with its 95 % interval: right of 1 is slower. The \
+             band is the margin of {} % within which a row counts as the same.",
+            short(format!("{:.4}", margin * 100.0))
+        )],
+        x: Axis::log("times as long", Measure::Times),
+        y: Axis::named(rows.iter().map(|row| plain(&row.case.to_string())).collect()),
+        kind: Kind::Intervals,
+        series: series.into(),
+        guides: vec![
+            Guide::Band([1.0 / (1.0 + margin), 1.0 + margin], "the margin".to_owned()),
+            Guide::Upright(1.0, "as long".to_owned()),
+        ],
+    }
+    .drawable()
+}

@@ -1,0 +1,63 @@
+//! Latency against the size of a message.
+
+use super::sweep::{Sweep, sweeps};
+use crate::axis::{Axis, Measure};
+use crate::chart::{Chart, Kind, Point, Series, Side};
+use crate::words::first_of;
+use furlong_analysis::{Row, Summary};
+use furlong_model::{Pattern, format_bytes};
+
+/// A chart for each manner in which rows were measured with several sizes.
+pub fn charts(summary: &Summary) -> Vec<Chart> {
+    let sweeps = sweeps(summary, &[Pattern::RoundTrip, Pattern::Request]);
+    sweeps.iter().filter_map(|sweep| chart(summary, sweep)).collect()
+}
+
+fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
+    let point = |row: &&Row| Point {
+        y_ends: row.exchange.ns.median_ci95,
+        ..Point::new(format_bytes(row.case.size_bytes), row.case.size_bytes as f64, row.exchange.ns.p50)
+    };
+    let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
+        name: curve.name.clone(),
+        look: Series::look(number),
+        points: curve.rows.iter().map(point).collect(),
+    });
+    let request = sweep.pattern == Pattern::Request;
+    Chart {
+        id: format!("latency-by-size-{}-{}", sweep.pattern, sweep.manner),
+        title: format!("Latency against size, {}", sweep.manner),
+        says: says(summary, sweep),
+        notes: vec!["Whiskers are 95 % intervals of the median; where they overlap, rows tie.".to_owned()],
+        x: Axis::log(if request { "size of an answer" } else { "size of a message" }, Measure::Bytes),
+        y: Axis::log("median round trip", Measure::Time),
+        kind: Kind::Lines { marks: true, value: Side::Y, columns: sweep.columns() },
+        series: series.collect(),
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+/// Who comes first at both ends of the sweep.
+fn says(summary: &Summary, sweep: &Sweep) -> String {
+    let at = |group: &furlong_analysis::Group| {
+        Some(format!("at {} {}", format_bytes(group.size_bytes?), first_of(summary, group)?))
+    };
+    let [small, large] = sweep.ends.map(|group| group.and_then(at));
+    match (small, large) {
+        (Some(small), Some(large)) => format!("A{}; {large}.", &small[1..]),
+        (Some(one), None) | (None, Some(one)) => format!("A{}.", &one[1..]),
+        (None, None) => growth(sweep),
+    }
+}
+
+/// What a row alone can say: how its time grows.
+fn growth(sweep: &Sweep) -> String {
+    let ends = sweep.curves.first().and_then(|curve| Some((curve, curve.rows.first()?, curve.rows.last()?)));
+    ends.map_or_else(String::new, |(curve, first, last)| {
+        let [small, large] = [first, last].map(|row| format_bytes(row.case.size_bytes));
+        let times = last.exchange.ns.p50 / first.exchange.ns.p50;
+        let times = furlong_analysis::render::three_digits(times);
+        format!("{} takes {times} times as long with {large} as with {small}.", curve.name)
+    })
+}

@@ -1,0 +1,54 @@
+//! What the cost model predicts against what was measured.
+
+use crate::axis::{Axis, Measure};
+use crate::chart::{Chart, Guide, Kind, Look, Point, Series};
+use crate::words::count;
+use furlong_analysis::{Agreement, Explained, Explanation, render::plain};
+
+/// One chart of all explained rows; `None` without any.
+pub fn chart(explanation: &Explanation) -> Option<Chart> {
+    let point = |row: &Explained, ns: f64| Point {
+        x_ends: row.measured_ci95,
+        ..Point::new(plain(&row.case.to_string()), row.measured_ns, ns)
+    };
+    let rows = &explanation.rows;
+    let ours = rows.iter().map(|row| point(row, row.predicted_ns)).collect();
+    let formula = rows.iter().filter_map(|row| Some(point(row, row.article_ns?))).collect();
+    Chart {
+        id: "predicted".to_owned(),
+        title: "Predicted against measured".to_owned(),
+        says: agreement(explanation),
+        notes: vec![
+            "On the line, prediction and measurement are the same; the thin lines are 20 % off. The published formula is \
+             T = size/bandwidth + N*switch + M*call, with the same costs."
+                .to_owned(),
+        ],
+        x: Axis::log("measured", Measure::Time),
+        y: Axis::log("predicted", Measure::Time),
+        kind: Kind::Scatter,
+        series: vec![
+            Series { name: "this model".to_owned(), look: Look::Bright(0), points: ours },
+            Series { name: "published formula".to_owned(), look: Look::Hollow(1), points: formula },
+        ],
+        guides: vec![
+            Guide::Times(1.0, "the same".to_owned()),
+            Guide::Times(1.2, "20 % too much".to_owned()),
+            Guide::Times(0.8, "20 % too little".to_owned()),
+        ],
+    }
+    .drawable()
+}
+
+/// How close the predictions come, in a sentence.
+pub fn agreement(explanation: &Explanation) -> String {
+    let Agreement { rows, within_10_percent, within_20_percent } = explanation.agreement;
+    let formula = match explanation.article_agreement {
+        Agreement { rows: 0, .. } => "gives no time here".to_owned(),
+        Agreement { rows, within_20_percent, .. } => format!("within 20 % of {within_20_percent} of {rows}"),
+    };
+    format!(
+        "The model comes within 20 % of {within_20_percent} of {}, and within 10 % of {within_10_percent}; the published \
+         formula {formula}.",
+        count(rows, "row")
+    )
+}

@@ -1,0 +1,124 @@
+//! A published comparison, then and now.
+
+use crate::axis::{Axis, Measure};
+use crate::chart::{Chart, Kind, Look, Point, Series, Side};
+use furlong_analysis::{Replay, ReplayRow, render::plain};
+use furlong_model::{Figure, format_bytes};
+use std::collections::BTreeSet;
+
+/// Sizes up to which each has a chart of its own.
+const FEW_SIZES: usize = 3;
+/// Curves then and now: more pairs cannot be told apart.
+const MOST_PAIRS: usize = 6;
+
+/// A chart a size, or where there are many sizes one over all of them.
+pub fn charts(replay: &Replay) -> Vec<Chart> {
+    let sizes: BTreeSet<usize> = replay.rows.iter().map(|row| row.size_bytes).collect();
+    if sizes.len() > FEW_SIZES {
+        return over_sizes(replay).into_iter().collect();
+    }
+    sizes.into_iter().filter_map(|size| of_size(replay, size)).collect()
+}
+
+/// What the experiment is ordered by, and the axis that it is shown on.
+fn axis(replay: &Replay) -> (Figure, Axis) {
+    let figure = replay.measure.order_by;
+    let faster = if figure.is_rate() { "more is faster" } else { "less is faster" };
+    (figure, Axis::log(format!("{}, {faster}", figure.label()), Measure::Number))
+}
+
+fn of_size(replay: &Replay, size: usize) -> Option<Chart> {
+    let (figure, x) = axis(replay);
+    let rows: Vec<&ReplayRow> = replay.rows_of(size).collect();
+    let numbered = || (0..).map(f64::from).zip(&rows);
+    let then = numbered().filter_map(|(at, row)| Some(Point::new("then", *row.published.get(&figure)?, at)));
+    let now = numbered().filter_map(|(at, row)| {
+        let measured = row.measured.get(&figure)?;
+        Some(Point { x_ends: measured.ci95, ..Point::new("now", measured.value, at) })
+    });
+    Chart {
+        id: format!("then-and-now-{}-{size}", replay.experiment),
+        title: format!("Then and now: {}, {}", plain(&replay.experiment), format_bytes(size)),
+        says: says(replay),
+        notes: notes(replay),
+        x,
+        y: Axis::named(rows.iter().map(|row| plain(&row.mechanism)).collect()),
+        kind: Kind::Intervals,
+        series: vec![
+            Series { name: "then, as published".to_owned(), look: Look::Hollow(1), points: then.collect() },
+            Series { name: "now, on this machine".to_owned(), look: Look::Bright(0), points: now.collect() },
+        ],
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+fn over_sizes(replay: &Replay) -> Option<Chart> {
+    let (figure, y) = axis(replay);
+    let mut names: Vec<&str> = Vec::new();
+    for row in &replay.rows {
+        if !names.contains(&row.mechanism.as_str()) {
+            names.push(&row.mechanism);
+        }
+    }
+    let series = names.iter().enumerate().flat_map(|(number, name)| {
+        let rows: Vec<&ReplayRow> = replay.rows.iter().filter(|row| row.mechanism == *name).collect();
+        let size = |row: &ReplayRow| (format_bytes(row.size_bytes), row.size_bytes as f64);
+        let then = rows.iter().filter_map(|row| {
+            let (label, size) = size(row);
+            Some(Point::new(label, size, *row.published.get(&figure)?))
+        });
+        let now = rows.iter().filter_map(|row| {
+            let (label, size) = size(row);
+            let measured = row.measured.get(&figure)?;
+            Some(Point { y_ends: measured.ci95, ..Point::new(label, size, measured.value) })
+        });
+        let (past, present) = match number < MOST_PAIRS {
+            true => (Look::Hollow(number), Look::Bright(number)),
+            false => (Look::Muted, Look::Muted),
+        };
+        [
+            Series { name: format!("{}, now", plain(name)), look: present, points: now.collect() },
+            Series { name: format!("{}, then", plain(name)), look: past, points: then.collect() },
+        ]
+    });
+    let sizes: BTreeSet<usize> = replay.rows.iter().map(|row| row.size_bytes).collect();
+    Chart {
+        id: format!("then-and-now-{}", replay.experiment),
+        title: format!("Then and now: {}", plain(&replay.experiment)),
+        says: says(replay),
+        notes: notes(replay),
+        x: Axis::log("size of a block", Measure::Bytes),
+        y,
+        kind: Kind::Lines {
+            marks: true,
+            value: Side::Y,
+            columns: sizes.into_iter().map(format_bytes).collect(),
+        },
+        series: series.collect(),
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+fn says(replay: &Replay) -> String {
+    let pairs = replay.pairs;
+    if pairs.tested() == 0 {
+        return "No pair of published rows could be tested.".to_owned();
+    }
+    let (kept, reversed, untold) = (pairs.kept, pairs.reversed, pairs.untold);
+    let tested = crate::words::count(pairs.tested(), "pair");
+    format!(
+        "Of {tested} of published rows, {kept} kept their order, {reversed} turned it round, and {untold} cannot be told apart now."
+    )
+}
+
+fn notes(replay: &Replay) -> Vec<String> {
+    let then = replay
+        .machine_then
+        .as_ref()
+        .map(|machine| format!("Then: {}.", plain(machine).trim_end_matches('.')));
+    let machines =
+        "Two machines years apart: compare the order of rows, and not one row with itself.".to_owned();
+    [Some(machines), then].into_iter().flatten().collect()
+}

@@ -1,0 +1,85 @@
+//! Throughput against the size of a message.
+
+use super::sweep::{Curve, Sweep, sweeps};
+use crate::axis::{Axis, Measure};
+use crate::chart::{Chart, Kind, Point, Series, Side};
+use furlong_analysis::statistics::median_interval;
+use furlong_analysis::{Row, Run, Summary, render::listed};
+use furlong_model::{Outcome, Pattern, format_bytes};
+
+/// Rows that tie and are named one by one.
+const NAMED: usize = 3;
+
+/// A chart for each manner in which streams or requests were measured with several sizes.
+pub fn charts(run: &Run, summary: &Summary) -> Vec<Chart> {
+    let sweeps = sweeps(summary, &[Pattern::OneWay, Pattern::Request]);
+    sweeps.iter().filter_map(|sweep| chart(run, sweep)).collect()
+}
+
+fn chart(run: &Run, sweep: &Sweep) -> Option<Chart> {
+    let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
+        name: curve.name.clone(),
+        look: Series::look(number),
+        points: curve.rows.iter().filter_map(|row| point(run, row)).collect(),
+    });
+    let (what, label) = match sweep.pattern {
+        Pattern::Request => ("Throughput of answers", "size of an answer"),
+        _ => ("Throughput", "size of a message"),
+    };
+    let chart = Chart {
+        id: format!("throughput-by-size-{}-{}", sweep.pattern, sweep.manner),
+        title: format!("{what} against size, {}", sweep.manner),
+        says: String::new(),
+        notes: vec!["Whiskers are 95 % intervals of the median over trials; GB is 10^9 bytes.".to_owned()],
+        x: Axis::log(label, Measure::Bytes),
+        y: Axis::log("bytes a second", Measure::Throughput),
+        kind: Kind::Lines { marks: true, value: Side::Y, columns: sweep.columns() },
+        series: series.collect(),
+        guides: Vec::new(),
+    }
+    .drawable()?;
+    Some(Chart { says: says(&chart, &sweep.curves), ..chart })
+}
+
+/// The rate of a row, with the interval over its trials.
+fn point(run: &Run, row: &Row) -> Option<Point> {
+    let of_case = run.trials.iter().filter(|trial| trial.case == row.case);
+    let rates: Vec<f64> = of_case
+        .filter_map(|trial| match &trial.outcome {
+            Outcome::Measured(measured) => Some(
+                measured.round_trips as f64 / measured.elapsed_ns as f64 * 1e9 * row.case.size_bytes as f64,
+            ),
+            _ => None,
+        })
+        .collect();
+    let size = row.case.size_bytes;
+    let rate = row.exchange.bytes_per_second?;
+    Some(Point { y_ends: median_interval(&rates), ..Point::new(format_bytes(size), size as f64, rate) })
+}
+
+/// The most that any row reaches, and which others reach as much.
+fn says(chart: &Chart, curves: &[Curve]) -> String {
+    let best_of = |series: &Series| series.points.iter().max_by(|a, b| a.y.total_cmp(&b.y)).cloned();
+    let bests: Vec<(&str, Point)> =
+        chart.series.iter().filter_map(|series| Some((series.name.as_str(), best_of(series)?))).collect();
+    let Some((name, best)) = bests.iter().max_by(|a, b| a.1.y.total_cmp(&b.1.y)) else {
+        return String::new();
+    };
+    let most = format!("{name} reaches the most, {} with {}", chart.y.text(best.y), best.label);
+    let overlaps = |point: &Point| match (point.y_ends, best.y_ends) {
+        (Some(one), Some(other)) => one[1] >= other[0],
+        _ => false,
+    };
+    let ties: Vec<String> = bests
+        .iter()
+        .filter(|(other, point)| other != name && overlaps(point))
+        .map(|(other, _)| (*other).to_owned())
+        .collect();
+    match (curves.len(), best.y_ends, ties.len()) {
+        (1, ..) | (_, Some(_), 0) => format!("{most}."),
+        (_, None, _) => {
+            format!("{most}, but fewer than three trials leave open whether others reach it too.")
+        }
+        _ => format!("{most}; the intervals of {} overlap with it.", listed(&ties, NAMED)),
+    }
+}

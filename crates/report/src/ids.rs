@@ -1,0 +1,53 @@
+//! Names for anchors and files, made of any text, none of them twice.
+
+use std::collections::BTreeSet;
+
+/// Most letters of a name.
+const LONGEST: usize = 80;
+
+/// The names that were given.
+#[derive(Debug, Default)]
+pub struct Ids {
+    given: BTreeSet<String>,
+}
+
+impl Ids {
+    /// A name that was not given before, as like `wanted` as small letters, digits and hyphens are.
+    pub fn give(&mut self, wanted: &str) -> String {
+        let slug = slug(wanted);
+        let numbered = (2..).map(|number| format!("{slug}-{number}"));
+        let mut candidates = [slug.clone()].into_iter().chain(numbered);
+        let id = candidates.find(|id| !self.given.contains(id)).unwrap_or(slug);
+        self.given.insert(id.clone());
+        id
+    }
+}
+
+/// Small letters, digits, and single hyphens between them; never empty.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for letter in text.chars().take(LONGEST) {
+        match letter {
+            letter if letter.is_ascii_alphanumeric() => slug.push(letter.to_ascii_lowercase()),
+            _ if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            _ => {}
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "x".to_owned() } else { slug.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_given_once() {
+        let mut ids = Ids::default();
+        assert_eq!(ids.give("Distribution/other-core, 128B"), "distribution-other-core-128b");
+        assert_eq!(ids.give("distribution other-core 128b"), "distribution-other-core-128b-2");
+        assert_eq!(ids.give("../../etc/passwd\0"), "etc-passwd");
+        assert_eq!([ids.give("<>"), ids.give("")], ["x", "x-2"]);
+        assert!(ids.give(&"y".repeat(1000)).len() <= LONGEST + 2);
+    }
+}

@@ -1,0 +1,267 @@
+//! The part of a report that is about one run: what it says, its charts, and what else could be shown.
+
+use crate::chart::Chart;
+use crate::charts::{
+    cost_parts, cpu_and_latency, distribution, latency_by_size, predicted, then_and_now, throughput_by_size,
+};
+use crate::ids::Ids;
+use crate::table::{Cell, Head, Table};
+use crate::words::{count, firsts};
+use furlong_analysis::{
+    Explanation, Level, NamedRun, Replay, Run, Summary, explain,
+    render::{format_digits, plain, plain_sentence},
+    replay, summarise,
+};
+use furlong_model::{Case, Family, Placement, Trial};
+use std::collections::BTreeSet;
+
+/// Most charts of one kind in a part: of a long sweep every so many-th is drawn.
+const MOST_CHARTS: usize = 12;
+/// What stands for all that a chart says where its figures should not be used.
+const UNRELIABLE: &str = "The machine was unreliable, so nothing is concluded from this chart.";
+
+/// One run, shown.
+pub struct Part {
+    /// Its anchor.
+    pub id: String,
+    /// What the run is called.
+    pub name: String,
+    /// All its figures.
+    pub summary: Summary,
+    /// What it says, a sentence each, the fitness of the machine aside.
+    pub verdict: Vec<String>,
+    /// Charts by subject; those for which the run has no figures are not there.
+    pub sections: Vec<Section>,
+    /// Where the time goes, if the run has costs.
+    pub explanation: Option<Explanation>,
+    /// The published comparison that the run repeats, if it does.
+    pub replay: Option<Replay>,
+    /// What else could be shown, and the command that would measure it.
+    pub missing: Vec<Missing>,
+}
+
+/// Charts of one subject.
+pub struct Section {
+    /// Its anchor.
+    pub id: String,
+    /// Its subject.
+    pub title: &'static str,
+    /// Words before its charts.
+    pub text: Vec<String>,
+    /// Its charts.
+    pub charts: Vec<Chart>,
+    /// Tables that belong to no chart, each with its caption.
+    pub tables: Vec<(String, Table)>,
+}
+
+/// What a report could show too.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Missing {
+    /// What.
+    pub what: &'static str,
+    /// By which command.
+    pub command: &'static str,
+}
+
+impl Part {
+    /// All that can be shown of a run.
+    pub fn of(named: NamedRun, ids: &mut Ids) -> Part {
+        let (run, name) = (named.run, plain(named.name));
+        let summary = summarise(run);
+        let id = ids.give(&format!("run {name}"));
+        let explanation = explained(run);
+        let replay = replay(run);
+        let mut part = Part {
+            verdict: verdict(&summary, explanation.as_ref(), replay.as_ref()),
+            id,
+            name,
+            summary,
+            sections: Vec::new(),
+            explanation,
+            replay,
+            missing: Vec::new(),
+        };
+        part.fill(run, ids);
+        part
+    }
+
+    fn fill(&mut self, run: &Run, ids: &mut Ids) {
+        let summary = &self.summary;
+        let latency = latency_by_size::charts(summary);
+        let (distributions, fewer) = distribution::charts(run, summary);
+        let throughput = throughput_by_size::charts(run, summary);
+        let (busy, less_busy) = cpu_and_latency::charts(summary);
+        let (mut parts, mut model_tables) = (Vec::new(), Vec::new());
+        if let Some(explanation) = &self.explanation {
+            parts.extend(predicted::chart(explanation));
+            parts.extend(cost_parts::charts(explanation));
+            model_tables.extend(unmodelled(explanation));
+        }
+        let (mut past, mut claims) = (Vec::new(), Vec::new());
+        if let Some(replay) = &self.replay {
+            past = then_and_now::charts(replay);
+            claims.extend(claimed(replay));
+        }
+        for (is_missing, what, command) in [
+            (
+                latency.is_empty(),
+                "latency against size",
+                "furlong run pipe unix-stream posix-shm -s 64..1MiB:x4 --save NAME",
+            ),
+            (
+                throughput.is_empty(),
+                "throughput against size",
+                "furlong run pipe unix-stream posix-shm -m one-way -s 64..1MiB:x4 --save NAME",
+            ),
+            (
+                parts.is_empty(),
+                "where the time goes, and how well a model predicts it",
+                "furlong explain pipe unix-stream tcp --place same-core --place other-core --save NAME",
+            ),
+            (past.is_empty(), "a published comparison, then and now", "furlong replay ka2yan-2008"),
+        ] {
+            if is_missing {
+                self.missing.push(Missing { what, command });
+            }
+        }
+        self.add("Latency against size", (latency, 0), Vec::new(), ids);
+        self.add("Distribution of latencies", (distributions, fewer), Vec::new(), ids);
+        self.add("Throughput against size", (throughput, 0), Vec::new(), ids);
+        self.add("Where the time goes", (parts, 0), model_tables, ids);
+        self.add("Processors busy against latency", (busy, less_busy), Vec::new(), ids);
+        self.add("Then and now", (past, 0), claims, ids);
+    }
+
+    /// Adds a section, if there is anything in it. So many charts at sizes between those drawn were left out before.
+    fn add(
+        &mut self,
+        title: &'static str,
+        (charts, left_out): (Vec<Chart>, usize),
+        tables: Vec<(String, Table)>,
+        ids: &mut Ids,
+    ) {
+        if charts.is_empty() && tables.is_empty() {
+            return;
+        }
+        let all = charts.len() + left_out;
+        let mut charts = thinned(charts);
+        let mut text = Vec::new();
+        if charts.len() < all {
+            let (left_out, are) = (all - charts.len(), if all - charts.len() == 1 { "is" } else { "are" });
+            let left_out = count(left_out, "more chart");
+            text.push(format!(
+                "{left_out} of this kind, at sizes between these, {are} not drawn; the table of all rows has their figures."
+            ));
+        }
+        for chart in &mut charts {
+            chart.id =
+                ids.give(&format!("{} {}", self.id.strip_prefix("run-").unwrap_or(&self.id), chart.id));
+            if self.summary.noise.level == Level::Unreliable {
+                chart.says = UNRELIABLE.to_owned();
+            }
+        }
+        let id = ids.give(&format!("{} {title}", self.id));
+        self.sections.push(Section { id, title, text, charts, tables });
+    }
+
+    /// All its charts.
+    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
+        self.sections.iter().flat_map(|section| &section.charts)
+    }
+}
+
+/// Evenly chosen charts, the first and the last among them, as many as a page takes.
+fn thinned(charts: Vec<Chart>) -> Vec<Chart> {
+    let last = charts.len().saturating_sub(1);
+    if charts.len() <= MOST_CHARTS {
+        return charts;
+    }
+    let kept: BTreeSet<usize> = (0..MOST_CHARTS).map(|number| number * last / (MOST_CHARTS - 1)).collect();
+    charts
+        .into_iter()
+        .enumerate()
+        .filter(|(number, _)| kept.contains(number))
+        .map(|(_, chart)| chart)
+        .collect()
+}
+
+/// The explanation of the rows of a run with costs. Those in one process are what others are explained by, and those
+/// that carry nothing are there for the costs, unless there is nothing else.
+fn explained(run: &Run) -> Option<Explanation> {
+    if run.costs.is_empty() {
+        return None;
+    }
+    let trials = run.trials.iter().filter(|trial| trial.case.placement != Placement::OneProcess);
+    let carries_data = |trial: &&Trial| !matches!(trial.family, Some(Family::Notification | Family::Floor));
+    let cases: BTreeSet<&Case> = trials.clone().filter(carries_data).map(|trial| &trial.case).collect();
+    let cases = if cases.is_empty() { trials.map(|trial| &trial.case).collect() } else { cases };
+    let cases: Vec<Case> = cases.into_iter().cloned().collect();
+    Some(explain(run, &cases)).filter(|explanation| !explanation.rows.is_empty())
+}
+
+fn verdict(summary: &Summary, explanation: Option<&Explanation>, replay: Option<&Replay>) -> Vec<String> {
+    let corrupted = summary.skipped.iter().filter(|entry| entry.is_corruption()).count();
+    let mut sentences = Vec::new();
+    if corrupted > 0 {
+        let rows = count(corrupted, "row");
+        sentences.push(format!("{rows} delivered something other than what was sent, and show no speed."));
+    }
+    if summary.partial {
+        sentences.push("The run is partial: it was interrupted, or its file cut off.".to_owned());
+    }
+    if let Some(replay) = replay {
+        sentences.extend(replay.verdict.iter().map(|sentence| plain_sentence(sentence)));
+    } else {
+        sentences.extend(firsts(summary));
+        sentences.extend(summary.lessons.iter().map(|lesson| plain_sentence(lesson)));
+    }
+    if summary.noise.level != Level::Unreliable {
+        sentences.extend(explanation.map(predicted::agreement));
+    }
+    if summary.rows.is_empty() && replay.is_none() {
+        sentences.push("No row has a speed.".to_owned());
+    }
+    sentences
+}
+
+fn unmodelled(explanation: &Explanation) -> Option<(String, Table)> {
+    let lines: Vec<_> = explanation
+        .unmodelled
+        .iter()
+        .map(|row| vec![Cell::words(plain(&row.case.to_string())), Cell::words(plain_sentence(&row.reason))])
+        .collect();
+    let heads = vec![Head::words("row"), Head::words("why")];
+    (!lines.is_empty()).then(|| ("Rows that the model does not explain".to_owned(), Table { heads, lines }))
+}
+
+fn claimed(replay: &Replay) -> Option<(String, Table)> {
+    let ratio = |ratio: Option<f64>| {
+        ratio.map_or_else(Cell::none, |ratio| Cell::figure(format!("{}x", format_digits(ratio)), ratio))
+    };
+    let lines: Vec<_> = replay
+        .claims
+        .iter()
+        .map(|claim| {
+            let size = claim
+                .size_bytes
+                .map_or_else(Cell::none, |size| Cell::figure(furlong_model::format_bytes(size), size as f64));
+            vec![
+                Cell::words(plain_sentence(&claim.text)),
+                size,
+                Cell::words(claim.status.in_words()),
+                ratio(claim.ratio_then),
+                ratio(claim.ratio_now),
+                Cell::words(plain_sentence(&claim.reason)),
+            ]
+        })
+        .collect();
+    let heads = vec![
+        Head::words("what was claimed"),
+        Head::figures("size"),
+        Head::words("now it"),
+        Head::figures("then"),
+        Head::figures("now"),
+        Head::words("why"),
+    ];
+    (!lines.is_empty()).then(|| ("What was claimed, tested".to_owned(), Table { heads, lines }))
+}

@@ -1,0 +1,170 @@
+//! A report as a whole: runs one by one, and compared where they share rows.
+
+use crate::chart::Chart;
+use crate::charts::forest;
+use crate::ids::Ids;
+use crate::page::{self, PageError};
+use crate::part::Part;
+use crate::still::{self, Paper, StillError};
+use crate::table::{Cell, Head, Table};
+use crate::words::count;
+use furlong_analysis::{
+    Comparison, Difference, NamedRun, compare,
+    render::{listed, plain, plain_sentence},
+};
+
+/// Runs that are named one by one.
+const NAMED: usize = 4;
+
+/// All that is shown of some runs.
+pub struct Report {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) compared: Option<Compared>,
+    /// Why runs are not compared, a sentence each.
+    pub(crate) not_compared: Vec<String>,
+}
+
+/// Runs against the first of them.
+pub(crate) struct Compared {
+    pub comparison: Comparison,
+    pub charts: Vec<Chart>,
+    pub differences: Option<Table>,
+}
+
+/// A still picture of a chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// The name of its file, of small letters, digits and hyphens, and its ending.
+    pub file: String,
+    /// What it is of.
+    pub title: String,
+    /// The text of the file.
+    pub svg: String,
+}
+
+impl Report {
+    /// Computes all that is shown of `runs`. The first is the baseline of a comparison with those that share rows with
+    /// it; `margin` is what a row may take longer or shorter and count as the same: 0.05 is 5 %.
+    pub fn of(runs: &[NamedRun], margin: f64) -> Report {
+        let mut ids = Ids::default();
+        for taken in page::IDS {
+            ids.give(taken);
+        }
+        let names = short_names(runs);
+        let named = runs.iter().zip(&names).map(|(run, name)| NamedRun { name, run: run.run });
+        let runs = &named.collect::<Vec<_>>()[..];
+        let parts: Vec<Part> = runs.iter().map(|run| Part::of(*run, &mut ids)).collect();
+        let shares = |part: &Part| {
+            let first = &parts[0].summary.rows;
+            part.summary.rows.iter().any(|row| first.iter().any(|other| other.case == row.case))
+        };
+        let (with, without): (Vec<_>, Vec<_>) =
+            runs.iter().zip(&parts).skip(1).partition(|(_, part)| shares(part));
+        let sides: Vec<NamedRun> =
+            runs.iter().take(1).chain(with.iter().map(|(run, _)| *run)).copied().collect();
+        let others: Vec<String> = without.iter().map(|(_, part)| part.name.clone()).collect();
+        let mut not_compared = Vec::new();
+        if let Some(first) = parts.first().filter(|_| !others.is_empty()) {
+            let (share, are) = if others.len() == 1 { ("shares", "is") } else { ("share", "are") };
+            let others = listed(&others, NAMED);
+            not_compared.push(format!(
+                "{others} {share} no row with {}, and {are} not compared with it.",
+                first.name
+            ));
+        }
+        let compared = if sides.len() < 2 {
+            None
+        } else {
+            match compare(&sides, margin) {
+                Ok(comparison) => Some(Compared::of(comparison, &mut ids)),
+                Err(why) => {
+                    not_compared.push(plain_sentence(&why.to_string()));
+                    None
+                }
+            }
+        };
+        Report { parts, compared, not_compared }
+    }
+
+    /// One page of HTML that needs nothing but itself.
+    ///
+    /// # Errors
+    /// What the packages that draw and write it say; no record is the cause.
+    pub fn html(&self) -> Result<String, PageError> {
+        page::html(self)
+    }
+
+    /// Markdown for a document or a pull request, with pictures from `folder` if it is given.
+    pub fn markdown(&self, folder: Option<&str>) -> String {
+        crate::markdown::markdown(self, folder)
+    }
+
+    /// All charts, in the order of the page.
+    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
+        let compared = self.compared.iter().flat_map(|compared| &compared.charts);
+        compared.chain(self.parts.iter().flat_map(Part::charts))
+    }
+
+    /// Each chart as a picture for a document.
+    ///
+    /// # Errors
+    /// What the package that draws them says; no record is the cause.
+    pub fn pictures(&self) -> Result<Vec<Picture>, StillError> {
+        let picture = |chart: &Chart| {
+            Ok(Picture {
+                file: file_of(chart),
+                title: chart.title.clone(),
+                svg: still::svg(chart, Paper::File)?,
+            })
+        };
+        self.charts().map(picture).collect()
+    }
+
+    /// What it is called.
+    pub(crate) fn title(&self) -> String {
+        let names: Vec<_> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        match names[..] {
+            [] => "furlong: no run".to_owned(),
+            [one] => format!("furlong: {one}"),
+            [first, second] => format!("furlong: {first} and {second}"),
+            [first, ..] => format!("furlong: {first} and {}", count(names.len() - 1, "more run")),
+        }
+    }
+}
+
+/// What runs are called: files by their names without folders and endings, as far as these differ.
+fn short_names(runs: &[NamedRun]) -> Vec<String> {
+    let stem = |name: &str| {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        file.strip_suffix(".jsonl").filter(|stem| !stem.is_empty()).unwrap_or(file).to_owned()
+    };
+    let stems: Vec<String> = runs.iter().map(|run| stem(run.name)).collect();
+    let is_alone = |name: &String| stems.iter().filter(|other| *other == name).count() == 1;
+    let named =
+        |(run, stem): (&NamedRun, &String)| if is_alone(stem) { stem.clone() } else { run.name.to_owned() };
+    runs.iter().zip(&stems).map(named).collect()
+}
+
+/// The name of a chart's file.
+pub(crate) fn file_of(chart: &Chart) -> String {
+    format!("{}.svg", chart.id)
+}
+
+impl Compared {
+    fn of(comparison: Comparison, ids: &mut Ids) -> Compared {
+        let mut charts = forest::charts(&comparison);
+        for chart in &mut charts {
+            chart.id = ids.give(&chart.id);
+        }
+        Compared { charts, differences: differences(&comparison.environment_differences), comparison }
+    }
+}
+
+fn differences(differences: &[Difference]) -> Option<Table> {
+    let heads = ["run", "what differs", "in the baseline", "in this run"].map(Head::words).into();
+    let line = |difference: &Difference| {
+        let Difference { run, what, then, now } = difference;
+        [run, what, then, now].map(|text| Cell::words(plain(text))).into()
+    };
+    (!differences.is_empty()).then(|| Table { heads, lines: differences.iter().map(line).collect() })
+}

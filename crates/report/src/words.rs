@@ -1,0 +1,74 @@
+//! Sentences that several parts of a report need. None says more than ranks and intervals do.
+
+use furlong_analysis::{Carries, Group, Level, Row, Summary, render::plain};
+use furlong_model::{WaitKind, format_ns};
+
+/// Groups whose first rows are named in the verdict: the charts and tables have all.
+const MOST_GROUPS: usize = 6;
+
+/// How fit the machine was, in a sentence.
+pub fn fitness(level: Level) -> &'static str {
+    match level {
+        Level::Quiet => "The machine was quiet.",
+        Level::Noisy => "The machine was noisy: figures may be off by more than their intervals say.",
+        Level::Unreliable => "The machine was unreliable: its figures should not be used. Measure again.",
+    }
+}
+
+/// How rows wait, after "rows".
+pub fn waiting(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::Sleeping => "sleeping until woken",
+        WaitKind::Spinning => "spinning",
+    }
+}
+
+/// `1 row`, `3 rows`.
+pub fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// The name of a row as it is shown.
+pub fn name(row: &Row) -> String {
+    plain(&row.case.row())
+}
+
+/// Who comes first in a group, and who cannot be told apart from it; `None` for a group of one.
+pub fn first_of(summary: &Summary, group: &Group) -> Option<String> {
+    let rows: Vec<&Row> = summary.rows_of(group).collect();
+    let first = rows.first().filter(|_| rows.len() > 1)?;
+    Some(format!(
+        "{} comes first with {}{}",
+        name(first),
+        format_ns(first.exchange.ns.p50),
+        but(first, rows.len() - 1)
+    ))
+}
+
+/// What is to be added to a row that comes first before so many others.
+pub fn but(first: &Row, others: usize) -> String {
+    let ties = first.tied_with.len();
+    match (first.exchange.ns.median_ci95, ties) {
+        (None, _) => ", but fewer than three trials leave its place open".to_owned(),
+        (_, 0) => String::new(),
+        (_, ties) if ties == others && ties > 1 => ", and all others tie with it".to_owned(),
+        (_, 1) => ", and 1 other row ties with it".to_owned(),
+        (_, ties) => format!(", and {ties} of the other {others} rows tie with it"),
+    }
+}
+
+/// A sentence for each group that carries data, as far as there are few; nothing where figures should not be used.
+pub fn firsts(summary: &Summary) -> Vec<String> {
+    if summary.noise.level == Level::Unreliable {
+        return Vec::new();
+    }
+    let groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);
+    let sentence = |group: &Group| Some(format!("{}: {}.", plain(&group.title), first_of(summary, group)?));
+    let mut sentences: Vec<_> = groups.filter_map(sentence).collect();
+    if sentences.len() > MOST_GROUPS {
+        let more = count(sentences.len() - MOST_GROUPS, "more ranking");
+        sentences.truncate(MOST_GROUPS);
+        sentences.push(format!("The table of all rows has {more}."));
+    }
+    sentences
+}

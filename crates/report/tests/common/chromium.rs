@@ -1,0 +1,280 @@
+//! A headless Chromium, driven over a pair of pipes by its DevTools protocol: each message is JSON that ends with a
+//! zero byte. No port is opened, and nothing is fetched.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How long any answer may take.
+const WATCHDOG: Duration = Duration::from_secs(60);
+/// The names under which distributions ship it.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// A browser that ends with its value.
+pub struct Chromium {
+    child: Child,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    last_id: u64,
+    /// What was told and not asked for.
+    events: Vec<Value>,
+    _profile: tempfile::TempDir,
+}
+
+/// A page in it.
+pub struct Tab<'a> {
+    browser: &'a mut Chromium,
+    session: String,
+}
+
+impl Chromium {
+    /// A browser, or `None` where there is none, which is said. In CI that is a failure.
+    pub fn start_or_skip(test: &str) -> Option<Chromium> {
+        let is_there = |name: &&&str| {
+            let version =
+                Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+            version.is_ok_and(|status| status.success())
+        };
+        let Some(program) = NAMES.iter().find(is_there) else {
+            let reason = format!("{test} needs Chromium, and none of {} can be started", NAMES.join(", "));
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "{reason}: install it, as in 'apt-get install chromium'"
+            );
+            eprintln!("{test}: skipped, because {reason}");
+            return None;
+        };
+        Some(Chromium::start(program))
+    }
+
+    fn start(program: &str) -> Chromium {
+        let profile = tempfile::tempdir().expect("a temporary folder");
+        // It reads from descriptor 3 and writes to 4.
+        let script = "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null";
+        let mut child = Command::new("sh")
+            .args([
+                "-c",
+                script,
+                program,
+                "--headless",
+                "--remote-debugging-pipe",
+                "--disable-gpu",
+                "--no-first-run",
+            ])
+            // Root has no sandbox, and containers often none; the page is our own.
+            .args([
+                "--no-sandbox",
+                "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+                "--disable-background-networking",
+            ])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let input = child.stdin.take().expect("a pipe");
+        let output = child.stdout.take().expect("a pipe");
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            let mut message = Vec::new();
+            while output.read_until(0, &mut message).is_ok_and(|bytes| bytes > 0) {
+                message.pop_if(|byte| *byte == 0);
+                let Ok(value) = serde_json::from_slice(&message) else { break };
+                if sender.send(value).is_err() {
+                    break;
+                }
+                message.clear();
+            }
+        });
+        Chromium { child, input, messages, last_id: 0, events: Vec::new(), _profile: profile }
+    }
+
+    fn next(&mut self, until: Instant) -> Option<Value> {
+        let left = until.saturating_duration_since(Instant::now());
+        match self.messages.recv_timeout(left) {
+            Ok(value) => Some(value),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => panic!("Chromium ended: {:?}", self.child.try_wait()),
+        }
+    }
+
+    /// Calls a method and waits for its answer.
+    fn call(&mut self, session: Option<&str>, method: &str, parameters: Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        let mut message = json!({ "id": id, "method": method, "params": parameters });
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.input.write_all(&bytes).and_then(|()| self.input.flush()).expect("Chromium reads");
+        let until = Instant::now() + WATCHDOG;
+        while let Some(value) = self.next(until) {
+            if value["id"] == id {
+                assert!(value.get("error").is_none(), "{method}: {value:#}");
+                return value["result"].clone();
+            }
+            self.events.push(value);
+        }
+        panic!("{method}: no answer in {WATCHDOG:?}");
+    }
+
+    /// A new page of this size that is told of everything.
+    pub fn tab(&mut self, width: u32, height: u32) -> Tab<'_> {
+        let target = self.call(None, "Target.createTarget", json!({ "url": "about:blank" }));
+        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        let session = self.call(None, "Target.attachToTarget", attach)["sessionId"]
+            .as_str()
+            .expect("a session")
+            .to_owned();
+        self.events.clear();
+        let mut tab = Tab { browser: self, session };
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            tab.call(&format!("{domain}.enable"), json!({}));
+        }
+        tab.resize(width, height);
+        tab
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // It is our own child, and ends its own.
+        let _ = self.input.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        let end = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < end && !matches!(self.child.try_wait(), Ok(Some(_))) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Tab<'_> {
+    /// Calls a method of the page.
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        let session = self.session.clone();
+        self.browser.call(Some(&session), method, parameters)
+    }
+
+    /// Gives the window another size.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        let mobile = width < 500;
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    /// Opens a file and waits until it is there.
+    pub fn open(&mut self, path: &Path) {
+        let url = format!("file://{}", path.display());
+        self.browser.events.clear();
+        self.call("Page.navigate", json!({ "url": url }));
+        let until = Instant::now() + WATCHDOG;
+        while !self.browser.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+            let event = self.browser.next(until).expect("the page loads");
+            self.browser.events.push(event);
+        }
+    }
+
+    /// The value of an expression; a promise is waited for.
+    #[track_caller]
+    pub fn value(&mut self, expression: &str) -> Value {
+        let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let result = self.call("Runtime.evaluate", parameters);
+        assert!(result.get("exceptionDetails").is_none(), "{expression}: {result:#}");
+        result["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true.
+    #[track_caller]
+    pub fn wait_for(&mut self, expression: &str) {
+        let end = Instant::now() + WATCHDOG;
+        while self.value(expression) != true {
+            assert!(Instant::now() < end, "not true in {WATCHDOG:?}: {expression}; {:#?}", self.troubles());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Scrolls through the page, so that every chart comes into view, and waits until all are drawn.
+    #[track_caller]
+    pub fn draw_all_charts(&mut self) {
+        self.wait_for(
+            "(() => { const waiting = document.querySelector('figure.chart:not([data-state])');
+                if (waiting) waiting.scrollIntoView({ behavior: 'instant', block: 'center' });
+                return !waiting; })()",
+        );
+    }
+
+    /// The events of one kind since the page was opened.
+    pub fn events(&self, method: &str) -> Vec<Value> {
+        let events = self.browser.events.iter().filter(|event| event["method"] == method);
+        events.map(|event| event["params"].clone()).collect()
+    }
+
+    /// What went wrong in the page: exceptions, errors on its console, and what its policy refused.
+    pub fn troubles(&self) -> Vec<Value> {
+        let mut troubles = self.events("Runtime.exceptionThrown");
+        let of_error = |event: &Value| matches!(event["type"].as_str(), Some("error" | "warning" | "assert"));
+        troubles.extend(self.events("Runtime.consoleAPICalled").into_iter().filter(of_error));
+        let is_error = |event: &Value| matches!(event["entry"]["level"].as_str(), Some("error" | "warning"));
+        troubles.extend(self.events("Log.entryAdded").into_iter().filter(is_error));
+        troubles
+    }
+
+    /// The addresses that were asked for since the page was opened; what has its bytes in itself is none.
+    pub fn requests(&self) -> Vec<String> {
+        let requests = self.events("Network.requestWillBeSent");
+        let urls =
+            requests.iter().map(|event| event["request"]["url"].as_str().unwrap_or_default().to_owned());
+        urls.filter(|url| !url.starts_with("data:") && !url.starts_with("blob:")).collect()
+    }
+
+    /// Clicks in the middle of the first element that a selector finds, as a hand would.
+    #[track_caller]
+    pub fn click(&mut self, selector: &str) {
+        let place = self.value(&format!(
+            "(() => {{ const found = document.querySelector({selector:?});
+                found.scrollIntoView({{ behavior: 'instant', block: 'center' }});
+                const box = found.getBoundingClientRect();
+                return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        ));
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event =
+                json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", event);
+        }
+    }
+
+    /// Moves the pointer to a place of the window.
+    pub fn point_at(&mut self, x: f64, y: f64) {
+        self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
+    }
+
+    /// Presses and lets go a key.
+    pub fn press(&mut self, key: &str, text: &str) {
+        for (kind, text) in [("keyDown", text), ("keyUp", "")] {
+            let code = if key == "Enter" { 13 } else { 0 };
+            let event =
+                json!({ "type": kind, "key": key, "code": key, "text": text, "windowsVirtualKeyCode": code });
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// A picture of what the window shows, or of the whole page, if `FURLONG_SHOTS` names a folder for it.
+    pub fn picture(&mut self, name: &str, whole: bool) {
+        use base64::Engine;
+        let Some(folder) = std::env::var_os("FURLONG_SHOTS") else { return };
+        let shot =
+            self.call("Page.captureScreenshot", json!({ "format": "png", "captureBeyondViewport": whole }));
+        let data = shot["data"].as_str().expect("a picture");
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data).expect("base64");
+        std::fs::write(Path::new(&folder).join(format!("{name}.png")), bytes).expect("a folder for pictures");
+    }
+}
