@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::Place;
 use common::value::{at, list, number};
+use common::{Place, look_for};
 use serde_json::Value;
+use std::time::Duration;
 
 /// What is recommended for the workload that these words describe.
 fn recommended(words: &str) -> Value {
@@ -177,4 +178,17 @@ fn the_choice_is_printed_beside_the_reasons_for_it() {
     let header = output.stdout.lines().nth(1).unwrap_or_default();
     assert!(header.starts_with(&format!("# {choice}: ")), "{header}");
     assert!(!output.stderr.contains("/futex  "), "what Python cannot do is no candidate: {}", output.stderr);
+}
+
+#[test]
+fn an_interrupted_run_says_how_far_it_came_and_leaves_nothing() {
+    let place = Place::new();
+    let running = place.start(&mut place.furlong("recommend --size 64 --rate 50/s --no-progress".split(' ')));
+    let saved = || (place.records_of_all("trial") > 0).then_some(());
+    look_for(Duration::from_secs(60), saved).expect("a trial");
+    running.signal(libc::SIGINT);
+    let finished = running.finish().expect_code(130).expect_no_panic();
+    assert!(finished.stdout.contains("The run is partial"), "{finished:#?}");
+    assert_eq!(place.records_of_all("end"), 1);
+    assert!(place.processes().is_empty());
 }

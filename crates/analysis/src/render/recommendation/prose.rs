@@ -79,17 +79,20 @@ pub(super) fn tried(recommendation: &Recommendation) -> Option<String> {
 pub(super) fn heading(recommendation: &Recommendation) -> String {
     match &recommendation.choice {
         Some(choice) => format!("Take {}", plain(&choice.name())),
-        None if recommendation.outrun.is_empty() && recommendation.ranked.is_empty() => {
-            "Nothing on this machine may serve this workload".to_owned()
-        }
-        None => "Nothing was measured at this workload".to_owned(),
+        None if recommendation.partial => "Nothing was measured at this workload".to_owned(),
+        None => "Nothing on this machine may serve this workload".to_owned(),
     }
 }
 
 /// What the choice gives and takes.
 pub(super) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     let Some(choice) = &recommendation.choice else {
-        return vec!["What was left out, and why, is below.".to_owned()];
+        let why = if recommendation.partial {
+            "The run ended before that."
+        } else {
+            "What was left out, and why, is below."
+        };
+        return vec![why.to_owned()];
     };
     let workload = &recommendation.workload;
     let unit = unit(workload);
