@@ -18,8 +18,19 @@ const MAX_LINE_BYTES: u64 = 4 << 20;
 /// Longest run, in bytes: about 100,000 trials, all of which are held in memory.
 const MAX_RUN_BYTES: u64 = 512 << 20;
 /// The kinds of record that this version knows; others come from later versions and are passed over.
-const KINDS: [&str; 10] =
-    ["run", "noise", "costs", "trial", "count", "handover", "handover-count", "start", "experiment", "end"];
+const KINDS: [&str; 11] = [
+    "run",
+    "noise",
+    "costs",
+    "trial",
+    "count",
+    "handover",
+    "handover-count",
+    "start",
+    "experiment",
+    "request",
+    "end",
+];
 
 /// Why a run cannot be read, and where.
 #[derive(Debug, thiserror::Error)]

@@ -8,8 +8,8 @@ use crate::ids::Ids;
 use crate::table::{Cell, Head, Table};
 use crate::words::{count, firsts};
 use furlong_analysis::{
-    Explanation, Level, NamedRun, Replay, Run, Summary, explain,
-    render::{format_digits, plain, plain_sentence},
+    Explanation, Level, NamedRun, Recommendation, Replay, Run, Summary, explain, recommend,
+    render::{format_digits, plain, plain_sentence, recommendation_sentences},
     replay, summarise,
 };
 use furlong_model::{Case, Family, Placement, Trial};
@@ -72,7 +72,7 @@ impl Part {
         let explanation = explained(run);
         let replay = replay(run);
         let mut part = Part {
-            verdict: verdict(&summary, explanation.as_ref(), replay.as_ref()),
+            verdict: verdict(&summary, explanation.as_ref(), replay.as_ref(), recommend(run).as_ref()),
             id,
             name,
             summary,
@@ -199,7 +199,12 @@ fn explained(run: &Run) -> Option<Explanation> {
     Some(explain(run, &cases)).filter(|explanation| !explanation.rows.is_empty())
 }
 
-fn verdict(summary: &Summary, explanation: Option<&Explanation>, replay: Option<&Replay>) -> Vec<String> {
+fn verdict(
+    summary: &Summary,
+    explanation: Option<&Explanation>,
+    replay: Option<&Replay>,
+    recommendation: Option<&Recommendation>,
+) -> Vec<String> {
     let corrupted = summary.skipped.iter().filter(|entry| entry.is_corruption()).count();
     let mut sentences = Vec::new();
     if corrupted > 0 {
@@ -209,7 +214,9 @@ fn verdict(summary: &Summary, explanation: Option<&Explanation>, replay: Option<
     if summary.partial {
         sentences.push("The run is partial: it was interrupted, or its file cut off.".to_owned());
     }
-    if let Some(replay) = replay {
+    if let Some(recommendation) = recommendation {
+        sentences.extend(recommendation_sentences(recommendation).iter().map(|line| plain_sentence(line)));
+    } else if let Some(replay) = replay {
         sentences.extend(replay.verdict.iter().map(|sentence| plain_sentence(sentence)));
     } else {
         sentences.extend(firsts(summary));

@@ -7,9 +7,10 @@ use furlong_model::{
 /// What its users must do themselves.
 pub(super) fn burdens(promises: &Capabilities) -> Vec<Burden> {
     let framing = !promises.boundaries;
-    let listed: [(bool, &str, u32); 11] = [
+    let listed: [(bool, &str, u32); 12] = [
         (framing, "frame messages", 1),
         (promises.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
+        (promises.reach == Reach::IpcNamespace, "agree on a key or a name", 1),
         (promises.reach == Reach::Descriptor, "inherit or pass descriptors", 1),
         (promises.reach == Reach::Fork, "fork without exec", 2),
         (promises.reach == Reach::Network, "choose a port and who may connect", 1),

@@ -180,3 +180,16 @@ fn finalists_are_of_every_family_and_spin_once() {
     assert!(around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.pace.is_closed()));
     assert_eq!(around.len(), 4 * 3, "smaller, larger, and on one core");
 }
+
+#[test]
+fn a_saved_run_is_judged_as_the_run_itself() {
+    let records = records(Workload::default(), &[PIPE, MEMORY]);
+    let file = std::env::temp_dir().join(format!("furlong-recommend-test-{}.jsonl", std::process::id()));
+    let lines = records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n");
+    std::fs::write(&file, lines.collect::<String>()).unwrap();
+    let saved = Run::read(&file);
+    std::fs::remove_file(&file).unwrap();
+    let saved = saved.unwrap();
+    assert_eq!(recommend(&saved), recommend(&Run::from_records(records).unwrap()));
+    assert!(recommend(&saved).is_some_and(|found| found.choice.is_some()));
+}

@@ -39,7 +39,7 @@ pub use json::{json, self_check_json};
 pub use layout::marked_name;
 pub use markdown::{escape as escape_markdown, markdown};
 pub use prose::{floor, footnotes, machine, noise};
-pub use recommendation::{recommendation_json, recommendation_table};
+pub use recommendation::{recommendation_json, recommendation_sentences, recommendation_table};
 pub use replay::{replay_csv, replay_json, replay_markdown, replay_racehorse, replay_table};
 pub use self_check::self_check_table;
 pub use style::Style;

@@ -58,8 +58,8 @@ pub struct CompletionsOptions {
 }
 
 const MAN_EXAMPLES: &str = "Examples:
-  furlong man | man -l -                         this command's page
-  furlong man run | man -l -                     the page of a verb
+  furlong man > furlong.1                        this command's page; then: man -l furlong.1
+  furlong man run -o furlong-run.1               the page of a verb
   furlong man --all -o man1                      every page as a file of a folder, for a package";
 
 /// What `furlong man` takes.
