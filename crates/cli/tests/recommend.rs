@@ -156,6 +156,9 @@ fn a_row_is_printed_as_a_program_without_measuring() {
         assert!(output.stdout.starts_with(begins), "{}", output.stdout);
         assert!(output.stderr.contains("keep it as pair."), "{}", output.stderr);
     }
+    let words = ["recommend", "--boundary", "user", "--emit", "c", "--row", "fifo/block"];
+    let output = place.run(words).expect_code(0);
+    assert!(output.stderr.contains("of one user alone"), "{}", output.stderr);
     assert!(place.all_saved().is_empty());
     for (row, expected) in [
         ("pipe", "a row is a mechanism and a wait"),

@@ -3,7 +3,7 @@
 use crate::exit::{Outcome, Usage};
 use crate::output;
 use furlong_analysis::Recommendation;
-use furlong_model::{Excluded, Request, Wait, Workload};
+use furlong_model::{Boundary, Excluded, Request, Wait, Workload};
 use furlong_programs::{Language, Program, program};
 
 /// Prints the program of a row that was named.
@@ -14,22 +14,27 @@ pub fn print_row(row: &str, workload: &Workload, language: Language) -> anyhow::
         .ok_or_else(|| wrong("a row is a mechanism and a wait, as in pipe/block".to_owned()))?;
     let wait: Wait = wait.parse().map_err(|error: furlong_model::InvalidName| wrong(error.to_string()))?;
     let made = program(mechanism, wait, workload.pattern, workload.size_bytes, language);
-    print(&made.map_err(|why| wrong(why.to_string()))?)?;
+    print(&made.map_err(|why| wrong(why.to_string()))?, &workload.boundaries)?;
     Ok(Outcome::Done)
 }
 
 /// Prints the program of the choice, if there is one.
 pub fn print_choice(recommendation: &Recommendation, language: Language) -> anyhow::Result<()> {
     let Some(choice) = &recommendation.choice else { return Ok(()) };
-    let Workload { pattern, size_bytes, .. } = recommendation.workload;
-    print(&program(&choice.mechanism, choice.wait, pattern, size_bytes, language)?)
+    let Workload { pattern, size_bytes, boundaries, .. } = &recommendation.workload;
+    print(&program(&choice.mechanism, choice.wait, *pattern, *size_bytes, language)?, boundaries)
 }
 
-fn print(made: &Program) -> anyhow::Result<()> {
+fn print(made: &Program, boundaries: &[Boundary]) -> anyhow::Result<()> {
     output::print(&made.text)?;
     output::tell(format_args!("\nWritten to stdout: keep it as {}, then", made.file_name));
     for command in made.build.iter().chain(&made.run) {
         output::tell(format_args!("  {command}"));
+    }
+    if boundaries.iter().any(|boundary| !matches!(boundary, Boundary::Fork | Boundary::Process)) {
+        output::tell(format_args!(
+            "It lets in processes of one user alone: names and rights must be widened for what lies between yours."
+        ));
     }
     Ok(())
 }
