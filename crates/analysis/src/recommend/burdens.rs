@@ -4,14 +4,19 @@ use furlong_model::{
     Boundary, Burden, Capabilities, Copies, Family, Lifetime, Pattern, PeerDeath, Reach, WhenFull, Workload,
 };
 
-/// What its users must do themselves.
-pub(super) fn burdens(promises: &Capabilities) -> Vec<Burden> {
+/// What its users must do themselves, with what lies between the processes.
+pub(super) fn burdens(workload: &Workload, promises: &Capabilities) -> Vec<Burden> {
     let framing = !promises.boundaries;
-    let listed: [(bool, &str, u32); 12] = [
+    // Who is neither a child nor a sibling can only be sent a descriptor, over a UNIX socket beside.
+    let related = |boundary: &Boundary| matches!(boundary, Boundary::Fork | Boundary::Process);
+    let strangers = !workload.boundaries.iter().all(related);
+    let by_descriptor = promises.reach == Reach::Descriptor;
+    let listed: [(bool, &str, u32); 13] = [
         (framing, "frame messages", 1),
         (promises.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
         (promises.reach == Reach::IpcNamespace, "agree on a key or a name", 1),
-        (promises.reach == Reach::Descriptor, "inherit or pass descriptors", 1),
+        (by_descriptor && !strangers, "inherit or pass descriptors", 1),
+        (by_descriptor && strangers, "pass descriptors over a UNIX socket beside it", 2),
         (promises.reach == Reach::Fork, "fork without exec", 2),
         (promises.reach == Reach::Network, "choose a port and who may connect", 1),
         (promises.reach == Reach::PidNamespace, "hold the right to read the other process", 3),
@@ -71,8 +76,16 @@ mod tests {
             boundaries: true,
             ..socket
         };
-        assert!(effort(&burdens(&memory)) > effort(&burdens(&socket)));
-        assert!(effort(&burdens(&Capabilities { boundaries: true, ..socket })) < effort(&burdens(&socket)));
+        let effort = |boundary, promises: &Capabilities| {
+            let workload = Workload { boundaries: vec![boundary], ..Workload::default() };
+            effort(&burdens(&workload, promises))
+        };
+        let near = Boundary::Process;
+        assert!(effort(near, &memory) > effort(near, &socket));
+        assert!(effort(near, &Capabilities { boundaries: true, ..socket }) < effort(near, &socket));
+        let inherited = Capabilities { reach: Reach::Descriptor, ..socket };
+        assert_eq!(effort(near, &inherited), effort(near, &socket));
+        assert!(effort(Boundary::Container, &inherited) > effort(Boundary::Container, &socket));
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
     Candidate {
         mechanism: promises.name.to_owned(),
         wait,
-        burdens: burdens(promises),
+        burdens: burdens(workload, promises),
         caveats: caveats(workload, promises),
         falls_if: changes.iter().filter_map(fall).collect(),
         max_size_bytes: offer.here.as_ref().ok().and_then(|limits| limits.max_size_bytes),
