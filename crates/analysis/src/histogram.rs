@@ -77,6 +77,11 @@ impl Distribution {
         self.samples
     }
 
+    /// Middle of each bucket in nanoseconds, ascending, with its count above zero.
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.buckets.iter().copied()
+    }
+
     /// Middle of each bucket in nanoseconds, ascending, with its share of the samples.
     pub fn shares(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.buckets.iter().map(|&(value, count)| (value, count as f64 / self.samples as f64))

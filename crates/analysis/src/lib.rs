@@ -53,6 +53,7 @@ mod skipped;
 pub mod statistics;
 mod store;
 mod summary;
+mod tail;
 mod terms;
 
 pub use advice::Advice;
@@ -86,4 +87,5 @@ pub use shape::Shape;
 pub use skipped::{Skipped, SkippedStatus};
 pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary, summarise};
+pub use tail::{Tail, tails};
 pub use terms::{Part, Term};

@@ -46,6 +46,12 @@ impl Mixture {
         self.cumulative.get(at).map_or(self.max_ns, |(value, _)| *value)
     }
 
+    /// Each time in nanoseconds, ascending, with the share of the mass that is at it or above: 1 at the first.
+    pub fn at_least(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let below = std::iter::once(0.0).chain(self.cumulative.iter().map(|(_, mass)| *mass));
+        self.cumulative.iter().zip(below).map(|((value, _), below)| (*value, 1.0 - below))
+    }
+
     /// Mean in nanoseconds: the mean of the trials' means.
     pub fn mean_ns(&self) -> f64 {
         self.mean_ns

@@ -1,8 +1,10 @@
 //! What can be typed behind `furlong`.
 
+mod chart;
 mod export;
 mod recommend;
 
+pub use chart::ChartOptions;
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use recommend::{RecommendOptions, WorkloadOptions};
 
@@ -79,6 +81,7 @@ Examples:
   furlong run pipe posix-shm -m request --ask 1 --answer 256KiB
                                                  a small question and a large answer
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
+  furlong run pipe --chart always                how long its slowest round trips take, drawn
   furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs
 
@@ -191,6 +194,8 @@ pub struct RunOptions {
     /// Form of the result
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+    #[command(flatten)]
+    pub chart: ChartOptions,
     /// Save the run under this name (it is saved under the time otherwise)
     #[arg(long, value_name = "NAME")]
     pub save: Option<String>,
@@ -274,6 +279,7 @@ const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay ka2yan-2008                     one of them, then and now
   furlong replay racehorse --style racehorse     in the form of that program's own results
   furlong replay qiita-windows-blocks --total 64MiB --trials 3
+  furlong replay racehorse --chart always        its figures against the size of a message, drawn
   furlong replay itmedia-mmap-100mb --touch line
   furlong replay ka2yan-2008 --place other-core --format json
   furlong replay --all                           every one that this machine can run
@@ -291,7 +297,7 @@ pub struct ReplayOptions {
     pub experiments: Vec<String>,
     /// Show the published experiments
     #[arg(long, conflicts_with_all = ["experiments", "all", "trials", "place", "total", "touch", "format", "style",
-        "no_save", "require", "strict"])]
+        "chart", "no_save", "require", "strict"])]
     pub list: bool,
     /// Replay all of the published experiments
     #[arg(long, conflicts_with = "experiments")]
@@ -316,6 +322,8 @@ pub struct ReplayOptions {
     /// Form of the table
     #[arg(long, value_enum, default_value_t = ReplayStyle::Furlong)]
     pub style: ReplayStyle,
+    #[command(flatten)]
+    pub chart: ChartOptions,
     /// Do not save the runs
     #[arg(long)]
     pub no_save: bool,

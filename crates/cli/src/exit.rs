@@ -51,9 +51,14 @@ impl Outcome {
             Outcome::Unfit => 5,
             Outcome::Incomparable => 6,
             Outcome::Missing => 7,
-            Outcome::Interrupted(signal) => 128 + signal as u8,
+            Outcome::Interrupted(signal) => code_of_signal(signal),
         })
     }
+}
+
+/// What shells give for a process that this signal ended.
+fn code_of_signal(signal: i32) -> u8 {
+    128 + signal as u8
 }
 
 /// Something wrong with what was typed.
@@ -68,7 +73,23 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// 2 for what was typed wrong, 1 for all else.
+/// This signal came before there was anything to measure.
+#[derive(Debug)]
+pub struct Interrupted(pub i32);
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted, so nothing was measured")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// 2 for what was typed wrong, that of the signal for what one ended, 1 for all else.
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+    ExitCode::from(match error.downcast_ref() {
+        Some(Interrupted(signal)) => code_of_signal(*signal),
+        None if error.is::<Usage>() => 2,
+        None => 1,
+    })
 }

@@ -5,7 +5,7 @@ use crate::exit::{Outcome, Usage};
 use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::selection::Manner;
 use crate::{output, selection};
-use furlong_analysis::{Summary, render, self_check, summarise};
+use furlong_analysis::{Run, Summary, render, self_check, summarise};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_model::{Pace, Pattern};
@@ -35,7 +35,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
     let plan = venue.plan(selection::quick(&drivers), QUICK_TRIALS, QUICK_BUDGET)?;
     let performed = venue.perform(&plan, Save::Dated)?;
     let summary = summarise(&performed.run);
-    output::print(&rendered(&summary, Format::Table))?;
+    output::print(&render::table(&summary, output::style()))?;
     let outcome = performed.conclude(&summary.skipped, Demands::default());
     if outcome == Outcome::Done {
         output::print(NEXT)?;
@@ -48,6 +48,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     if asked.self_check && !matches!(asked.format, Format::Table | Format::Json) {
         return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
     }
+    asked.chart.check(asked.self_check || asked.format != Format::Table)?;
     let drivers = registry();
     let pace = pace(asked);
     let manner = Manner::of(&asked.pattern, pace)?;
@@ -81,7 +82,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let summary = summarise(&performed.run);
     let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.noise.level) };
     if !asked.self_check {
-        output::print(&rendered(&summary, asked.format))?;
+        output::print(&rendered(&performed.run, &summary, asked))?;
         return Ok(performed.conclude(&summary.skipped, demands));
     }
     let checked = self_check(&performed.run);
@@ -111,9 +112,9 @@ fn pace(asked: &RunOptions) -> Pace {
     }
 }
 
-fn rendered(summary: &Summary, format: Format) -> String {
-    match format {
-        Format::Table => render::table(summary, output::style()),
+fn rendered(run: &Run, summary: &Summary, asked: &RunOptions) -> String {
+    match asked.format {
+        Format::Table => render::table_of_run(run, summary, asked.chart.style()),
         Format::Json => render::json(summary),
         Format::Csv => render::csv(summary),
         Format::Markdown => render::markdown(summary),

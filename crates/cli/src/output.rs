@@ -3,7 +3,7 @@
 use crate::exit::Usage;
 use crate::writing;
 use anyhow::Context;
-use furlong_analysis::render::Style;
+use furlong_analysis::render::{Charts, Style};
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub fn tell(line: std::fmt::Arguments<'_>) {
 
 /// Colour and width for results on stdout.
 pub fn style() -> Style {
-    Style { colour: colour(), width: width() }
+    Style { colour: colour(), width: width(), charts: Charts::Auto }
 }
 
 /// Columns of the terminal, or of a page where there is none.

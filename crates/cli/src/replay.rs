@@ -21,6 +21,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     if asked.style == ReplayStyle::Racehorse && asked.format != Format::Table {
         return Err(Usage("--style racehorse is a form of --format table".to_owned()).into());
     }
+    asked.chart.check(asked.style != ReplayStyle::Furlong || asked.format != Format::Table)?;
     let changed: Vec<Experiment> =
         experiments.into_iter().map(|experiment| change(experiment, asked)).collect::<anyhow::Result<_>>()?;
     let drivers = registry();
@@ -150,7 +151,7 @@ fn plan(venue: &Venue, drivers: &[Driver], experiment: &Experiment) -> anyhow::R
 /// What is printed as a replay ends; nothing in the forms that are one text for all of them.
 fn at_once(replay: &Replay, asked: &ReplayOptions) -> Option<String> {
     match (asked.format, asked.style) {
-        (Format::Table, ReplayStyle::Furlong) => Some(render::replay_table(replay, output::style())),
+        (Format::Table, ReplayStyle::Furlong) => Some(render::replay_table(replay, asked.chart.style())),
         (Format::Table, ReplayStyle::Racehorse) => Some(render::replay_racehorse(replay)),
         (Format::Markdown, _) => Some(render::replay_markdown(replay)),
         (Format::Json | Format::Csv, _) => None,

@@ -63,6 +63,9 @@ fn shells_get_every_verb() {
         for word in ["recommend", "compare", "--boundary"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
+        // The other two are not told the words that an option takes.
+        let values = matches!(shell, "bash" | "zsh" | "fish");
+        assert_eq!(script.contains("ipc-namespace"), values, "{shell}");
     }
     // What a person types and a shell that has read it offers.
     let script = "\"$FURLONG\" completions bash > furlong.bash && . ./furlong.bash && \

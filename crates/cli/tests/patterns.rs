@@ -60,7 +60,7 @@ fn a_sweep_has_every_size_and_a_chart() {
     assert_eq!(sizes("pipe"), [64, 256, 1024, 4096]);
     assert_eq!(sizes("unix-stream"), sizes("pipe"));
     let table = place.run(["run"].iter().chain(&words).chain(&QUICK).copied()).expect_code(0).stdout;
-    assert!(table.contains("Throughput one way, in bytes a second"), "{table}");
+    assert!(table.contains("Throughput one way against the size of a message"), "{table}");
     assert!(table.contains("a pipe/block, b unix-stream/block"), "{table}");
     assert!(table.contains("GB/s") && table.contains("CPU/message"), "{table}");
     assert!(!table.contains("\u{1b}["), "a table in a pipe is plain text: {table}");
@@ -104,7 +104,7 @@ fn options_that_contradict_one_another_are_told() {
         (&["run", "pipe", "--ask", "1"][..], "--ask belongs to requests"),
         (&["run", "pipe", "--answer", "1"], "--answer belongs to requests"),
         (&["run", "pipe", "--ask-by", "tcp"], "--ask-by belongs to requests"),
-        (&["run", "pipe", "-m", "one-way", "--rate", "1k/s"], "for round trips"),
+        (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
         (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),
         (&["run", "pipe", "-m", "both-ways"], "there are: round-trip, one-way, request"),
         (&["run", "pipe", "-m", "request", "--answer", "4KiB", "-s", "4KiB"], "cannot be used with"),

@@ -26,6 +26,7 @@ pub mod loop_device;
 pub mod memory;
 pub mod mount;
 pub mod namespace;
+pub mod noted_signal;
 mod perf_event;
 pub mod pipe;
 pub mod posix_queue;

@@ -281,7 +281,8 @@ mod tests {
 
     #[test]
     fn one_row_needs_no_overview() {
-        let text = explanation_table(&explain(&run(), &asked()[..1]), Style { width: 140, colour: false });
+        let text =
+            explanation_table(&explain(&run(), &asked()[..1]), Style { width: 140, ..Style::default() });
         insta::assert_snapshot!(text);
     }
 
@@ -298,7 +299,7 @@ mod tests {
     fn every_width_is_kept() {
         let explanation = explain(&run(), &asked());
         for width in [72, 80, 100, 140] {
-            let text = explanation_table(&explanation, Style { width, colour: false });
+            let text = explanation_table(&explanation, Style { width, ..Style::default() });
             let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
             assert!(widest.chars().count() <= width, "{width}: {widest}");
             assert!(text.lines().all(|line| line == line.trim_end()), "{text}");

@@ -56,7 +56,7 @@ mod tests {
 
     fn table(width: usize) -> String {
         let row = ["one", "22", "three", "four"].map(str::to_owned);
-        fitting(&HEADS, &[row.into()], Style { width, colour: false })
+        fitting(&HEADS, &[row.into()], Style { width, ..Style::default() })
     }
 
     #[test]
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn names_of_columns_are_dim() {
-        let text = fitting(&HEADS[..1], &[], Style { width: 80, colour: true });
+        let text = fitting(&HEADS[..1], &[], Style { width: 80, colour: true, ..Style::default() });
         assert!(text.starts_with("\u{1b}[2ma"), "{text}");
     }
 }

@@ -1,8 +1,10 @@
 //! A summary as text: for a terminal, for Markdown, for a spreadsheet and for programs.
 //!
-//! Nothing is computed here that is not in the [`Summary`], so all formats say the same.
+//! Nothing is computed here that is not in the [`Summary`], so all formats say the same; charts alone show more of what
+//! it was computed from.
 
 mod bar;
+mod chart;
 mod comparison;
 mod costs;
 mod count;
@@ -24,7 +26,9 @@ mod self_check;
 mod style;
 mod sweep;
 mod table;
+mod tails;
 pub(crate) mod text;
+mod ticks;
 mod unmeasured;
 mod used_costs;
 
@@ -42,8 +46,8 @@ pub use prose::{floor, footnotes, machine, noise};
 pub use recommendation::{recommendation_json, recommendation_sentences, recommendation_table};
 pub use replay::{replay_csv, replay_json, replay_markdown, replay_racehorse, replay_table};
 pub use self_check::self_check_table;
-pub use style::Style;
-pub use table::table;
+pub use style::{Charts, Style};
+pub use table::{table, table_of_run};
 pub use text::{format_count, format_digits, listed, plain, plain_sentence, three_digits};
 
 #[cfg(doc)]
@@ -57,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The fixture with terminal escapes, markup and line breaks in every text of a record.
-    fn hostile() -> crate::Summary {
+    fn hostile() -> Run {
         const EVIL: &str = "\u{1b}[2J\u{202e}a|b\n<script>`c`\0";
         let mut records = fixture::records();
         for record in &mut records {
@@ -70,7 +74,7 @@ mod tests {
                 _ => {}
             }
         }
-        summarise(&Run::from_records(records).unwrap())
+        Run::from_records(records).unwrap()
     }
 
     #[test]
@@ -227,8 +231,12 @@ mod tests {
 
     #[test]
     fn hostile_text_stays_text() {
-        let summary = hostile();
-        for text in [table(&summary, Style::default()), markdown(&summary), csv(&summary)] {
+        let run = hostile();
+        let summary = summarise(&run);
+        let style = Style { charts: Charts::Always, ..Style::default() };
+        let drawn = table_of_run(&run, &summary, style);
+        assert!(drawn.contains("at least this long"), "{drawn}");
+        for text in [drawn, table(&summary, Style::default()), markdown(&summary), csv(&summary)] {
             let control = |c: char| c.is_control() && c != '\n';
             assert!(!text.contains(control) && !text.contains('\u{202e}'), "{text}");
         }
@@ -278,7 +286,9 @@ mod tests {
             }
             for run in [intact, Run::from_reader(bytes.as_slice())].into_iter().flatten() {
                 let summary = summarise(&run);
-                table(&summary, Style::default());
+                for charts in [Charts::Auto, Charts::Always] {
+                    table_of_run(&run, &summary, Style { charts, ..Style::default() });
+                }
                 markdown(&summary);
                 csv(&summary);
                 let read: crate::Summary = serde_json::from_str(&json(&summary)).unwrap();

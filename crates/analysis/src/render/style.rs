@@ -7,12 +7,26 @@ pub struct Style {
     pub colour: bool,
     /// Columns that a line may take.
     pub width: usize,
+    /// When charts are drawn.
+    pub charts: Charts,
+}
+
+/// When charts are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Charts {
+    /// Where they say more than the tables.
+    #[default]
+    Auto,
+    /// Wherever there is something to draw.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 impl Default for Style {
     /// Plain text of 100 columns: right for a pipe or a file.
     fn default() -> Self {
-        Style { colour: false, width: 100 }
+        Style { colour: false, width: 100, charts: Charts::Auto }
     }
 }
 

@@ -1,20 +1,15 @@
 //! Charts of sweeps: what a row does as its messages grow.
 
-use super::style::{Paint, Style};
-use super::text::{plain, wrap};
+use super::chart::{Chart, Curve, left_out};
+use super::style::{Charts, Style};
+use super::ticks::Kind;
 use crate::ranking::describe_placement;
 use crate::{Carries, Row, Summary};
 use furlong_model::{Ask, Pace, Pattern, Placement};
-use malevich::{ColorMode, Frame, Line, Plot, Text};
 
-/// Sizes from which on a row is a curve.
+/// Sizes from which on a row is a curve, and the fewest that can be drawn.
 const FEWEST_SIZES: usize = 3;
-
-/// Curves in one chart: more cannot be told apart.
-const MOST_CURVES: usize = 12;
-
-/// Lines of a chart.
-const HEIGHT: usize = 18;
+const FEWEST_DRAWN: usize = 2;
 
 /// What the rows of one chart have in common.
 type Manner<'a> = (Placement, Pattern, Option<&'a Ask>, Pace);
@@ -29,70 +24,39 @@ pub(super) fn charts(summary: &Summary, style: Style) -> String {
     let mut manners: Vec<Manner> = rows.iter().map(|row| manner(row)).collect();
     manners.sort_unstable();
     manners.dedup();
-    manners.into_iter().filter_map(|manner| chart(&rows, manner, style)).collect()
+    let fewest = if style.charts == Charts::Always { FEWEST_DRAWN } else { FEWEST_SIZES };
+    let chart = |manner| Some(chart(manner, curves(&rows, manner, fewest))?.drawn(style));
+    manners.into_iter().filter_map(chart).collect()
 }
 
 fn manner(row: &Row) -> Manner<'_> {
     (row.case.placement, row.case.pattern, row.case.ask.as_ref(), row.case.pace)
 }
 
-/// One row's points, by size.
-struct Curve {
-    name: String,
-    sizes: Vec<f64>,
-    values: Vec<f64>,
-}
-
-fn chart(rows: &[&Row], of: Manner, style: Style) -> Option<String> {
-    let curves = curves(rows, of);
+fn chart((placement, pattern, ..): Manner, curves: Vec<Curve>) -> Option<Chart> {
     if curves.is_empty() {
         return None;
     }
-    let (placement, pattern, ..) = of;
-    let what = match pattern {
-        Pattern::OneWay => "Throughput one way, in bytes a second, against the size of a message",
-        Pattern::Request => "Throughput of answers, in bytes a second, against their size",
-        Pattern::RoundTrip => "Median round trip, in nanoseconds, against the size of a message",
+    let (what, y) = match pattern {
+        Pattern::OneWay => ("Throughput one way against the size of a message", Kind::BytesPerSecond),
+        Pattern::Request => ("Throughput of answers against their size", Kind::BytesPerSecond),
+        Pattern::RoundTrip => ("Median round trip against the size of a message", Kind::Nanoseconds),
     };
-    let left_out = curves.len().saturating_sub(MOST_CURVES);
-    let more = if left_out == 0 {
-        String::new()
-    } else {
-        format!(" (the first {MOST_CURVES} rows; {left_out} more are in the tables)")
-    };
-    let title = format!("{what} in bytes, on {}{more}", describe_placement(placement));
-    let mut plot = Plot::new().log_x().log_y();
-    let mut legend = Vec::new();
-    for (letter, curve) in ('a'..).zip(curves.iter().take(MOST_CURVES)) {
-        plot = plot.layer(Line::xy(&curve.sizes[..], &curve.values[..]));
-        // The letters tell the curves apart where there is no colour.
-        for (size, value) in curve.sizes.iter().zip(&curve.values) {
-            plot = plot.layer(Text::at(*size, *value, letter.to_string()));
-        }
-        legend.push(format!("{letter} {}", curve.name));
-    }
-    let width = style.width.clamp(40, 100);
-    let colour = if style.colour { ColorMode::Ansi16 } else { ColorMode::Plain };
-    let frame = Frame { color: colour, ..Frame::plain(width, HEIGHT) };
-    let drawn: String = plot.render(&frame).lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    let title = style.paint(Paint::Bold, &wrap(&title, style.width, 2));
-    Some(format!("\n{title}\n{drawn}{}\n", wrap(&legend.join(", "), style.width, 2)))
+    let title = format!("{what}, on {}{}", describe_placement(placement), left_out(curves.len()));
+    Some(Chart { title, x: Kind::Bytes, y, curves, room: Vec::new() })
 }
 
 /// The curves of one manner, in the order of the rows' names.
-fn curves(rows: &[&Row], of: Manner) -> Vec<Curve> {
+fn curves(rows: &[&Row], of: Manner, fewest: usize) -> Vec<Curve> {
     let mut members: Vec<&&Row> = rows.iter().filter(|row| manner(row) == of).collect();
     members.sort_by_key(|row| (row.case.row(), row.case.size_bytes));
     members
         .chunk_by(|one, other| one.case.row() == other.case.row())
-        .filter(|points| points.len() >= FEWEST_SIZES)
-        .map(|points| Curve {
-            name: plain(&points[0].case.row()),
-            sizes: points.iter().map(|row| row.case.size_bytes as f64).collect(),
-            values: points
-                .iter()
-                .map(|row| row.exchange.bytes_per_second.unwrap_or(row.exchange.ns.p50))
-                .collect(),
+        .filter(|rows| rows.len() >= fewest)
+        .map(|rows| {
+            let value = |row: &Row| row.exchange.bytes_per_second.unwrap_or(row.exchange.ns.p50);
+            let points: Vec<_> = rows.iter().map(|row| (row.case.size_bytes as f64, value(row))).collect();
+            Curve { name: rows[0].case.row(), letters: points.clone(), points }
         })
         .collect()
 }
@@ -132,18 +96,26 @@ mod tests {
     fn each_pattern_has_its_own_chart() {
         let sizes = [64, 1024, 16 << 10];
         let text = |pattern| table(&swept(pattern, &sizes), Style::default());
-        assert!(text(Pattern::RoundTrip).contains("Median round trip, in nanoseconds, against the size"));
+        assert!(
+            text(Pattern::RoundTrip)
+                .contains("Median round trip against the size of a message, on two cores")
+        );
         let request = text(Pattern::Request);
         assert!(
-            request.contains("Throughput of answers, in bytes a second")
+            request.contains("Throughput of answers against their size")
                 && request.contains("answers to 1B requests"),
             "{request}"
         );
     }
 
     #[test]
-    fn two_sizes_are_no_sweep() {
-        assert_eq!(charts(&swept(Pattern::OneWay, &[64, 1024]), Style::default()), "");
+    fn two_sizes_are_no_sweep_unless_a_chart_is_wanted() {
+        let summary = swept(Pattern::OneWay, &[64, 1024]);
+        let drawn = |charts| super::charts(&summary, Style { charts, ..Style::default() });
+        assert_eq!([drawn(Charts::Auto), drawn(Charts::Never)], ["", ""]);
+        assert!(drawn(Charts::Always).contains("Throughput one way"));
+        let one = swept(Pattern::OneWay, &[64]);
+        assert_eq!(charts(&one, Style { charts: Charts::Always, ..Style::default() }), "");
     }
 
     #[test]

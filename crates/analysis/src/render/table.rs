@@ -5,20 +5,30 @@ use super::{
     layout::{columns, entries},
     prose,
     style::{Paint, Style},
-    sweep,
+    sweep, tails,
     text::{plain, wrap},
     unmeasured::unmeasured,
 };
-use crate::{Carries, Group, Level, Summary, Verdict};
+use crate::{Carries, Group, Level, Run, Summary, Verdict};
 
 /// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
 pub fn table(summary: &Summary, style: Style) -> String {
+    text(summary, "", style)
+}
+
+/// The same with charts of what a summary does not hold: the distributions of single round trips.
+pub fn table_of_run(run: &Run, summary: &Summary, style: Style) -> String {
+    text(summary, &tails::charts(run, summary, style), style)
+}
+
+fn text(summary: &Summary, tails: &str, style: Style) -> String {
     let mut text = head(summary, style);
     text += &rankings(summary, style);
     if summary.rows.is_empty() {
         text += "\nNothing was measured.\n";
     }
     text += &sweep::charts(summary, style);
+    text += tails;
     text += &footnotes(summary, style);
     text += &unmeasured(&summary.skipped, style);
     let lessons = summary.lessons.iter().map(|lesson| bullet(&plain(lesson), style));

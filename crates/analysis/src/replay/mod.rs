@@ -12,6 +12,7 @@ mod pairs;
 mod rows;
 mod sizes;
 mod starts;
+mod throughput;
 mod verdict;
 
 pub use claims::{ClaimStatus, ClaimVerdict};
@@ -20,6 +21,7 @@ pub use pairs::Pairs;
 pub use rows::{Measured, ReplayRow, ReplayStatus};
 pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
+pub(crate) use throughput::{Throughput, throughput};
 
 use crate::{Run, Verdict, summarise};
 use furlong_model::{Figure, Harness, Machine, Measure};

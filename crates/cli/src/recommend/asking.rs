@@ -1,23 +1,28 @@
 //! Asking for a workload on a terminal, one question after the other.
 
 use crate::arguments::WorkloadOptions;
-use crate::exit::Usage;
+use crate::exit::{Interrupted, Usage};
 use anyhow::Context;
+use dialoguer::console::Term;
 use dialoguer::{Input, Select};
 use furlong_model::{Boundary, ByteSize, Objective, Pattern, Rate, Slo, Trust};
-use std::io::{IsTerminal, stderr, stdin};
+use furlong_os::noted_signal::NotedSignals;
+use furlong_os::signal::ENDING;
+use std::fmt::Display;
+use std::io::{ErrorKind, IsTerminal, stderr, stdin};
 use std::str::FromStr;
 
 /// Asks.
 ///
 /// # Errors
-/// Where there is nobody to ask.
+/// Where there is nobody to ask, or who is asked ends it.
 pub fn ask() -> anyhow::Result<WorkloadOptions> {
     if !stdin().is_terminal() || !stderr().is_terminal() {
         let reason = "no workload was described; say what the processes exchange, as in 'furlong recommend --size 4KiB --rate 1k/s', or run it on a terminal to be asked";
         return Err(Usage(reason.to_owned()).into());
     }
-    let pattern = choice(
+    let asking = Asking::begin()?;
+    let pattern = asking.choice(
         "How do messages go?",
         &[
             ("there and back: each is answered", Pattern::RoundTrip),
@@ -25,10 +30,9 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
             ("a small question, and an answer", Pattern::Request),
         ],
     )?;
-    let size: ByteSize = typed("How large is a message?", "128")?;
-    let rate: String = line("How many a second, as in 60/s (empty: as fast as they go)?")?;
-    let rate = optional::<Rate>(&rate)?;
-    let objective = choice(
+    let size = asking.size("How large is a message?", "128")?;
+    let rate = asking.optional::<Rate>("How many a second, as in 60/s (empty: as fast as they go)?")?;
+    let objective = asking.choice(
         "What is to be best?",
         &[
             ("latency", Objective::Latency),
@@ -41,9 +45,9 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
     let slo = if streams || objective == Objective::Throughput {
         None
     } else {
-        optional::<Slo>(&line("Which percentile must stay below which time, as in p99<2ms (empty: none)?")?)?
+        asking.optional::<Slo>("Which percentile must stay below which time, as in p99<2ms (empty: none)?")?
     };
-    let boundary = choice(
+    let boundary = asking.choice(
         "What lies between the processes?",
         &[
             ("nothing: two programs of one user", Boundary::Process),
@@ -53,11 +57,11 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
             ("a network: they are on two machines", Boundary::Host),
         ],
     )?;
-    let trust = choice(
+    let trust = asking.choice(
         "Does each trust the other?",
         &[("yes", Trust::Mutual), ("no: neither may be able to hurt the other", Trust::None)],
     )?;
-    let spin = choice(
+    let spin = asking.choice(
         "May waiting keep a processor busy?",
         &[("no: who waits sleeps", false), ("yes: there are processors to spare", true)],
     )?;
@@ -74,28 +78,77 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
     })
 }
 
-fn choice<T: Copy>(question: &str, answers: &[(&str, T)]) -> anyhow::Result<T> {
-    let texts: Vec<_> = answers.iter().map(|(text, _)| *text).collect();
-    let chosen = Select::new().with_prompt(question).items(&texts).default(0).interact();
-    Ok(answers[chosen.context("nothing was chosen")?].1)
+/// A terminal with somebody before it. A signal ends the question and not the process, which would leave the cursor
+/// hidden where a list is shown.
+struct Asking {
+    terminal: Term,
+    signals: NotedSignals,
 }
 
-fn typed<T: FromStr<Err: ToString> + ToString + Clone>(question: &str, usual: &str) -> anyhow::Result<T> {
-    let check = |text: &String| text.trim().parse::<T>().map(drop).map_err(|error| error.to_string());
-    let asked = Input::<String>::new().with_prompt(question).default(usual.to_owned()).validate_with(check);
-    let text = asked.interact_text().context("nothing was typed")?;
-    text.trim().parse().map_err(|error: T::Err| Usage(error.to_string()).into())
-}
-
-fn line(question: &str) -> anyhow::Result<String> {
-    let asked = Input::<String>::new().with_prompt(question).allow_empty(true);
-    asked.interact_text().context("nothing was typed")
-}
-
-/// What was typed, unless that is nothing.
-fn optional<T: FromStr<Err: ToString>>(text: &str) -> anyhow::Result<Option<T>> {
-    match text.trim() {
-        "" => Ok(None),
-        text => text.parse().map(Some).map_err(|error: T::Err| Usage(error.to_string()).into()),
+impl Asking {
+    fn begin() -> anyhow::Result<Asking> {
+        let signals = NotedSignals::new(&ENDING).context("cannot listen to signals")?;
+        Ok(Asking { terminal: Term::stderr(), signals })
     }
+
+    fn choice<T: Copy>(&self, question: &str, answers: &[(&str, T)]) -> anyhow::Result<T> {
+        let texts: Vec<_> = answers.iter().map(|(text, _)| *text).collect();
+        let asked = Select::new().with_prompt(question).items(&texts).default(0);
+        let chosen = self.answer(asked.interact_on(&self.terminal))?;
+        Ok(answers.get(chosen).context("this answer was not offered")?.1)
+    }
+
+    /// A size above 0, asked for until it is one.
+    fn size(&self, question: &str, usual: &str) -> anyhow::Result<ByteSize> {
+        let read = |text: &str| match parsed::<ByteSize>(text)? {
+            ByteSize(0) => Err("nothing would be carried: say 1 byte or more".to_owned()),
+            size => Ok(size),
+        };
+        let check = |text: &String| read(text).map(drop);
+        let asked =
+            Input::<String>::new().with_prompt(question).default(usual.to_owned()).validate_with(check);
+        let text = self.answer(asked.interact_text_on(&self.terminal))?;
+        read(&text).map_err(|reason| Usage(reason).into())
+    }
+
+    /// Something or nothing, asked for until it is one of them.
+    fn optional<T: FromStr<Err: Display>>(&self, question: &str) -> anyhow::Result<Option<T>> {
+        let read = |text: &str| match text.trim() {
+            "" => Ok(None),
+            text => parsed::<T>(text).map(Some),
+        };
+        let check = |text: &String| read(text).map(drop);
+        let asked = Input::<String>::new().with_prompt(question).allow_empty(true).validate_with(check);
+        let text = self.answer(asked.interact_text_on(&self.terminal))?;
+        read(&text).map_err(|reason| Usage(reason).into())
+    }
+
+    /// The answer, unless a signal or the end of the terminal came instead.
+    fn answer<T>(&self, answered: dialoguer::Result<T>) -> anyhow::Result<T> {
+        let error = match (answered, self.signals.first()) {
+            (Ok(answer), None) => return Ok(answer),
+            (_, Some(signal)) => return Err(Interrupted(signal).into()),
+            (Err(dialoguer::Error::IO(error)), None) => error,
+        };
+        // Of a terminal that is gone there is nothing more to read, or calls fail in ways of their own.
+        if error.kind() == ErrorKind::UnexpectedEof || !stdin().is_terminal() {
+            anyhow::bail!("the terminal was closed before all was said");
+        }
+        Err(error).context("the terminal cannot be asked")
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // A question that was not answered leaves the cursor hidden, or behind a half-typed line. A terminal that is
+        // gone needs neither.
+        if self.signals.first().is_some() {
+            let _ = self.terminal.write_line("");
+        }
+        let _ = self.terminal.show_cursor();
+    }
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|error: T::Err| error.to_string())
 }

@@ -149,6 +149,12 @@ impl Running<'_> {
         furlong_os::process::send_signal(self.pid(), signal).expect("a child that was not waited for");
     }
 
+    /// What it has written to stdout so far.
+    pub fn stdout(&self) -> String {
+        let [stdout, _] = self.said();
+        stdout
+    }
+
     /// Whether it has ended.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().expect("our own child").is_some()

@@ -44,7 +44,7 @@ fn a_recommendation_for_programs() {
 
 #[test]
 fn it_fits_in_a_narrow_terminal() {
-    let text = recommendation_table(&made(frames()), Style { width: 72, colour: false });
+    let text = recommendation_table(&made(frames()), Style { width: 72, ..Style::default() });
     assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
 }
 

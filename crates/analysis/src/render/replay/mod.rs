@@ -1,5 +1,6 @@
 //! A replay as text: then and now side by side, for a terminal, for Markdown, for a spreadsheet and for programs.
 
+mod chart;
 mod csv;
 mod figures;
 mod markdown;

@@ -7,7 +7,7 @@ use super::{
         table::{bullet, noise, partial, titled},
         text::{plain_sentence, wrap},
     },
-    prose,
+    chart, prose,
     tables::sheets,
 };
 use crate::{Replay, ReplayStatus};
@@ -24,6 +24,7 @@ pub fn replay_table(replay: &Replay, style: Style) -> String {
         text += &partial(style);
     }
     text += &sheets(replay).iter().map(|sheet| sheet.for_terminal(style)).collect::<String>();
+    text += &chart::charts(replay, style);
     let unmeasured = prose::unmeasured(replay).into_iter().map(|(status, line)| {
         let failure = matches!(status, ReplayStatus::Failed | ReplayStatus::Void);
         let line = bullet(&line, style);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Replay, Run,
-    render::Style,
+    render::{Charts, Style},
     replay,
     replay::made::{Made, itmedia, ka2yan, qiita, racehorse},
 };
@@ -192,7 +192,9 @@ proptest! {
         }
         let runs = [intact, Run::from_reader(bytes.as_slice())];
         for replay in runs.into_iter().flatten().filter_map(|run| replay(&run)) {
-            replay_table(&replay, Style::default());
+            for charts in [Charts::Auto, Charts::Always] {
+                replay_table(&replay, Style { charts, ..Style::default() });
+            }
             replay_markdown(&replay);
             replay_csv(std::slice::from_ref(&replay));
             replay_racehorse(&replay);

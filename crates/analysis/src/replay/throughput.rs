@@ -1,0 +1,90 @@
+//! What a row carries in a second, then and now: the figure that compares over sizes, whatever was published.
+
+use super::ReplayRow;
+use furlong_model::{Figure, Measure, Work};
+
+/// Bytes a second at each size of one row, by size.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Throughput<'a> {
+    /// As published.
+    pub mechanism: &'a str,
+    /// What is measured for it.
+    pub row: Option<&'a str>,
+    /// The published points: bytes in a message, and bytes a second.
+    pub then: Vec<(usize, f64)>,
+    /// And those of now.
+    pub now: Vec<(usize, f64)>,
+}
+
+/// The rows of an experiment that exchanges messages, in its order; empty for a handover.
+pub(crate) fn throughput<'a>(rows: &'a [ReplayRow], measure: &Measure) -> Vec<Throughput<'a>> {
+    let first = measure.sizes_bytes.first();
+    let named = rows.iter().filter(|row| Some(&row.size_bytes) == first);
+    let of = |named: &'a ReplayRow| {
+        let alike = || rows.iter().filter(|row| row.mechanism == named.mechanism);
+        // A notification has its own size, whatever was asked: there is nothing that it could be drawn against.
+        let carries = |row: &&ReplayRow| row.carried_bytes == row.size_bytes;
+        let then = alike().filter_map(|row| Some((row.size_bytes, then(row, measure)?)));
+        let now = alike().filter(carries).filter_map(|row| Some((row.size_bytes, now(row, measure)?)));
+        Throughput {
+            mechanism: &named.mechanism,
+            row: named.row.as_deref(),
+            then: then.collect(),
+            now: now.collect(),
+        }
+    };
+    named.map(of).collect()
+}
+
+fn then(row: &ReplayRow, measure: &Measure) -> Option<f64> {
+    bytes_per_second(row.size_bytes, measure, |figure| row.published.get(&figure).copied())
+}
+
+fn now(row: &ReplayRow, measure: &Measure) -> Option<f64> {
+    bytes_per_second(row.size_bytes, measure, |figure| row.measured.get(&figure).map(|now| now.value))
+}
+
+/// From the first figure that says it: the throughput itself, a rate, or a time of one message or of all.
+fn bytes_per_second(size: usize, measure: &Measure, figure: impl Fn(Figure) -> Option<f64>) -> Option<f64> {
+    let Work::Exchange(exchange) = &measure.work else { return None };
+    let size_bytes = size as f64;
+    let in_all = size_bytes * exchange.count.exchanges(size) as f64;
+    let found = [
+        figure(Figure::GigabytesPerSecond).map(|rate| rate * 1e9),
+        figure(Figure::MessagesPerSecond).map(|rate| rate * size_bytes),
+        figure(Figure::TotalMs).map(|ms| in_all / ms * 1e3),
+        figure(Figure::RealS).map(|s| in_all / s),
+        figure(Figure::MeanUs).map(|us| size_bytes / us * 1e6),
+    ];
+    found.into_iter().flatten().find(|bytes| bytes.is_finite() && *bytes > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::made::{itmedia, qiita, racehorse};
+
+    #[test]
+    fn published_totals_become_rates() {
+        let replay = qiita().replay();
+        let rows = throughput(&replay.rows, &replay.measure);
+        let pipe = rows.iter().find(|row| row.mechanism == "console + pipe").unwrap();
+        assert_eq!((pipe.then.len(), pipe.now.len()), (10, 10));
+        // 1 GiB in 430 ms, in blocks of 32 KiB.
+        assert_eq!(pipe.then[0].0, 32 << 10);
+        assert!((pipe.then[0].1 / (f64::from(1 << 30) / 0.43) - 1.0).abs() < 1e-9, "{pipe:?}");
+        let measured = replay.rows[0].measured[&Figure::GigabytesPerSecond].value;
+        assert!((pipe.now[0].1 / (measured * 1e9) - 1.0).abs() < 1e-9, "{pipe:?}");
+    }
+
+    #[test]
+    fn a_notification_and_a_handover_have_none() {
+        let replay = racehorse().replay();
+        let rows = throughput(&replay.rows, &replay.measure);
+        let of = |name: &str| rows.iter().find(|row| row.mechanism == name).unwrap();
+        assert_eq!((of("UNIX signals").now.len(), of("pipes").now.len()), (0, 2));
+        let replay = itmedia().replay();
+        let rows = throughput(&replay.rows, &replay.measure);
+        assert!(rows.iter().all(|row| row.then.is_empty() && row.now.is_empty()));
+    }
+}

@@ -1,0 +1,130 @@
+//! How long the slowest take: which share of a row's round trips takes at least so long, as deep as its samples go.
+
+use crate::{Distribution, Group, Mixture, Row, Run, Summary, Unit};
+use furlong_model::{Case, Outcome};
+
+/// Samples at or beyond a time without which nothing is said about it.
+const FEWEST_BEYOND: u64 = 10;
+
+/// The smallest share that is looked at: that beyond p99.99.
+const DEEPEST: f64 = 1e-4;
+
+/// Samples of a row from which on it has a tail: those beyond its p99 are enough.
+const FEWEST_SAMPLES: u64 = 100 * FEWEST_BEYOND;
+
+/// The tail of one row's distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tail {
+    /// The row.
+    pub case: Case,
+    /// A time in nanoseconds, ascending, and the share of round trips or messages that took at least that, which falls
+    /// from 1. Each trial weighs the same.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Whether a row's samples are single round trips or messages: a tail of means is none.
+fn is_single(row: &Row) -> bool {
+    let streamed = row.exchange.unit == Unit::Message && row.case.pace.is_closed();
+    row.exchange.per_sample == 1 && !streamed
+}
+
+/// The tails of the rows of `group`, by rank; none of rows that were timed in batches or have too few samples.
+pub fn tails(run: &Run, summary: &Summary, group: &Group) -> Vec<Tail> {
+    summary.rows_of(group).filter(|row| is_single(row)).filter_map(|row| of(run, &row.case)).collect()
+}
+
+fn of(run: &Run, case: &Case) -> Option<Tail> {
+    let trials = run.trials.iter().filter(|trial| trial.case == *case);
+    let measured = trials.filter_map(|trial| match &trial.outcome {
+        Outcome::Measured(measurement) => Some(Distribution::decode(&measurement.histogram)),
+        _ => None,
+    });
+    let points = points(&measured.collect::<Result<Vec<_>, _>>().ok()?)?;
+    Some(Tail { case: case.clone(), points })
+}
+
+fn points(trials: &[Distribution]) -> Option<Vec<(f64, f64)>> {
+    let samples: u64 = trials.iter().map(Distribution::samples).fold(0, u64::saturating_add);
+    if samples < FEWEST_SAMPLES {
+        return None;
+    }
+    let mut buckets: Vec<_> = trials.iter().flat_map(Distribution::buckets).collect();
+    buckets.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut beyond = 0_u64;
+    let (last, _) = *buckets.iter().find(|(_, count)| {
+        beyond = beyond.saturating_add(*count);
+        beyond >= FEWEST_BEYOND
+    })?;
+    let is_known = |&(ns, share): &(f64, f64)| ns <= last && share >= DEEPEST;
+    Some(Mixture::of(trials)?.at_least().take_while(is_known).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, encode};
+    use furlong_model::{Pace, Pattern};
+
+    fn trial(values: impl IntoIterator<Item = u64>) -> Distribution {
+        Distribution::decode(&encode(values)).unwrap()
+    }
+
+    #[test]
+    fn a_tail_falls_from_one_and_ends_where_samples_do() {
+        let points = points(&[trial(1..=1000), trial(1..=1000)]).unwrap();
+        assert_eq!(points[0], (1.0, 1.0));
+        assert!(points.is_sorted_by(|a, b| a.0 < b.0 && a.1 > b.1));
+        let (last, share) = *points.last().unwrap();
+        // Of 2 times 1000 samples the largest ten are from 996 on.
+        assert_eq!(last, 996.0);
+        assert!((share - 0.005).abs() < 1e-9, "{share}");
+    }
+
+    #[test]
+    fn no_tail_is_deeper_than_a_ten_thousandth() {
+        let many = trial((0..400_000).map(|sample| if sample < 399_980 { 100 } else { 200 + sample % 20 }));
+        assert_eq!(points(&[many]).unwrap(), [(100.0, 1.0)]);
+    }
+
+    #[test]
+    fn few_samples_have_no_tail() {
+        assert_eq!(points(&[trial(1..=999)]), None);
+        assert_eq!(points(&[]), None);
+    }
+
+    #[test]
+    fn a_slow_trial_weighs_as_much_as_a_fast_one() {
+        let fast = trial(std::iter::repeat_n(100, 10_000));
+        let slow = trial(std::iter::repeat_n(1000, 10));
+        assert_eq!(points(&[fast, slow]).unwrap(), [(100.0, 1.0), (1000.0, 0.5)]);
+    }
+
+    #[test]
+    fn batches_and_streams_have_none() {
+        let row = fixture::summary().rows.remove(0);
+        assert!(is_single(&row));
+        let mut batched = row.clone();
+        batched.exchange.per_sample = 2;
+        let mut streamed = row;
+        streamed.case.pattern = Pattern::OneWay;
+        streamed.exchange.unit = Unit::Message;
+        assert!(!is_single(&batched) && !is_single(&streamed));
+        streamed.case.pace = Pace::Every(1000);
+        assert!(is_single(&streamed), "at fixed times each message is timed");
+    }
+
+    #[test]
+    fn tails_are_of_the_rows_of_the_group() {
+        let run = Run::from_records(fixture::records()).unwrap();
+        let summary = fixture::summary();
+        for group in &summary.groups {
+            let expected: Vec<_> = summary
+                .rows_of(group)
+                .filter(|row| row.exchange.per_sample == 1)
+                .map(|row| &row.case)
+                .collect();
+            let found = tails(&run, &summary, group);
+            assert_eq!(found.iter().map(|tail| &tail.case).collect::<Vec<_>>(), expected);
+        }
+    }
+}
