@@ -1,0 +1,53 @@
+//! What `furlong compare` takes.
+
+use super::Format;
+use clap::{Args, ValueEnum};
+use furlong_model::Percent;
+
+const COMPARE_EXAMPLES: &str =
+    "A run is the name that it was saved under (furlong run --save NAME), @last for the newest one and
+@last~1 for the one before, a glob over saved names, or a path to a file, from any machine.
+Nothing is measured.
+
+Examples:
+  furlong compare before after                   a ratio and a verdict for each row that both have
+  furlong compare @last~1 @last                  the two newest runs
+  furlong compare before 'after-*'               several, each against the first
+  furlong compare before after --margin 10% --fail-on regression
+                                                 for a script: 3 if a row is worse
+  furlong compare before after --format markdown
+                                                 for a pull request
+
+Verdicts: worse or better if chance between trials does not explain the difference (rank-sum test,
+Holm-corrected over all rows) and all of the ratio's 95 % interval is beyond the margin; same if all
+of it is within; else inconclusive.
+
+Exit codes: 0 done, 2 usage or a run that cannot be read, 3 a row is worse under --fail-on regression,
+4 a row is inconclusive under --fail-on inconclusive, 6 the runs have no row in common.";
+
+/// What `furlong compare` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareOptions {
+    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// What a row may take longer or shorter and count as the same
+    #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
+    pub margin: Percent,
+    /// Exit with 3 if a row is worse (regression), or with 4 if one is inconclusive; may be repeated
+    #[arg(long, value_enum, value_name = "VERDICT", value_delimiter = ',')]
+    pub fail_on: Vec<FailOn>,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// What a script may take for a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A row is worse
+    Regression,
+    /// What became of a row cannot be said
+    Inconclusive,
+}

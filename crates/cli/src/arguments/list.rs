@@ -1,0 +1,30 @@
+//! What `furlong list` and `furlong doctor` take.
+
+use super::ListFormat;
+use clap::Args;
+
+/// What `furlong list` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  furlong list\n  furlong list --why\n  furlong list --format json")]
+pub struct ListOptions {
+    /// Say for each that cannot run or is limited why, and what would help
+    #[arg(long)]
+    pub why: bool,
+    /// Form of the list
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
+}
+
+/// What `furlong doctor` takes.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  furlong doctor\n  furlong doctor --clean\n  furlong doctor --strict && furlong"
+)]
+pub struct DoctorOptions {
+    /// Remove what dead runs of this user have left
+    #[arg(long)]
+    pub clean: bool,
+    /// Exit with 5 if the machine is not fit to measure
+    #[arg(long)]
+    pub strict: bool,
+}

@@ -1,0 +1,49 @@
+//! What `furlong report` takes.
+
+use clap::{Args, ValueEnum};
+use furlong_model::Percent;
+use std::path::PathBuf;
+
+const REPORT_EXAMPLES: &str = "A run is named as for furlong compare; @last if none is. Nothing is measured.
+
+Examples:
+  furlong report -o report.html                  the newest run, in one file that needs nothing else
+  furlong report before after -o report.html     two runs, and what changed
+  furlong report before --format markdown        for a README or a pull request
+  furlong report before --format markdown --charts charts -o report.md
+                                                 with its charts as pictures (SVG)
+
+What a run has figures for is shown: furlong run -s 64..1MiB:x4 gives latency against size, and with -m one-way
+throughput; furlong explain --save NAME where the time goes; furlong replay a comparison then and now.
+
+Exit codes: 0 done, 1 a file cannot be written, 2 usage or a run that cannot be read.";
+
+/// What `furlong report` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct ReportOptions {
+    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// File to write, in the place of what is there; standard output if not given
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub format: ReportFormat,
+    /// Write each chart as a picture (SVG) into this folder too
+    #[arg(long, value_name = "FOLDER")]
+    pub charts: Option<PathBuf>,
+    /// What a row may take longer or shorter and count as the same, where runs are compared
+    #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
+    pub margin: Percent,
+}
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// One page with charts, style and scripts in it
+    Html,
+    /// For documents
+    Markdown,
+}

@@ -1,0 +1,84 @@
+//! What `furlong run` takes.
+
+use super::{CaseOptions, ChartOptions, CommonOptions, Format, PatternOptions};
+use clap::Args;
+use furlong_model::{Rate, Time};
+
+const RUN_EXAMPLES: &str =
+    "A row is MECHANISM/WAIT, as in pipe/block. A mechanism alone means its usual wait; globs name several.
+
+Examples:
+  furlong run                                    every mechanism with its usual wait
+  furlong run posix-shm/spin pipe/spin           two rows that wait the same way
+  furlong run 'unix-*' tcp -s 128 -s 64KiB       UNIX sockets and TCP, two sizes
+  furlong run --wait spin --place 0:1            everything that can spin, on processors 0 and 1
+  furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
+  furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to all who wait
+  furlong run pipe posix-shm --gap 1ms           a message after a pause
+  furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
+                                                 throughput of a stream, over a sweep of sizes
+  furlong run pipe posix-shm -m request --ask 1 --answer 256KiB
+                                                 a small question and a large answer
+  furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
+  furlong run pipe --chart always                how long its slowest round trips take, drawn
+  furlong run pipe --self-check                  does a row tie with itself here?
+  furlong run pipe --format json                 one JSON object, for programs
+
+Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 5 unfit machine under --strict,
+7 something asked for cannot run under --require, 130/143 interrupted (finished trials are saved).";
+
+/// What `furlong run` takes.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunOptions {
+    #[command(flatten)]
+    pub cases: CaseOptions,
+    #[command(flatten)]
+    pub pattern: PatternOptions,
+    /// Send at a fixed rate, as 10k/s, whatever became of the last message; a round trip then lasts from the time at
+    /// which its message was due
+    #[arg(long, value_name = "RATE", conflicts_with = "gap", allow_hyphen_values = true)]
+    pub rate: Option<Rate>,
+    /// Do nothing for this long after each answer: what a message after a pause takes
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub gap: Option<Time>,
+    /// Trials of each row, interleaved with those of all others
+    #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub trials: u32,
+    /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub budget: Option<Time>,
+    /// Warm each trial up for at least this long; until its pace is steady if not given
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub warm_up: Option<Time>,
+    /// Count the system calls of each row too, in a pass of its own
+    #[arg(long)]
+    pub count: bool,
+    /// Measure each row against itself under two names, and say how often the two tie
+    #[arg(long, conflicts_with_all = ["count", "require"])]
+    pub self_check: bool,
+    /// How often --self-check compares
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "self_check", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub repeats: u32,
+    #[command(flatten)]
+    pub common: CommonOptions,
+    /// Form of the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    #[command(flatten)]
+    pub chart: ChartOptions,
+    /// Save the run under this name (it is saved under the time otherwise)
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<String>,
+    /// Do not save the run
+    #[arg(long, conflicts_with = "save")]
+    pub no_save: bool,
+    /// Exit with 7 if anything asked for cannot run here
+    #[arg(long)]
+    pub require: bool,
+    /// Exit with 5 if the machine was too noisy
+    #[arg(long)]
+    pub strict: bool,
+}
