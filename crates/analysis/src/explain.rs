@@ -120,7 +120,7 @@ pub fn explain(run: &Run, asked: &[Case]) -> Explanation {
     let skipped = summary.skipped.iter().filter(|entry| asked.contains(&entry.case)).cloned().collect();
     Explanation {
         schema: EXPLANATION_SCHEMA,
-        noise: summary.noise,
+        noise: summary.run.noise,
         costs,
         rows,
         agreement,

@@ -47,6 +47,7 @@ pub mod render;
 mod replay;
 mod row;
 mod run;
+mod run_facts;
 mod self_check;
 mod shape;
 mod skipped;
@@ -82,6 +83,7 @@ pub use replay::{
 };
 pub use row::{Row, RowStatus};
 pub use run::{Problem, Run};
+pub use run_facts::RunFacts;
 pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
 pub use shape::Shape;
 pub use skipped::{Skipped, SkippedStatus};

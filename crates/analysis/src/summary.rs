@@ -1,10 +1,11 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    CountRow, Counting, Group, Row, Run, Skipped, SkippedStatus, Verdict, checks::is_above_the_cache_line,
-    count::count_of, declared::calls_as_declared, law::Breach, lessons, noise::core_to_core_times, ranking,
+    CountRow, Counting, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
+    checks::is_above_the_cache_line, count::count_of, declared::calls_as_declared, law::Breach, lessons,
+    noise::core_to_core_times, ranking,
 };
-use furlong_model::{Case, Family, Harness, Machine, Measurement, Outcome, Trial};
+use furlong_model::{Case, Family, Measurement, Outcome, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,22 +17,9 @@ pub const SUMMARY_SCHEMA: u32 = 1;
 pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
-    /// Version of furlong that measured.
-    pub version: String,
-    /// The command as it was typed.
-    pub argv: Vec<String>,
-    /// Seconds since 1970, UTC.
-    pub started_unix_s: u64,
-    /// Seed of the order of trials and of all resampling.
-    pub seed: u64,
-    /// What the run was measured on.
-    pub machine: Machine,
-    /// What the harness itself costs; never subtracted.
-    pub harness: Harness,
-    /// How quiet the machine was.
-    pub noise: Verdict,
-    /// Whether trials are missing, because the run was interrupted or its file cut off.
-    pub partial: bool,
+    /// Which run it is of.
+    #[serde(flatten)]
+    pub run: RunFacts,
     /// The groups that rows are ranked in, in the order of their tables.
     pub groups: Vec<Group>,
     /// Cases with a speed, by group and rank.
@@ -78,17 +66,9 @@ pub fn summarise(run: &Run) -> Summary {
     let groups = ranking::rank(&mut rows, &run.header.harness);
     let noise = Verdict::of(run, &rows);
     let lessons = lessons::draw(&noise, &groups, &rows);
-    let header = run.header.clone();
     Summary {
         schema: SUMMARY_SCHEMA,
-        version: header.version,
-        argv: header.argv,
-        started_unix_s: header.started_unix_s,
-        seed: header.seed,
-        machine: header.machine,
-        harness: header.harness,
-        noise,
-        partial: run.is_partial(),
+        run: RunFacts::of(run, noise),
         groups,
         rows,
         counting: Counting::all(&run.counts),
@@ -269,8 +249,8 @@ mod tests {
     #[test]
     fn a_run_without_its_end_is_partial() {
         let records = fixture::records().into_iter().filter(|record| !matches!(record, Record::End(_)));
-        assert!(summarise(&Run::from_records(records).unwrap()).partial);
-        assert!(!fixture::summary().partial);
+        assert!(summarise(&Run::from_records(records).unwrap()).run.partial);
+        assert!(!fixture::summary().run.partial);
     }
 
     #[test]

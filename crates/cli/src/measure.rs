@@ -80,7 +80,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     };
     let performed = venue.perform(&plan, save)?;
     let summary = summarise(&performed.run);
-    let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.noise.level) };
+    let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.run.noise.level) };
     if !asked.self_check {
         output::print(&rendered(&performed.run, &summary, asked))?;
         return Ok(performed.conclude(&summary.skipped, demands));

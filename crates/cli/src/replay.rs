@@ -162,6 +162,6 @@ fn conclude(performed: Performed, replay: &Replay, asked: &ReplayOptions) -> Out
     let any = |statuses: &[ReplayStatus]| replay.rows.iter().any(|row| statuses.contains(&row.status));
     let failed = any(&[ReplayStatus::Failed, ReplayStatus::Void]);
     let missing = any(&[ReplayStatus::Refused, ReplayStatus::Unavailable]);
-    let strict = asked.strict.then_some(replay.noise.level);
+    let strict = asked.strict.then_some(replay.run.noise.level);
     performed.conclude_with(failed, missing || failed, Demands { require: asked.require, strict })
 }

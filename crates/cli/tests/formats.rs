@@ -64,7 +64,7 @@ fn json_has_the_documented_fields() {
     // What programs read is the summary itself.
     let summary = finished.summary();
     assert_eq!(serde_json::to_value(&summary).unwrap(), json);
-    assert_eq!(summary.argv[1..], finished_arguments(&json));
+    assert_eq!(summary.run.argv[1..], finished_arguments(&json));
 }
 
 fn finished_arguments(json: &Value) -> Vec<String> {
@@ -174,7 +174,7 @@ fn a_saved_run_holds_what_was_printed() {
     let printed = run(&place, &arguments).expect_code(0).summary();
     let saved = furlong_analysis::Run::read(place.saved("kept")).unwrap();
     assert_eq!(furlong_analysis::summarise(&saved), printed);
-    assert_eq!(printed.seed, 7);
+    assert_eq!(printed.run.seed, 7);
 }
 
 /// Runs furlong with a reader that leaves before it has read anything.

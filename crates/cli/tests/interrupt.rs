@@ -63,7 +63,7 @@ fn an_interrupt_before_the_first_trial_has_ended_leaves_nothing() {
     let finished = running.finish_within(A_WHILE).expect_code(130);
     before.expect_nothing_left(&place);
     let summary = finished.summary();
-    assert!(summary.partial && summary.rows.is_empty() && summary.skipped.is_empty(), "{summary:?}");
+    assert!(summary.run.partial && summary.rows.is_empty() && summary.skipped.is_empty(), "{summary:?}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn an_interrupt_does_not_wait_for_a_stopped_role() {
     running.signal(libc::SIGTERM);
     let finished = running.finish_within(A_WHILE).expect_code(143);
     before.expect_nothing_left(&place);
-    assert!(finished.summary().partial);
+    assert!(finished.summary().run.partial);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn an_interrupted_handover_is_partial_and_leaves_nothing() {
         let finished = running.finish().expect_code(code).expect_complaint("saved: ");
         before.expect_nothing_left(&place);
         let replay = finished.replay();
-        assert!(replay.partial, "{replay:#?}");
+        assert!(replay.run.partial, "{replay:#?}");
         let memfd = row(&replay, "memfd");
         assert!(memfd.status == ReplayStatus::Measured && memfd.trials > 0, "{memfd:#?}");
         let [saved] = place.all_saved().try_into().expect("one run");

@@ -106,7 +106,7 @@ fn without_rights_a_row_says_which_it_needs_and_the_others_are_measured() {
         place.finish(&mut if root { place.furlong_as_nobody(words) } else { place.furlong(words) })
     });
     expect_rights(&replay);
-    assert!(!replay.machine.root);
+    assert!(!replay.run.machine.root);
     assert!(row(&replay, "ram-disk").status != ReplayStatus::Measured, "only root makes devices");
 }
 

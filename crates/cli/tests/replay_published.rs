@@ -43,7 +43,7 @@ fn measured(replay: &Replay) -> usize {
             ReplayStatus::Failed | ReplayStatus::Void => panic!("{row:#?}"),
         }
     }
-    assert!(!replay.verdict.is_empty() && !replay.partial, "{replay:#?}");
+    assert!(!replay.verdict.is_empty() && !replay.run.partial, "{replay:#?}");
     replay.rows.iter().filter(|row| row.status == ReplayStatus::Measured).count()
 }
 

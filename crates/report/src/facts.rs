@@ -56,15 +56,15 @@ pub fn machine(machine: &Machine) -> Vec<Fact> {
 
 /// How the run was made, so that it can be made again.
 pub fn method(summary: &Summary) -> Vec<Fact> {
-    let command = shell(&summary.argv);
+    let command = shell(&summary.run.argv);
     [
         fact("Command", Some(command)),
-        fact("Measured", Some(date(summary.started_unix_s))),
-        fact("furlong", Some(summary.version.clone())),
-        fact("Seed", Some(summary.seed.to_string())),
-        fact("One reading of the clock", Some(format_ns(summary.harness.clock_read_ns))),
-        fact("Smallest step of the clock", Some(format_ns(summary.harness.clock_step_ns))),
-        fact("Looks at the noise", Some(summary.noise.readings.to_string())),
+        fact("Measured", Some(date(summary.run.started_unix_s))),
+        fact("furlong", Some(summary.run.version.clone())),
+        fact("Seed", Some(summary.run.seed.to_string())),
+        fact("One reading of the clock", Some(format_ns(summary.run.harness.clock_read_ns))),
+        fact("Smallest step of the clock", Some(format_ns(summary.run.harness.clock_step_ns))),
+        fact("Looks at the noise", Some(summary.run.noise.readings.to_string())),
     ]
     .into_iter()
     .flatten()

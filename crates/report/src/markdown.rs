@@ -30,8 +30,12 @@ pub fn markdown(report: &Report, folder: Option<&str>) -> String {
 fn part_text(part: &Part, folder: Option<&str>) -> String {
     let summary = &part.summary;
     let mut text = format!("\n## {}\n\n", escape(&part.name));
-    text += &format!("{}: `{}`\n\n", facts::date(summary.started_unix_s), code(&facts::shell(&summary.argv)));
-    text += &format!("**{}**\n\n", fitness(summary.noise.level));
+    text += &format!(
+        "{}: `{}`\n\n",
+        facts::date(summary.run.started_unix_s),
+        code(&facts::shell(&summary.run.argv))
+    );
+    text += &format!("**{}**\n\n", fitness(summary.run.noise.level));
     text += &part.verdict.iter().map(|sentence| format!("- {}\n", escape(sentence))).collect::<String>();
     if let Some(explanation) = &part.explanation {
         text += &explained(explanation);

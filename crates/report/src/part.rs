@@ -156,7 +156,7 @@ impl Part {
         for chart in &mut charts {
             chart.id =
                 ids.give(&format!("{} {}", self.id.strip_prefix("run-").unwrap_or(&self.id), chart.id));
-            if self.summary.noise.level == Level::Unreliable {
+            if self.summary.run.noise.level == Level::Unreliable {
                 chart.says = UNRELIABLE.to_owned();
             }
         }
@@ -211,7 +211,7 @@ fn verdict(
         let rows = count(corrupted, "row");
         sentences.push(format!("{rows} delivered something other than what was sent, and show no speed."));
     }
-    if summary.partial {
+    if summary.run.partial {
         sentences.push("The run is partial: it was interrupted, or its file cut off.".to_owned());
     }
     if let Some(recommendation) = recommendation {
@@ -222,7 +222,7 @@ fn verdict(
         sentences.extend(firsts(summary));
         sentences.extend(summary.lessons.iter().map(|lesson| plain_sentence(lesson)));
     }
-    if summary.noise.level != Level::Unreliable {
+    if summary.run.noise.level != Level::Unreliable {
         sentences.extend(explanation.map(predicted::agreement));
     }
     if summary.rows.is_empty() && replay.is_none() {

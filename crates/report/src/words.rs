@@ -59,7 +59,7 @@ pub fn but(first: &Row, others: usize) -> String {
 
 /// A sentence for each group that carries data, as far as there are few; nothing where figures should not be used.
 pub fn firsts(summary: &Summary) -> Vec<String> {
-    if summary.noise.level == Level::Unreliable {
+    if summary.run.noise.level == Level::Unreliable {
         return Vec::new();
     }
     let groups = summary.groups.iter().filter(|group| group.carries == Carries::Data);

@@ -103,7 +103,7 @@ fn core_to_core(baseline: Side, new: Side, row: &ComparedRow) -> Option<(String,
     let spins_across = row.case.wait.kind() == WaitKind::Spinning
         && on_two_processors(row.case.placement)
         && row.case.pattern != Pattern::OneWay;
-    let [then, now] = [baseline, new].map(|side| side.summary.noise.core_to_core_ns);
+    let [then, now] = [baseline, new].map(|side| side.summary.run.noise.core_to_core_ns);
     let (then, now) = then.zip(now).filter(|_| spins_across)?;
     let apart = then.max < now.min || now.max < then.min;
     let name = "bare core-to-core round trips".to_owned();

@@ -85,7 +85,7 @@ fn facts(side: Side) -> Vec<(&'static str, String)> {
         ("trials", header.trials.to_string()),
         ("time of a trial", format_ns(header.budget_ns as f64)),
         ("seed", header.seed.to_string()),
-        ("noise", side.summary.noise.level.name().to_owned()),
+        ("noise", side.summary.run.noise.level.name().to_owned()),
     ]
 }
 
@@ -123,7 +123,7 @@ fn named(
 
 /// What a cache line takes from core to core, where that is another time.
 fn core_to_core(baseline: Side, new: Side) -> Option<Difference> {
-    let [then, now] = [baseline, new].map(|side| side.summary.noise.core_to_core_ns);
+    let [then, now] = [baseline, new].map(|side| side.summary.run.noise.core_to_core_ns);
     let apart = then.zip(now).is_none_or(|(then, now)| {
         let ratio = now.median / then.median;
         ratio.max(1.0 / ratio) > CORE_TO_CORE

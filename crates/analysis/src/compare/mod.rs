@@ -12,8 +12,8 @@ pub use cause::{Cause, Share};
 pub use environment::Difference;
 pub use row::{Change, ComparedRow};
 
-use crate::{Run, Summary, Verdict, exchange::tidy, summarise};
-use furlong_model::{Case, Harness, Machine, RunHeader};
+use crate::{Run, RunFacts, Summary, exchange::tidy, summarise};
+use furlong_model::Case;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Comparison`] as JSON; it changes when a field changes its meaning or goes.
@@ -56,20 +56,9 @@ pub struct Comparison {
 pub struct ComparedRun {
     /// The name that it was asked for by.
     pub name: String,
-    /// Version of furlong that measured.
-    pub version: String,
-    /// The command as it was typed.
-    pub argv: Vec<String>,
-    /// Seconds since 1970, UTC.
-    pub started_unix_s: u64,
-    /// What it was measured on.
-    pub machine: Machine,
-    /// What the harness itself cost.
-    pub harness: Harness,
-    /// How quiet the machine was.
-    pub noise: Verdict,
-    /// Whether trials are missing, because the run was interrupted or its file cut off.
-    pub partial: bool,
+    /// Which run it is of.
+    #[serde(flatten)]
+    pub run: RunFacts,
 }
 
 /// A row that has a speed in one of two runs.
@@ -193,18 +182,7 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
 
 impl ComparedRun {
     fn of(side: &Side) -> Self {
-        let RunHeader { version, argv, started_unix_s, machine, harness, .. } = side.run.header.clone();
-        let (noise, partial) = (side.summary.noise.clone(), side.summary.partial);
-        ComparedRun {
-            name: side.name.to_owned(),
-            version,
-            argv,
-            started_unix_s,
-            machine,
-            harness,
-            noise,
-            partial,
-        }
+        ComparedRun { name: side.name.to_owned(), run: side.summary.run.clone() }
     }
 }
 

@@ -94,7 +94,7 @@ pub(super) fn compare_rows(baseline: Side, new: Side, margin: f64) -> Vec<Compar
     tested.zip(holm(&chances)).for_each(|(row, raised)| row.p_adjusted = Some(tidy(raised)));
     let unreliable: Vec<&str> = [baseline, new]
         .iter()
-        .filter(|side| side.summary.noise.level == Level::Unreliable)
+        .filter(|side| side.summary.run.noise.level == Level::Unreliable)
         .map(|side| side.name)
         .collect();
     for row in &mut rows {

@@ -145,7 +145,7 @@ fn restless(times_ns: [f64; 2]) -> Run {
 fn an_unreliable_machine_tells_nothing() {
     let old = steady(&[(numbered(0), NS)]);
     let comparison = against(&old, &restless([100.0, 400.0]));
-    assert_eq!(comparison.runs[1].noise.level, Level::Unreliable);
+    assert_eq!(comparison.runs[1].run.noise.level, Level::Unreliable);
     assert_eq!(comparison.rows[0].verdict, Change::Inconclusive);
     let reason = comparison.rows[0].reason.as_deref();
     assert_eq!(reason, Some("the machine was unreliable during after"));

@@ -71,7 +71,7 @@ fn percent(share: f64) -> String {
 /// What the run itself takes from its figures.
 fn doubts(side: Side) -> Option<String> {
     let name = plain(side.name);
-    let noise = &side.summary.noise;
+    let noise = &side.summary.run.noise;
     let because = noise.reasons.first().map(|reason| format!(" ({})", plain(reason))).unwrap_or_default();
     match noise.level {
         Level::Quiet => None,

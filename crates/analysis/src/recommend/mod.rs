@@ -22,8 +22,8 @@ pub use finalists::{finalists, surroundings};
 pub use flips::Flip;
 pub use ranked::{Ranked, SloVerdict};
 
-use crate::{Row, Run, Skipped, Summary, Verdict, summarise};
-use furlong_model::{Case, Excluded, Harness, Machine, Request, Trial, Tried, Wait, WaitKind, Workload};
+use crate::{Row, Run, RunFacts, Skipped, Summary, summarise};
+use furlong_model::{Case, Excluded, Request, Trial, Tried, Wait, WaitKind, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form of a [`Recommendation`].
@@ -34,22 +34,9 @@ pub const RECOMMENDATION_SCHEMA: u32 = 1;
 pub struct Recommendation {
     /// [`RECOMMENDATION_SCHEMA`].
     pub schema: u32,
-    /// Version of the furlong that measured.
-    pub version: String,
-    /// The command as it was typed.
-    pub argv: Vec<String>,
-    /// Seconds since 1970, UTC.
-    pub started_unix_s: u64,
-    /// Decides the order of trials.
-    pub seed: u64,
-    /// The machine.
-    pub machine: Machine,
-    /// What the harness itself costs there.
-    pub harness: Harness,
-    /// How far the figures can be trusted.
-    pub noise: Verdict,
-    /// Whether trials are missing.
-    pub partial: bool,
+    /// Which run it is of.
+    #[serde(flatten)]
+    pub run: RunFacts,
     /// Whether some mechanism delivered another message than was sent.
     pub found_corruption: bool,
     /// What was asked.
@@ -128,14 +115,7 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
     let first_row = choice.as_ref().and_then(|choice| first.rows.iter().find(|row| choice.is(row)));
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
-        version: run.header.version.clone(),
-        argv: run.header.argv.clone(),
-        started_unix_s: run.header.started_unix_s,
-        seed: run.header.seed,
-        machine: run.header.machine.clone(),
-        harness: run.header.harness,
-        noise: long.noise.clone(),
-        partial: run.is_partial(),
+        run: RunFacts::of(run, long.run.noise.clone()),
         found_corruption: first.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
         tried: request.tried.clone(),

@@ -11,13 +11,13 @@ use crate::{Carries, Summary};
 
 /// The same as the terminal's table, with every column.
 pub fn markdown(summary: &Summary) -> String {
-    let mut text = format!("{}\n\n", escape(&prose::machine(&summary.machine, &summary.harness)));
-    text += &format!("The machine was **{}**.\n", summary.noise.level.name());
-    text += &list(prose::noise(&summary.noise));
+    let mut text = format!("{}\n\n", escape(&prose::machine(&summary.run.machine, &summary.run.harness)));
+    text += &format!("The machine was **{}**.\n", summary.run.noise.level.name());
+    text += &list(prose::noise(&summary.run.noise));
     if let Some(floor) = prose::floor(summary) {
         text += &format!("\n{}\n", escape(&floor));
     }
-    if summary.partial {
+    if summary.run.partial {
         text += "\n**The run is partial**: it was interrupted, or its file cut off.\n";
     }
     for group in summary.groups.iter().filter(|group| group.carries != Carries::Nothing) {

@@ -248,7 +248,7 @@ mod tests {
     fn an_empty_run_still_says_what_it_is() {
         let header = Record::Run(fixture::header());
         let summary = summarise(&Run::from_records([header]).unwrap());
-        assert!(summary.partial && summary.noise.level == Level::Quiet);
+        assert!(summary.run.partial && summary.run.noise.level == Level::Quiet);
         let text = table(&summary, Style::default());
         assert!(text.contains("Nothing was measured") && text.contains("Xeon"), "{text}");
         assert!(csv(&summary).starts_with("mechanism,wait,"));

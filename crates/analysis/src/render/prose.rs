@@ -71,7 +71,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         format!(
             "* timed {count} round trips at a time, since one reading of the clock takes {}: its percentiles \
              are of means.",
-            format_ns(summary.harness.clock_read_ns)
+            format_ns(summary.run.harness.clock_read_ns)
         )
     });
     let one_way = |closed: bool| {

@@ -37,12 +37,12 @@ fn text(summary: &Summary, tails: &str, style: Style) -> String {
 
 /// Everything above the tables.
 fn head(summary: &Summary, style: Style) -> String {
-    let mut text = wrap(&prose::machine(&summary.machine, &summary.harness), style.width, 2) + "\n";
-    text += &noise(&summary.noise, style);
+    let mut text = wrap(&prose::machine(&summary.run.machine, &summary.run.harness), style.width, 2) + "\n";
+    text += &noise(&summary.run.noise, style);
     if let Some(floor) = prose::floor(summary) {
         text += &(wrap(&floor, style.width, 2) + "\n");
     }
-    if summary.partial {
+    if summary.run.partial {
         text += &partial(style);
     }
     text

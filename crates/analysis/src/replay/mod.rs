@@ -23,8 +23,8 @@ pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
 pub(crate) use throughput::{Throughput, throughput};
 
-use crate::{Run, Verdict, summarise};
-use furlong_model::{Figure, Harness, Machine, Measure};
+use crate::{Run, RunFacts, summarise};
+use furlong_model::{Figure, Measure};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Replay`] as JSON; it changes when a field changes its meaning or goes.
@@ -51,22 +51,9 @@ pub struct Replay {
     pub faults: Vec<String>,
     /// How all rows are measured now.
     pub measure: Measure,
-    /// Version of furlong that measured.
-    pub version: String,
-    /// The command as it was typed.
-    pub argv: Vec<String>,
-    /// Seconds since 1970, UTC.
-    pub started_unix_s: u64,
-    /// Seed of the order of trials.
-    pub seed: u64,
-    /// What it is measured on now.
-    pub machine: Machine,
-    /// What the harness itself costs; never subtracted.
-    pub harness: Harness,
-    /// How quiet the machine was.
-    pub noise: Verdict,
-    /// Whether trials are missing, because the run was interrupted or its file cut off.
-    pub partial: bool,
+    /// Which run it is of.
+    #[serde(flatten)]
+    pub run: RunFacts,
     /// The figures that rows have, in the order of tables.
     pub figures: Vec<Figure>,
     /// Every row at every size, by size and then in the order of the experiment.
@@ -118,14 +105,7 @@ pub fn replay(run: &Run) -> Option<Replay> {
         machine_then: of.machine,
         faults: of.faults,
         measure: of.measure,
-        version: summary.version,
-        argv: summary.argv,
-        started_unix_s: summary.started_unix_s,
-        seed: summary.seed,
-        machine: summary.machine,
-        harness: summary.harness,
-        noise: summary.noise,
-        partial: summary.partial,
+        run: summary.run,
         figures,
         rows,
         starts: starts::all(run, experiment),

@@ -48,7 +48,7 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
         }
     }
     let failed = recommendation.found_corruption;
-    let strict = asked.strict.then_some(recommendation.noise.level);
+    let strict = asked.strict.then_some(recommendation.run.noise.level);
     let outcome = performed.conclude_with(failed, false, Demands { require: false, strict });
     Ok(outcome.worse(verdict(&recommendation)))
 }

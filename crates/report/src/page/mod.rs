@@ -137,7 +137,7 @@ pub fn html(report: &Report) -> Result<String, PageError> {
 
 fn part(part: &Part) -> Result<PartView<'_>, StillError> {
     let summary = &part.summary;
-    let noise = &summary.noise;
+    let noise = &summary.run.noise;
     let rows = rows::measured(summary);
     let skipped = rows::skipped(&summary.skipped);
     let level = match noise.level {
@@ -162,9 +162,9 @@ fn part(part: &Part) -> Result<PartView<'_>, StillError> {
         reasons: render::noise(noise),
         verdict: &part.verdict,
         experiment,
-        date: facts::date(summary.started_unix_s),
-        machine_line: render::machine(&summary.machine, &summary.harness),
-        machine: facts::machine(&summary.machine),
+        date: facts::date(summary.run.started_unix_s),
+        machine_line: render::machine(&summary.run.machine, &summary.run.harness),
+        machine: facts::machine(&summary.run.machine),
         method: facts::method(summary),
         sections: part.sections.iter().map(section).collect::<Result<_, _>>()?,
         floor: render::floor(summary),

@@ -25,9 +25,9 @@ pub(super) fn heading(comparison: &Comparison, run: &ComparedRun) -> String {
 /// On what each run was measured, and how quiet that was.
 pub(super) fn runs(comparison: &Comparison) -> Vec<String> {
     let line = |run: &ComparedRun| {
-        let machine = shared::machine(&run.machine, &run.harness);
-        let partial = if run.partial { "; the run is partial" } else { "" };
-        format!("{}: {machine}; {}{partial}.", plain(&run.name), run.noise.level.name())
+        let machine = shared::machine(&run.run.machine, &run.run.harness);
+        let partial = if run.run.partial { "; the run is partial" } else { "" };
+        format!("{}: {machine}; {}{partial}.", plain(&run.name), run.run.noise.level.name())
     };
     comparison.runs.iter().map(line).collect()
 }

@@ -28,15 +28,15 @@ struct Metrics {
 pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
     let metrics = Metrics::default();
     for NamedSummary { name, summary } in runs {
-        let level = match summary.noise.level {
+        let level = match summary.run.noise.level {
             Level::Quiet => 0.0,
             Level::Noisy => 1.0,
             Level::Unreliable => 2.0,
         };
         let of_run = vec![
             ("run", plain(name)),
-            ("kernel", plain(&summary.machine.kernel)),
-            ("processor", plain(summary.machine.processor.as_deref().unwrap_or("unknown"))),
+            ("kernel", plain(&summary.run.machine.kernel)),
+            ("processor", plain(summary.run.machine.processor.as_deref().unwrap_or("unknown"))),
         ];
         metrics.noise.get_or_create(&of_run).set(level);
         summary.rows.iter().for_each(|row| metrics.add(&plain(name), row));

@@ -9,10 +9,10 @@ pub fn export_csv(runs: &[NamedSummary]) -> String {
     let all = runs.iter().flat_map(|NamedSummary { name, summary }| {
         let run = [
             words(name),
-            summary.started_unix_s.to_string(),
-            words(summary.machine.processor.as_deref().unwrap_or_default()),
-            words(&summary.machine.kernel),
-            summary.noise.level.name().to_owned(),
+            summary.run.started_unix_s.to_string(),
+            words(summary.run.machine.processor.as_deref().unwrap_or_default()),
+            words(&summary.run.machine.kernel),
+            summary.run.noise.level.name().to_owned(),
         ];
         lines(summary).map(move |cells| run.iter().cloned().chain(cells).collect())
     });

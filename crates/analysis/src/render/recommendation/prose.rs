@@ -79,7 +79,7 @@ pub(super) fn tried(recommendation: &Recommendation) -> Option<String> {
 pub(super) fn heading(recommendation: &Recommendation) -> String {
     match &recommendation.choice {
         Some(choice) => format!("Take {}", plain(&choice.name())),
-        None if recommendation.partial => "Nothing was measured at this workload".to_owned(),
+        None if recommendation.run.partial => "Nothing was measured at this workload".to_owned(),
         None => "Nothing on this machine may serve this workload".to_owned(),
     }
 }
@@ -87,7 +87,7 @@ pub(super) fn heading(recommendation: &Recommendation) -> String {
 /// What the choice gives and takes.
 pub(super) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     let Some(choice) = &recommendation.choice else {
-        let why = if recommendation.partial {
+        let why = if recommendation.run.partial {
             "The run ended before that."
         } else {
             "What was left out, and why, is below."

@@ -15,11 +15,12 @@ use furlong_model::format_ns;
 /// The machine, the choice and what speaks for it, every row that was measured, and what would change the answer.
 pub fn recommendation_table(recommendation: &Recommendation, style: Style) -> String {
     let mut text =
-        wrap(&shared::machine(&recommendation.machine, &recommendation.harness), style.width, 2) + "\n";
-    if recommendation.partial {
+        wrap(&shared::machine(&recommendation.run.machine, &recommendation.run.harness), style.width, 2)
+            + "\n";
+    if recommendation.run.partial {
         text += &partial(style);
     }
-    text += &noise(&recommendation.noise, style);
+    text += &noise(&recommendation.run.noise, style);
     text += &format!("\n{}\n", wrap(&prose::asked(&recommendation.workload), style.width, 2));
     if let Some(line) = prose::tried(recommendation) {
         text += &format!("{}\n", wrap(&line, style.width, 2));

@@ -13,13 +13,13 @@ use crate::Replay;
 
 /// The same as the terminal's, with every column.
 pub fn replay_markdown(replay: &Replay) -> String {
-    let machine = shared::machine(&replay.machine, &replay.harness);
+    let machine = shared::machine(&replay.run.machine, &replay.run.harness);
     let mut text = format!("## {}\n", escape(&prose::heading(replay)));
     text += &list(prose::then_and_now(replay, &machine));
-    text += &format!("\nThe machine was **{}**.\n", replay.noise.level.name());
-    text += &list(shared::noise(&replay.noise));
+    text += &format!("\nThe machine was **{}**.\n", replay.run.noise.level.name());
+    text += &list(shared::noise(&replay.run.noise));
     text += &format!("\n{}\n", escape(&prose::measured(replay)));
-    if replay.partial {
+    if replay.run.partial {
         text += "\n**The run is partial**: it was interrupted, or its file cut off.\n";
     }
     text += &sheets(replay).iter().map(super::sheet::Sheet::for_markdown).collect::<String>();

@@ -16,11 +16,11 @@ use crate::{Replay, ReplayStatus};
 pub fn replay_table(replay: &Replay, style: Style) -> String {
     let line = |text: &str| wrap(text, style.width, 2) + "\n";
     let mut text = style.paint(Paint::Bold, &wrap(&prose::heading(replay), style.width, 2)) + "\n";
-    let machine = shared::machine(&replay.machine, &replay.harness);
+    let machine = shared::machine(&replay.run.machine, &replay.run.harness);
     text += &prose::then_and_now(replay, &machine).iter().map(|part| line(part)).collect::<String>();
-    text += &noise(&replay.noise, style);
+    text += &noise(&replay.run.noise, style);
     text += &line(&prose::measured(replay));
-    if replay.partial {
+    if replay.run.partial {
         text += &partial(style);
     }
     text += &sheets(replay).iter().map(|sheet| sheet.for_terminal(style)).collect::<String>();

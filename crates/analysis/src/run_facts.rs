@@ -1,0 +1,43 @@
+//! What a run is and what it was measured on: the head of everything that is computed from one.
+
+use crate::{Run, Verdict};
+use furlong_model::{Harness, Machine};
+use serde::{Deserialize, Serialize};
+
+/// The head of a result: which run it is of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// Version of furlong that measured.
+    pub version: String,
+    /// The command as it was typed.
+    pub argv: Vec<String>,
+    /// Seconds since 1970, UTC.
+    pub started_unix_s: u64,
+    /// Seed of the order of trials and of all resampling.
+    pub seed: u64,
+    /// What the run was measured on.
+    pub machine: Machine,
+    /// What the harness itself costs; never subtracted.
+    pub harness: Harness,
+    /// How quiet the machine was.
+    pub noise: Verdict,
+    /// Whether trials are missing, because the run was interrupted or its file cut off.
+    pub partial: bool,
+}
+
+impl RunFacts {
+    /// Those of a run, which was as quiet as `noise` says.
+    pub(crate) fn of(run: &Run, noise: Verdict) -> RunFacts {
+        let header = run.header.clone();
+        RunFacts {
+            version: header.version,
+            argv: header.argv,
+            started_unix_s: header.started_unix_s,
+            seed: header.seed,
+            machine: header.machine,
+            harness: header.harness,
+            noise,
+            partial: run.is_partial(),
+        }
+    }
+}
