@@ -53,7 +53,7 @@ pub fn surroundings(run: &Run) -> Vec<Case> {
 }
 
 /// Messages beyond this take so long that a glance at them is none.
-const LARGEST_BYTES: usize = 64 << 20;
+const LARGEST_BYTES: usize = 16 << 20;
 
 fn chosen(run: &Run, request: &Request) -> Vec<Row> {
     let workload = &request.workload;
