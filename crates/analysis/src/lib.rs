@@ -75,7 +75,7 @@ pub use noise::{CoreToCore, Level, Verdict};
 pub use ranking::{Carries, Group, describe_placement};
 pub use recommend::{
     Alternative, Budget, BudgetKind, Flip, Offer, Outrun, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
-    SloVerdict, finalists, recommend, request, surroundings,
+    SloVerdict, finalists, recommend, shortlist, surroundings,
 };
 pub use replay::{
     BestNow, BestSize, ClaimStatus, ClaimVerdict, Durations, Measured, Pairs, REPLAY_SCHEMA, Replay,

@@ -1,8 +1,8 @@
 //! A run as a whole: its records, sorted by kind.
 
 use furlong_model::{
-    CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, NoiseReading, Record, Request,
-    RunHeader, SCHEMA, StartReading, Trial,
+    CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, NoiseReading, Record, RunHeader,
+    SCHEMA, Shortlist, StartReading, Trial,
 };
 
 /// Everything that one run recorded.
@@ -27,7 +27,7 @@ pub struct Run {
     /// The published comparison that the run repeats; `None` for any other run, the last one if there are several.
     pub experiment: Option<Experiment>,
     /// The workload for which a mechanism was to be chosen; `None` for any other run.
-    pub request: Option<Request>,
+    pub shortlist: Option<Shortlist>,
     /// How the run ended; `None` if the file was cut off.
     pub end: Option<End>,
     /// Whether the last line was cut in the middle and left out.
@@ -98,7 +98,7 @@ impl Builder {
                     handover_counts: Vec::new(),
                     starts: Vec::new(),
                     experiment: None,
-                    request: None,
+                    shortlist: None,
                     end: None,
                     torn: false,
                 });
@@ -113,7 +113,7 @@ impl Builder {
             (Record::HandoverCount(count), Some(run)) => run.handover_counts.push(count),
             (Record::Start(reading), Some(run)) => run.starts.push(reading),
             (Record::Experiment(experiment), Some(run)) => run.experiment = Some(experiment),
-            (Record::Request(request), Some(run)) => run.request = Some(request),
+            (Record::Shortlist(shortlist), Some(run)) => run.shortlist = Some(shortlist),
             (Record::End(end), Some(run)) => run.end = Some(end),
         }
         Ok(())

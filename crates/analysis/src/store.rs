@@ -28,7 +28,7 @@ const KINDS: [&str; 11] = [
     "handover-count",
     "start",
     "experiment",
-    "request",
+    "shortlist",
     "end",
 ];
 

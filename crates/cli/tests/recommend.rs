@@ -140,7 +140,7 @@ fn a_saved_run_holds_the_workload() {
     place.run("recommend --size 1KiB --save asked --within 2s".split(' ')).expect_code(0);
     let again = place.run("recommend --size 1KiB --save asked --no-progress".split(' ')).expect_code(2);
     assert!(again.stderr.contains("is there already"), "{}", again.stderr);
-    assert_eq!((place.records("asked", "request"), place.records("asked", "end")), (1, 1));
+    assert_eq!((place.records("asked", "shortlist"), place.records("asked", "end")), (1, 1));
 }
 
 #[test]

@@ -50,6 +50,6 @@ pub use record::{
 pub use role::{Phase, Role};
 pub use wait::{Wait, WaitKind};
 pub use workload::{
-    Boundary, Burden, Candidate, Excluded, Fall, InvalidSlo, Language, Need, Objective, Request, Slo, Tried,
-    Trust, Workload,
+    Boundary, Burden, Candidate, Excluded, Fall, InvalidSlo, Language, Need, Objective, Shortlist, Slo,
+    Tried, Trust, Workload,
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     Case, CostReading, Count, Experiment, Family, HandoverCount, HandoverTrial, Machine, NoiseReading, Phase,
-    Request, Role, StartReading, Unavailable,
+    Role, Shortlist, StartReading, Unavailable,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
@@ -33,7 +33,7 @@ pub enum Record {
     /// The published comparison that the run repeats, as it was asked for.
     Experiment(Experiment),
     /// The workload for which a mechanism is to be chosen, and what was known before anything was measured.
-    Request(Request),
+    Shortlist(Shortlist),
     /// The last line; a file without one was cut off.
     End(End),
 }

@@ -236,7 +236,7 @@ impl FromStr for Slo {
         let (percentile, limit) = text.split_once('<').ok_or_else(invalid)?;
         let known = PERCENTILES.iter().find(|(name, _)| *name == percentile.trim());
         let (_, quantile) = known.ok_or_else(invalid)?;
-        let limit: Time = limit.trim().trim_start_matches('=').parse().map_err(|_| invalid())?;
+        let limit: Time = limit.trim().trim_start_matches('=').trim().parse().map_err(|_| invalid())?;
         Ok(Slo { quantile: *quantile, limit_ns: limit.0.as_nanos() as u64 })
     }
 }
@@ -247,9 +247,9 @@ impl fmt::Display for Slo {
     }
 }
 
-/// A workload as it was asked for, with what was known of every mechanism before anything was measured.
+/// The rows that may be chosen for a workload, and those that may not: what was known before anything was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct Shortlist {
     /// What was asked.
     pub workload: Workload,
     /// Rows that may be chosen.
@@ -264,7 +264,7 @@ pub struct Request {
     pub first_look_trials: u32,
 }
 
-impl Request {
+impl Shortlist {
     /// The row of this mechanism and wait, if it may be chosen.
     pub fn candidate(&self, mechanism: &str, wait: Wait) -> Option<&Candidate> {
         self.candidates.iter().find(|row| row.mechanism == mechanism && row.wait == wait)

@@ -3,7 +3,7 @@
 use super::burdens::{burdens, caveats};
 use super::constraints::refusal;
 use furlong_model::{
-    Boundary, Candidate, Capabilities, Excluded, Fall, Limits, Placement, Reach, Request, Tried, Trust,
+    Boundary, Candidate, Capabilities, Excluded, Fall, Limits, Placement, Reach, Shortlist, Tried, Trust,
     Unavailable, Wait, WaitKind, Workload,
 };
 
@@ -18,15 +18,15 @@ pub struct Offer<'a> {
 
 /// Sorts what a machine offers into rows that may serve the workload and rows that may not. Each mechanism is there
 /// with the first way to sleep that may serve, and with spinning if that may.
-pub fn request(
+pub fn shortlist(
     workload: Workload,
     offers: &[Offer<'_>],
     tried: Vec<Tried>,
     placement: Placement,
     first_look_trials: u32,
-) -> Request {
+) -> Shortlist {
     let (candidates, excluded) = (Vec::new(), Vec::new());
-    let mut request = Request { workload, candidates, excluded, tried, placement, first_look_trials };
+    let mut shortlist = Shortlist { workload, candidates, excluded, tried, placement, first_look_trials };
     let mut names: Vec<&str> = offers.iter().map(|offer| offer.promises.name).collect();
     names.dedup();
     for name in names {
@@ -38,30 +38,30 @@ pub fn request(
             });
             // Of what spins, the plainest: to yield is to let others in, which nobody asked for.
             let rows: Vec<_> = rows.filter(|(_, wait)| *wait != Wait::Yield).collect();
-            let judged = rows.iter().map(|(offer, wait)| judge(&request, offer, *wait));
+            let judged = rows.iter().map(|(offer, wait)| judge(&shortlist, offer, *wait));
             let judged: Vec<_> = judged.collect();
             let usable = judged.iter().position(Result::is_ok);
             match usable {
                 Some(index) => {
                     let (offer, wait) = &rows[index];
-                    request.candidates.push(candidate(&request.workload, offer, *wait));
+                    shortlist.candidates.push(candidate(&shortlist.workload, offer, *wait));
                 }
                 // What is said of sleeping holds of spinning too, so once is enough.
                 None => refused = refused.or_else(|| judged.into_iter().find_map(Result::err)),
             }
         }
-        if !request.candidates.iter().any(|candidate| candidate.mechanism == name)
+        if !shortlist.candidates.iter().any(|candidate| candidate.mechanism == name)
             && let Some(reason) = refused
         {
-            request.excluded.push(Excluded { mechanism: name.to_owned(), wait: None, reason });
+            shortlist.excluded.push(Excluded { mechanism: name.to_owned(), wait: None, reason });
         }
     }
-    request
+    shortlist
 }
 
 /// Why a row may not be chosen, if so: what it promises first, then what this machine allows.
-fn judge(request: &Request, offer: &Offer, wait: Wait) -> Result<(), String> {
-    let Request { workload, tried, placement, .. } = request;
+fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String> {
+    let Shortlist { workload, tried, placement, .. } = shortlist;
     let promises = offer.promises;
     if let Some(reason) = refusal(workload, promises, wait) {
         return Err(reason);
@@ -113,12 +113,12 @@ mod tests {
 
     const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];
 
-    fn asked(workload: Workload, offers: &[Offer]) -> Request {
-        request(workload, offers, Vec::new(), Placement::OtherCore, 3)
+    fn asked(workload: Workload, offers: &[Offer]) -> Shortlist {
+        shortlist(workload, offers, Vec::new(), Placement::OtherCore, 3)
     }
 
-    fn rows(request: &Request) -> Vec<String> {
-        request.candidates.iter().map(|row| format!("{}/{}", row.mechanism, row.wait)).collect()
+    fn rows(shortlist: &Shortlist) -> Vec<String> {
+        shortlist.candidates.iter().map(|row| format!("{}/{}", row.mechanism, row.wait)).collect()
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         let offers = [&path, &network].map(|promises| Offer { promises, here: Ok(Limits::none()) });
         let failed = |reach| Tried { reach, failed: Some("it was not there".to_owned()) };
         let tried = vec![failed(Reach::FileSystem), failed(Reach::Network)];
-        let found = request(Workload::default(), &offers, tried, Placement::OtherCore, 3);
+        let found = shortlist(Workload::default(), &offers, tried, Placement::OtherCore, 3);
         assert_eq!(rows(&found), ["network/block"]);
         assert!(found.excluded[0].reason.ends_with("it was not there"), "{:?}", found.excluded);
     }

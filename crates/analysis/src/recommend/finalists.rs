@@ -3,7 +3,7 @@
 use super::burdens::effort;
 use super::first_look;
 use crate::{Row, Run};
-use furlong_model::{Candidate, Case, Objective, Placement, Request, WaitKind, Workload};
+use furlong_model::{Candidate, Case, Objective, Placement, Shortlist, WaitKind, Workload};
 
 /// Rows that sleep and are measured on.
 const SLEEPING: usize = 8;
@@ -23,29 +23,29 @@ pub(super) fn figure(workload: &Workload, row: &Row) -> f64 {
 /// The rows that are worth a longer look, at the workload: the best, the best of every family, and the simplest; of
 /// those that spin the best few, or one for comparison where spinning is not allowed.
 pub fn finalists(run: &Run) -> Vec<Case> {
-    let Some(request) = &run.request else { return Vec::new() };
-    let chosen = chosen(run, request);
+    let Some(shortlist) = &run.shortlist else { return Vec::new() };
+    let chosen = chosen(run, shortlist);
     chosen
         .iter()
-        .map(|row| request.workload.case(&row.case.mechanism, row.case.wait, request.placement))
+        .map(|row| shortlist.workload.case(&row.case.mechanism, row.case.wait, shortlist.placement))
         .collect()
 }
 
 /// What says how the answer depends on the workload: the finalists that sleep with smaller and with larger messages,
 /// and with both processes on one core.
 pub fn surroundings(run: &Run) -> Vec<Case> {
-    let Some(request) = &run.request else { return Vec::new() };
-    let size_bytes = request.workload.size_bytes;
+    let Some(shortlist) = &run.shortlist else { return Vec::new() };
+    let size_bytes = shortlist.workload.size_bytes;
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];
     let sizes = sizes.into_iter().filter(|size| (1..=LARGEST_BYTES).contains(size));
     let mut cases = Vec::new();
-    for row in chosen(run, request).iter().filter(|row| row.case.wait.kind() == WaitKind::Sleeping) {
+    for row in chosen(run, shortlist).iter().filter(|row| row.case.wait.kind() == WaitKind::Sleeping) {
         let Case { mechanism, wait, .. } = &row.case;
-        let closed = |size_bytes, place| request.workload.closed_case(mechanism, *wait, size_bytes, place);
-        let most = candidate_of(request, row).and_then(|candidate| candidate.max_size_bytes);
+        let closed = |size_bytes, place| shortlist.workload.closed_case(mechanism, *wait, size_bytes, place);
+        let most = candidate_of(shortlist, row).and_then(|candidate| candidate.max_size_bytes);
         let sizes = sizes.clone().filter(|size| most.is_none_or(|most| *size <= most));
-        cases.extend(sizes.map(|size| closed(size, request.placement)));
-        if request.placement == Placement::OtherCore {
+        cases.extend(sizes.map(|size| closed(size, shortlist.placement)));
+        if shortlist.placement == Placement::OtherCore {
             cases.push(closed(size_bytes, Placement::SameCore));
         }
     }
@@ -55,13 +55,13 @@ pub fn surroundings(run: &Run) -> Vec<Case> {
 /// Messages beyond this take so long that a glance at them is none.
 const LARGEST_BYTES: usize = 16 << 20;
 
-fn chosen(run: &Run, request: &Request) -> Vec<Row> {
-    let workload = &request.workload;
-    let mut rows = first_look(run, request).rows;
+fn chosen(run: &Run, shortlist: &Shortlist) -> Vec<Row> {
+    let workload = &shortlist.workload;
+    let mut rows = first_look(run, shortlist).rows;
     rows.sort_by(|a, b| figure(workload, a).total_cmp(&figure(workload, b)));
     let (sleeping, mut spinning): (Vec<Row>, Vec<Row>) =
         rows.into_iter().partition(|row| row.case.wait.kind() == WaitKind::Sleeping);
-    let simplest = sleeping.iter().min_by_key(|row| effort_of(request, row)).cloned();
+    let simplest = sleeping.iter().min_by_key(|row| effort_of(shortlist, row)).cloned();
     let mut chosen: Vec<Row> = simplest.into_iter().collect();
     let add = |row: &Row, chosen: &mut Vec<Row>| {
         if chosen.len() < SLEEPING && !chosen.iter().any(|other| other.case == row.case) {
@@ -82,10 +82,10 @@ fn chosen(run: &Run, request: &Request) -> Vec<Row> {
     chosen
 }
 
-fn effort_of(request: &Request, row: &Row) -> u32 {
-    candidate_of(request, row).map_or(u32::MAX, |candidate| effort(&candidate.burdens))
+fn effort_of(shortlist: &Shortlist, row: &Row) -> u32 {
+    candidate_of(shortlist, row).map_or(u32::MAX, |candidate| effort(&candidate.burdens))
 }
 
-fn candidate_of<'a>(request: &'a Request, row: &Row) -> Option<&'a Candidate> {
-    request.candidate(&row.case.mechanism, row.case.wait)
+fn candidate_of<'a>(shortlist: &'a Shortlist, row: &Row) -> Option<&'a Candidate> {
+    shortlist.candidate(&row.case.mechanism, row.case.wait)
 }

@@ -2,7 +2,7 @@
 
 use super::Ranked;
 use crate::{Row, Summary};
-use furlong_model::{Candidate, Case, Placement, Request, WaitKind, format_bytes};
+use furlong_model::{Candidate, Case, Placement, Shortlist, WaitKind, format_bytes};
 use serde::{Deserialize, Serialize};
 
 /// A change of the workload, and what the answer would be then.
@@ -23,23 +23,23 @@ pub struct Flip {
 const WORTH_IT: f64 = 0.8;
 
 /// Every change that is known to change the answer.
-pub(super) fn all(request: &Request, choice: &Ranked, ranked: &[Ranked], all: &Summary) -> Vec<Flip> {
-    let falls = falls(request, choice, ranked);
-    falls.into_iter().chain(sizes(request, choice, all)).chain(one_core(request, choice, all)).collect()
+pub(super) fn all(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked], all: &Summary) -> Vec<Flip> {
+    let falls = falls(shortlist, choice, ranked);
+    falls.into_iter().chain(sizes(shortlist, choice, all)).chain(one_core(shortlist, choice, all)).collect()
 }
 
-fn candidate<'a>(request: &'a Request, row: &Ranked) -> Option<&'a Candidate> {
-    request.candidate(&row.mechanism, row.wait)
+fn candidate<'a>(shortlist: &'a Shortlist, row: &Ranked) -> Option<&'a Candidate> {
+    shortlist.candidate(&row.mechanism, row.wait)
 }
 
 /// Changes that would exclude the choice.
-fn falls(request: &Request, choice: &Ranked, ranked: &[Ranked]) -> Vec<Flip> {
-    let Some(chosen) = candidate(request, choice) else { return Vec::new() };
+fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Flip> {
+    let Some(chosen) = candidate(shortlist, choice) else { return Vec::new() };
     let stands = |row: &&Ranked, change: &str| {
-        candidate(request, row).is_some_and(|row| !row.falls_if.iter().any(|fall| fall.change == change))
+        candidate(shortlist, row).is_some_and(|row| !row.falls_if.iter().any(|fall| fall.change == change))
     };
     let unmeasured = |change: &str| {
-        let mut left = request.candidates.iter().filter(|row| row.wait.kind() == WaitKind::Sleeping);
+        let mut left = shortlist.candidates.iter().filter(|row| row.wait.kind() == WaitKind::Sleeping);
         let next = left.find(|row| !row.falls_if.iter().any(|fall| fall.change == change))?;
         Some(format!("{}/{}", next.mechanism, next.wait))
     };
@@ -56,11 +56,11 @@ fn falls(request: &Request, choice: &Ranked, ranked: &[Ranked]) -> Vec<Flip> {
 }
 
 /// Sizes at which another row is faster than the choice, as far as intervals tell.
-fn sizes(request: &Request, choice: &Ranked, all: &Summary) -> Vec<Flip> {
-    let size_bytes = request.workload.size_bytes;
+fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Flip> {
+    let size_bytes = shortlist.workload.size_bytes;
     let at_other_size = |row: &&Row| {
         row.case.size_bytes != size_bytes
-            && row.case.placement == request.placement
+            && row.case.placement == shortlist.placement
             && row.case.pace.is_closed()
             && row.case.wait.kind() == WaitKind::Sleeping
     };
@@ -85,15 +85,17 @@ fn sizes(request: &Request, choice: &Ranked, all: &Summary) -> Vec<Flip> {
 }
 
 /// Both processes on one core, where that is faster than two: waking another core is dear on some machines.
-fn one_core(request: &Request, choice: &Ranked, all: &Summary) -> Option<Flip> {
+fn one_core(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Option<Flip> {
     let closed = |case: &Case, placement| {
-        case.pace.is_closed() && case.size_bytes == request.workload.size_bytes && case.placement == placement
+        case.pace.is_closed()
+            && case.size_bytes == shortlist.workload.size_bytes
+            && case.placement == placement
     };
     let rows = |placement| {
         let sleeping = |row: &&Row| row.case.wait.kind() == WaitKind::Sleeping;
         all.rows.iter().filter(sleeping).filter(move |row| closed(&row.case, placement))
     };
-    let two = rows(request.placement).find(|row| choice.is(row))?;
+    let two = rows(shortlist.placement).find(|row| choice.is(row))?;
     let one = rows(Placement::SameCore).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
     let times = one.exchange.ns.p50 / two.exchange.ns.p50;
     (one.differs_from(two) && times < WORTH_IT).then(|| Flip {

@@ -1,7 +1,7 @@
 //! What to take for a workload: the rows that may serve it, measured at that very workload and ranked by what is to be
 //! best, with what it costs, what would be simpler and what would change the answer.
 //!
-//! Before anything is measured, [`request`] sorts rows by what they promise. A first look at each says which are worth
+//! Before anything is measured, [`shortlist`] sorts rows by what they promise. A first look at each says which are worth
 //! measuring longer ([`finalists`]), and [`recommend`] judges what came of those.
 
 mod budget;
@@ -17,13 +17,13 @@ mod ranked;
 pub(crate) mod tests;
 
 pub use budget::{Budget, BudgetKind};
-pub use candidates::{Offer, request};
+pub use candidates::{Offer, shortlist};
 pub use finalists::{finalists, surroundings};
 pub use flips::Flip;
 pub use ranked::{Ranked, SloVerdict};
 
 use crate::{Row, Run, RunFacts, Skipped, Summary, summarise};
-use furlong_model::{Case, Excluded, Request, Trial, Tried, Wait, WaitKind, Workload};
+use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, WaitKind, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form of a [`Recommendation`].
@@ -91,14 +91,14 @@ pub struct Outrun {
 
 /// What to take, from a run of `furlong recommend`; `None` for any other run.
 pub fn recommend(run: &Run) -> Option<Recommendation> {
-    let request = run.request.as_ref()?;
-    let workload = &request.workload;
-    let first = first_look(run, request);
-    let at_workload = |case: &Case| *case == workload.case(&case.mechanism, case.wait, request.placement);
-    let is_long = |trial: &Trial| trial.number >= request.first_look_trials && at_workload(&trial.case);
+    let shortlist = run.shortlist.as_ref()?;
+    let workload = &shortlist.workload;
+    let first = first_look(run, shortlist);
+    let at_workload = |case: &Case| *case == workload.case(&case.mechanism, case.wait, shortlist.placement);
+    let is_long = |trial: &Trial| trial.number >= shortlist.first_look_trials && at_workload(&trial.case);
     let long = summarise(&only(run, is_long));
     let measured: Vec<&Row> = long.rows.iter().collect();
-    let mut ranked: Vec<Ranked> = measured.iter().filter_map(|row| Ranked::of(request, run, row)).collect();
+    let mut ranked: Vec<Ranked> = measured.iter().filter_map(|row| Ranked::of(shortlist, run, row)).collect();
     ranked::sort(&mut ranked, workload.objective);
     let (allowed, spinning): (Vec<_>, Vec<_>) =
         ranked.into_iter().partition(|row| workload.spin || row.wait.kind() == WaitKind::Sleeping);
@@ -118,16 +118,16 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
         run: RunFacts::of(run, long.run.noise.clone()),
         found_corruption: first.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
-        tried: request.tried.clone(),
+        tried: shortlist.tried.clone(),
         budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
         capacity_per_second: first_row.map(|row| row.exchange.per_second),
         simpler,
         if_spinning: spinning.first().and_then(alternative),
         flips: choice
             .as_ref()
-            .map_or_else(Vec::new, |choice| flips::all(request, choice, &allowed, &summarise(run))),
-        outrun: outrun(request, &first, &measured),
-        excluded: excluded(request, &first.skipped, &long.skipped),
+            .map_or_else(Vec::new, |choice| flips::all(shortlist, choice, &allowed, &summarise(run))),
+        outrun: outrun(shortlist, &first, &measured),
+        excluded: excluded(shortlist, &first.skipped, &long.skipped),
         choice,
         ranked: allowed,
         ties,
@@ -141,12 +141,12 @@ impl Alternative {
 }
 
 /// The summary of the first look alone.
-fn first_look(run: &Run, request: &Request) -> Summary {
+fn first_look(run: &Run, shortlist: &Shortlist) -> Summary {
     let is_first = |trial: &Trial| {
         let Case { mechanism, wait, .. } = &trial.case;
-        let size_bytes = request.workload.size_bytes;
-        trial.number < request.first_look_trials
-            && trial.case == request.workload.closed_case(mechanism, *wait, size_bytes, request.placement)
+        let size_bytes = shortlist.workload.size_bytes;
+        trial.number < shortlist.first_look_trials
+            && trial.case == shortlist.workload.closed_case(mechanism, *wait, size_bytes, shortlist.placement)
     };
     summarise(&only(run, is_first))
 }
@@ -157,10 +157,10 @@ fn only(run: &Run, keep: impl Fn(&Trial) -> bool) -> Run {
 }
 
 /// Rows of the first look that were left behind.
-fn outrun(request: &Request, first: &Summary, measured: &[&Row]) -> Vec<Outrun> {
-    let may_be_chosen = |row: &&Row| request.workload.spin || row.case.wait.kind() == WaitKind::Sleeping;
+fn outrun(shortlist: &Shortlist, first: &Summary, measured: &[&Row]) -> Vec<Outrun> {
+    let may_be_chosen = |row: &&Row| shortlist.workload.spin || row.case.wait.kind() == WaitKind::Sleeping;
     let rows = || first.rows.iter().filter(may_be_chosen);
-    let figure = |row: &Row| finalists::figure(&request.workload, row);
+    let figure = |row: &Row| finalists::figure(&shortlist.workload, row);
     let best = rows().map(figure).fold(f64::INFINITY, f64::min);
     let is_measured = |row: &Row| measured.iter().any(|other| other.case.row() == row.case.row());
     let mut outrun: Vec<_> = rows()
@@ -176,8 +176,8 @@ fn outrun(request: &Request, first: &Summary, measured: &[&Row]) -> Vec<Outrun> 
 }
 
 /// What was known beforehand, and what measuring found.
-fn excluded(request: &Request, first: &[Skipped], long: &[Skipped]) -> Vec<Excluded> {
-    let mut excluded = request.excluded.clone();
+fn excluded(shortlist: &Shortlist, first: &[Skipped], long: &[Skipped]) -> Vec<Excluded> {
+    let mut excluded = shortlist.excluded.clone();
     for entry in first.iter().chain(long) {
         let (mechanism, wait) = (entry.case.mechanism.clone(), Some(entry.case.wait));
         if !excluded.iter().any(|other| (&other.mechanism, other.wait) == (&mechanism, wait)) {

@@ -6,7 +6,7 @@ use crate::{
     exchange::tidy,
     statistics::{median, median_interval},
 };
-use furlong_model::{Burden, Measurement, Objective, Outcome, Request, Slo, Wait, Workload};
+use furlong_model::{Burden, Measurement, Objective, Outcome, Shortlist, Slo, Wait, Workload};
 use serde::{Deserialize, Serialize};
 
 /// A row with its figures at the workload.
@@ -61,13 +61,13 @@ pub struct SloVerdict {
 
 impl Ranked {
     /// How a row stands; `None` if it is no candidate.
-    pub(super) fn of(request: &Request, run: &Run, row: &Row) -> Option<Ranked> {
-        let workload = &request.workload;
-        let candidate = request.candidate(&row.case.mechanism, row.case.wait)?;
+    pub(super) fn of(shortlist: &Shortlist, run: &Run, row: &Row) -> Option<Ranked> {
+        let workload = &shortlist.workload;
+        let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || {
             run.trials.iter().filter(|trial| trial.case == row.case).filter_map(|trial| {
                 match &trial.outcome {
-                    Outcome::Measured(measured) if trial.number >= request.first_look_trials => {
+                    Outcome::Measured(measured) if trial.number >= shortlist.first_look_trials => {
                         Some(measured)
                     }
                     _ => None,

@@ -40,7 +40,7 @@ fn candidate((name, wait, _, weight): &Made) -> Candidate {
 
 /// The records of a run in which all of `rows` were looked at and measured.
 pub(crate) fn records(workload: Workload, rows: &[Made]) -> Vec<Record> {
-    let request = Request {
+    let shortlist = Shortlist {
         candidates: rows.iter().map(candidate).collect(),
         excluded: vec![Excluded {
             mechanism: "anon-shm".to_owned(),
@@ -55,7 +55,7 @@ pub(crate) fn records(workload: Workload, rows: &[Made]) -> Vec<Record> {
         first_look_trials: 3,
         workload: workload.clone(),
     };
-    let mut records = vec![Record::Run(fixture::header()), Record::Request(request)];
+    let mut records = vec![Record::Run(fixture::header()), Record::Shortlist(shortlist)];
     for (name, wait, median_ns, _) in rows {
         let closed = |size_bytes, place| workload.closed_case(name, *wait, size_bytes, place);
         let first = closed(workload.size_bytes, Placement::OtherCore);

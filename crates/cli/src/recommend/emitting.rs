@@ -3,7 +3,7 @@
 use crate::exit::{Outcome, Usage};
 use crate::output;
 use furlong_analysis::Recommendation;
-use furlong_model::{Boundary, Excluded, Request, Wait, Workload};
+use furlong_model::{Boundary, Excluded, Shortlist, Wait, Workload};
 use furlong_programs::{Language, Program, program};
 
 /// Prints the program of a row that was named.
@@ -40,13 +40,13 @@ fn print(made: &Program, boundaries: &[Boundary]) -> anyhow::Result<()> {
 }
 
 /// Excludes rows of which no program can be printed.
-pub fn keep_printable(request: &mut Request, language: Language) {
-    let Workload { pattern, size_bytes, .. } = request.workload;
-    let candidates = std::mem::take(&mut request.candidates);
+pub fn keep_printable(shortlist: &mut Shortlist, language: Language) {
+    let Workload { pattern, size_bytes, .. } = shortlist.workload;
+    let candidates = std::mem::take(&mut shortlist.candidates);
     for candidate in candidates {
         match program(&candidate.mechanism, candidate.wait, pattern, size_bytes, language) {
-            Ok(_) => request.candidates.push(candidate),
-            Err(why) => request.excluded.push(Excluded {
+            Ok(_) => shortlist.candidates.push(candidate),
+            Err(why) => shortlist.excluded.push(Excluded {
                 mechanism: candidate.mechanism,
                 wait: Some(candidate.wait),
                 reason: format!("no program to print: {why}"),

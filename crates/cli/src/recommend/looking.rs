@@ -3,7 +3,7 @@
 use super::emitting;
 use crate::output;
 use crate::performing::{Performed, Save, Surroundings, Venue};
-use furlong_analysis::{Offer, finalists, request, surroundings};
+use furlong_analysis::{Offer, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
 use furlong_bench::{boundary, registry};
 use furlong_model::{Case, Pace, Placement, Record, Workload};
@@ -40,16 +40,16 @@ pub fn measure(
     let languages =
         printed.map(Language::of_process).filter(|language| !workload.languages.contains(language));
     workload.languages.extend(languages);
-    let mut request = request(workload, &offers, tried, placement, FIRST_LOOK.0);
+    let mut shortlist = shortlist(workload, &offers, tried, placement, FIRST_LOOK.0);
     if let Some(language) = printed {
-        emitting::keep_printable(&mut request, language);
+        emitting::keep_printable(&mut shortlist, language);
     }
-    let workload = request.workload.clone();
+    let workload = shortlist.workload.clone();
     let venue = Venue::enter(&drivers, around)?;
     let look = |cases: Vec<Case>, (trials, budget): (u32, Duration)| -> anyhow::Result<Plan> {
         Ok(Plan { warm_up: Some(Duration::from_millis(5)), ..venue.plan(cases, trials, budget)? })
     };
-    let at_once: Vec<_> = request
+    let at_once: Vec<_> = shortlist
         .candidates
         .iter()
         .map(|row| workload.closed_case(&row.mechanism, row.wait, workload.size_bytes, placement))
@@ -58,7 +58,7 @@ pub fn measure(
     // One seed for all parts, so that the run can be repeated by what its header says.
     let longer = Plan { seed: first.seed, ..venue.plan(Vec::new(), TRIALS, Duration::from_millis(40))? };
     let mut performance = venue.begin(&longer, save)?;
-    performance.keep(Record::Request(request));
+    performance.keep(Record::Shortlist(shortlist));
     performance.carry_out(&first, 0);
     let around = look(surroundings(&performance.so_far()?), SURROUNDINGS)?;
     performance.carry_out(&Plan { seed: first.seed, ..around }, 0);
