@@ -43,7 +43,8 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
     }
     let session =
         Session::open(Options { program: std::env::current_exe()?, file_folder: None, hear_signals: false })?;
-    let path = session.folder().join("reach");
+    // A name that the janitor knows.
+    let path = session.folder().join("responder.socket");
     let _listener = UnixListener::bind(&path)?;
     remote_memory::allow_peers();
     let made = Made {
