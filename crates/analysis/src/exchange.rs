@@ -130,7 +130,7 @@ impl Exchange {
             ns: Times::of(times)?,
             per_second,
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
-            cpu_ns: Cpu { user: each(RoleTally::user_work_ns), system: each(RoleTally::system_work_ns) },
+            cpu_ns: Cpu::of(trials),
             switches: Switches::of(each),
             page_faults: PageFaults::of(each),
             system_calls: None,
@@ -185,6 +185,19 @@ pub struct Switches {
     pub voluntary: f64,
     /// Because the processor was taken away.
     pub involuntary: f64,
+}
+
+impl Cpu {
+    /// Of trials together, without what went into waiting for messages to be due.
+    pub(crate) fn of(trials: &[&Measurement]) -> Self {
+        let each = |figure: fn(&RoleTally) -> u64| per_exchange(trials, figure);
+        Cpu { user: each(RoleTally::user_work_ns), system: each(RoleTally::system_work_ns) }
+    }
+
+    /// Of either mode.
+    pub fn all(self) -> f64 {
+        self.user + self.system
+    }
 }
 
 impl PageFaults {

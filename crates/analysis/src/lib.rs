@@ -89,5 +89,5 @@ pub use shape::Shape;
 pub use skipped::{Skipped, SkippedStatus};
 pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary, summarise};
-pub use tail::{Tail, tails};
+pub use tail::{FEWEST_BEYOND, Tail, tails};
 pub use terms::{Part, Term};

@@ -8,7 +8,7 @@ use crate::{
     exchange::tidy,
     statistics::{bootstrap_interval, median},
 };
-use furlong_model::{Case, Family, Outcome, Placement, WaitKind};
+use furlong_model::{Case, Family, Placement, WaitKind};
 
 /// How far the calls of a row may be from those in one process, as a share: a few are repeated.
 const CALLS_APART: f64 = 0.02;
@@ -115,10 +115,6 @@ fn calls_are_alike(run: &Run, case: &Case, twin: &Case) -> bool {
 
 /// The median of each measured trial of `case`, in nanoseconds.
 pub(crate) fn medians(run: &Run, case: &Case) -> Vec<f64> {
-    let trials = run.trials.iter().filter(|trial| trial.case == *case);
-    let decoded = trials.filter_map(|trial| match &trial.outcome {
-        Outcome::Measured(measured) => Distribution::decode(&measured.histogram).ok(),
-        _ => None,
-    });
+    let decoded = run.measured(case).filter_map(|trial| Distribution::decode(&trial.histogram).ok());
     decoded.map(|times| times.median_ns()).collect()
 }

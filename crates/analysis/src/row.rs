@@ -6,6 +6,7 @@ use crate::{
     count::{CountRow, total},
     exchange::tidy,
     law::Breach,
+    statistics::are_apart,
 };
 use furlong_model::{Case, CountMethod, Family, Measurement, Pace, RunHeader};
 use serde::{Deserialize, Serialize};
@@ -109,7 +110,7 @@ impl Row {
 
     /// Processor time over both roles, user and kernel, in nanoseconds a round trip.
     pub fn cpu_ns(&self) -> f64 {
-        self.exchange.cpu_ns.user + self.exchange.cpu_ns.system
+        self.exchange.cpu_ns.all()
     }
 
     /// Processors that the two roles keep busy on average.
@@ -119,10 +120,7 @@ impl Row {
 
     /// Whether the intervals of both are known and apart: only then is one faster than the other.
     pub fn differs_from(&self, other: &Row) -> bool {
-        match (self.exchange.ns.median_ci95, other.exchange.ns.median_ci95) {
-            (Some(a), Some(b)) => a[0] > b[1] || b[0] > a[1],
-            _ => false,
-        }
+        are_apart(self.exchange.ns.median_ci95, other.exchange.ns.median_ci95)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     statistics::{FEWEST_TRIALS, median, median_interval},
     summary::by_case,
 };
-use furlong_model::{Case, Measurement, Outcome, Trial};
+use furlong_model::{Case, Measurement, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -177,11 +177,7 @@ impl Comparison {
 /// The measured trials of the copy with this number, 0 or 1.
 fn measured<'a>(trials: &[&'a Trial], copy: u32) -> Vec<(u32, &'a Measurement)> {
     let of_copy = trials.iter().filter(|trial| trial.number % 2 == copy);
-    let measured = of_copy.filter_map(|trial| match &trial.outcome {
-        Outcome::Measured(measurement) => Some((trial.number, measurement)),
-        _ => None,
-    });
-    measured.collect()
+    of_copy.filter_map(|trial| Some((trial.number, trial.outcome.measurement()?))).collect()
 }
 
 /// The median of each trial; what cannot be read was refused before.
@@ -199,7 +195,7 @@ fn too_few(case: &Case, name: char, count: usize, trials: &[&Trial]) -> String {
 mod tests {
     use super::*;
     use crate::fixture::{case, header, measurement};
-    use furlong_model::{Failure, Fault, Phase, Placement, Record, Wait};
+    use furlong_model::{Failure, Fault, Outcome, Phase, Placement, Record, Wait};
 
     /// A run of two repeats with 5 trials of each copy, whose medians are `median_ns(number)`.
     fn run(median_ns: impl Fn(u32) -> f64) -> Run {

@@ -58,6 +58,11 @@ pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
     Some([end(left_out, left_out + 1), end(last - left_out, last - left_out - 1)])
 }
 
+/// Whether two intervals are known and have nothing in common.
+pub(crate) fn are_apart(one: Option<[f64; 2]>, other: Option<[f64; 2]>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one[0] > other[1] || other[0] > one[1])
+}
+
 /// The farther end of an interval from its middle, as a share of the middle: 0.05 is ±5 %.
 pub(crate) fn uncertainty(middle: f64, [low, high]: [f64; 2]) -> f64 {
     (high - middle).max(middle - low) / middle

@@ -5,7 +5,7 @@ use crate::{
     checks::is_above_the_cache_line, count::count_of, declared::calls_as_declared, law::Breach, lessons,
     noise::core_to_core_times, ranking,
 };
-use furlong_model::{Case, Family, Measurement, Outcome, Trial};
+use furlong_model::{Case, Family, Measurement, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -79,13 +79,8 @@ pub fn summarise(run: &Run) -> Summary {
 
 /// A case's row, its trouble, or both: a few failed trials leave the row standing, a corrupted message does not.
 fn judge(run: &Run, case: &Case, trials: &[&Trial]) -> (Option<Row>, Option<Skipped>) {
-    let measured: Vec<(u32, &Measurement)> = trials
-        .iter()
-        .filter_map(|trial| match &trial.outcome {
-            Outcome::Measured(measurement) => Some((trial.number, measurement)),
-            _ => None,
-        })
-        .collect();
+    let measured: Vec<(u32, &Measurement)> =
+        trials.iter().filter_map(|trial| Some((trial.number, trial.outcome.measurement()?))).collect();
     let trouble = Skipped::of(case, trials);
     let failed = match &trouble {
         Some(entry) if entry.status == SkippedStatus::Failed => entry.trials,
@@ -125,7 +120,7 @@ fn sound_row(
 mod tests {
     use super::*;
     use crate::{Law, fixture};
-    use furlong_model::{CountMethod, Failure, Fault, Phase, Placement, Record, Wait};
+    use furlong_model::{CountMethod, Failure, Fault, Outcome, Phase, Placement, Record, Wait};
 
     /// The fixture's run after `change` to each of its trials.
     fn changed(change: impl Fn(&mut Trial)) -> Summary {

@@ -1,10 +1,10 @@
 //! How long the slowest take: which share of a row's round trips takes at least so long, as deep as its samples go.
 
 use crate::{Distribution, Group, Mixture, Row, Run, Summary, Unit};
-use furlong_model::{Case, Outcome};
+use furlong_model::Case;
 
 /// Samples at or beyond a time without which nothing is said about it.
-const FEWEST_BEYOND: u64 = 10;
+pub const FEWEST_BEYOND: u64 = 10;
 
 /// The smallest share that is looked at: that beyond p99.99.
 const DEEPEST: f64 = 1e-4;
@@ -34,12 +34,8 @@ pub fn tails(run: &Run, summary: &Summary, group: &Group) -> Vec<Tail> {
 }
 
 fn of(run: &Run, case: &Case) -> Option<Tail> {
-    let trials = run.trials.iter().filter(|trial| trial.case == *case);
-    let measured = trials.filter_map(|trial| match &trial.outcome {
-        Outcome::Measured(measurement) => Some(Distribution::decode(&measurement.histogram)),
-        _ => None,
-    });
-    let points = points(&measured.collect::<Result<Vec<_>, _>>().ok()?)?;
+    let times = run.measured(case).map(|trial| Distribution::decode(&trial.histogram));
+    let points = points(&times.collect::<Result<Vec<_>, _>>().ok()?)?;
     Some(Tail { case: case.clone(), points })
 }
 

@@ -167,6 +167,11 @@ pub struct Ask {
     pub by: Option<String>,
 }
 
+/// The name of a row: `mechanism/wait`.
+pub fn row_name(mechanism: &str, wait: Wait) -> String {
+    format!("{mechanism}/{wait}")
+}
+
 /// What a pipe holds unless it is told otherwise.
 const PIPE_BYTES: usize = 64 << 10;
 
@@ -192,7 +197,7 @@ impl Case {
 
     /// The row's name: `mechanism/wait`.
     pub fn row(&self) -> String {
-        format!("{}/{}", self.mechanism, self.wait)
+        row_name(&self.mechanism, self.wait)
     }
 
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.

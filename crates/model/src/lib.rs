@@ -26,7 +26,7 @@ pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, PeerDeath, Reach, Start, WhenFull,
 };
-pub use case::{Ask, Case, InvalidName, Pattern, Placement};
+pub use case::{Ask, Case, InvalidName, Pattern, Placement, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use experiment::{

@@ -97,6 +97,16 @@ pub enum Outcome {
     Failed(Failure),
 }
 
+impl Outcome {
+    /// Its figures, if every message arrived as it was sent.
+    pub fn measurement(&self) -> Option<&Measurement> {
+        match self {
+            Outcome::Measured(measurement) => Some(measurement),
+            _ => None,
+        }
+    }
+}
+
 /// The figures of one trial, both roles together. What is called a round trip in a record is one message where the
 /// pattern is one way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::case::named;
-use crate::{Ask, Case, InvalidName, Pace, Pattern, Placement, Reach, Time, Wait};
+use crate::{Ask, Case, InvalidName, Pace, Pattern, Placement, Reach, Time, Wait, WaitKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -61,6 +61,16 @@ impl Default for Workload {
 }
 
 impl Workload {
+    /// Messages a second; `None` is as fast as it goes.
+    pub fn per_second(&self) -> Option<f64> {
+        self.interval_ns.map(|ns| 1e9 / (ns.max(1) as f64))
+    }
+
+    /// Whether a row that waits like this may be chosen.
+    pub fn admits(&self, wait: Wait) -> bool {
+        self.spin || wait.kind() == WaitKind::Sleeping
+    }
+
     /// What is measured of a row: this very workload, or as fast as it goes where throughput is what counts.
     pub fn case(&self, mechanism: &str, wait: Wait, placement: Placement) -> Case {
         let interval_ns = self.interval_ns.filter(|_| self.objective != Objective::Throughput);

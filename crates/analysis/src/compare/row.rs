@@ -8,7 +8,7 @@ use crate::{
     ranking::resolution_ns,
     reference::medians,
 };
-use furlong_model::{Case, Harness, Measurement, Outcome};
+use furlong_model::{Case, Harness};
 use serde::{Deserialize, Serialize};
 
 /// The chance of a false alarm in all rows of two runs together.
@@ -152,15 +152,7 @@ fn resolved(row: &Row, harness: &Harness) -> f64 {
 
 /// Whether both runs have the same measured trials of the case, figure for figure: chance does not do that.
 fn are_identical(baseline: Side, new: Side, case: &Case) -> bool {
-    fn measured<'a>(side: Side<'a>, case: &Case) -> Vec<&'a Measurement> {
-        let trials = side.run.trials.iter().filter(|trial| trial.case == *case);
-        let figures = trials.filter_map(|trial| match &trial.outcome {
-            Outcome::Measured(measurement) => Some(measurement),
-            _ => None,
-        });
-        figures.collect()
-    }
-    measured(baseline, case) == measured(new, case)
+    baseline.run.measured(case).eq(new.run.measured(case))
 }
 
 /// The verdict, or why there is none. `tested` is how many rows the test was corrected for.

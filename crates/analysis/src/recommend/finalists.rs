@@ -3,7 +3,7 @@
 use super::burdens::effort;
 use super::first_look;
 use crate::{Row, Run};
-use furlong_model::{Candidate, Case, Objective, Placement, Shortlist, WaitKind, Workload};
+use furlong_model::{Case, Objective, Placement, Shortlist, WaitKind, Workload};
 
 /// Rows that sleep and are measured on.
 const SLEEPING: usize = 8;
@@ -24,25 +24,22 @@ pub(super) fn figure(workload: &Workload, row: &Row) -> f64 {
 /// those that spin the best few, or one for comparison where spinning is not allowed.
 pub fn finalists(run: &Run) -> Vec<Case> {
     let Some(shortlist) = &run.shortlist else { return Vec::new() };
-    let chosen = chosen(run, shortlist);
-    chosen
-        .iter()
-        .map(|row| shortlist.workload.case(&row.case.mechanism, row.case.wait, shortlist.placement))
-        .collect()
+    let at_workload =
+        |row: &Row| shortlist.workload.case(&row.case.mechanism, row.case.wait, shortlist.placement);
+    chosen(run, shortlist).iter().map(at_workload).collect()
 }
 
 /// What says how the answer depends on the workload: the finalists that sleep with smaller and with larger messages,
 /// and with both processes on one core.
-pub fn surroundings(run: &Run) -> Vec<Case> {
-    let Some(shortlist) = &run.shortlist else { return Vec::new() };
+pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let size_bytes = shortlist.workload.size_bytes;
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];
     let sizes = sizes.into_iter().filter(|size| (1..=LARGEST_BYTES).contains(size));
     let mut cases = Vec::new();
-    for row in chosen(run, shortlist).iter().filter(|row| row.case.wait.kind() == WaitKind::Sleeping) {
-        let Case { mechanism, wait, .. } = &row.case;
+    for Case { mechanism, wait, .. } in finalists.iter().filter(|case| case.wait.kind() == WaitKind::Sleeping)
+    {
         let closed = |size_bytes, place| shortlist.workload.closed_case(mechanism, *wait, size_bytes, place);
-        let most = candidate_of(shortlist, row).and_then(|candidate| candidate.max_size_bytes);
+        let most = shortlist.candidate(mechanism, *wait).and_then(|candidate| candidate.max_size_bytes);
         let sizes = sizes.clone().filter(|size| most.is_none_or(|most| *size <= most));
         cases.extend(sizes.map(|size| closed(size, shortlist.placement)));
         if shortlist.placement == Placement::OtherCore {
@@ -83,9 +80,6 @@ fn chosen(run: &Run, shortlist: &Shortlist) -> Vec<Row> {
 }
 
 fn effort_of(shortlist: &Shortlist, row: &Row) -> u32 {
-    candidate_of(shortlist, row).map_or(u32::MAX, |candidate| effort(&candidate.burdens))
-}
-
-fn candidate_of<'a>(shortlist: &'a Shortlist, row: &Row) -> Option<&'a Candidate> {
-    shortlist.candidate(&row.case.mechanism, row.case.wait)
+    let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait);
+    candidate.map_or(u32::MAX, |candidate| effort(&candidate.burdens))
 }

@@ -2,7 +2,7 @@
 
 use super::Ranked;
 use crate::{Row, Summary};
-use furlong_model::{Candidate, Case, Placement, Shortlist, WaitKind, format_bytes};
+use furlong_model::{Candidate, Case, Placement, Shortlist, WaitKind, format_bytes, row_name};
 use serde::{Deserialize, Serialize};
 
 /// A change of the workload, and what the answer would be then.
@@ -41,7 +41,7 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Flip>
     let unmeasured = |change: &str| {
         let mut left = shortlist.candidates.iter().filter(|row| row.wait.kind() == WaitKind::Sleeping);
         let next = left.find(|row| !row.falls_if.iter().any(|fall| fall.change == change))?;
-        Some(format!("{}/{}", next.mechanism, next.wait))
+        Some(row_name(&next.mechanism, next.wait))
     };
     let flip = |fall: &furlong_model::Fall| {
         let next = ranked.iter().find(|row| stands(row, &fall.change));

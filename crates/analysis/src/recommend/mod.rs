@@ -23,7 +23,7 @@ pub use flips::Flip;
 pub use ranked::{Ranked, SloVerdict};
 
 use crate::{Row, Run, RunFacts, Skipped, Summary, summarise};
-use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, WaitKind, Workload};
+use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form of a [`Recommendation`].
@@ -96,12 +96,12 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
     let first = first_look(run, shortlist);
     let at_workload = |case: &Case| *case == workload.case(&case.mechanism, case.wait, shortlist.placement);
     let is_long = |trial: &Trial| trial.number >= shortlist.first_look_trials && at_workload(&trial.case);
-    let long = summarise(&only(run, is_long));
-    let measured: Vec<&Row> = long.rows.iter().collect();
-    let mut ranked: Vec<Ranked> = measured.iter().filter_map(|row| Ranked::of(shortlist, run, row)).collect();
+    let long_run = only(run, is_long);
+    let long = summarise(&long_run);
+    let mut ranked: Vec<Ranked> =
+        long.rows.iter().filter_map(|row| Ranked::of(shortlist, &long_run, row)).collect();
     ranked::sort(&mut ranked, workload.objective);
-    let (allowed, spinning): (Vec<_>, Vec<_>) =
-        ranked.into_iter().partition(|row| workload.spin || row.wait.kind() == WaitKind::Sleeping);
+    let (allowed, spinning): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|row| workload.admits(row.wait));
     let choice = ranked::choose(&allowed, workload.objective).cloned();
     let alternative = |row: &Ranked| choice.as_ref().map(|choice| Alternative::to(choice, row));
     let simpler = choice.as_ref().and_then(|choice| {
@@ -126,7 +126,7 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
         flips: choice
             .as_ref()
             .map_or_else(Vec::new, |choice| flips::all(shortlist, choice, &allowed, &summarise(run))),
-        outrun: outrun(shortlist, &first, &measured),
+        outrun: outrun(workload, &first, &long),
         excluded: excluded(shortlist, &first.skipped, &long.skipped),
         choice,
         ranked: allowed,
@@ -153,16 +153,17 @@ fn first_look(run: &Run, shortlist: &Shortlist) -> Summary {
 
 /// The run with some of its trials.
 fn only(run: &Run, keep: impl Fn(&Trial) -> bool) -> Run {
-    Run { trials: run.trials.iter().filter(|trial| keep(trial)).cloned().collect(), ..run.clone() }
+    let mut run = run.clone();
+    run.trials.retain(keep);
+    run
 }
 
 /// Rows of the first look that were left behind.
-fn outrun(shortlist: &Shortlist, first: &Summary, measured: &[&Row]) -> Vec<Outrun> {
-    let may_be_chosen = |row: &&Row| shortlist.workload.spin || row.case.wait.kind() == WaitKind::Sleeping;
-    let rows = || first.rows.iter().filter(may_be_chosen);
-    let figure = |row: &Row| finalists::figure(&shortlist.workload, row);
+fn outrun(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Outrun> {
+    let rows = || first.rows.iter().filter(|row| workload.admits(row.case.wait));
+    let figure = |row: &Row| finalists::figure(workload, row);
     let best = rows().map(figure).fold(f64::INFINITY, f64::min);
-    let is_measured = |row: &Row| measured.iter().any(|other| other.case.row() == row.case.row());
+    let is_measured = |row: &Row| long.rows.iter().any(|other| other.case.row() == row.case.row());
     let mut outrun: Vec<_> = rows()
         .filter(|row| !is_measured(row))
         .map(|row| Outrun {

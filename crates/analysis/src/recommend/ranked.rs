@@ -2,11 +2,11 @@
 
 use super::burdens::effort;
 use crate::{
-    Row, Run,
+    Cpu, FEWEST_BEYOND, Row, Run,
     exchange::tidy,
-    statistics::{median, median_interval},
+    statistics::{are_apart, median, median_interval},
 };
-use furlong_model::{Burden, Measurement, Objective, Outcome, Shortlist, Slo, Wait, Workload};
+use furlong_model::{Burden, Objective, Shortlist, Slo, Wait, Workload, row_name};
 use serde::{Deserialize, Serialize};
 
 /// A row with its figures at the workload.
@@ -60,25 +60,16 @@ pub struct SloVerdict {
 }
 
 impl Ranked {
-    /// How a row stands; `None` if it is no candidate.
+    /// How a row of `run`, without its first look, stands; `None` if it is no candidate.
     pub(super) fn of(shortlist: &Shortlist, run: &Run, row: &Row) -> Option<Ranked> {
         let workload = &shortlist.workload;
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
-        let trials = || {
-            run.trials.iter().filter(|trial| trial.case == row.case).filter_map(|trial| {
-                match &trial.outcome {
-                    Outcome::Measured(measured) if trial.number >= shortlist.first_look_trials => {
-                        Some(measured)
-                    }
-                    _ => None,
-                }
-            })
-        };
+        let trials = || run.measured(&row.case);
         let messages = trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add);
-        let per_second = workload.interval_ns.map_or(row.exchange.per_second, |ns| 1e9 / (ns.max(1) as f64));
+        let per_second = workload.per_second().unwrap_or(row.exchange.per_second);
         let (figure, figure_ci95) = match workload.objective {
             Objective::Cpu => {
-                let each: Vec<f64> = trials().map(cpu_ns).collect();
+                let each: Vec<f64> = trials().map(|trial| Cpu::of(&[trial]).all()).collect();
                 (median(&each)?, median_interval(&each))
             }
             _ => (row.exchange.ns.p50, row.exchange.ns.median_ci95),
@@ -105,7 +96,7 @@ impl Ranked {
 
     /// The row's name: `mechanism/wait`.
     pub fn name(&self) -> String {
-        format!("{}/{}", self.mechanism, self.wait)
+        row_name(&self.mechanism, self.wait)
     }
 
     /// Whether this is about the same mechanism and wait.
@@ -120,25 +111,11 @@ impl Ranked {
 
     /// Whether the two cannot be told apart by what is to be best: one keeping to the objective tells them apart.
     pub fn ties_with(&self, other: &Ranked) -> bool {
-        let overlap = match (self.figure_ci95, other.figure_ci95) {
-            (Some(a), Some(b)) => a[0] <= b[1] && b[0] <= a[1],
-            _ => true,
-        };
-        overlap && self.meets() == other.meets()
+        !are_apart(self.figure_ci95, other.figure_ci95) && self.meets() == other.meets()
     }
 }
 
-/// Processor time of both roles in one trial, in nanoseconds a round trip.
-fn cpu_ns(trial: &Measurement) -> f64 {
-    let of = |role: &furlong_model::RoleTally| {
-        (role.user_work_ns() as f64 + role.system_work_ns() as f64) / (role.round_trips.max(1) as f64)
-    };
-    trial.roles.iter().map(of).sum()
-}
-
 fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
-    /// Fewer beyond a percentile leave it to chance.
-    const BEYOND: f64 = 10.0;
     let Slo { quantile, limit_ns } = workload.slo?;
     let times = &row.exchange.ns;
     let measured_ns = match quantile {
@@ -148,7 +125,7 @@ fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
         _ => times.p999,
     };
     let limit_ns = limit_ns as f64;
-    let few = (messages as f64) * (1.0 - quantile) < BEYOND;
+    let few = (messages as f64) * (1.0 - quantile) < FEWEST_BEYOND as f64;
     Some(SloVerdict { holds: measured_ns < limit_ns, measured_ns, limit_ns, few })
 }
 

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::fixture;
-use furlong_model::{Burden, Candidate, Fall, Objective, Outcome, Placement, Reach, Record, Slo, Tried};
+use furlong_model::{
+    Burden, Candidate, Fall, Objective, Outcome, Placement, Reach, Record, Slo, Tried, WaitKind,
+};
 
 /// A row of a made-up run: its name, its median in nanoseconds, and how much it leaves to its users.
 type Made = (&'static str, Wait, f64, u32);
@@ -173,10 +175,11 @@ fn where_nothing_may_serve_nothing_is_taken() {
 fn finalists_are_of_every_family_and_spin_once() {
     let run =
         Run::from_records(records(Workload::default(), &[PIPE, SOCKET, QUEUE, MEMORY, POLLED])).unwrap();
-    let rows: Vec<_> = finalists(&run).iter().map(Case::row).collect();
+    let finalists = finalists(&run);
+    let rows: Vec<_> = finalists.iter().map(Case::row).collect();
     assert_eq!(rows.len(), 5);
     assert_eq!(rows.iter().filter(|row| row.ends_with("/spin")).count(), 1);
-    let around = surroundings(&run);
+    let around = surroundings(run.shortlist.as_ref().unwrap(), &finalists);
     assert!(around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.pace.is_closed()));
     assert_eq!(around.len(), 4 * 3, "smaller, larger, and on one core");
 }

@@ -5,7 +5,7 @@ use super::{
     grid::Head,
     object::object,
     style::{Paint, Style},
-    text::{plain, wrap},
+    text::{plain, plus_minus, wrap},
 };
 use crate::{CostEstimate, Costs, costs::describe, statistics::uncertainty};
 use furlong_model::{Cost, format_bytes, format_ns};
@@ -56,7 +56,7 @@ fn rate(figure: &CostEstimate, size_bytes: usize) -> String {
 /// The interval as a share: `±2.1 %`.
 pub(super) fn interval(figure: &CostEstimate) -> Option<String> {
     let ends = figure.ci95.filter(|_| figure.ns > 0.0)?;
-    Some(format!("±{:.1} %", uncertainty(figure.ns, ends) * 100.0))
+    Some(plus_minus(uncertainty(figure.ns, ends)))
 }
 
 /// What the costs that depend on the size are, once for all of their lines.

@@ -7,7 +7,7 @@ use super::{
     object::object,
     style::{Paint, Style},
     table::{bullet, titled},
-    text::{plain, wrap},
+    text::{plain, plus_minus, wrap},
     unmeasured::unmeasured,
     used_costs::used_costs,
 };
@@ -86,8 +86,8 @@ fn each(rows: &[Explained], style: Style) -> Vec<String> {
 }
 
 fn title(row: &Explained) -> String {
-    let width = row.measured_ci95.map(|ends| uncertainty(row.measured_ns, ends) * 100.0);
-    let width = width.map_or_else(String::new, |percent| format!(" (±{percent:.1} %)"));
+    let width = row.measured_ci95.map(|ends| uncertainty(row.measured_ns, ends));
+    let width = width.map_or_else(String::new, |share| format!(" ({})", plus_minus(share)));
     format!(
         "{}: {} measured{width}, {} explained ({})",
         plain(&row.case.to_string()),

@@ -2,7 +2,7 @@
 
 use super::{
     grid::Head,
-    text::{decimals, format_count, format_digits, plain, three_digits},
+    text::{decimals, format_count, format_digits, plain, plus_minus, three_digits},
 };
 use crate::{Group, Row, Summary, Unit};
 use furlong_model::format_ns;
@@ -125,8 +125,7 @@ pub(super) fn is_doubtful(row: &Row) -> bool {
 }
 
 fn uncertainty(entry: &Entry) -> String {
-    let percent = |share: f64| format!("±{:.1} %", share * 100.0);
-    entry.row.exchange.ns.uncertainty().map_or_else(|| "?".to_owned(), percent)
+    entry.row.exchange.ns.uncertainty().map_or_else(|| "?".to_owned(), plus_minus)
 }
 
 fn is_counted(row: &Row) -> bool {

@@ -5,7 +5,7 @@ use super::{
     grid::Head,
     style::{Paint, Style},
     table::{bullet, titled},
-    text::{plain, wrap},
+    text::{plain, plus_minus, wrap},
 };
 use crate::{CheckedRow, CopyFigures, SelfCheck, Unjudged, statistics::uncertainty};
 use furlong_model::format_ns;
@@ -42,8 +42,8 @@ pub fn self_check_table(check: &SelfCheck, style: Style) -> String {
 }
 
 fn interval(copy: &CopyFigures) -> String {
-    let width = copy.ci95_ns.map(|ends| uncertainty(copy.p50_ns, ends) * 100.0);
-    width.map_or_else(|| "?".to_owned(), |percent| format!("±{percent:.1} %"))
+    let width = copy.ci95_ns.map(|ends| uncertainty(copy.p50_ns, ends));
+    width.map_or_else(|| "?".to_owned(), plus_minus)
 }
 
 fn unjudged_line(entry: &Unjudged, style: Style) -> String {

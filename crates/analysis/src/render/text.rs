@@ -98,6 +98,11 @@ pub fn format_count(count: f64) -> String {
     three_digits(value) + unit
 }
 
+/// How far an interval reaches from its middle, as a share of that: `±2.1 %`.
+pub(super) fn plus_minus(share: f64) -> String {
+    format!("±{:.1} %", share * 100.0)
+}
+
 /// Three digits, but no more than two decimals: `0.88`, `13.1`, `346`.
 pub fn three_digits(value: f64) -> String {
     let decimals = match value {

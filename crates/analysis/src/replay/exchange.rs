@@ -6,9 +6,7 @@ use super::{
     figures::{per_round_trip, table},
 };
 use crate::{Distribution, Mixture, Run, Summary, exchange::tidy};
-use furlong_model::{
-    Case, Exchange, Experiment, Figure, Measurement, Outcome, Pattern, Unavailable, Wait, Work,
-};
+use furlong_model::{Case, Exchange, Experiment, Figure, Measurement, Pattern, Unavailable, Wait, Work};
 use serde::{Deserialize, Serialize};
 
 /// The times of single exchanges over all trials.
@@ -51,7 +49,7 @@ pub(super) fn row(
             None => empty,
         };
     };
-    let trials = measured(run, &case);
+    let trials = run.measured(&case).collect::<Vec<_>>();
     let size_bytes = empty.size_bytes;
     let figures = figures(experiment);
     let measured = table(&figures, &trials, |figure, trial| value(figure, trial, exchange, size_bytes));
@@ -73,15 +71,6 @@ fn tried(run: &Run, experiment: &Experiment, asked: Case) -> Option<Case> {
         **case == same && !sizes.contains(&case.size_bytes)
     };
     cases().find(of_its_own).cloned()
-}
-
-fn measured<'a>(run: &'a Run, case: &Case) -> Vec<&'a Measurement> {
-    let of_case = run.trials.iter().filter(|trial| trial.case == *case);
-    let measurements = of_case.filter_map(|trial| match &trial.outcome {
-        Outcome::Measured(measurement) => Some(measurement),
-        _ => None,
-    });
-    measurements.collect()
 }
 
 /// What the rows of an experiment have: what was published, and one figure that tells more.

@@ -19,7 +19,8 @@ const TRIALS: u32 = 9;
 /// Messages that a trial at a rate should have.
 const MESSAGES: u64 = 40;
 
-/// Measures what may serve the workload, and has a program if one is to be `printed`: the best of it for about as long as `within` says, and gives the run.
+/// Measures what may serve the workload, and has a program if one is to be `printed`; the best of it for about as long
+/// as `within` says. Gives the run.
 pub fn measure(
     mut workload: Workload,
     printed: Option<Language>,
@@ -44,7 +45,7 @@ pub fn measure(
     if let Some(language) = printed {
         emitting::keep_printable(&mut shortlist, language);
     }
-    let workload = shortlist.workload.clone();
+    let workload = &shortlist.workload;
     let venue = Venue::enter(&drivers, around)?;
     let look = |cases: Vec<Case>, (trials, budget): (u32, Duration)| -> anyhow::Result<Plan> {
         Ok(Plan { warm_up: Some(Duration::from_millis(5)), ..venue.plan(cases, trials, budget)? })
@@ -58,11 +59,11 @@ pub fn measure(
     // One seed for all parts, so that the run can be repeated by what its header says.
     let longer = Plan { seed: first.seed, ..venue.plan(Vec::new(), TRIALS, Duration::from_millis(40))? };
     let mut performance = venue.begin(&longer, save)?;
-    performance.keep(Record::Shortlist(shortlist));
+    performance.keep(Record::Shortlist(shortlist.clone()));
     performance.carry_out(&first, 0);
-    let around = look(surroundings(&performance.so_far()?), SURROUNDINGS)?;
-    performance.carry_out(&Plan { seed: first.seed, ..around }, 0);
     let cases = finalists(&performance.so_far()?);
+    let around = look(surroundings(&shortlist, &cases), SURROUNDINGS)?;
+    performance.carry_out(&Plan { seed: first.seed, ..around }, 0);
     let (trials, budget) = longer_look(&cases, within);
     performance.carry_out(&Plan { cases, trials, budget, ..longer }, FIRST_LOOK.0);
     performance.finish()

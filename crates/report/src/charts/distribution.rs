@@ -5,12 +5,10 @@ use crate::axis::{Axis, Measure, percentile};
 use crate::chart::{Chart, Kind, Point, Series, Side};
 use crate::words::name;
 use furlong_analysis::{
-    Carries, Distribution, Group, Mixture, Row, Run, Summary, Unit, render::three_digits,
+    Carries, Distribution, FEWEST_BEYOND, Group, Mixture, Row, Run, Summary, Unit, render::three_digits,
 };
-use furlong_model::{Outcome, format_ns};
+use furlong_model::format_ns;
 
-/// Samples that must lie beyond a percentile for it to be drawn.
-const FEWEST_BEYOND: f64 = 10.0;
 /// Points of a curve for each factor of ten.
 const POINTS: i32 = 12;
 /// Factors of ten: as far as p99.99.
@@ -65,16 +63,11 @@ struct Curve {
 impl Curve {
     /// From all measured trials of the row, each with the same weight; `None` where they cannot be read.
     fn of(run: &Run, row: &Row) -> Option<Curve> {
-        let trials = run.trials.iter().filter(|trial| trial.case == row.case);
-        let histograms = trials.filter_map(|trial| match &trial.outcome {
-            Outcome::Measured(measured) => Some(&measured.histogram),
-            _ => None,
-        });
-        let times: Vec<Distribution> =
-            histograms.map(|histogram| Distribution::decode(histogram)).collect::<Result<_, _>>().ok()?;
+        let times = run.measured(&row.case).map(|trial| Distribution::decode(&trial.histogram));
+        let times: Vec<Distribution> = times.collect::<Result<_, _>>().ok()?;
         let mixture = Mixture::of(&times)?;
         let samples = times.iter().fold(0_u64, |sum, trial| sum.saturating_add(trial.samples()));
-        let enough = |beyond: &f64| beyond * samples as f64 >= FEWEST_BEYOND - 1e-6 || *beyond >= 0.5;
+        let enough = |beyond: &f64| beyond * samples as f64 >= FEWEST_BEYOND as f64 - 1e-6 || *beyond >= 0.5;
         let point = |beyond: f64| Point::new(percentile(beyond), mixture.quantile_ns(1.0 - beyond), beyond);
         let points: Vec<Point> = shares().into_iter().filter(enough).map(point).collect();
         Some(Curve { points, samples })
@@ -94,7 +87,7 @@ fn shares() -> Vec<f64> {
 /// intervals, so no row is called better by them.
 fn says(curves: &[(&Row, Curve)]) -> String {
     let tail = |row: &Row| row.exchange.ns.p99 / row.exchange.ns.p50;
-    let enough = |curve: &Curve| curve.samples as f64 * 0.01 >= FEWEST_BEYOND;
+    let enough = |curve: &Curve| curve.samples as f64 * 0.01 >= FEWEST_BEYOND as f64;
     let mut sorted: Vec<&Row> =
         curves.iter().filter(|(_, curve)| enough(curve)).map(|(row, _)| *row).collect();
     sorted.retain(|row| tail(row).is_finite());
@@ -125,7 +118,7 @@ fn notes(curves: &[(&Row, Curve)]) -> Vec<String> {
     let short: Vec<_> = curves.iter().filter(|(_, curve)| reach(curve) > 1.01e-4).collect();
     if let Some((row, curve)) = short.iter().max_by(|a, b| reach(&a.1).total_cmp(&reach(&b.1))) {
         notes.push(format!(
-            "A curve stops where fewer than {FEWEST_BEYOND:.0} samples lie beyond: that of {} at {}, of {} samples. \
+            "A curve stops where fewer than {FEWEST_BEYOND} samples lie beyond: that of {} at {}, of {} samples. \
              Longer trials reach further.",
             name(row),
             percentile(reach(curve)),

@@ -5,7 +5,7 @@ use crate::axis::{Axis, Measure};
 use crate::chart::{Chart, Kind, Point, Series, Side};
 use furlong_analysis::statistics::median_interval;
 use furlong_analysis::{Row, Run, Summary, render::listed};
-use furlong_model::{Outcome, Pattern, format_bytes};
+use furlong_model::{Pattern, format_bytes};
 
 /// Rows that tie and are named one by one.
 const NAMED: usize = 3;
@@ -43,16 +43,11 @@ fn chart(run: &Run, sweep: &Sweep) -> Option<Chart> {
 
 /// The rate of a row, with the interval over its trials.
 fn point(run: &Run, row: &Row) -> Option<Point> {
-    let of_case = run.trials.iter().filter(|trial| trial.case == row.case);
-    let rates: Vec<f64> = of_case
-        .filter_map(|trial| match &trial.outcome {
-            Outcome::Measured(measured) => Some(
-                measured.round_trips as f64 / measured.elapsed_ns as f64 * 1e9 * row.case.size_bytes as f64,
-            ),
-            _ => None,
-        })
-        .collect();
     let size = row.case.size_bytes;
+    let rates: Vec<f64> = run
+        .measured(&row.case)
+        .map(|trial| trial.round_trips as f64 / trial.elapsed_ns as f64 * 1e9 * size as f64)
+        .collect();
     let rate = row.exchange.bytes_per_second?;
     Some(Point { y_ends: median_interval(&rates), ..Point::new(format_bytes(size), size as f64, rate) })
 }

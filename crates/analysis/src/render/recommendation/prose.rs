@@ -2,7 +2,9 @@
 
 use super::super::text::{format_count, listed, plain, three_digits};
 use crate::{Alternative, Budget, BudgetKind, Flip, Ranked, Recommendation, SloVerdict};
-use furlong_model::{Boundary, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns};
+use furlong_model::{
+    Boundary, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns, row_name,
+};
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 6;
@@ -17,9 +19,9 @@ pub(super) fn asked(workload: &Workload) -> String {
             format!("requests of {} answered with {size}", format_bytes(ask.unwrap_or(1)))
         }
     };
-    let rate = workload.interval_ns.map_or_else(
+    let rate = workload.per_second().map_or_else(
         || ", as fast as they go".to_owned(),
-        |ns| format!(", {} a second", rate(1e9 / (ns.max(1) as f64))),
+        |per_second| format!(", {} a second", rate(per_second)),
     );
     let objective = match workload.objective {
         Objective::Latency => "the lowest latency",
@@ -247,8 +249,7 @@ pub(super) fn flips(recommendation: &Recommendation) -> Vec<String> {
     let capacity = recommendation.capacity_per_second.filter(|_| recommendation.choice.is_some());
     lines.extend(capacity.map(|per_second| {
         let unit = unit(workload);
-        let room = workload.interval_ns.map_or_else(String::new, |ns| {
-            let asked = 1e9 / (ns.max(1) as f64);
+        let room = workload.per_second().map_or_else(String::new, |asked| {
             format!(", {} times what you asked", three_digits(per_second / asked))
         });
         format!(
@@ -303,7 +304,7 @@ pub(super) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for entry in &recommendation.excluded {
         let name =
-            entry.wait.map_or_else(|| entry.mechanism.clone(), |wait| format!("{}/{wait}", entry.mechanism));
+            entry.wait.map_or_else(|| entry.mechanism.clone(), |wait| row_name(&entry.mechanism, wait));
         let (name, reason) = (plain(&name), plain(&entry.reason));
         match reasons.iter_mut().find(|(other, _)| *other == reason) {
             Some((_, names)) => names.push(name),
@@ -315,7 +316,7 @@ pub(super) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     let outrun: Vec<_> = recommendation
         .outrun
         .iter()
-        .map(|row| format!("{}/{} ({}x)", plain(&row.mechanism), row.wait, three_digits(row.times)))
+        .map(|row| format!("{} ({}x)", plain(&row_name(&row.mechanism, row.wait)), three_digits(row.times)))
         .collect();
     if !outrun.is_empty() {
         lines.push(format!("behind at a first look, so not measured on: {}.", listed(&outrun, 2 * NAMED)));

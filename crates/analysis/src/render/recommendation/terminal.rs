@@ -6,10 +6,10 @@ use super::super::{
     prose as shared,
     style::{Paint, Style},
     table::{bullet, noise, partial, titled},
-    text::{plain, three_digits, wrap},
+    text::{plain, plus_minus, three_digits, wrap},
 };
 use super::prose;
-use crate::{Ranked, Recommendation};
+use crate::{Ranked, Recommendation, statistics::uncertainty};
 use furlong_model::format_ns;
 
 /// The machine, the choice and what speaks for it, every row that was measured, and what would change the answer.
@@ -62,10 +62,8 @@ fn measured(recommendation: &Recommendation, style: Style) -> String {
             _ if tie => "~".to_owned(),
             _ => three_digits(row.figure / first.figure) + "x",
         };
-        let interval = row.p50_ci95.map_or_else(
-            || "?".to_owned(),
-            |ends| format!("±{:.1} %", crate::statistics::uncertainty(row.p50_ns, ends) * 100.0),
-        );
+        let width = row.p50_ci95.map(|ends| uncertainty(row.p50_ns, ends));
+        let interval = width.map_or_else(|| "?".to_owned(), plus_minus);
         vec![
             place,
             format!("{}{fails}", plain(&row.name())),

@@ -1,6 +1,6 @@
 //! Figures of a replay as they stand in its tables.
 
-use crate::render::text::format_digits;
+use crate::render::text::{format_digits, plus_minus};
 use crate::{Measured, ReplayRow, statistics::uncertainty};
 use furlong_model::{Exchange, Figure, Measure, Pattern, Work, format_bytes};
 
@@ -58,7 +58,7 @@ pub(super) fn both_of(row: &ReplayRow, figure: Figure) -> String {
 pub(super) fn interval(measured: Option<&Measured>) -> String {
     let share = |measured: &Measured| measured.ci95.map(|ends| uncertainty(measured.value, ends));
     match measured.and_then(share) {
-        Some(share) if share.is_finite() => format!("±{:.1} %", share * 100.0),
+        Some(share) if share.is_finite() => plus_minus(share),
         _ => if measured.is_some() { "?" } else { NONE }.to_owned(),
     }
 }
