@@ -28,7 +28,8 @@
  * poll()    EPOLLIN: a message, or the rest of one, can be read. EPOLLOUT: the
  *           queue has room.
  * close()   throws away the rest of a message that was read in part. Messages
- *           in the queue stay, also when nobody has the device open.
+ *           in the queue stay, also when nobody has the device open, unless
+ *           somebody made the channel FURLONG_MESSAGE_TRANSIENT.
  *
  *
  * The shared-memory device: a region that all openers share, and doorbells.
@@ -39,8 +40,8 @@
  * and its last mapping is gone.
  *
  * mmap()    maps the region, or a part of it, MAP_SHARED only. The region is
- *           zeroed when the first peer maps it, and goes when the last peer is
- *           gone. EINVAL: private, or beyond the end. ENOMEM: no memory.
+ *           zeroed when it is first mapped, and goes when the last peer is gone.
+ *           EINVAL: private, or beyond the end. ENOMEM: no memory.
  * write()   of a __u32 rings the bell of the peer with that number; as a
  *           FURLONG_SHM_RING does. Whatever this process has written to the
  *           region before is seen by who has heard the bell. ENXIO: no such
@@ -68,8 +69,14 @@
 /* Peers of one shared-memory device. */
 #define FURLONG_SHM_PEERS	64U
 
-/* A flag of an open message device: no message is read in parts. */
+/* A flag of an open file description: no message is read in parts. */
 #define FURLONG_MESSAGE_STRICT	(1U << 0)
+/*
+ * A flag for the channel, until nobody has it open: then its messages are thrown
+ * away and its limits are those of the module's parameters again. For programs
+ * that want nothing to stay, however they end. Needs reading and writing.
+ */
+#define FURLONG_MESSAGE_TRANSIENT	(1U << 1)
 
 /**
  * struct furlong_message_info - a channel of messages, as it is now
@@ -84,7 +91,7 @@
  * @queued_bytes: bytes of the messages in the queue
  * @sent: messages sent since the module was loaded
  * @received: messages taken out of the queue by readers
- * @discarded: messages thrown away by FURLONG_MESSAGE_RESET
+ * @discarded: messages thrown away, by FURLONG_MESSAGE_RESET or as transient
  */
 struct furlong_message_info {
 	__u32 abi;
@@ -140,11 +147,12 @@ struct furlong_shm_info {
 /* What the channel is and holds. */
 #define FURLONG_MESSAGE_INFO	_IOR(FURLONG_IOC_MAGIC, 0x00, struct furlong_message_info)
 /*
- * Sets both limits. Needs a descriptor open for writing. EBUSY: the queue holds
- * more, or longer messages than that. ENOSPC: beyond the module's memory_max.
+ * Sets both limits, for what is sent from now on. EBUSY: the queue holds more
+ * messages, or more bytes than so many of that size. ENOSPC: beyond the module's
+ * memory_max. Needs a descriptor open for writing: EBADF, as for all that follow.
  */
 #define FURLONG_MESSAGE_LIMITS	_IOW(FURLONG_IOC_MAGIC, 0x01, struct furlong_message_limits)
-/* Sets this open file description's flags. */
+/* Sets this open file description's flags; the argument points to them. */
 #define FURLONG_MESSAGE_FLAGS	_IOW(FURLONG_IOC_MAGIC, 0x02, __u32)
 /* Throws away all messages in the queue. Needs reading and writing. */
 #define FURLONG_MESSAGE_RESET	_IO(FURLONG_IOC_MAGIC, 0x03)
@@ -152,11 +160,12 @@ struct furlong_shm_info {
 /* What the region is and who is there. */
 #define FURLONG_SHM_INFO	_IOR(FURLONG_IOC_MAGIC, 0x10, struct furlong_shm_info)
 /*
- * Sets the region's size, rounded up to pages, and zeroes it. Needs a descriptor
- * open for writing. EBUSY: it is mapped. EINVAL: zero. ENOSPC: beyond memory_max.
+ * Sets the region's size, rounded up to pages, and zeroes it, until the last peer
+ * is gone. Needs writing. EBUSY: it is mapped. EINVAL: zero. ENOSPC: beyond
+ * memory_max.
  */
 #define FURLONG_SHM_RESIZE	_IOW(FURLONG_IOC_MAGIC, 0x11, __u64)
-/* Rings a peer's bell, as write() does. Needs a descriptor open for writing. */
+/* Rings a peer's bell, as write() does. Needs writing. */
 #define FURLONG_SHM_RING	_IOW(FURLONG_IOC_MAGIC, 0x12, __u32)
 /*
  * Watches a peer: when it goes, the caller reads the end of file. ENXIO: there is
