@@ -77,6 +77,7 @@ static int ring(struct peer *by, u32 number)
 	/* Also orders what the caller has written before what the woken one reads. */
 	spin_lock_irq(&peer->waiting.lock);
 	WRITE_ONCE(peer->rung, peer->rung + 1);
+	/* Under the lock that waiters take: none is missed. */
 	if (waitqueue_active(&peer->waiting))
 		wake_up_locked_poll(&peer->waiting, EPOLLIN | EPOLLRDNORM);
 	spin_unlock_irq(&peer->waiting.lock);
@@ -177,7 +178,8 @@ static void tell_watchers(struct channel *channel, unsigned int number)
 	struct peer *peer;
 
 	for (unsigned int i = 0; i < FURLONG_SHM_PEERS; i++) {
-		peer = rcu_dereference_protected(channel->peers[i], lockdep_is_held(&channel->lock));
+		peer = rcu_dereference_protected(channel->peers[i],
+						 lockdep_is_held(&channel->lock));
 		if (!peer)
 			continue;
 		spin_lock_irq(&peer->waiting.lock);
@@ -229,7 +231,7 @@ static u64 set_aside(u64 size)
 	return max_t(u64, size, furlong_shm_size);
 }
 
-/* Replaces the region by one of another size, of which no page exists. The caller holds the lock. */
+/* Makes the region one of this size, of which no page exists. The caller holds the lock. */
 static int replace_region(struct channel *channel, u64 size, struct page ***pages)
 {
 	int error = furlong_reserve(set_aside(size), set_aside(channel->size));
@@ -301,7 +303,7 @@ static const struct vm_operations_struct area_operations = {
 	.fault = area_fault,
 };
 
-/* Counts one more mapping of the region if there are pages for it: 0, or how many bytes it needs. */
+/* Counts one more mapping if the region has pages: 0, or how many bytes it needs. */
 static u64 map_pages(struct channel *channel, struct page ***pages, u64 size)
 {
 	u64 missing = 0;
