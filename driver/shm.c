@@ -202,8 +202,10 @@ static void free_region(struct page **pages, u64 size)
 {
 	if (!pages)
 		return;
-	for (size_t i = 0; i < pages_of(size) && pages[i]; i++)
+	for (size_t i = 0; i < pages_of(size) && pages[i]; i++) {
 		put_page(pages[i]);
+		cond_resched();
+	}
 	kvfree(pages);
 }
 
