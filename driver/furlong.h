@@ -5,8 +5,8 @@
 
 #include <linux/types.h>
 
-/* Room for the longest device name and a number. */
-#define FURLONG_NAME_SIZE	24
+/* Room for the longest device name and any number. */
+#define FURLONG_NAME_SIZE	32
 
 /* At most this many bytes of a message go into a trace. */
 #define FURLONG_LOG_BYTES_MAX	64U
