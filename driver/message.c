@@ -291,7 +291,7 @@ static ssize_t deliver(struct opener *opener, const struct sink *sink)
 static ssize_t try_receive(struct opener *opener, const struct sink *sink)
 {
 	struct message *message = opener->rest;
-	size_t most = opener->flags & FURLONG_MESSAGE_STRICT ? sink->length : SIZE_MAX;
+	size_t most = READ_ONCE(opener->flags) & FURLONG_MESSAGE_STRICT ? sink->length : SIZE_MAX;
 
 	if (!message) {
 		message = dequeue(opener->channel, most);
