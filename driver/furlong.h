@@ -3,6 +3,7 @@
 #ifndef FURLONG_H
 #define FURLONG_H
 
+#include <linux/fs.h>
 #include <linux/types.h>
 
 /* Room for the longest device name and any number. */
@@ -30,6 +31,15 @@ extern unsigned int furlong_log_bytes;
  * Return: 0, or -ENOSPC when fewer are left; then @before stays set aside.
  */
 int furlong_reserve(u64 bytes, u64 before);
+
+/**
+ * furlong_may_not_wait() - whether a call must fail with -EAGAIN sooner than wait
+ * @call: the call
+ */
+static inline bool furlong_may_not_wait(const struct kiocb *call)
+{
+	return call->ki_flags & IOCB_NOWAIT || call->ki_filp->f_flags & O_NONBLOCK;
+}
 
 int furlong_message_init(void);
 void furlong_message_exit(void);

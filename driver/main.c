@@ -72,15 +72,20 @@ int furlong_reserve(u64 bytes, u64 before)
 /* Sets aside what all channels hold at first. */
 static int reserve_all(void)
 {
+	const u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
 	const u64 queue = (u64)furlong_message_depth * furlong_message_size;
 	u64 all;
 
+	if (memory_max > memory) {
+		pr_err("memory_max must not be above this machine's %llu bytes\n", memory);
+		return -EINVAL;
+	}
 	if (!furlong_shm_size || furlong_shm_size > memory_max) {
 		pr_err("shm_size must be 1 to memory_max (%lu)\n", memory_max);
 		return -EINVAL;
 	}
 	furlong_shm_size = PAGE_ALIGN(furlong_shm_size);
-	/* At most 16 times 64 GiB and 16 times an unsigned long's half. */
+	/* At most 16 times 64 GiB and 16 times the machine's memory. */
 	all = furlong_channels * (queue + furlong_shm_size);
 	if (furlong_reserve(all, 0)) {
 		pr_err("the channels would hold %llu bytes, and memory_max is %lu\n",

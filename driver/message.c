@@ -24,7 +24,7 @@
 #include <uapi/linux/furlong.h>
 
 #include "furlong.h"
-#include "trace.h"
+#include "furlong_trace.h"
 
 #define ALL_FLAGS	(FURLONG_MESSAGE_STRICT | FURLONG_MESSAGE_TRANSIENT)
 
@@ -46,7 +46,10 @@ struct channel {
 	/* Woken one at a time: each wake-up is a message, or room for one. */
 	wait_queue_head_t readers;
 	wait_queue_head_t writers;
-	/* Memory of a message that was received; whoever takes it owns it. */
+	/*
+	 * Memory of a message that was received, for the next; whoever takes it owns
+	 * it. It stays charged to the control group that first sent with it.
+	 */
 	struct message *spare;
 
 	spinlock_t lock; /* guards all below */
@@ -54,6 +57,8 @@ struct channel {
 	u32 depth;
 	u32 size;
 	u32 queued;
+	/* Messages that were read in part: each keeps its place until it is gone. */
+	u32 parted;
 	u32 openers;
 	u64 queued_bytes;
 	u64 sent;
@@ -118,17 +123,21 @@ static void wake_writer(struct channel *channel)
 
 static bool has_room(struct channel *channel)
 {
-	return READ_ONCE(channel->queued) < READ_ONCE(channel->depth);
+	return READ_ONCE(channel->queued) + READ_ONCE(channel->parted) < READ_ONCE(channel->depth);
 }
 
-/* Puts a message at the end of the queue, or gives false if that is full. */
-static bool enqueue(struct channel *channel, struct message *message)
+/* Puts a message at the end of the queue: -EAGAIN if that is full. */
+static int enqueue(struct channel *channel, struct message *message)
 {
-	bool room;
+	int error = 0;
 
 	spin_lock(&channel->lock);
-	room = has_room(channel);
-	if (room) {
+	if (message->length > channel->size) {
+		/* The limits have changed since the call began. */
+		error = -EMSGSIZE;
+	} else if (!has_room(channel)) {
+		error = -EAGAIN;
+	} else {
 		message->sequence = channel->sent++;
 		list_add_tail(&message->link, &channel->queue);
 		WRITE_ONCE(channel->queued, channel->queued + 1);
@@ -138,7 +147,7 @@ static bool enqueue(struct channel *channel, struct message *message)
 				   message->length);
 	}
 	spin_unlock(&channel->lock);
-	return room;
+	return error;
 }
 
 /*
@@ -171,6 +180,14 @@ static void put_back(struct channel *channel, struct message *message)
 	WRITE_ONCE(channel->queued, channel->queued + 1);
 	channel->queued_bytes += message->length;
 	channel->received--;
+	spin_unlock(&channel->lock);
+}
+
+/* Counts messages that were read in part, or no longer are. */
+static void count_parted(struct channel *channel, int change)
+{
+	spin_lock(&channel->lock);
+	WRITE_ONCE(channel->parted, channel->parted + change);
 	spin_unlock(&channel->lock);
 }
 
@@ -221,11 +238,13 @@ static ssize_t message_send(struct file *file, const struct source *source, bool
 			sent = PTR_ERR_OR_ZERO(message);
 			if (sent)
 				break;
-			if (enqueue(channel, message)) {
+			sent = enqueue(channel, message);
+			if (!sent) {
 				wake_reader(channel);
 				sent = source->length;
-				break;
 			}
+			if (sent != -EAGAIN)
+				break;
 		}
 		sent = -EAGAIN;
 		if (no_wait)
@@ -257,6 +276,14 @@ static bool copy_out(const struct sink *sink, const u8 *bytes, size_t length)
 	return !copy_to_user(sink->buffer, bytes, length);
 }
 
+/* Ends what count_parted() began: the opener's message is gone. */
+static void forget_part(struct opener *opener)
+{
+	opener->offset = 0;
+	count_parted(opener->channel, -1);
+	wake_writer(opener->channel);
+}
+
 /* Hands over as much of the opener's message as there is room for. */
 static ssize_t deliver(struct opener *opener, const struct sink *sink)
 {
@@ -275,14 +302,17 @@ static ssize_t deliver(struct opener *opener, const struct sink *sink)
 	if (!opener->offset)
 		trace_message_receive(channel->number, message->sequence, message->bytes,
 				      message->length);
-	opener->offset += length;
-	if (opener->offset < message->length) {
+	if (length < message->length - opener->offset) {
+		if (!opener->offset)
+			count_parted(channel, 1);
+		opener->offset += length;
 		/* Others who wait with this open file can go on with the rest. */
 		wake_up_interruptible_all(&channel->readers);
 		return length;
 	}
+	if (opener->offset)
+		forget_part(opener);
 	opener->rest = NULL;
-	opener->offset = 0;
 	message_free(channel, message);
 	return length;
 }
@@ -374,23 +404,18 @@ static ssize_t message_read(struct file *file, char __user *buffer, size_t lengt
 	return message_receive(file, &sink, file->f_flags & O_NONBLOCK);
 }
 
-static bool may_not_wait(const struct kiocb *call)
-{
-	return call->ki_flags & IOCB_NOWAIT || call->ki_filp->f_flags & O_NONBLOCK;
-}
-
 static ssize_t message_write_iter(struct kiocb *call, struct iov_iter *from)
 {
 	const struct source source = { .buffers = from, .length = iov_iter_count(from) };
 
-	return message_send(call->ki_filp, &source, may_not_wait(call));
+	return message_send(call->ki_filp, &source, furlong_may_not_wait(call));
 }
 
 static ssize_t message_read_iter(struct kiocb *call, struct iov_iter *to)
 {
 	const struct sink sink = { .buffers = to, .length = iov_iter_count(to) };
 
-	return message_receive(call->ki_filp, &sink, may_not_wait(call));
+	return message_receive(call->ki_filp, &sink, furlong_may_not_wait(call));
 }
 
 static __poll_t message_poll(struct file *file, poll_table *wait)
@@ -450,7 +475,8 @@ static int set_limits(struct channel *channel, u32 depth, u32 size)
 {
 	int error;
 
-	if (channel->queued > depth || channel->queued_bytes > (u64)depth * size)
+	if (channel->queued + channel->parted > depth ||
+	    channel->queued_bytes > (u64)depth * size)
 		return -EBUSY;
 	error = furlong_reserve(set_aside(depth, size), set_aside(channel->depth, channel->size));
 	if (error)
@@ -467,6 +493,8 @@ static int message_release(struct inode *inode, struct file *file)
 	struct message *spare = NULL;
 	LIST_HEAD(messages);
 
+	if (opener->rest)
+		forget_part(opener);
 	kvfree(opener->rest);
 	spin_lock(&channel->lock);
 	if (!--channel->openers) {

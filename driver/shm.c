@@ -19,11 +19,12 @@
 #include <linux/spinlock.h>
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 #include <uapi/linux/furlong.h>
 
 #include "furlong.h"
-#include "trace.h"
+#include "furlong_trace.h"
 
 #define EVERYONE	U64_MAX
 
@@ -85,6 +86,32 @@ static int ring(struct peer *by, u32 number)
 	return 0;
 }
 
+/* Waits until the peer was rung: how often, or 0 for the end of file, or an error. */
+static int await_bell(struct peer *peer, bool no_wait, u64 *rung)
+{
+	int error = 0;
+
+	spin_lock_irq(&peer->waiting.lock);
+	if (!has_news(peer)) {
+		error = -EAGAIN;
+		if (!no_wait)
+			error = wait_event_interruptible_locked_irq(peer->waiting, has_news(peer));
+	}
+	*rung = peer->rung;
+	WRITE_ONCE(peer->rung, 0);
+	spin_unlock_irq(&peer->waiting.lock);
+	return error;
+}
+
+/* Puts back what the caller could not be told. */
+static void ring_again(struct peer *peer, u64 rung)
+{
+	spin_lock_irq(&peer->waiting.lock);
+	WRITE_ONCE(peer->rung, peer->rung + rung);
+	wake_up_locked_poll(&peer->waiting, EPOLLIN | EPOLLRDNORM);
+	spin_unlock_irq(&peer->waiting.lock);
+}
+
 static ssize_t shm_write(struct file *file, const char __user *buffer, size_t length,
 			 loff_t *position)
 {
@@ -102,30 +129,48 @@ static ssize_t shm_write(struct file *file, const char __user *buffer, size_t le
 static ssize_t shm_read(struct file *file, char __user *buffer, size_t length, loff_t *position)
 {
 	struct peer *peer = file->private_data;
-	int error = 0;
+	int error;
 	u64 rung;
 
 	if (length < sizeof(rung))
 		return -EINVAL;
-	spin_lock_irq(&peer->waiting.lock);
-	if (!has_news(peer)) {
-		error = -EAGAIN;
-		if (!(file->f_flags & O_NONBLOCK))
-			error = wait_event_interruptible_locked_irq(peer->waiting, has_news(peer));
-	}
-	rung = peer->rung;
-	WRITE_ONCE(peer->rung, 0);
-	spin_unlock_irq(&peer->waiting.lock);
-	if (error)
+	error = await_bell(peer, file->f_flags & O_NONBLOCK, &rung);
+	if (error || !rung)
 		return error;
-	if (!rung)
-		return 0;
 	if (put_user(rung, (u64 __user *)buffer)) {
-		/* Nobody has heard it. */
-		spin_lock_irq(&peer->waiting.lock);
-		WRITE_ONCE(peer->rung, peer->rung + rung);
-		wake_up_locked_poll(&peer->waiting, EPOLLIN | EPOLLRDNORM);
-		spin_unlock_irq(&peer->waiting.lock);
+		ring_again(peer, rung);
+		return -EFAULT;
+	}
+	return sizeof(rung);
+}
+
+/* Several buffers, which hold one number together. */
+static ssize_t shm_write_iter(struct kiocb *call, struct iov_iter *from)
+{
+	u32 number;
+	int error;
+
+	if (iov_iter_count(from) != sizeof(number))
+		return -EINVAL;
+	if (!copy_from_iter_full(&number, sizeof(number), from))
+		return -EFAULT;
+	error = ring(call->ki_filp->private_data, number);
+	return error ? error : sizeof(number);
+}
+
+static ssize_t shm_read_iter(struct kiocb *call, struct iov_iter *to)
+{
+	struct peer *peer = call->ki_filp->private_data;
+	int error;
+	u64 rung;
+
+	if (iov_iter_count(to) < sizeof(rung))
+		return -EINVAL;
+	error = await_bell(peer, furlong_may_not_wait(call), &rung);
+	if (error || !rung)
+		return error;
+	if (copy_to_iter(&rung, sizeof(rung), to) != sizeof(rung)) {
+		ring_again(peer, rung);
 		return -EFAULT;
 	}
 	return sizeof(rung);
@@ -169,6 +214,7 @@ static int shm_open(struct inode *inode, struct file *file)
 	rcu_assign_pointer(channel->peers[peer->number], peer);
 	spin_unlock(&channel->lock);
 	file->private_data = peer;
+	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
 }
 
@@ -450,6 +496,8 @@ static const struct file_operations shm_operations = {
 	.release = shm_release,
 	.read = shm_read,
 	.write = shm_write,
+	.read_iter = shm_read_iter,
+	.write_iter = shm_write_iter,
 	.poll = shm_poll,
 	.mmap = shm_mmap,
 	.unlocked_ioctl = shm_ioctl,

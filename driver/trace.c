@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Makes the tracepoints that trace.h describes. */
+/* Makes the tracepoints that furlong_trace.h describes. */
 #define CREATE_TRACE_POINTS
-#include "trace.h"
+#include "furlong_trace.h"

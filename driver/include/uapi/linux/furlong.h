@@ -22,7 +22,9 @@
  *           stays with this open file description for its next read; with
  *           FURLONG_MESSAGE_STRICT the call fails with EMSGSIZE instead and the
  *           message stays in the queue. EFAULT: bad memory; what was not
- *           received stays. When the queue is empty, the call waits, or fails
+ *           received stays. A message that was read in part keeps its place
+ *           among those that the queue holds at most, until it is read whole or
+ *           thrown away. When the queue is empty, the call waits, or fails
  *           with EAGAIN. There is no end of file: a queue outlives its writers.
  *           A read of 0 bytes returns 0.
  * poll()    EPOLLIN: a message, or the rest of one, can be read. EPOLLOUT: the
@@ -84,7 +86,7 @@
  * @channel: the number in the device's name
  * @depth: messages that the queue holds at most
  * @size: bytes that a message has at most
- * @queued: messages in the queue
+ * @queued: messages in the queue, without those that were read in part
  * @openers: open file descriptions of the device
  * @flags: FURLONG_MESSAGE_* of this open file description
  * @reserved: zero
@@ -147,7 +149,7 @@ struct furlong_shm_info {
 /* What the channel is and holds. */
 #define FURLONG_MESSAGE_INFO	_IOR(FURLONG_IOC_MAGIC, 0x00, struct furlong_message_info)
 /*
- * Sets both limits, for what is sent from now on. EBUSY: the queue holds more
+ * Sets both limits, for what is queued from now on. EBUSY: the queue holds more
  * messages, or more bytes than so many of that size. ENOSPC: beyond the module's
  * memory_max. Needs a descriptor open for writing: EBADF, as for all that follow.
  */

@@ -62,5 +62,5 @@ TRACE_EVENT(shm_ring,
 #undef TRACE_INCLUDE_PATH
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_PATH .
-#define TRACE_INCLUDE_FILE trace
+#define TRACE_INCLUDE_FILE furlong_trace
 #include <trace/define_trace.h>
