@@ -28,15 +28,20 @@
 
 #define ALL_FLAGS	(FURLONG_MESSAGE_STRICT | FURLONG_MESSAGE_TRANSIENT)
 
-/* A message's memory of up to this many bytes is kept for the next message. */
-#define SPARE_BYTES_MAX	4096
+/*
+ * Messages of up to this many bytes lie behind their own header, and their memory
+ * is kept for the next. The bytes of longer ones are apart: with the header before
+ * them, 8 KiB would take 16.
+ */
+#define SHORT_BYTES_MAX	3072
 
 struct message {
 	struct list_head link;
 	u64 sequence;
 	u32 length;
-	u32 capacity;
-	u8 bytes[];
+	u32 capacity; /* of what lies behind; 0 if the bytes are apart */
+	u8 *bytes;
+	u8 behind[];
 };
 
 struct channel {
@@ -79,26 +84,40 @@ struct opener {
 
 static struct channel *channels;
 
+static void message_free(struct message *message)
+{
+	if (message && !message->capacity)
+		kvfree(message->bytes);
+	kfree(message);
+}
+
 static struct message *message_alloc(struct channel *channel, size_t length)
 {
-	struct message *message = xchg(&channel->spare, NULL);
+	size_t behind = length <= SHORT_BYTES_MAX ? length : 0;
+	struct message *message = behind ? xchg(&channel->spare, NULL) : NULL;
 
-	if (!message || message->capacity < length) {
-		kvfree(message);
-		message = kvmalloc(struct_size(message, bytes, length), GFP_KERNEL_ACCOUNT);
+	if (!message || message->capacity < behind) {
+		message_free(message);
+		message = kmalloc(struct_size(message, behind, behind), GFP_KERNEL_ACCOUNT);
 		if (!message)
 			return NULL;
-		message->capacity = length;
+		message->capacity = behind;
+		message->bytes = behind ? message->behind : kvmalloc(length, GFP_KERNEL_ACCOUNT);
+		if (!message->bytes) {
+			kfree(message);
+			return NULL;
+		}
 	}
 	message->length = length;
 	return message;
 }
 
-static void message_free(struct channel *channel, struct message *message)
+/* Keeps the message's memory for the next, or frees it. */
+static void message_reuse(struct channel *channel, struct message *message)
 {
-	if (message && message->capacity <= SPARE_BYTES_MAX)
+	if (message->capacity)
 		message = xchg(&channel->spare, message);
-	kvfree(message);
+	message_free(message);
 }
 
 static void free_all(struct list_head *messages)
@@ -106,7 +125,7 @@ static void free_all(struct list_head *messages)
 	struct message *message, *next;
 
 	list_for_each_entry_safe(message, next, messages, link)
-		kvfree(message);
+		message_free(message);
 }
 
 static void wake_reader(struct channel *channel)
@@ -212,7 +231,7 @@ static struct message *message_from(struct channel *channel, const struct source
 	if (!message)
 		return ERR_PTR(-ENOMEM);
 	if (!copy_in(message, source)) {
-		message_free(channel, message);
+		message_reuse(channel, message);
 		return ERR_PTR(-EFAULT);
 	}
 	return message;
@@ -254,8 +273,8 @@ static ssize_t message_send(struct file *file, const struct source *source, bool
 			break;
 		woken = true;
 	}
-	if (sent < 0 && !IS_ERR(message))
-		message_free(channel, message);
+	if (sent < 0 && !IS_ERR_OR_NULL(message))
+		message_reuse(channel, message);
 	/* It may have been woken for room that it did not use. */
 	if (woken && has_room(channel))
 		wake_writer(channel);
@@ -313,7 +332,7 @@ static ssize_t deliver(struct opener *opener, const struct sink *sink)
 	if (opener->offset)
 		forget_part(opener);
 	opener->rest = NULL;
-	message_free(channel, message);
+	message_reuse(channel, message);
 	return length;
 }
 
@@ -495,7 +514,7 @@ static int message_release(struct inode *inode, struct file *file)
 
 	if (opener->rest)
 		forget_part(opener);
-	kvfree(opener->rest);
+	message_free(opener->rest);
 	spin_lock(&channel->lock);
 	if (!--channel->openers) {
 		spare = xchg(&channel->spare, NULL);
@@ -507,7 +526,7 @@ static int message_release(struct inode *inode, struct file *file)
 		}
 	}
 	spin_unlock(&channel->lock);
-	kvfree(spare);
+	message_free(spare);
 	free_all(&messages);
 	kfree(opener);
 	return 0;
