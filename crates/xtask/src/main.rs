@@ -1,13 +1,21 @@
-//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci` and `cargo xtask new-mechanism NAME`.
+//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask new-mechanism NAME`
+//! and `cargo xtask driver STEP`.
 #![forbid(unsafe_code)]
 
 mod ci;
+mod driver;
 mod new_mechanism;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "cargo xtask ci                     format, lint, test, and the README's first command
-cargo xtask new-mechanism NAME     write a mechanism that works, to be changed, and put it in the list";
+cargo xtask new-mechanism NAME     write a mechanism that works, to be changed, and put it in the list
+cargo xtask driver test            build the kernel module, and test it in an emulated machine
+cargo xtask driver build           build it without a warning of gcc or sparse
+cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
+cargo xtask driver speed           count its instructions in an emulated machine only
+
+Run by root, the steps of the driver install the Debian packages that they lack, and otherwise name them.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -15,6 +23,10 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["ci"] => ci::run(),
         ["new-mechanism", name] => new_mechanism::write(name),
+        ["driver", "test"] => driver::test(),
+        ["driver", "build"] => driver::build(),
+        ["driver", "check"] => driver::check(),
+        ["driver", "speed"] => driver::speed(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -1,0 +1,126 @@
+//! The kernel inside a bzImage. An emulated processor decompresses it a hundred times slower than this one,
+//! and QEMU boots it as it is. The places are those of the kernel's Documentation/arch/x86/boot.rst.
+
+use anyhow::{Context, bail};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Where the header says how many sectors come before the compressed part.
+const SETUP_SECTORS: usize = 0x1f1;
+/// Where its magic is.
+const MAGIC: usize = 0x202;
+/// Where it says what lies where in the compressed part.
+const PAYLOAD_OFFSET: usize = 0x248;
+const PAYLOAD_LENGTH: usize = 0x24c;
+
+/// Forms of the compressed part by its first bytes, with what decompresses them from stdin to stdout. All but
+/// the first have their decompressed length behind them, which is no part of the form; of the first it is a
+/// part.
+const FORMS: [(&[u8], &[&str]); 4] = [
+    (&[0x1f, 0x8b], &["gzip", "-dc"]),
+    (&[0x02, 0x21, 0x4c, 0x18], &["lz4", "-dc"]),
+    (&[0xfd, b'7', b'z', b'X', b'Z', 0], &["xz", "-dc", "--single-stream"]),
+    (&[0x28, 0xb5, 0x2f, 0xfd], &["zstd", "-dc"]),
+];
+
+/// The kernel in `image`, decompressed.
+///
+/// # Errors
+/// It is not such an image, or nothing here decompresses it.
+pub fn inside(image: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let payload = payload(image)?;
+    let form = FORMS.iter().position(|(magic, _)| payload.starts_with(magic));
+    let form = form.context("it is compressed in a form that is not known here")?;
+    let (body, length) = payload.split_at(payload.len() - 4);
+    let kernel = decompress(if form == 0 { payload } else { body }, FORMS[form].1)?;
+    let expected = word(length, 0)?;
+    if kernel.len() != expected {
+        bail!("it is {} bytes decompressed, and says that it is {expected}", kernel.len());
+    }
+    if !kernel.starts_with(b"\x7fELF") {
+        bail!("what it has inside is no ELF file");
+    }
+    Ok(kernel)
+}
+
+/// The compressed part of a bzImage, with the length behind it.
+fn payload(image: &[u8]) -> anyhow::Result<&[u8]> {
+    if image.get(MAGIC..MAGIC + 4) != Some(b"HdrS") {
+        bail!("it is no bzImage");
+    }
+    let sectors = match image[SETUP_SECTORS] {
+        0 => 4,
+        sectors => usize::from(sectors),
+    };
+    let start = (sectors + 1) * 512 + word(image, PAYLOAD_OFFSET)?;
+    let length = word(image, PAYLOAD_LENGTH)?;
+    let payload = start.checked_add(length).and_then(|end| image.get(start..end));
+    payload.filter(|payload| payload.len() > 4).context("it ends before its compressed part does")
+}
+
+/// The little-endian word at `offset`.
+fn word(bytes: &[u8], offset: usize) -> anyhow::Result<usize> {
+    let word = bytes.get(offset..offset + 4).and_then(|word| word.try_into().ok());
+    Ok(u32::from_le_bytes(word.context("it is cut short")?) as usize)
+}
+
+fn decompress(body: &[u8], words: &[&str]) -> anyhow::Result<Vec<u8>> {
+    let mut child = Command::new(words[0])
+        .args(&words[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {}", words[0]))?;
+    let input = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        // Both pipes at once, or each side waits for the other. A write that fails shows in how the program
+        // ends.
+        scope.spawn(move || input.map(|mut input| input.write_all(body)));
+        child.wait_with_output()
+    })
+    .with_context(|| format!("cannot read from {}", words[0]))?;
+    if !output.status.success() {
+        bail!("{} ended with {}", words.join(" "), output.status);
+    }
+    Ok(output.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An image with one sector of setup and `kernel` in it, as gzip packs it.
+    fn image(kernel: &[u8]) -> Vec<u8> {
+        let packed = decompress(kernel, &["gzip", "-c"]).unwrap();
+        let mut image = vec![0; 1024];
+        image[SETUP_SECTORS] = 1;
+        image[MAGIC..MAGIC + 4].copy_from_slice(b"HdrS");
+        image[PAYLOAD_OFFSET..PAYLOAD_OFFSET + 4].copy_from_slice(&100_u32.to_le_bytes());
+        image[PAYLOAD_LENGTH..PAYLOAD_LENGTH + 4].copy_from_slice(&(packed.len() as u32).to_le_bytes());
+        image.extend([0; 100]);
+        image.extend(packed);
+        image.extend([0; 50]);
+        image
+    }
+
+    #[test]
+    fn the_kernel_comes_out_whole() {
+        let kernel = [b"\x7fELF".to_vec(), vec![7; 300_000]].concat();
+        assert_eq!(inside(&image(&kernel)).unwrap(), kernel);
+    }
+
+    #[test]
+    fn what_is_no_such_image_is_told() {
+        let whole = image(&[b"\x7fELF".as_slice(), &[7; 300]].concat());
+        let told = |image: &[u8]| format!("{:#}", inside(image).unwrap_err());
+        assert_eq!(told(b"MZ"), "it is no bzImage");
+        assert_eq!(told(&whole[..1130]), "it ends before its compressed part does");
+        assert_eq!(told(&image(b"no kernel at all")), "what it has inside is no ELF file");
+        let mut unknown = whole.clone();
+        unknown[1124] ^= 0xff;
+        assert_eq!(told(&unknown), "it is compressed in a form that is not known here");
+        let mut endless = whole;
+        endless[PAYLOAD_OFFSET..PAYLOAD_OFFSET + 4].copy_from_slice(&[0xff; 4]);
+        assert_eq!(told(&endless), "it ends before its compressed part does");
+    }
+}
