@@ -66,6 +66,7 @@ struct channel {
 	u32 parted;
 	u32 openers;
 	u64 queued_bytes;
+	u64 parted_bytes;
 	u64 sent;
 	u64 received;
 	u64 discarded;
@@ -202,12 +203,28 @@ static void put_back(struct channel *channel, struct message *message)
 	spin_unlock(&channel->lock);
 }
 
-/* Counts messages that were read in part, or no longer are. */
-static void count_parted(struct channel *channel, int change)
+/* Counts the opener's message as one that was read in part. */
+static void begin_part(struct opener *opener)
 {
+	struct channel *channel = opener->channel;
+
 	spin_lock(&channel->lock);
-	WRITE_ONCE(channel->parted, channel->parted + change);
+	WRITE_ONCE(channel->parted, channel->parted + 1);
+	channel->parted_bytes += opener->rest->length;
 	spin_unlock(&channel->lock);
+}
+
+/* Counts it no longer: it is about to go. */
+static void end_part(struct opener *opener)
+{
+	struct channel *channel = opener->channel;
+
+	opener->offset = 0;
+	spin_lock(&channel->lock);
+	WRITE_ONCE(channel->parted, channel->parted - 1);
+	channel->parted_bytes -= opener->rest->length;
+	spin_unlock(&channel->lock);
+	wake_writer(channel);
 }
 
 /* What a call sends: a buffer, or several. */
@@ -295,14 +312,6 @@ static bool copy_out(const struct sink *sink, const u8 *bytes, size_t length)
 	return !copy_to_user(sink->buffer, bytes, length);
 }
 
-/* Ends what count_parted() began: the opener's message is gone. */
-static void forget_part(struct opener *opener)
-{
-	opener->offset = 0;
-	count_parted(opener->channel, -1);
-	wake_writer(opener->channel);
-}
-
 /* Hands over as much of the opener's message as there is room for. */
 static ssize_t deliver(struct opener *opener, const struct sink *sink)
 {
@@ -323,14 +332,14 @@ static ssize_t deliver(struct opener *opener, const struct sink *sink)
 				      message->length);
 	if (length < message->length - opener->offset) {
 		if (!opener->offset)
-			count_parted(channel, 1);
+			begin_part(opener);
 		opener->offset += length;
 		/* Others who wait with this open file can go on with the rest. */
 		wake_up_interruptible_all(&channel->readers);
 		return length;
 	}
 	if (opener->offset)
-		forget_part(opener);
+		end_part(opener);
 	opener->rest = NULL;
 	message_reuse(channel, message);
 	return length;
@@ -495,7 +504,7 @@ static int set_limits(struct channel *channel, u32 depth, u32 size)
 	int error;
 
 	if (channel->queued + channel->parted > depth ||
-	    channel->queued_bytes > (u64)depth * size)
+	    channel->queued_bytes + channel->parted_bytes > (u64)depth * size)
 		return -EBUSY;
 	error = furlong_reserve(set_aside(depth, size), set_aside(channel->depth, channel->size));
 	if (error)
@@ -513,7 +522,7 @@ static int message_release(struct inode *inode, struct file *file)
 	LIST_HEAD(messages);
 
 	if (opener->rest)
-		forget_part(opener);
+		end_part(opener);
 	message_free(opener->rest);
 	spin_lock(&channel->lock);
 	if (!--channel->openers) {

@@ -149,7 +149,7 @@ struct furlong_shm_info {
 /* What the channel is and holds. */
 #define FURLONG_MESSAGE_INFO	_IOR(FURLONG_IOC_MAGIC, 0x00, struct furlong_message_info)
 /*
- * Sets both limits, for what is queued from now on. EBUSY: the queue holds more
+ * Sets both limits, for what is queued from now on. EBUSY: the channel holds more
  * messages, or more bytes than so many of that size. ENOSPC: beyond the module's
  * memory_max. Needs a descriptor open for writing: EBADF, as for all that follow.
  */
@@ -170,8 +170,9 @@ struct furlong_shm_info {
 /* Rings a peer's bell, as write() does. Needs writing. */
 #define FURLONG_SHM_RING	_IOW(FURLONG_IOC_MAGIC, 0x12, __u32)
 /*
- * Watches a peer: when it goes, the caller reads the end of file. ENXIO: there is
- * no such peer. EINVAL: the caller itself, or above 63.
+ * Watches a peer: when it goes, the caller reads the end of file, until it watches
+ * that number again. ENXIO: there is no such peer. EINVAL: the caller itself, or
+ * above 63.
  */
 #define FURLONG_SHM_WATCH	_IOW(FURLONG_IOC_MAGIC, 0x13, __u32)
 
