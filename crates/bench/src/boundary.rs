@@ -74,7 +74,7 @@ fn tried(reach: Reach, reached: bool) -> Tried {
         Reach::IpcNamespace => "no such System V object there",
         Reach::PidNamespace => "no such process number there",
         Reach::Network => "the loopback there is another one",
-        Reach::Fork | Reach::Descriptor | Reach::FileSystem => "the path was not found there",
+        Reach::Fork | Reach::Descriptor | Reach::FileSystem | Reach::Device => "the path was not found there",
     };
     Tried { reach, failed: (!reached).then(|| why.to_owned()) }
 }

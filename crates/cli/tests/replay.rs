@@ -145,7 +145,7 @@ fn every_format_has_every_row() {
             assert_eq!(csv.lines().filter(line).count(), 1, "{name} {figure} in {csv}");
         }
     }
-    let absent = "mine,the driver,driver-message/select-first,128,128,unavailable,0,false,mean_us,15,";
+    let absent = "mine,the driver,telegraph/select-first,128,128,unavailable,0,false,mean_us,15,";
     assert!(csv.lines().any(|line| line.starts_with(absent)), "{csv}");
     for words in [&["--format", "markdown"][..], &["--format", "table"], &[]] {
         let text = of(words);

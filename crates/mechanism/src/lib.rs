@@ -6,6 +6,8 @@
 
 mod byte_stream;
 mod datagram;
+mod driver;
+mod driver_message;
 mod eventfd;
 mod fifo;
 mod futex;

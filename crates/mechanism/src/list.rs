@@ -2,8 +2,9 @@
 
 use crate::memory::{doorbell, mailbox::Mailbox, segment};
 use crate::{
-    Mechanism, eventfd, fifo, futex, null, pipe, posix_mq, posix_semaphore, process_vm, signal, signalfd,
-    socketpair, sysv_mq, sysv_semaphore, tcp, udp, unix_dgram, unix_seqpacket, unix_stream, vmsplice,
+    Mechanism, driver_message, eventfd, fifo, futex, null, pipe, posix_mq, posix_semaphore, process_vm,
+    signal, signalfd, socketpair, sysv_mq, sysv_semaphore, tcp, udp, unix_dgram, unix_seqpacket, unix_stream,
+    vmsplice,
 };
 
 /// Does one thing for every mechanism, each with its own type.
@@ -35,6 +36,7 @@ mechanisms! {
     udp::Udp,
     posix_mq::PosixMq,
     sysv_mq::SysvMq,
+    driver_message::DriverMessage,
     eventfd::Eventfd,
     signal::Signal,
     signalfd::Signalfd,
@@ -43,7 +45,9 @@ mechanisms! {
     futex::Futex,
     process_vm::ProcessVm<doorbell::Futex>,
     process_vm::ProcessVm<doorbell::Spin>,
-    vmsplice::Vmsplice;
+    vmsplice::Vmsplice,
+    Mailbox<segment::DriverShm, doorbell::DriverBell>,
+    Mailbox<segment::DriverShm, doorbell::Spin>;
     in memory:
     segment::AnonShm,
     segment::SysvShm,
@@ -52,7 +56,7 @@ mechanisms! {
     segment::FileShm,
 }
 
-/// Every doorbell there is, for one kind of memory; the usual one first.
+/// Every doorbell that goes with any memory, for one kind of it; the usual one first.
 fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
     visitor.visit::<Mailbox<S, doorbell::Futex>>();
     visitor.visit::<Mailbox<S, doorbell::Spin>>();

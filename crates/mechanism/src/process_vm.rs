@@ -8,36 +8,33 @@
 use crate::memory::doorbell::Doorbell;
 use crate::memory::post::{INLINE_BYTES, POST_BYTES, Post};
 use crate::memory::segment;
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Start, Unavailable,
+    WhenFull,
 };
 use furlong_os::remote_memory;
 use std::io;
 use std::marker::PhantomData;
+use std::os::fd::BorrowedFd;
 
 /// Reads straight from the peer's memory; a doorbell says when.
 #[derive(Debug)]
 pub struct ProcessVm<D>(PhantomData<D>);
-
-impl<D: Doorbell> ProcessVm<D> {
-    const WAITS: &'static [Wait] = &[D::WAIT];
-}
 
 impl<D: Doorbell> Mechanism for ProcessVm<D> {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "process-vm",
         summary: "process_vm_readv out of the other process's memory",
         family: Family::RemoteMemory,
-        waits: Self::WAITS,
+        waits: D::WAITS,
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls { receive: &[Call::Once("process_vm_readv")], ..D::CALLS },
         buffer: KernelBuffer::None,
         copies: Copies::One,
         when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Unnoticed,
+        peer_death: D::PEER_DEATH,
         reach: Reach::PidNamespace,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
@@ -64,10 +61,10 @@ impl<D: Doorbell> Mechanism for ProcessVm<D> {
         Ok(link)
     }
 
-    fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Window<D>> {
+    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Window<D>> {
         remote_memory::allow_peers();
         let region = segment::attach_object(&mut seat, POST_BYTES)?;
-        let doorbell = D::open(&mut seat, &region)?;
+        let doorbell = D::open(spec, &mut seat, &region)?;
         Ok(Window { peer: seat.peer, post: Post::new(&region, seat.role, doorbell) })
     }
 }
@@ -113,5 +110,9 @@ impl<D: Doorbell> Endpoint for Window<D> {
 
     fn lent(&self, _size_bytes: usize) -> usize {
         1
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        self.post.readiness(interest)
     }
 }

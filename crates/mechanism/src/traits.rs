@@ -166,6 +166,11 @@ impl Link {
         }
     }
 
+    /// Gives a number to one role.
+    pub fn give_number_to(&mut self, role: Role, number: i32) {
+        self.ends[role.index()].numbers.push_back(number);
+    }
+
     /// Lets both roles inherit a region.
     pub fn give_region(&mut self, region: &Arc<Region>) {
         for end in &mut self.ends {

@@ -119,6 +119,8 @@ pub enum Reach {
     Descriptor,
     /// A path in a file system that both see.
     FileSystem,
+    /// A device file, which a kernel module of its own makes.
+    Device,
     /// The System V or POSIX-queue names of one IPC namespace.
     IpcNamespace,
     /// The process numbers of one PID namespace, and the right to use them.
@@ -134,6 +136,7 @@ impl Reach {
             Reach::Fork => "parent and child",
             Reach::Descriptor => "whoever is given the descriptor",
             Reach::FileSystem => "same file system",
+            Reach::Device => "whoever may open the device",
             Reach::IpcNamespace => "same IPC namespace",
             Reach::PidNamespace => "same PID namespace",
             Reach::Network => "any host in the network",

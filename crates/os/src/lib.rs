@@ -13,6 +13,7 @@ pub mod clock;
 pub mod counter;
 pub mod cpu;
 pub mod descriptor;
+pub mod driver;
 pub mod error;
 pub mod eventfd;
 pub mod facts;

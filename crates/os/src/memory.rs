@@ -128,7 +128,7 @@ impl Region {
 
     /// The first `len` bytes of a device or event, which has no size to be asked for: the kernel refuses what it has
     /// not got.
-    pub(crate) fn of_device(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
+    pub fn of_device(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
         Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 

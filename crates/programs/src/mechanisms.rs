@@ -23,6 +23,8 @@ pub(crate) struct Recipe {
     pub limits: String,
     /// It is a bare notification.
     no_data: bool,
+    /// Why there is none in any language, and what is near.
+    none: Option<String>,
     /// Why a stream of messages makes no sense.
     drops: Option<String>,
     max_bytes: Option<usize>,
@@ -82,6 +84,9 @@ pub(crate) fn recipe(
     if recipe.no_data {
         return no(format!("{mechanism} carries no data: it is a wake-up for what lies elsewhere"));
     }
+    if let Some(why) = &recipe.none {
+        return no(why.clone());
+    }
     if !recipe.waits(language).any(|known| known == wait) {
         if let Some(why) = recipe.instead.get(wait.name()).or_else(|| recipe.instead.get(language.name())) {
             return no(why.clone());
@@ -137,7 +142,8 @@ mod tests {
                 assert_eq!(recipe.waits(language).count(), names.len(), "{name} in {language}");
             }
             let somewhere = Language::ALL.iter().any(|language| recipe.waits(*language).count() > 0);
-            assert!(recipe.no_data != somewhere, "{name} carries no data, or has a program");
+            let nowhere = recipe.no_data || recipe.none.is_some();
+            assert!(nowhere != somewhere, "{name} carries no data, has a reason, or has a program");
         }
     }
 }

@@ -44,7 +44,7 @@ fn unsafe_code_is_in_the_os_crate_alone() {
 }
 
 /// Names that are words of their own, so that finding one in quotes means the mechanism.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 22] = [
     "pipe",
     "fifo",
     "unix-stream",
@@ -55,6 +55,8 @@ const NAMES: [&str; 20] = [
     "udp",
     "posix-mq",
     "sysv-mq",
+    "driver-message",
+    "driver-shm",
     "anon-shm",
     "sysv-shm",
     "posix-shm",

@@ -11,9 +11,10 @@ pub(super) fn burdens(workload: &Workload, promises: &Capabilities) -> Vec<Burde
     let related = |boundary: &Boundary| matches!(boundary, Boundary::Fork | Boundary::Process);
     let strangers = !workload.boundaries.iter().all(related);
     let by_descriptor = promises.reach == Reach::Descriptor;
-    let listed: [(bool, &str, u32); 13] = [
+    let listed: [(bool, &str, u32); 14] = [
         (framing, "frame messages", 1),
         (promises.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
+        (promises.reach == Reach::Device, "build and load a kernel module, and give rights to its device", 4),
         (promises.reach == Reach::IpcNamespace, "agree on a key or a name", 1),
         (by_descriptor && !strangers, "inherit or pass descriptors", 1),
         (by_descriptor && strangers, "pass descriptors over a UNIX socket beside it", 2),
@@ -49,6 +50,8 @@ pub(super) fn caveats(workload: &Workload, promises: &Capabilities) -> Vec<Strin
         (promises.reach == Reach::FileSystem && between(Boundary::Container)).then_some(
             "its path must lie in a folder that both containers see (of POSIX shared memory that is /dev/shm)",
         ),
+        (promises.reach == Reach::Device && between(Boundary::Container))
+            .then_some("its device must be given to both containers"),
         (promises.reach == Reach::Descriptor && between(Boundary::Container)).then_some(
             "its descriptors must be passed over a UNIX socket whose path both containers see",
         ),
@@ -86,6 +89,19 @@ mod tests {
         let inherited = Capabilities { reach: Reach::Descriptor, ..socket };
         assert_eq!(effort(near, &inherited), effort(near, &socket));
         assert!(effort(Boundary::Container, &inherited) > effort(Boundary::Container, &socket));
+    }
+
+    #[test]
+    fn a_kernel_module_is_more_work_than_anything_in_the_kernel() {
+        let device = Capabilities { reach: Reach::Device, boundaries: true, ..promises() };
+        let workload = |boundary| Workload { boundaries: vec![boundary], ..Workload::default() };
+        let borne = |promises: &Capabilities| effort(&burdens(&workload(Boundary::Process), promises));
+        for reach in
+            [Reach::Descriptor, Reach::FileSystem, Reach::IpcNamespace, Reach::PidNamespace, Reach::Network]
+        {
+            assert!(borne(&device) > borne(&Capabilities { reach, ..device }), "{reach:?}");
+        }
+        assert!(caveats(&workload(Boundary::Container), &device)[0].contains("given to both containers"));
     }
 
     #[test]

@@ -95,6 +95,10 @@ fn unspeakable(language: Language, promises: &Capabilities, wait: Wait) -> Optio
         (Language::C | Language::Cpp | Language::Rust, _) => return None,
         // The call that lends pages to a pipe is in the C library alone.
         (_, Family::Pipe) => (language.name(), promises.copies == Copies::Two),
+        // A message device is read and written like a file.
+        (_, Family::Queue) if promises.reach == Reach::Device => {
+            (language.name(), wait == Wait::Block || language == Language::Python)
+        }
         (Language::Go, Family::Socket | Family::RemoteMemory) => ("Go", true),
         (Language::Go, Family::Memory) => ("Go", spins || wait == Wait::Eventfd),
         (Language::Python, Family::Socket | Family::Queue) => ("Python", true),
@@ -192,6 +196,13 @@ mod tests {
     #[test]
     fn a_language_must_be_able_to_wait_so() {
         let memory = Capabilities { family: Family::Memory, ..promises() };
+        let device = Capabilities { family: Family::Queue, reach: Reach::Device, ..promises() };
+        let node = Workload { languages: vec![Language::Node], ..Workload::default() };
+        assert_eq!(refusal(&node, &device, Wait::Block), None);
+        assert!(refusal(&node, &device, Wait::Epoll).is_some());
+        assert!(
+            refusal(&node, &Capabilities { reach: Reach::IpcNamespace, ..device }, Wait::Block).is_some()
+        );
         let python = Workload { languages: vec![Language::Rust, Language::Python], ..Workload::default() };
         assert_eq!(refusal(&python, &memory, Wait::Eventfd), None);
         assert!(refusal(&python, &memory, Wait::Futex).is_some_and(|reason| reason.contains("Python")));

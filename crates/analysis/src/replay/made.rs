@@ -183,7 +183,8 @@ pub(crate) fn ka2yan() -> Made {
         .row("POSIX message queue", 128, 3600.0)
         .row("UNIX domain socket (stream)", 128, 5100.0)
         .row("FIFO", 128, 3150.0)
-        .unavailable("device driver (shared memory)", 128, "the module furlong_driver is not loaded")
+        .unavailable("device driver (shared memory)", 128, "the kernel module furlong is not loaded")
+        .unavailable("device driver (read, write)", 128, "the kernel module furlong is not loaded")
 }
 
 /// The second one: all backings are alike but the last one, and one of them is not there.

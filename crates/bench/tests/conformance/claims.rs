@@ -4,10 +4,13 @@ use crate::pair::{Gate, Pair, Part, Stage, WATCHDOG, ended, ensure, scratch_spec
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, Interest, Mechanism, Message, Seat};
 use furlong_model::{Capabilities, Copies, Lifetime, PeerDeath, Reach, Role, Start, Wait, WhenFull};
-use furlong_os::namespace;
+use furlong_os::memory::page_bytes;
 use furlong_os::process::Exit;
+use furlong_os::{driver, namespace};
 use libtest_mimic::{Completion, Failed, Trial};
 use std::io::ErrorKind;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a claim's test finds: it holds, or it does not apply because.
@@ -309,21 +312,69 @@ fn across_namespaces<M: Mechanism>() -> Finding {
     ensure(used.is_err(), || "it was reached from another namespace".to_owned()).map(|()| None)
 }
 
-/// What a mechanism leaves in the kernel until it is removed is removed with its link.
+/// What a mechanism leaves in the kernel until it is removed is removed with its link, also with a message in it that
+/// nobody has received.
 fn lifetime<M: Mechanism>() -> Finding {
-    let before = system_v_objects();
+    let before = objects();
     let promises = &M::CAPABILITIES;
     if promises.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    let pair = Pair::start::<M>(size(promises), true, send_one::<M>, receive_one::<M>)?;
-    let during = system_v_objects();
-    pair.finish()?;
-    ensure(system_v_objects() == before, || "something is left in the kernel".to_owned())?;
+    let (_folder, spec) = scratch_spec(size(promises), true)?;
+    let link = step("create", M::create(&spec))?;
+    let during = objects();
+    drop(link);
     let numbered = promises.waits.contains(&Wait::SysvSemaphore)
+        || promises.reach == Reach::Device
         || (promises.lifetime == Lifetime::Removal && !promises.waits.contains(&Wait::Poll));
     ensure(!numbered || during > before, || "nothing was to be removed".to_owned())?;
+    Pair::start::<M>(size(promises), true, send_one::<M>, receive_one::<M>)?.finish()?;
+    ensure(objects() == before, || "something is left in the kernel".to_owned())?;
+    let unread: [Part<M>; 2] = [
+        |end, stage| {
+            let mut bytes = message(size(&M::CAPABILITIES), 9)?;
+            let result = step("send", end.send(&mut bytes));
+            stage.open(Gate::Sent);
+            result
+        },
+        |_, stage| {
+            stage.pass(Gate::Sent);
+            Ok(())
+        },
+    ];
+    Pair::start::<M>(size(promises), true, unread[0], unread[1])?.finish()?;
+    ensure(objects() == before, || "a message that nobody received is left in the kernel".to_owned())?;
     Ok(None)
+}
+
+/// How many objects there are that could be left.
+fn objects() -> usize {
+    system_v_objects() + used_channels()
+}
+
+/// How many channels of furlong's own kernel module are not as they are when nobody uses them.
+fn used_channels() -> usize {
+    let queue = |device: BorrowedFd<'_>| {
+        let is_at_first = |name, value| driver::parameter(name) == Some(value as usize);
+        driver::message::info(device).is_ok_and(|info| {
+            info.openers > 1
+                || info.queued > 0
+                || !is_at_first("message_depth", info.depth)
+                || !is_at_first("message_size", info.size)
+        })
+    };
+    let region = |device: BorrowedFd<'_>| {
+        let at_first = driver::parameter("shm_size").map(|size| size.next_multiple_of(page_bytes()) as u64);
+        driver::shm::info(device)
+            .is_ok_and(|info| info.peers.count_ones() > 1 || info.mappings > 0 || Some(info.size) != at_first)
+    };
+    let used = |path: fn(u32) -> PathBuf, is_used: &dyn Fn(BorrowedFd<'_>) -> bool| {
+        (0..)
+            .map_while(|number| driver::open(&path(number)).ok())
+            .filter(|device| is_used(device.as_fd()))
+            .count()
+    };
+    used(driver::message::path, &queue) + used(driver::shm::path, &region)
 }
 
 /// How many System V queues and semaphore sets there are in this namespace. A segment that is marked for

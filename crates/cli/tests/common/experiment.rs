@@ -32,7 +32,7 @@ published = [{ mean_us = 10, messages_per_second = 100_000 }]
 
 [[row]]
 name = "the driver"
-row = "driver-message/select-first"
+row = "telegraph/select-first"
 missing = "its module is not loaded here"
 published = [{ mean_us = 15, messages_per_second = 66_667 }]
 

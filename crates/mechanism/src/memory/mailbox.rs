@@ -10,21 +10,16 @@ use super::HEAD_BYTES;
 use super::doorbell::Doorbell;
 use super::post::{INLINE_BYTES, Post};
 use super::segment::Segment;
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
-use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Limits, PeerDeath, Unavailable, Wait, WhenFull,
-};
+use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use furlong_model::{Capabilities, Copies, Family, KernelBuffer, Limits, Unavailable, WhenFull};
 use furlong_os::shared_place::Stretch;
 use std::io;
 use std::marker::PhantomData;
+use std::os::fd::BorrowedFd;
 
 /// A mailbox in a segment `S` with a doorbell `D`.
 #[derive(Debug)]
 pub struct Mailbox<S, D>(PhantomData<(S, D)>);
-
-impl<S, D: Doorbell> Mailbox<S, D> {
-    const WAITS: &'static [Wait] = &[D::WAIT];
-}
 
 /// Bytes of the part of a message that does not fit in the post, padded so that no two parts share a line (or
 /// a pair of lines: processors fetch those together).
@@ -42,14 +37,14 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         name: S::NAME,
         summary: S::SUMMARY,
         family: Family::Memory,
-        waits: Self::WAITS,
+        waits: D::WAITS,
         boundaries: true,
         fixed_size_bytes: None,
         calls: D::CALLS,
         buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Unnoticed,
+        peer_death: D::PEER_DEATH,
         reach: S::REACH,
         lifetime: S::LIFETIME,
         start: S::START,
@@ -70,7 +65,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Mailboxes<D>> {
         let region = S::attach(&mut seat, region_bytes(spec.largest_bytes()))?;
-        let doorbell = D::open(&mut seat, &region)?;
+        let doorbell = D::open(spec, &mut seat, &region)?;
         let tail = tail_bytes(spec.largest_bytes());
         let [own_tail, other_tail] = [seat.role, seat.role.peer()]
             .map(|role| Stretch::new(&region, HEAD_BYTES + role.index() * tail, tail));
@@ -110,6 +105,10 @@ impl<D: Doorbell> Endpoint for Mailboxes<D> {
         }
         self.post.take();
         Ok(len)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        self.post.readiness(interest)
     }
 }
 

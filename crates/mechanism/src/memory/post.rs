@@ -13,8 +13,10 @@ use super::doorbell::Doorbell;
 use furlong_model::Role;
 use furlong_os::cpu;
 use furlong_os::memory::Region;
+use furlong_os::readiness::Interest;
 use furlong_os::shared_place::HalfLine;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -76,13 +78,10 @@ impl<D: Doorbell> Post<D> {
         self.doorbell.ring(&self.own.published)
     }
 
-    /// Waits for a message and gives its length.
+    /// Waits for a message and gives its length. After `WouldBlock` it goes on waiting for the same one.
     #[inline(always)]
     pub(crate) fn await_message(&mut self) -> io::Result<usize> {
-        if self.acknowledged != self.taken {
-            self.own.taken.store(self.taken, Ordering::Release);
-            self.acknowledged = self.taken;
-        }
+        self.acknowledge();
         self.doorbell.wait(&self.other.published, self.taken)?;
         // A doorbell may be heard through a semaphore or a descriptor: the word itself orders what follows.
         self.other.published.load(Ordering::Acquire);
@@ -111,5 +110,22 @@ impl<D: Doorbell> Post<D> {
     #[inline(always)]
     pub(crate) fn take(&mut self) {
         self.taken = self.taken.wrapping_add(1);
+        if D::MAY_WAIT_OUTSIDE {
+            self.acknowledge();
+        }
+    }
+
+    /// The descriptor that `select` and its kin may watch; `None` if there is none.
+    pub(crate) fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        self.doorbell.readiness(interest)
+    }
+
+    /// Makes known what was taken, if it is not known yet.
+    #[inline(always)]
+    fn acknowledge(&mut self) {
+        if self.acknowledged != self.taken {
+            self.own.taken.store(self.taken, Ordering::Release);
+            self.acknowledged = self.taken;
+        }
     }
 }

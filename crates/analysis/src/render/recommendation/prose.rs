@@ -58,7 +58,7 @@ pub(super) fn tried(recommendation: &Recommendation) -> Option<String> {
         Reach::IpcNamespace => "a System V object by its number",
         Reach::PidNamespace => "a process by its number",
         Reach::Network => "an address of the loopback",
-        Reach::Fork | Reach::Descriptor | Reach::FileSystem => {
+        Reach::Fork | Reach::Descriptor | Reach::FileSystem | Reach::Device => {
             "a UNIX socket by its path, and so descriptors"
         }
     };

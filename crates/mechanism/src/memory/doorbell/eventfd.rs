@@ -20,7 +20,7 @@ pub struct Eventfd {
 }
 
 impl Doorbell for Eventfd {
-    const WAIT: Wait = Wait::Eventfd;
+    const WAITS: &'static [Wait] = &[Wait::Eventfd];
     const CALLS: Calls = EVENTFD_CALLS;
 
     fn create(_spec: &Spec, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
@@ -28,7 +28,7 @@ impl Doorbell for Eventfd {
         link.give_both(eventfd::eventfd()?)
     }
 
-    fn open(seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         let (send, receive) = counters(seat)?;
         Ok(Eventfd { send, receive })
     }

@@ -1,8 +1,8 @@
 //! Sleeps on the word itself.
 
 use super::Doorbell;
-use crate::Seat;
 use crate::futex::FUTEX_CALLS;
+use crate::{Seat, Spec};
 use furlong_model::{Calls, Wait};
 use furlong_os::futex;
 use furlong_os::memory::Region;
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Futex;
 
 impl Doorbell for Futex {
-    const WAIT: Wait = Wait::Futex;
+    const WAITS: &'static [Wait] = &[Wait::Futex];
     const CALLS: Calls = FUTEX_CALLS;
 
-    fn open(_seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &Spec, _seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Futex)
     }
 

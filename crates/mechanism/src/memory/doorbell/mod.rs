@@ -1,5 +1,6 @@
 //! How the receiver of a message in shared memory waits, and how its sender wakes it: one way, one file.
 
+mod driver;
 mod eventfd;
 mod futex;
 mod posix_semaphore;
@@ -8,6 +9,7 @@ mod spin;
 mod sysv_semaphore;
 mod r#yield;
 
+pub use driver::DriverBell;
 pub use eventfd::Eventfd;
 pub use futex::Futex;
 pub use posix_semaphore::PosixSemaphore;
@@ -17,18 +19,25 @@ pub use sysv_semaphore::SysvSemaphore;
 pub use r#yield::Yield;
 
 use crate::{Link, Seat, Spec};
-use furlong_model::{Calls, Unavailable, Wait};
+use furlong_model::{Calls, PeerDeath, Unavailable, Wait};
 use furlong_os::memory::Region;
+use furlong_os::readiness::Interest;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 /// A way to wait for a word in shared memory to change, and to tell that it has.
 pub trait Doorbell: Sized + 'static {
-    /// The row's wait.
-    const WAIT: Wait;
+    /// The waits of its rows: one, unless it is a descriptor that can be waited for outside.
+    const WAITS: &'static [Wait];
     /// The system calls of ringing and waiting.
     const CALLS: Calls;
+    /// What a receiver that waits notices when the other side goes away.
+    const PEER_DEATH: PeerDeath = PeerDeath::Unnoticed;
+    /// Whether somebody may wait for [`readiness`](Doorbell::readiness) before the mailbox hears of it. What was taken
+    /// is then made known at once, since the other side may wait for that.
+    const MAY_WAIT_OUTSIDE: bool = false;
 
     /// Whether this machine has it.
     fn probe() -> Result<(), Unavailable> {
@@ -41,11 +50,17 @@ pub trait Doorbell: Sized + 'static {
     }
 
     /// Takes this role's part.
-    fn open(seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self>;
+    fn open(spec: &Spec, seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self>;
 
     /// Tells the other side that `word` has changed. Called exactly once for each change.
     fn ring(&self, word: &AtomicU32) -> io::Result<()>;
 
-    /// Waits until `word` no longer holds `seen`. Called exactly once for each change.
+    /// Waits until `word` no longer holds `seen`. Called exactly once for each change, and again after it said
+    /// `WouldBlock`, which one that was opened non-blocking does.
     fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()>;
+
+    /// The descriptor that `select` and its kin may watch; `None` if there is none.
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }

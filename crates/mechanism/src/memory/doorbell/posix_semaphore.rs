@@ -20,14 +20,14 @@ pub struct PosixSemaphore {
 }
 
 impl Doorbell for PosixSemaphore {
-    const WAIT: Wait = Wait::PosixSemaphore;
+    const WAITS: &'static [Wait] = &[Wait::PosixSemaphore];
     const CALLS: Calls = POSIX_SEMAPHORE_CALLS;
 
     fn create(_spec: &Spec, region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
         SEMAPHORE_OFFSETS.iter().try_for_each(|&offset| posix_semaphore::initialise(region, offset))
     }
 
-    fn open(seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &Spec, seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self> {
         let [send, receive] = [seat.role, seat.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
         Ok(PosixSemaphore { region: Arc::clone(region), send, receive })
     }

@@ -1,8 +1,8 @@
 //! A queued real-time signal each way.
 
 use super::Doorbell;
-use crate::Seat;
 use crate::signal::{SIGNAL_CALLS, can_queue};
+use crate::{Seat, Spec};
 
 use furlong_model::{Calls, Unavailable, Wait};
 use furlong_os::memory::Region;
@@ -19,14 +19,14 @@ pub struct Signal {
 }
 
 impl Doorbell for Signal {
-    const WAIT: Wait = Wait::Signal;
+    const WAITS: &'static [Wait] = &[Wait::Signal];
     const CALLS: Calls = SIGNAL_CALLS;
 
     fn probe() -> Result<(), Unavailable> {
         can_queue()
     }
 
-    fn open(seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Signal { inbound: MessageSignal::new()?, peer: seat.peer })
     }
 

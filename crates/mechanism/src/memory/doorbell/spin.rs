@@ -1,7 +1,7 @@
 //! No doorbell: the receiver looks again and again.
 
 use super::Doorbell;
-use crate::Seat;
+use crate::{Seat, Spec};
 use furlong_model::{Calls, Wait};
 use furlong_os::cpu;
 use furlong_os::memory::Region;
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Spin;
 
 impl Doorbell for Spin {
-    const WAIT: Wait = Wait::Spin;
+    const WAITS: &'static [Wait] = &[Wait::Spin];
     const CALLS: Calls = Calls::NONE;
 
-    fn open(_seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &Spec, _seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Spin)
     }
 

@@ -20,7 +20,7 @@ pub struct SysvSemaphore {
 }
 
 impl Doorbell for SysvSemaphore {
-    const WAIT: Wait = Wait::SysvSemaphore;
+    const WAITS: &'static [Wait] = &[Wait::SysvSemaphore];
     const CALLS: Calls = SYSV_SEMAPHORE_CALLS;
 
     fn probe() -> Result<(), Unavailable> {
@@ -31,7 +31,7 @@ impl Doorbell for SysvSemaphore {
         give_set(spec, link)
     }
 
-    fn open(seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         let set = seat.number()?;
         let [send, receive] = [seat.role, seat.role.peer()].map(|role| role.index() as u16);
         Ok(SysvSemaphore { set, send, receive })

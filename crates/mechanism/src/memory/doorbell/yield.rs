@@ -1,7 +1,7 @@
 //! No doorbell: the receiver looks, and lets others run before it looks again.
 
 use super::Doorbell;
-use crate::Seat;
+use crate::{Seat, Spec};
 use furlong_model::{Calls, Wait};
 use furlong_os::cpu;
 use furlong_os::memory::Region;
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Yield;
 
 impl Doorbell for Yield {
-    const WAIT: Wait = Wait::Yield;
+    const WAITS: &'static [Wait] = &[Wait::Yield];
     const CALLS: Calls = Calls::NONE;
 
-    fn open(_seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &Spec, _seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Yield)
     }
 

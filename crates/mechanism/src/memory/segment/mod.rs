@@ -1,12 +1,14 @@
 //! What backs shared memory: one kind, one file.
 
 mod anonymous;
+mod driver;
 mod file;
 mod memfd;
 mod posix;
 mod sysv;
 
 pub use anonymous::AnonShm;
+pub use driver::DriverShm;
 pub use file::FileShm;
 pub use memfd::MemfdShm;
 pub use posix::PosixShm;
