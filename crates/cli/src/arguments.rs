@@ -2,6 +2,7 @@
 
 mod chart;
 mod compare;
+mod driver;
 mod explain;
 mod export;
 mod list;
@@ -12,6 +13,10 @@ mod run;
 
 pub use chart::ChartOptions;
 pub use compare::{CompareOptions, FailOn};
+pub use driver::{
+    DriverBuildOptions, DriverInstallOptions, DriverLogOptions, DriverOptions, DriverPart,
+    DriverRemoveOptions, DriverStatusOptions,
+};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use list::{DoctorOptions, ListOptions};
@@ -61,6 +66,8 @@ pub enum Verb {
     List(ListOptions),
     /// Say whether this machine is fit to measure, and find what dead runs have left
     Doctor(DoctorOptions),
+    /// Build, install and look at the driver: message queues and shared memory as devices, in a kernel module
+    Driver(DriverOptions),
     /// Print what a shell completes this command by
     Completions(CompletionsOptions),
     /// Print a page of the manual

@@ -1,5 +1,6 @@
 //! Exit codes.
 
+use furlong_model::Unavailable;
 use std::process::ExitCode;
 
 /// How a verb ended, if not with an error.
@@ -19,7 +20,7 @@ pub enum Outcome {
     Incomparable,
     /// The machine is not fit to measure, and `--strict` was said.
     Unfit,
-    /// Something asked for cannot run here, and `--require` was said.
+    /// Something asked for cannot run here, and `--require` was said, or nothing else was asked for.
     Missing,
     /// This signal ended it.
     Interrupted(i32),
@@ -73,6 +74,26 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// What was asked cannot be done on this machine or by this user: why, and what would help.
+#[derive(Debug)]
+pub struct CannotHere(pub Unavailable);
+
+impl CannotHere {
+    /// It cannot be done because of `reason`; `remedy` would help.
+    pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> CannotHere {
+        CannotHere(Unavailable::new(reason, remedy))
+    }
+}
+
+impl std::fmt::Display for CannotHere {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.reason)?;
+        if self.0.remedy.is_empty() { Ok(()) } else { write!(f, "\n    remedy: {}", self.0.remedy) }
+    }
+}
+
+impl std::error::Error for CannotHere {}
+
 /// This signal came before there was anything to measure.
 #[derive(Debug)]
 pub struct Interrupted(pub i32);
@@ -85,11 +106,12 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// 2 for what was typed wrong, that of the signal for what one ended, 1 for all else.
+/// 2 for what was typed wrong, 7 for what cannot be done here, that of the signal for what one ended, 1 for all else.
 pub fn code_of(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(match error.downcast_ref() {
         Some(Interrupted(signal)) => code_of_signal(*signal),
         None if error.is::<Usage>() => 2,
+        None if error.is::<CannotHere>() => 7,
         None => 1,
     })
 }

@@ -6,6 +6,7 @@ mod compare;
 mod costs;
 mod count;
 mod doctor;
+mod driver;
 mod exit;
 mod explain;
 mod export;
@@ -80,6 +81,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Report(options)) => report::report(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
+        Some(Verb::Driver(options)) => driver::driver(&options),
         Some(Verb::Completions(options)) => manual::completions(&options),
         Some(Verb::Man(options)) => manual::man(&options),
     }

@@ -42,14 +42,20 @@ fn command() -> Command {
     command
 }
 
-/// The name and text of every page: the command's, and one a verb.
+/// The name and text of every page: the command's, one a verb, and one for each part of a verb.
 fn pages(command: &Command) -> anyhow::Result<Vec<(String, String)>> {
-    let own = ("furlong".to_owned(), command.clone());
-    let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help").map(|verb| {
-        let name = format!("furlong-{}", verb.get_name());
-        (name, verb.clone().version(env!("CARGO_PKG_VERSION")))
-    });
-    [own].into_iter().chain(verbs).map(|(name, command)| Ok((name, page(command)?))).collect()
+    let mut pages = Vec::new();
+    add_pages("furlong", command, &mut pages)?;
+    Ok(pages)
+}
+
+/// Adds the page of a command, and those of its parts behind it.
+fn add_pages(name: &str, command: &Command, pages: &mut Vec<(String, String)>) -> anyhow::Result<()> {
+    pages.push((name.to_owned(), page(command.clone().version(env!("CARGO_PKG_VERSION")))?));
+    for part in command.get_subcommands().filter(|part| part.get_name() != "help") {
+        add_pages(&format!("{name}-{}", part.get_name()), part, pages)?;
+    }
+    Ok(())
 }
 
 fn page(command: Command) -> anyhow::Result<String> {

@@ -10,10 +10,15 @@ use std::path::Path;
 
 /// Writes a result. A reader that has seen enough and left (`| head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    print_more(text).map(drop)
+}
+
+/// Writes a part of a result, and says whether more of it would be read.
+pub fn print_more(text: &str) -> anyhow::Result<bool> {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("cannot write the result to stdout"),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true).context("cannot write the result to stdout"),
     }
 }
 

@@ -14,12 +14,17 @@ pub struct Store {
     trouble: Option<std::io::Error>,
 }
 
-/// The folder of saved runs: `$XDG_DATA_HOME/furlong/runs`, else `~/.local/share/furlong/runs`.
+/// The folder of saved runs.
 pub fn folder() -> Option<PathBuf> {
+    Some(data_folder()?.join("runs"))
+}
+
+/// Where furlong keeps what it has for its user: `$XDG_DATA_HOME/furlong`, else `~/.local/share/furlong`.
+pub fn data_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data =
         absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
-    Some(data.join("furlong/runs"))
+    Some(data.join("furlong"))
 }
 
 /// Whether a run can be saved under this name.

@@ -86,6 +86,10 @@ fn every_verb_has_a_page() {
     place.run(["man", "--all", "-o", folder.to_str().unwrap()]).expect_code(0);
     let mut pages: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|page| page.file_name()).collect();
     pages.sort();
+    assert!(
+        pages.contains(&"furlong-driver.1".into()) && pages.contains(&"furlong-driver-log.1".into()),
+        "{pages:?}"
+    );
     assert!(pages.len() >= 12 && pages.contains(&"furlong-run.1".into()), "{pages:?}");
     let output = place.run(["man", "fly"]).expect_code(2);
     assert!(output.stderr.contains("no verb is called 'fly'"), "{}", output.stderr);

@@ -41,21 +41,28 @@ fn readme() -> Vec<String> {
     commands
 }
 
-/// The commands under `Examples:` in the help of each verb.
-fn help(place: &Place) -> Vec<String> {
-    let mut commands = Vec::new();
-    let listed = place.run(["--help"]).expect_code(0).stdout;
-    let (_, listed) = listed.split_once("Commands:\n").expect("the verbs");
-    let verbs: Vec<_> = listed
+/// The verbs that a help lists, or the parts of a verb.
+fn listed(help: &str) -> Vec<&str> {
+    let Some((_, listed)) = help.split_once("Commands:\n") else { return Vec::new() };
+    listed
         .lines()
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|verb| *verb != "help")
-        .collect();
-    assert!(verbs.len() >= 13, "{verbs:?}");
-    for verb in [None].into_iter().chain(verbs.into_iter().map(Some)) {
-        let text = place.run(verb.into_iter().chain(["--help"])).expect_code(0).stdout;
+        .collect()
+}
+
+/// The commands under `Examples:` in the help of each verb and of its parts.
+fn help(place: &Place) -> Vec<String> {
+    let mut commands = Vec::new();
+    let mut left = vec![Vec::new()];
+    while let Some(words) = left.pop() {
+        let asked = words.iter().map(String::as_str).chain(["--help"]);
+        let text = place.run(asked).expect_code(0).stdout;
+        let verbs = listed(&text);
+        assert!(!words.is_empty() || verbs.len() >= 14, "{verbs:?}");
+        left.extend(verbs.iter().map(|verb| [words.as_slice(), &[(*verb).to_owned()]].concat()));
         let (_, examples) = text.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {text}"));
         let before = commands.len();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
@@ -80,7 +87,8 @@ fn with_value(line: &str, option: &str, value: &str) -> String {
 /// Runs a line as it stands, but for the time it takes: where `run` is told no other number of trials it makes
 /// one, in which it measures for 2 ms, and what it measures is not saved unless that was asked. A row is compared
 /// with itself just twice, with as many trials as an interval needs. `replay` makes one trial, of 1 MiB where it has
-/// a total, whatever it is told. `recommend` measures the best rows for as short as it can.
+/// a total, whatever it is told. `recommend` measures the best rows for as short as it can. `driver log` follows for
+/// 10 ms.
 fn expect_it_runs(place: &Place, line: &str) {
     let line = match line.starts_with("furlong replay ") {
         true => &with_value(&with_value(line, "--trials", "1"), "--total", "1MiB"),
@@ -99,12 +107,14 @@ fn expect_it_runs(place: &Place, line: &str) {
         unless("--trials", "--trials 1"),
         if line.contains("qiita") { unless("--total", "--total 1MiB") } else { "" }
     );
+    let log = unless("--for", "--for 10ms");
     let replay = if line.contains("--list") { "" } else { &replay };
     let script = format!(
         "furlong() {{
             case \"$1\" in
                 run) shift; set -- run {shorter} \"$@\" ;;
                 replay) shift; set -- replay {replay} \"$@\" ;;
+                driver) [ \"$2\" = log ] && set -- \"$@\" {log} ;;
                 recommend) shift; set -- recommend --within 1s --no-save \"$@\" ;;
             esac
             \"$FURLONG\" \"$@\"
@@ -115,8 +125,12 @@ fn expect_it_runs(place: &Place, line: &str) {
     let finished = running.finish_within(Duration::from_secs(120)).expect_no_panic();
     // On a machine that is not fit, --strict says so; a row may fail to tie with itself by chance, and be too slow.
     let may_end = |word: &str, code: i32| line.contains(word) && finished.code == Some(code);
+    // What needs the driver says so where it is not loaded or cannot be built.
+    let driver =
+        may_end("furlong driver ", 7) && !line.contains("--dry-run") && !line.contains("--source-only");
     let worse = may_end("--fail-on regression", 3) || may_end("--slo", 3);
-    let fine = finished.code == Some(0) || may_end("--strict", 5) || may_end("--self-check", 1) || worse;
+    let fine =
+        finished.code == Some(0) || may_end("--strict", 5) || may_end("--self-check", 1) || worse || driver;
     assert!(fine, "{line}: {finished:#?}");
 }
 

@@ -7,6 +7,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("furlong measures Linux so far; Windows comes later");
 
+pub mod access;
 pub mod affinity;
 pub mod available_memory;
 pub mod clock;

@@ -1,0 +1,386 @@
+//! A line of the kernel's trace, and how it is shown.
+//!
+//! Names of processes are whatever these like, so a line is read from its end, which the driver wrote.
+
+use serde_json::json;
+
+/// What the kernel writes where it does not remember a name.
+const UNKNOWN: &str = "<...>";
+
+/// What the kernel says in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// The driver did something.
+    Event(Event),
+    /// Events came faster than they were read.
+    Lost {
+        /// The processor they happened on.
+        processor: u32,
+        /// How many, if the kernel knows.
+        events: Option<u64>,
+    },
+    /// Something else, as it was.
+    Unknown(String),
+}
+
+/// Something that the driver did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// When, in microseconds since the machine started.
+    pub time_us: u64,
+    /// Where.
+    pub processor: u32,
+    /// The process that it did it for, if the kernel still knows its name.
+    pub process: Option<String>,
+    /// Its number, or its thread's.
+    pub pid: u32,
+    /// The number of the device.
+    pub channel: u32,
+    /// What it did.
+    pub what: What,
+}
+
+/// What the driver did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// It took or handed over a message.
+    Message {
+        /// Whether it handed it over.
+        received: bool,
+        /// The message's number in its channel.
+        sequence: u64,
+        /// Its length.
+        length: u32,
+        /// Its first bytes, as many as were recorded.
+        bytes: Vec<u8>,
+    },
+    /// It rang a peer.
+    Ring {
+        /// Who asked for it.
+        from: u32,
+        /// Who was rung.
+        to: u32,
+    },
+}
+
+/// How lines for people look.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    /// Bytes as hexadecimal digits, not as text.
+    pub hex: bool,
+}
+
+impl Line {
+    /// Reads a line; `None` if there is nothing in it.
+    pub fn read(line: &str) -> Option<Line> {
+        if line.trim().is_empty() {
+            return None;
+        }
+        let known = lost(line).or_else(|| event(line).map(Line::Event));
+        Some(known.unwrap_or_else(|| Line::Unknown(line.to_owned())))
+    }
+
+    /// For people.
+    pub fn text(&self, shown: Shown) -> String {
+        match self {
+            Line::Event(event) => event.text(shown),
+            Line::Lost { processor, events } => {
+                let events = events.map_or_else(|| "some".to_owned(), |events| events.to_string());
+                format!("lost {events} events on processor {processor}: they came faster than they were read")
+            }
+            Line::Unknown(line) => format!("not understood: {}", printable(line.as_bytes())),
+        }
+    }
+
+    /// For programs.
+    pub fn json(&self) -> String {
+        match self {
+            Line::Event(event) => event.json(),
+            Line::Lost { processor, events } => {
+                json!({"what": "lost", "processor": processor, "events": events})
+            }
+            Line::Unknown(line) => json!({"what": "unknown", "line": line}),
+        }
+        .to_string()
+    }
+}
+
+impl Event {
+    /// The device, without what all their names begin with.
+    fn device(&self) -> String {
+        let kind = if matches!(self.what, What::Ring { .. }) { "shm" } else { "message" };
+        format!("{kind}{}", self.channel)
+    }
+
+    fn text(&self, shown: Shown) -> String {
+        let time = format!("{}.{:06}", self.time_us / 1_000_000, self.time_us % 1_000_000);
+        let process = self.process.as_ref().map_or_else(|| "?".to_owned(), |name| printable(name.as_bytes()));
+        let process = format!("{process} {}", self.pid);
+        let what = match &self.what {
+            What::Ring { from, to } => format!("ring     {from} -> {to}"),
+            What::Message { received, sequence, length, bytes } => {
+                let verb = if *received { "receive" } else { "send" };
+                let unit = if *length == 1 { "byte" } else { "bytes" };
+                format!("{verb:<7}  #{sequence}  {length} {unit}{}", contents(bytes, *length, shown))
+            }
+        };
+        format!("{time:>14}  {process:<22}  {:<9}  {what}", self.device())
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let mut value = json!({
+            "time_us": self.time_us, "processor": self.processor, "process": self.process, "pid": self.pid,
+            "device": self.device(), "channel": self.channel,
+        });
+        match &self.what {
+            What::Ring { from, to } => {
+                value["what"] = json!("ring");
+                value["from"] = json!(from);
+                value["to"] = json!(to);
+            }
+            What::Message { received, sequence, length, bytes } => {
+                value["what"] = json!(if *received { "receive" } else { "send" });
+                value["sequence"] = json!(sequence);
+                value["length"] = json!(length);
+                value["bytes"] = json!(digits(bytes, ""));
+            }
+        }
+        value
+    }
+}
+
+/// What is known of a message's contents.
+fn contents(bytes: &[u8], length: u32, shown: Shown) -> String {
+    if bytes.is_empty() {
+        return String::new();
+    }
+    let more = if bytes.len() < length as usize { " …" } else { "" };
+    match shown.hex {
+        true => format!("  {}{more}", digits(bytes, " ")),
+        false => format!("  \"{}\"{more}", printable(bytes)),
+    }
+}
+
+fn digits(bytes: &[u8], between: &str) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(between)
+}
+
+/// Text that a terminal only shows: all else is escaped.
+fn printable(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' | '\\' => text.extend(['\\', c]),
+                '\n' => text.push_str("\\n"),
+                '\r' => text.push_str("\\r"),
+                '\t' => text.push_str("\\t"),
+                c if c.is_ascii() && c.is_control() => text.push_str(&format!("\\x{:02x}", c as u32)),
+                // Others that are not seen, or turn around what is.
+                c if !c.is_ascii() && !c.is_alphanumeric() => text.extend(c.escape_unicode()),
+                c => text.push(c),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    text
+}
+
+/// As in `CPU:1 [LOST 23 EVENTS]`; without a number where the kernel does not know it.
+fn lost(line: &str) -> Option<Line> {
+    let (processor, rest) = line.trim().strip_prefix("CPU:")?.split_once(' ')?;
+    let events = rest.strip_prefix("[LOST ")?.strip_suffix("EVENTS]")?.trim();
+    let events = if events.is_empty() { None } else { Some(events.parse().ok()?) };
+    Some(Line::Lost { processor: processor.parse().ok()?, events })
+}
+
+/// As in `bash-71 [000] ..... 12.345678: message_send: channel=0 sequence=0 length=6 bytes=68656c6c6f0a`.
+fn event(line: &str) -> Option<Event> {
+    let mut parts = line.rsplitn(3, ": ");
+    let (fields, name, head) = (parts.next()?, parts.next()?, parts.next()?);
+    let field = |name: &str| {
+        fields.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('=')).map(str::trim_end)
+    };
+    let number = |name: &str| field(name)?.parse().ok();
+    let what = match name {
+        "shm_ring" => What::Ring { from: number("from")?, to: number("to")? },
+        "message_send" | "message_receive" => What::Message {
+            received: name == "message_receive",
+            sequence: field("sequence")?.parse().ok()?,
+            length: number("length")?,
+            bytes: bytes(field("bytes")?)?,
+        },
+        _ => return None,
+    };
+    let (head, time) = head.rsplit_once(' ')?;
+    let (head, _flags) = head.trim_end().rsplit_once(' ')?;
+    let (head, processor) = head.trim_end().rsplit_once(' ')?;
+    let (process, pid) = without_group(head.trim_end()).rsplit_once('-')?;
+    Some(Event {
+        time_us: microseconds(time)?,
+        processor: processor.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?,
+        process: Some(process.trim_start()).filter(|name| *name != UNKNOWN).map(str::to_owned),
+        pid: pid.parse().ok()?,
+        channel: number("channel")?,
+        what,
+    })
+}
+
+/// Without the number of the thread's process, which the kernel adds if it was told so: `bash-71 (     71)`.
+fn without_group(task: &str) -> &str {
+    match task.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
+        Some((task, group)) if group.trim().chars().all(|c| c.is_ascii_digit() || c == '-') => {
+            task.trim_end()
+        }
+        _ => task,
+    }
+}
+
+fn microseconds(seconds: &str) -> Option<u64> {
+    let (whole, fraction) = seconds.split_once('.').filter(|(_, fraction)| fraction.len() == 6)?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction.parse().ok()?)
+}
+
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.as_bytes();
+    let pair = |pair: &[u8]| {
+        let [high, low] = [*pair.first()?, *pair.get(1)?].map(|digit| char::from(digit).to_digit(16));
+        u8::try_from(high? * 16 + low?).ok()
+    };
+    digits.chunks(2).map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a kernel wrote (Debian's 6.1, in a virtual machine).
+    const REAL: [&str; 5] = [
+        "            init-1       [001] ...1.     2.596028: message_send: channel=0 sequence=0 length=6 bytes=",
+        "            init-1       [001] .....     2.597259: message_receive: channel=0 sequence=0 length=6 bytes=",
+        "            init-1       [001] ...1.     2.602873: message_send: channel=0 sequence=1 length=6 bytes=68656c6c6f0a",
+        "            init-1       [001] ...1.     2.603723: message_send: channel=1 sequence=0 length=30 bytes=610162202271756f5c74652220c3a420",
+        "              sh-98      [000] .....     2.652868: shm_ring: channel=0 from=0 to=1",
+    ];
+
+    fn read(line: &str) -> Event {
+        match Line::read(line) {
+            Some(Line::Event(event)) => event,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    fn shown(line: &str) -> String {
+        Line::read(line).unwrap().text(Shown { hex: false })
+    }
+
+    #[test]
+    fn what_a_kernel_wrote_is_shown() {
+        assert_eq!(shown(REAL[0]), "      2.596028  init 1                  message0   send     #0  6 bytes");
+        assert_eq!(shown(REAL[1]), "      2.597259  init 1                  message0   receive  #0  6 bytes");
+        assert!(
+            shown(REAL[2]).ends_with(r#"message0   send     #1  6 bytes  "hello\n""#),
+            "{}",
+            shown(REAL[2])
+        );
+        let cut = r#"message1   send     #0  30 bytes  "a\x01b \"quo\\te\" ä " …"#;
+        assert!(shown(REAL[3]).ends_with(cut), "{}", shown(REAL[3]));
+        assert!(
+            shown(REAL[4]).ends_with("sh 98                   shm0       ring     0 -> 1"),
+            "{}",
+            shown(REAL[4])
+        );
+        let hex = Line::read(REAL[2]).unwrap().text(Shown { hex: true });
+        assert!(hex.ends_with("6 bytes  68 65 6c 6c 6f 0a"), "{hex}");
+    }
+
+    #[test]
+    fn programs_read_all_of_it() {
+        let json = |line: &str| {
+            serde_json::from_str::<serde_json::Value>(&Line::read(line).unwrap().json()).unwrap()
+        };
+        assert_eq!(
+            json(REAL[2]),
+            json!({
+                "time_us": 2_602_873, "processor": 1, "process": "init", "pid": 1, "device": "message0", "channel": 0,
+                "what": "send", "sequence": 1, "length": 6, "bytes": "68656c6c6f0a",
+            })
+        );
+        let ring = json(REAL[4]);
+        assert_eq!((&ring["what"], &ring["from"], &ring["to"]), (&json!("ring"), &json!(0), &json!(1)));
+        assert_eq!(json("CPU:1 [LOST 23 EVENTS]"), json!({"what": "lost", "processor": 1, "events": 23}));
+        assert_eq!(json("CPU:0 [LOST EVENTS]")["events"], json!(null));
+        assert_eq!(json("# tracer: nop")["line"], "# tracer: nop");
+    }
+
+    #[test]
+    fn lost_events_are_said() {
+        assert_eq!(Line::read("CPU:1 [LOST 23 EVENTS]"), Some(Line::Lost { processor: 1, events: Some(23) }));
+        assert_eq!(Line::read("CPU:12 [LOST EVENTS]\n"), Some(Line::Lost { processor: 12, events: None }));
+        assert!(shown("CPU:1 [LOST 23 EVENTS]").starts_with("lost 23 events on processor 1"));
+        assert!(matches!(Line::read("CPU:x [LOST 23 EVENTS]"), Some(Line::Unknown(_))));
+    }
+
+    #[test]
+    fn names_of_processes_are_what_they_are() {
+        let end = "      [001] d....    13.000001: shm_ring: channel=0 from=0 to=1";
+        for (task, process, pid) in [
+            ("            bench-80", "bench", 80),
+            ("   my - prog [x]-7", "my - prog [x]", 7),
+            (" shm_ring: a: b-7", "shm_ring: a: b", 7),
+            ("           -bash-4194303", "-bash", 4_194_303),
+            ("            bash-71    (     71)", "bash", 71),
+            ("            bash-71    (-------)", "bash", 71),
+            ("           (sd-pam)-9", "(sd-pam)", 9),
+        ] {
+            let event = read(&format!("{task}{end}"));
+            assert_eq!((event.process.as_deref(), event.pid), (Some(process), pid), "{task}");
+            assert_eq!((event.time_us, event.processor), (13_000_001, 1));
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_kernel_has_forgotten_is_not_made_up() {
+        let line = "           <...>-114     [000] ...1.    15.197276: shm_ring: channel=1 from=0 to=1";
+        assert_eq!(read(line).process, None);
+        assert!(shown(line).contains("  ? 114 "), "{}", shown(line));
+    }
+
+    #[test]
+    fn a_name_cannot_command_the_terminal() {
+        let line = "    \u{1b}[31m\u{202e}x-71      [000] .....    1.000000: shm_ring: channel=0 from=0 to=1";
+        let text = shown(line);
+        assert!(text.contains(r"\x1b[31m\u{202e}x 71") && !text.contains('\u{1b}'), "{text}");
+        let unknown = shown("what\u{1b}[2J");
+        assert_eq!(unknown, r"not understood: what\x1b[2J");
+    }
+
+    #[test]
+    fn what_is_not_a_whole_event_is_shown_as_it_is() {
+        for line in [
+            "x-1 [000] ..... 1.000000: message_send: channel=0 sequence=0 length=6 bytes=6",
+            "x-1 [000] ..... 1.000000: message_send: channel=0 sequence=0 length=6 bytes=zz",
+            "x-1 [000] ..... 1.000000: message_send: channel=0 sequence=0 length=6",
+            "x-1 [000] ..... 1.000000: message_send: sequence=0 length=6 bytes=",
+            "x-1 [000] ..... 1.000000: tracing_mark_write: message_send: channel=0 sequence=0 length=6 bytes=",
+            "x-1 [000] ..... 1000000: shm_ring: channel=0 from=0 to=1",
+            "x [000] ..... 1.000000: shm_ring: channel=0 from=0 to=1",
+            "x-1 [000] ..... 1.000000: shm_ring: channel=99999999999 from=0 to=1",
+            "1.000000: shm_ring: channel=0 from=0 to=1",
+            "x-1 [000] ..... 99999999999999999999.000000: shm_ring: channel=0 from=0 to=1",
+        ] {
+            assert_eq!(Line::read(line), Some(Line::Unknown(line.to_owned())));
+        }
+        assert_eq!(Line::read("  \n"), None);
+    }
+
+    #[test]
+    fn fields_that_a_later_driver_adds_do_no_harm() {
+        let event = read(
+            "x-1 [000] ..... 1.000000: message_send: queue=9 channel=2 sequence=3 length=1 bytes=0a more=1",
+        );
+        assert_eq!(event.channel, 2);
+        assert_eq!(event.what, What::Message { received: false, sequence: 3, length: 1, bytes: vec![10] });
+        assert!(event.text(Shown { hex: false }).ends_with(r#"#3  1 byte  "\n""#));
+    }
+}

@@ -1,0 +1,231 @@
+//! Reading lines as they come, until something ends it.
+
+use super::event::Line;
+use anyhow::Context;
+use furlong_os::clock::now_ns;
+use furlong_os::{readiness, signal};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+/// How long nothing may be looked at: some kernels do not wake those who wait for a trace.
+const LOOK_MS: u64 = 100;
+
+/// Why it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// So many lines were asked for.
+    Enough,
+    /// The time is over.
+    Late,
+    /// Nobody reads what is printed any more.
+    Unread,
+    /// There is nothing to follow any more.
+    Over,
+    /// This signal came.
+    Signal(i32),
+}
+
+/// What is read, and how much of it.
+#[derive(Debug)]
+pub struct Following {
+    pipe: File,
+    /// What was read and is no whole line yet.
+    rest: Vec<u8>,
+    /// How many lines are still to be printed.
+    wanted: Option<u64>,
+    /// When to end.
+    end_ns: Option<u64>,
+}
+
+/// Prints a line, and says whether more would be read.
+type Print<'a> = dyn FnMut(&Line) -> anyhow::Result<bool> + 'a;
+
+impl Following {
+    /// Follows `pipe`, reads of which do not wait, for so many lines and until then.
+    pub fn new(pipe: File, wanted: Option<u64>, end_ns: Option<u64>) -> Following {
+        Following { pipe, rest: Vec::new(), wanted, end_ns }
+    }
+
+    /// Prints lines until something ends it: a signal that can be read from `wishes`, or that nothing `is_there` to
+    /// follow.
+    ///
+    /// # Errors
+    /// Lines can neither be read nor printed.
+    pub fn follow(
+        &mut self,
+        wishes: BorrowedFd<'_>,
+        is_there: impl Fn() -> bool,
+        print: &mut Print<'_>,
+    ) -> anyhow::Result<Ended> {
+        loop {
+            let ready =
+                readiness::any_readable(&[wishes.as_raw_fd()], 0).context("cannot wait for signals")?;
+            if ready == [true] {
+                let (signal, _) = signal::read_signalfd(wishes).context("cannot read a signal")?;
+                return Ok(Ended::Signal(signal));
+            }
+            if self.left_ms() == 0 {
+                return Ok(Ended::Late);
+            }
+            let (some, ended) = self.read_some(print)?;
+            if let Some(ended) = ended {
+                return Ok(ended);
+            }
+            if !some {
+                if !is_there() {
+                    return Ok(Ended::Over);
+                }
+                self.wait(wishes)?;
+            }
+        }
+    }
+
+    /// Prints what is there already.
+    ///
+    /// # Errors
+    /// As [`Following::follow`].
+    pub fn drain(&mut self, print: &mut Print<'_>) -> anyhow::Result<()> {
+        while let (true, None) = self.read_some(print)? {}
+        Ok(())
+    }
+
+    /// Sleeps until there may be something to read.
+    fn wait(&self, wishes: BorrowedFd<'_>) -> anyhow::Result<()> {
+        let before = now_ns();
+        let limit = self.left_ms().min(LOOK_MS);
+        let ready = readiness::any_readable(&[self.pipe.as_raw_fd(), wishes.as_raw_fd()], limit);
+        ready.context("cannot wait for events")?;
+        // A trace whose end was reached is ready at once, again and again.
+        if now_ns() - before < 1_000_000 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// How many milliseconds are left, rounded up.
+    fn left_ms(&self) -> u64 {
+        self.end_ns.map_or(u64::MAX, |end| end.saturating_sub(now_ns()).div_ceil(1_000_000))
+    }
+
+    /// Reads once and prints the whole lines: whether there was something to read, and what ended it.
+    fn read_some(&mut self, print: &mut Print<'_>) -> anyhow::Result<(bool, Option<Ended>)> {
+        let mut buffer = [0; 1 << 16];
+        let count = match self.pipe.read(&mut buffer) {
+            Ok(0) => return Ok((false, None)),
+            Ok(count) => count,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                return Ok((false, None));
+            }
+            // The driver was unloaded.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((false, Some(Ended::Over))),
+            Err(error) => return Err(error).context("cannot read the trace"),
+        };
+        self.rest.extend_from_slice(&buffer[..count]);
+        while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
+            let text: Vec<_> = self.rest.drain(..=end).collect();
+            let Some(line) = Line::read(String::from_utf8_lossy(&text).trim_end_matches('\n')) else {
+                continue;
+            };
+            if !print(&line)? {
+                return Ok((true, Some(Ended::Unread)));
+            }
+            if let Some(wanted) = &mut self.wanted {
+                *wanted = wanted.saturating_sub(1);
+                if *wanted == 0 {
+                    return Ok((true, Some(Ended::Enough)));
+                }
+            }
+        }
+        Ok((true, None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_os::descriptor::set_non_blocking;
+    use std::io::{PipeWriter, Write, pipe};
+    use std::os::fd::{AsFd, OwnedFd};
+
+    /// What is followed, where it is written, and a stand-in for signals that never come.
+    fn followed(wanted: Option<u64>, end_ns: Option<u64>) -> (Following, PipeWriter, (OwnedFd, PipeWriter)) {
+        let ((reader, writer), (silence, keep)) = (pipe().unwrap(), pipe().unwrap());
+        set_non_blocking(reader.as_fd(), true).unwrap();
+        let following = Following::new(OwnedFd::from(reader).into(), wanted, end_ns);
+        (following, writer, (silence.into(), keep))
+    }
+
+    fn ring(to: u32) -> String {
+        format!("  x-1  [000] ..... 1.000000: shm_ring: channel=0 from=0 to={to}\n")
+    }
+
+    /// Follows and keeps what is printed.
+    fn keep(following: &mut Following, wishes: &OwnedFd, is_there: bool) -> (Ended, Vec<Line>) {
+        let mut lines = Vec::new();
+        let ended = following.follow(wishes.as_fd(), || is_there, &mut |line| {
+            lines.push(line.clone());
+            Ok(true)
+        });
+        (ended.unwrap(), lines)
+    }
+
+    #[test]
+    fn lines_are_printed_whole_and_as_many_as_were_asked_for() {
+        let (mut following, mut writer, (wishes, _keep)) = followed(Some(3), None);
+        let text = format!("{}CPU:0 [LOST 5 EVENTS]\n{}{}", ring(1), ring(2), ring(3));
+        let thread = std::thread::spawn(move || {
+            for part in text.as_bytes().chunks(7) {
+                writer.write_all(part).unwrap();
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            writer
+        });
+        let (ended, lines) = keep(&mut following, &wishes, true);
+        assert_eq!(ended, Ended::Enough);
+        let expected = [ring(1), "CPU:0 [LOST 5 EVENTS]".to_owned(), ring(2)];
+        assert_eq!(lines, expected.map(|line| Line::read(line.trim_end_matches('\n')).unwrap()));
+        drop(thread.join());
+    }
+
+    #[test]
+    fn it_ends_when_the_time_is_over_or_nothing_is_there() {
+        let (mut following, mut writer, (wishes, _keep)) = followed(None, Some(now_ns() + 30_000_000));
+        writer.write_all(ring(1).as_bytes()).unwrap();
+        let (ended, lines) = keep(&mut following, &wishes, true);
+        assert_eq!((ended, lines.len()), (Ended::Late, 1));
+
+        let (mut following, mut writer, (wishes, _keep)) = followed(None, None);
+        writer.write_all(ring(1).as_bytes()).unwrap();
+        drop(writer);
+        let (ended, lines) = keep(&mut following, &wishes, false);
+        assert_eq!((ended, lines.len()), (Ended::Over, 1), "what was there is printed before");
+    }
+
+    #[test]
+    fn it_ends_when_nobody_reads() {
+        let (mut following, mut writer, (wishes, _keep)) = followed(None, None);
+        writer.write_all(format!("{}{}", ring(1), ring(2)).as_bytes()).unwrap();
+        let mut printed = 0;
+        let ended = following.follow(wishes.as_fd(), || true, &mut |_| {
+            printed += 1;
+            Ok(false)
+        });
+        assert_eq!((ended.unwrap(), printed), (Ended::Unread, 1));
+    }
+
+    #[test]
+    fn what_is_there_at_the_end_is_drained() {
+        let (mut following, mut writer, _wishes) = followed(None, None);
+        writer.write_all(format!("{}{}part", ring(1), ring(2)).as_bytes()).unwrap();
+        let mut printed = 0;
+        following
+            .drain(&mut |_| {
+                printed += 1;
+                Ok(true)
+            })
+            .unwrap();
+        assert_eq!(printed, 2);
+    }
+}

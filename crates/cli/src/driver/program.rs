@@ -1,0 +1,111 @@
+//! Other programs: where they are, and running them so that what they say is shown when it matters.
+
+use anyhow::Context;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+/// Where root's programs are, which the PATH of other users may not name.
+const ROOTS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+/// Where a program is.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_program = |file: &PathBuf| {
+        file.metadata().is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
+    };
+    let folders = std::env::split_paths(&path).chain(ROOTS.map(PathBuf::from));
+    folders.map(|folder| folder.join(name)).find(is_program)
+}
+
+/// What a program is to be run with.
+pub fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    // Where furlong itself was started by make, what that was told is not for this one.
+    for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "KDIR", "M"] {
+        command.env_remove(name);
+    }
+    command.env("LC_ALL", "C").stdin(Stdio::null());
+    command
+}
+
+/// Runs a command; if it fails, the error has its last words. With `show`, they go to stderr as they come.
+///
+/// # Errors
+/// It cannot be started, or ends with anything but 0.
+pub fn run(command: &mut Command, show: bool) -> anyhow::Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = if show {
+        // Standard output is for the result.
+        command.stdout(std::io::stderr());
+        let status = command.status().with_context(|| format!("cannot start {program}"))?;
+        Output { status, stdout: Vec::new(), stderr: Vec::new() }
+    } else {
+        command.output().with_context(|| format!("cannot start {program}"))?
+    };
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    anyhow::bail!("{}{}", end(output.status), indented(&said.concat()))
+}
+
+/// How a program ended, in words.
+fn end(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("it ended with {code}"),
+        (None, Some(signal)) => format!("{} ended it", furlong_os::signal::name(signal)),
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+/// Lines below a sentence; the last ones, if there are many.
+fn indented(text: &str) -> String {
+    const MOST: usize = 40;
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut text = String::new();
+    if lines.len() > MOST {
+        text.push_str(&format!("\n    ({} lines before these)", lines.len() - MOST));
+    }
+    for line in &lines[lines.len().saturating_sub(MOST)..] {
+        text.push_str(&format!("\n    {line}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = command(&find("sh").unwrap());
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn what_fails_says_how_and_what_was_said() {
+        assert!(run(&mut shell("exit 0"), false).is_ok());
+        let error = run(&mut shell("echo first; echo why >&2; exit 3"), false).unwrap_err().to_string();
+        assert_eq!(error, "it ended with 3\n    first\n    why");
+        let error = run(&mut shell("kill -TERM $$"), false).unwrap_err().to_string();
+        assert_eq!(error, "SIGTERM ended it");
+        let error = run(&mut shell("seq 100; exit 1"), false).unwrap_err().to_string();
+        assert!(error.contains("(60 lines before these)\n    61\n") && error.ends_with("    100"), "{error}");
+    }
+
+    #[test]
+    fn programs_are_found_by_name() {
+        assert!(find("sh").is_some_and(|path| path.is_absolute()));
+        assert_eq!(find("no-such-program-of-ours"), None);
+    }
+
+    #[test]
+    fn what_make_was_told_is_not_passed_on() {
+        let mut command = shell("test -z \"$MAKEFLAGS$KDIR\"");
+        assert!(run(&mut command, false).is_ok());
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        assert_eq!(removed.len(), 5);
+    }
+}
