@@ -87,7 +87,7 @@ fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<Claimed>, u32), Unavailable>
 fn absent() -> Unavailable {
     Unavailable::new(
         "the kernel module furlong is not loaded",
-        "as root: furlong driver build && furlong driver install",
+        "as root: furlong driver install; furlong driver status says what that needs",
     )
 }
 
@@ -115,7 +115,7 @@ fn other_version(abi: u32) -> Unavailable {
             "the kernel module furlong that is loaded speaks version {abi} of its contract, and this program version {}",
             driver::ABI
         ),
-        "load the one that belongs to it, as root: furlong driver build && furlong driver install",
+        "load the one that belongs to it, as root: furlong driver install",
     )
 }
 
@@ -152,7 +152,7 @@ mod tests {
     fn who_cannot_have_a_channel_is_told_why_and_what_helps() {
         let absent = Kind { path: |_| "/dev/furlong-nothing".into(), ..NOWHERE };
         assert!(
-            reason(&absent).contains("not loaded: as root: furlong driver build && furlong driver install")
+            reason(&absent).contains("not loaded: as root: furlong driver install; furlong driver status")
         );
         let stranger = Kind { path: nulls, ..NOWHERE };
         assert!(reason(&stranger).contains("/dev/null is no device"));
