@@ -379,7 +379,7 @@ log_bytes_has_a_limit()
 
 kernel_log_is_clean()
 {
-	! dmesg | grep -E 'BUG|WARNING|Oops|Bad page|general protection|sysfs: cannot|leak' ||
+	! dmesg | grep -E 'BUG|WARNING|Oops|Bad page|general protection|sysfs: cannot|suspected memory leak' ||
 		fail "see above"
 }
 

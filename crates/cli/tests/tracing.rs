@@ -79,8 +79,9 @@ fn an_interrupt_leaves_nothing() {
     end_by(libc::SIGINT, |finished| {
         assert_eq!(finished.code, Some(130), "{finished:#?}");
         let json = finished.json();
-        // What it was at did not fail.
-        assert!(list(&json, "skipped").is_empty(), "{json:#}");
+        // What it was at did not fail; a machine may lack what a row needs.
+        let failed = |skipped| text(skipped, "status") != "unavailable";
+        assert!(!list(&json, "skipped").iter().any(failed), "{json:#}");
         assert!(list(&json, "rows").iter().all(|row| at(row, "as_declared") == true), "{json:#}");
     });
 }

@@ -14,6 +14,7 @@ cargo xtask driver test            build the kernel module, and test it in an em
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
 cargo xtask driver speed           count its instructions in an emulated machine only
+cargo xtask driver debug           test it under a kernel that watches memory and locks (builds that first)
 
 Run by root, the steps of the driver install the Debian packages that they lack, and otherwise name them.";
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),
         ["driver", "speed"] => driver::speed(),
+        ["driver", "debug"] => driver::debug(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

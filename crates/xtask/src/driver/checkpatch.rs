@@ -1,8 +1,8 @@
 //! The kernel's own rules of style, as its checkpatch.pl knows them. Debian has it only inside the whole
 //! source of the kernel, of which three files are kept.
 
-use super::place::{Place, empty_folder, files_in};
-use super::{module, packages, step};
+use super::place::{Place, empty_folder};
+use super::{module, source, step};
 use crate::root;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -51,46 +51,31 @@ fn is_code(file: &Path) -> bool {
 
 /// checkpatch.pl, fetched once: for that, 140 MB.
 fn provide(place: &Place, kernel: &str) -> anyhow::Result<PathBuf> {
-    let series = series(kernel).with_context(|| format!("the kernel {kernel} is of no series"))?;
+    let series = source::series(kernel)?;
     let folder = place.kept.join("checkpatch").join(&series);
     let script = folder.join(FILES[0]);
     if script.is_file() {
         return Ok(script);
     }
-    let package = format!("linux-source-{series}");
-    step::timed(&format!("fetching {package}, of which checkpatch.pl is kept"), || {
+    step::timed("fetching the kernel's source, of which checkpatch.pl is kept", || {
         let unpacked = place.kept.join("checkpatch-source");
-        empty_folder(&unpacked)?;
-        let arguments = ["-o", "APT::Sandbox::User=root", "-qq", "download", &package];
-        step::output(packages::apt(&arguments).current_dir(&unpacked))?;
-        let fetched = files_in(&unpacked)?;
-        let fetched = fetched.first().context("apt-get left no package")?;
-        step::output(Command::new("dpkg-deb").arg("-x").arg(fetched).arg(&unpacked))?;
-        let archive = unpacked.join(format!("usr/src/{package}.tar.xz"));
-        let wanted = FILES.map(|file| format!("{package}/scripts/{file}"));
-        step::output(Command::new("tar").arg("-C").arg(&unpacked).arg("-xJf").arg(&archive).args(&wanted))?;
+        let wanted = FILES.map(|file| format!("scripts/{file}"));
+        let wanted = wanted.each_ref().map(String::as_str);
+        let name = source::fetch(&series, &unpacked, &wanted)?;
         empty_folder(&folder)?;
         // The script last: what is there then is whole.
-        for (file, name) in wanted.iter().zip(FILES).rev() {
-            std::fs::copy(unpacked.join(file), folder.join(name))
-                .with_context(|| format!("{package} has no {name}"))?;
+        for (file, kept) in wanted.iter().zip(FILES).rev() {
+            std::fs::copy(unpacked.join(&name).join(file), folder.join(kept))
+                .with_context(|| format!("{name} has no {file}"))?;
         }
         std::fs::remove_dir_all(&unpacked).context("cannot remove what was unpacked")
     })?;
     Ok(script)
 }
 
-/// The first two numbers of a version, by which Debian names the source.
-fn series(kernel: &str) -> Option<String> {
-    let mut numbers = kernel.split(['.', '-', '+']);
-    let series = [numbers.next()?, numbers.next()?];
-    let plain = series.iter().all(|number| number.parse::<u32>().is_ok());
-    plain.then(|| series.join("."))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{complaints, series};
+    use super::complaints;
 
     #[test]
     fn errors_and_warnings_count_and_checks_do_not() {
@@ -99,13 +84,5 @@ mod tests {
                     total: 1 errors, 1 warnings, 1 checks, 9 lines checked\n";
         assert_eq!(complaints(said), 2);
         assert_eq!(complaints("total: 0 errors, 0 warnings, 0 checks, 9 lines checked\n"), 0);
-    }
-
-    #[test]
-    fn a_series_is_two_numbers() {
-        assert_eq!(series("6.1.0-56-cloud-amd64").as_deref(), Some("6.1"));
-        assert_eq!(series("6.12.95+deb13-cloud-amd64").as_deref(), Some("6.12"));
-        assert_eq!(series("cloud-amd64"), None);
-        assert_eq!(series("6"), None);
     }
 }

@@ -14,9 +14,6 @@ use std::time::{Duration, Instant};
 /// which is also how QEMU ends when the kernel panics.
 pub const ENDED_WELL: i32 = 33;
 
-/// The longest that a guest may take. On an idle machine it takes a tenth of it.
-const DEADLINE: Duration = Duration::from_secs(300);
-
 /// Where one asks for KVM.
 const ACCELERATOR: &str = "FURLONG_QEMU_ACCEL";
 
@@ -32,6 +29,8 @@ pub enum Purpose {
     Test,
     /// Counting: on one processor, one nanosecond of the guest's time is one instruction.
     Speed,
+    /// The tests, under a kernel that watches its modules.
+    Debug,
 }
 
 impl Purpose {
@@ -40,12 +39,18 @@ impl Purpose {
         match self {
             Purpose::Test => "test",
             Purpose::Speed => "speed",
+            Purpose::Debug => "debug",
         }
+    }
+
+    /// The longest that such a guest may take: some times what it takes on an idle machine.
+    fn deadline(self) -> Duration {
+        Duration::from_secs(if self == Purpose::Debug { 1200 } else { 300 })
     }
 
     fn machine(self, accelerator: &str) -> Vec<&str> {
         match self {
-            Purpose::Test => vec!["-accel", accelerator, "-smp", "2", "-m", "512"],
+            Purpose::Test | Purpose::Debug => vec!["-accel", accelerator, "-smp", "2", "-m", "512"],
             Purpose::Speed => {
                 vec!["-accel", "tcg", "-icount", "shift=0,sleep=off", "-smp", "1", "-m", "512"]
             }
@@ -58,6 +63,8 @@ impl Purpose {
             // and rightly does not trust them.
             Purpose::Test => "slub_debug=FZPU",
             Purpose::Speed => "nokaslr",
+            // All of its own watching is built in.
+            Purpose::Debug => "rcupdate.rcu_cpu_stall_suppress=1",
         };
         format!("{KERNEL_OPTIONS} {own} FURLONG_GUEST={}", self.name())
     }
@@ -136,7 +143,7 @@ fn boot(place: &Place, purpose: Purpose, image: &Path, archive: &Path) -> anyhow
 fn wait(child: &mut Child, purpose: Purpose, results_file: &Path) -> anyhow::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut said = 0;
-    while start.elapsed() < DEADLINE {
+    while start.elapsed() < purpose.deadline() {
         if let Some(status) = child.try_wait().context("cannot wait for QEMU")? {
             return Ok(Some(status));
         }

@@ -26,8 +26,8 @@ pub struct Load<'a> {
     pub tests: &'a Path,
     /// With what the guest ends.
     pub guest_exit: &'a Path,
-    /// What measures.
-    pub furlong: &'a Furlong,
+    /// What measures, where something is to be measured.
+    pub furlong: Option<&'a Furlong>,
 }
 
 /// Writes the archive that the kernel unpacks, and gives where it is.
@@ -45,8 +45,10 @@ pub fn write(place: &Place, load: &Load) -> anyhow::Result<PathBuf> {
     archive.program("init", &content(&place.tests.join("init.sh"))?);
     archive.file("t/furlong.ko", &content(load.module)?);
     archive.program("t/guest-exit", &content(load.guest_exit)?);
-    archive.program("t/furlong", &content(&load.furlong.command)?);
-    archive.program("t/conformance", &content(&load.furlong.conformance)?);
+    if let Some(furlong) = load.furlong {
+        archive.program("t/furlong", &content(&furlong.command)?);
+        archive.program("t/conformance", &content(&furlong.conformance)?);
+    }
     for experiment in EXPERIMENTS {
         archive.file(&format!("t/{experiment}"), &content(&place.tests.join(experiment))?);
     }

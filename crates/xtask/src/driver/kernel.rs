@@ -26,7 +26,7 @@ pub struct Kernel {
 pub fn headers() -> anyhow::Result<(String, PathBuf)> {
     let version = newest()?;
     let package = format!("linux-headers-{version}");
-    packages::provide(&package)?;
+    packages::provide(&[packages::TOOLS.as_slice(), &[&package]].concat())?;
     let headers = PathBuf::from(format!("/usr/src/{package}"));
     if !headers.join("Makefile").is_file() {
         bail!("the package {package} is installed, but {} is not there: install it again", headers.display());

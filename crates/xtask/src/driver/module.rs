@@ -10,12 +10,12 @@ use std::process::Command;
 /// What says nothing about the driver: another compiler of the same major version does no harm.
 const HARMLESS: &str = "warning: the compiler differs from the one used to build the kernel";
 
-/// Builds the module with all warnings, looked over by sparse. Gives where it is.
+/// Builds the module with all warnings, looked over by sparse, in the folder `name` of what is kept. Gives where it is.
 ///
 /// # Errors
 /// It does not build, or not without a complaint.
-pub fn build(place: &Place, headers: &Path) -> anyhow::Result<PathBuf> {
-    let folder = place.kept.join("module");
+pub fn build(place: &Place, headers: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let folder = place.kept.join(name);
     step::timed(&format!("building the module against {}", headers.display()), || {
         // Anew each time, which takes seconds: a file that is not compiled again does not complain again. In
         // a copy, because the kernel's build writes beside the sources.

@@ -4,8 +4,8 @@ use super::step;
 use anyhow::{Context, bail};
 use std::process::Command;
 
-/// What the harness itself runs. Headers come beside them, because their name has the kernel's version in it.
-const TOOLS: [&str; 10] = [
+/// What the harness itself runs.
+pub const TOOLS: [&str; 10] = [
     "qemu-system-x86",
     "busybox-static",
     "sparse",
@@ -18,15 +18,15 @@ const TOOLS: [&str; 10] = [
     "util-linux",
 ];
 
-/// Installs those of the packages that are missing, and `more`.
+/// Installs those of the packages that are missing.
 ///
 /// # Errors
 /// Something is missing and this user may not install it, or apt fails.
-pub fn provide(more: &str) -> anyhow::Result<()> {
+pub fn provide(packages: &[&str]) -> anyhow::Result<()> {
     let mut missing = Vec::new();
-    for package in TOOLS.into_iter().chain([more]) {
+    for package in packages {
         if !is_installed(package)? {
-            missing.push(package);
+            missing.push(*package);
         }
     }
     if missing.is_empty() {
