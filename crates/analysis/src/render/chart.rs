@@ -71,9 +71,10 @@ impl Chart {
     }
 }
 
-/// Whether a point can be drawn where both axes are logarithmic.
+/// Whether a point can be drawn where both axes are logarithmic, with room for ticks around it: no figure comes near to
+/// these bounds, but a file can say anything.
 fn has_place((x, y): &&(f64, f64)) -> bool {
-    [x, y].into_iter().all(|value| value.is_normal() && *value > 0.0)
+    [x, y].into_iter().all(|value| (1e-250..1e250).contains(value))
 }
 
 /// From the least of some values to the greatest, and a little to both sides.
@@ -186,6 +187,13 @@ mod tests {
         let drawn =
             |colour| chart(points.clone(), Kind::Nanoseconds).drawn(Style { colour, ..Style::default() });
         assert!(drawn(true).contains('\u{1b}') && !drawn(false).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn what_is_next_to_infinite_has_no_place() {
+        let bounds = vec![(3e301, 4.4e307), (f64::MIN_POSITIVE, 1.0)];
+        assert_eq!(chart(bounds, Kind::Bytes).drawn(Style::default()), "");
+        assert_ne!(chart(vec![(1e-249, 1.0), (1.0, 9e249)], Kind::Bytes).drawn(Style::default()), "");
     }
 
     proptest! {
