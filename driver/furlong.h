@@ -4,7 +4,11 @@
 #define FURLONG_H
 
 #include <linux/fs.h>
+#include <linux/miscdevice.h>
 #include <linux/types.h>
+
+/* Debian's 6.1 has 128 minor numbers for all miscellaneous devices together. */
+#define FURLONG_CHANNELS_MAX	16
 
 /* Room for the longest device name and any number. */
 #define FURLONG_NAME_SIZE	32
@@ -41,9 +45,37 @@ static inline bool furlong_may_not_wait(const struct kiocb *call)
 	return call->ki_flags & IOCB_NOWAIT || call->ki_filp->f_flags & O_NONBLOCK;
 }
 
-int furlong_message_init(void);
-void furlong_message_exit(void);
-int furlong_shm_init(void);
-void furlong_shm_exit(void);
+/**
+ * struct furlong_device - what a channel of either kind is to the rest of the kernel
+ * @misc: the device
+ * @name: its name
+ * @number: the number in that
+ */
+struct furlong_device {
+	struct miscdevice misc;
+	char name[FURLONG_NAME_SIZE];
+	unsigned int number;
+};
+
+/**
+ * furlong_register() - makes a device, for root alone until udev says otherwise
+ * @device: the channel's part of it, all zero
+ * @kind: what stands before the number in its name
+ * @number: the number
+ * @operations: its calls
+ * @groups: what it shows in sysfs
+ *
+ * From now on it can be opened. misc_deregister() ends it.
+ *
+ * Return: 0, or an error.
+ */
+int furlong_register(struct furlong_device *device, const char *kind, unsigned int number,
+		     const struct file_operations *operations,
+		     const struct attribute_group **groups);
+
+int furlong_message_add(unsigned int number);
+void furlong_message_remove(unsigned int number);
+int furlong_shm_add(unsigned int number);
+void furlong_shm_remove(unsigned int number);
 
 #endif /* FURLONG_H */

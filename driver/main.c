@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module: its parameters, the memory that it may use, its beginning and end.
+ * The module: its parameters, the memory that it may use, its devices' beginning
+ * and end.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -11,9 +12,6 @@
 #include <uapi/linux/furlong.h>
 
 #include "furlong.h"
-
-/* Debian's 6.1 has 128 minor numbers for all miscellaneous devices together. */
-#define CHANNELS_MAX	16
 
 #define RANGED_UINT(name, low, high)					\
 	static int name##_set(const char *text, const struct kernel_param *kp) \
@@ -26,7 +24,7 @@
 	}
 
 unsigned int furlong_channels = 4;
-RANGED_UINT(channels, 1, CHANNELS_MAX);
+RANGED_UINT(channels, 1, FURLONG_CHANNELS_MAX);
 module_param_cb(channels, &channels_ops, &furlong_channels, 0444);
 MODULE_PARM_DESC(channels, "devices of each kind (4; 1 to 16)");
 
@@ -95,26 +93,56 @@ static int reserve_all(void)
 	return 0;
 }
 
+int furlong_register(struct furlong_device *device, const char *kind, unsigned int number,
+		     const struct file_operations *operations,
+		     const struct attribute_group **groups)
+{
+	device->number = number;
+	snprintf(device->name, sizeof(device->name), "furlong-%s%u", kind, number);
+	device->misc.minor = MISC_DYNAMIC_MINOR;
+	device->misc.name = device->name;
+	device->misc.fops = operations;
+	device->misc.groups = groups;
+	device->misc.mode = 0660;
+	return misc_register(&device->misc);
+}
+
+static int add_channel(unsigned int number)
+{
+	int error = furlong_message_add(number);
+
+	if (error)
+		return error;
+	error = furlong_shm_add(number);
+	if (error)
+		furlong_message_remove(number);
+	return error;
+}
+
+/* Nobody has a device open when its module ends. */
+static void remove_channels(unsigned int count)
+{
+	while (count--) {
+		furlong_shm_remove(count);
+		furlong_message_remove(count);
+	}
+}
+
 static int __init furlong_init(void)
 {
-	int error;
+	int error = reserve_all();
 
-	error = reserve_all();
-	if (error)
-		return error;
-	error = furlong_message_init();
-	if (error)
-		return error;
-	error = furlong_shm_init();
-	if (error)
-		furlong_message_exit();
+	for (unsigned int number = 0; !error && number < furlong_channels; number++) {
+		error = add_channel(number);
+		if (error)
+			remove_channels(number);
+	}
 	return error;
 }
 
 static void __exit furlong_exit(void)
 {
-	furlong_shm_exit();
-	furlong_message_exit();
+	remove_channels(furlong_channels);
 }
 
 module_init(furlong_init);

@@ -9,7 +9,6 @@
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -45,9 +44,7 @@ struct message {
 };
 
 struct channel {
-	struct miscdevice device;
-	char name[FURLONG_NAME_SIZE];
-	unsigned int number;
+	struct furlong_device device;
 	/* Woken one at a time: each wake-up is a message, or room for one. */
 	wait_queue_head_t readers;
 	wait_queue_head_t writers;
@@ -83,7 +80,7 @@ struct opener {
 	size_t offset;
 };
 
-static struct channel *channels;
+static struct channel channels[FURLONG_CHANNELS_MAX];
 
 static void message_free(struct message *message)
 {
@@ -163,7 +160,7 @@ static int enqueue(struct channel *channel, struct message *message)
 		WRITE_ONCE(channel->queued, channel->queued + 1);
 		channel->queued_bytes += message->length;
 		/* In here, since a reader may free the message as soon as it can. */
-		trace_message_send(channel->number, message->sequence, message->bytes,
+		trace_message_send(channel->device.number, message->sequence, message->bytes,
 				   message->length);
 	}
 	spin_unlock(&channel->lock);
@@ -328,7 +325,7 @@ static ssize_t deliver(struct opener *opener, const struct sink *sink)
 		return -EFAULT;
 	}
 	if (!opener->offset)
-		trace_message_receive(channel->number, message->sequence, message->bytes,
+		trace_message_receive(channel->device.number, message->sequence, message->bytes,
 				      message->length);
 	if (length < message->length - opener->offset) {
 		if (!opener->offset)
@@ -468,7 +465,7 @@ static __poll_t message_poll(struct file *file, poll_table *wait)
 
 static int message_open(struct inode *inode, struct file *file)
 {
-	struct channel *channel = container_of(file->private_data, struct channel, device);
+	struct channel *channel = container_of(file->private_data, struct channel, device.misc);
 	struct opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL_ACCOUNT);
 
 	if (!opener)
@@ -546,7 +543,7 @@ static int ioctl_info(struct opener *opener, struct furlong_message_info __user 
 	struct channel *channel = opener->channel;
 	struct furlong_message_info info = {
 		.abi = FURLONG_ABI,
-		.channel = channel->number,
+		.channel = channel->device.number,
 		.flags = READ_ONCE(opener->flags),
 	};
 
@@ -658,7 +655,7 @@ static const struct file_operations message_operations = {
 				   char *text)					\
 	{									\
 		struct channel *channel =					\
-			container_of(dev_get_drvdata(device), struct channel, device); \
+			container_of(dev_get_drvdata(device), struct channel, device.misc); \
 									\
 		return sysfs_emit(text, format "\n", READ_ONCE(channel->name));	\
 	}									\
@@ -684,57 +681,22 @@ static struct attribute *message_attrs[] = {
 };
 ATTRIBUTE_GROUPS(message);
 
-static int channel_init(struct channel *channel, unsigned int number)
+int furlong_message_add(unsigned int number)
 {
-	snprintf(channel->name, sizeof(channel->name), "furlong-message%u", number);
-	channel->device = (struct miscdevice) {
-		.minor = MISC_DYNAMIC_MINOR,
-		.name = channel->name,
-		.fops = &message_operations,
-		.groups = message_groups,
-		.mode = 0660,
-	};
-	channel->number = number;
+	struct channel *channel = &channels[number];
+
 	init_waitqueue_head(&channel->readers);
 	init_waitqueue_head(&channel->writers);
 	spin_lock_init(&channel->lock);
 	INIT_LIST_HEAD(&channel->queue);
 	channel->depth = furlong_message_depth;
 	channel->size = furlong_message_size;
-	return misc_register(&channel->device);
+	return furlong_register(&channel->device, "message", number, &message_operations,
+				message_groups);
 }
 
-/* Nobody has a device open when its module ends. */
-static void channel_exit(struct channel *channel)
+void furlong_message_remove(unsigned int number)
 {
-	misc_deregister(&channel->device);
-	free_all(&channel->queue);
-}
-
-int furlong_message_init(void)
-{
-	unsigned int number;
-	int error;
-
-	channels = kcalloc(furlong_channels, sizeof(*channels), GFP_KERNEL);
-	if (!channels)
-		return -ENOMEM;
-	for (number = 0; number < furlong_channels; number++) {
-		error = channel_init(&channels[number], number);
-		if (error)
-			goto undo;
-	}
-	return 0;
-undo:
-	while (number--)
-		channel_exit(&channels[number]);
-	kfree(channels);
-	return error;
-}
-
-void furlong_message_exit(void)
-{
-	for (unsigned int number = 0; number < furlong_channels; number++)
-		channel_exit(&channels[number]);
-	kfree(channels);
+	misc_deregister(&channels[number].device.misc);
+	free_all(&channels[number].queue);
 }

@@ -9,7 +9,6 @@
 #include <linux/bitops.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -29,9 +28,7 @@
 #define EVERYONE	U64_MAX
 
 struct channel {
-	struct miscdevice device;
-	char name[FURLONG_NAME_SIZE];
-	unsigned int number;
+	struct furlong_device device;
 
 	spinlock_t lock; /* guards all below; taken before a peer's */
 	struct peer __rcu *peers[FURLONG_SHM_PEERS];
@@ -54,7 +51,7 @@ struct peer {
 	u64 gone;
 };
 
-static struct channel *channels;
+static struct channel channels[FURLONG_CHANNELS_MAX];
 
 static bool has_news(const struct peer *peer)
 {
@@ -74,7 +71,7 @@ static int ring(struct peer *by, u32 number)
 		rcu_read_unlock();
 		return -ENXIO;
 	}
-	trace_shm_ring(channel->number, by->number, number);
+	trace_shm_ring(channel->device.number, by->number, number);
 	/* Also orders what the caller has written before what the woken one reads. */
 	spin_lock_irq(&peer->waiting.lock);
 	WRITE_ONCE(peer->rung, peer->rung + 1);
@@ -196,7 +193,7 @@ static __poll_t shm_poll(struct file *file, poll_table *wait)
 
 static int shm_open(struct inode *inode, struct file *file)
 {
-	struct channel *channel = container_of(file->private_data, struct channel, device);
+	struct channel *channel = container_of(file->private_data, struct channel, device.misc);
 	struct peer *peer = kzalloc(sizeof(*peer), GFP_KERNEL_ACCOUNT);
 
 	if (!peer)
@@ -404,7 +401,7 @@ static int ioctl_info(struct peer *peer, struct furlong_shm_info __user *to)
 	struct channel *channel = peer->channel;
 	struct furlong_shm_info info = {
 		.abi = FURLONG_ABI,
-		.channel = channel->number,
+		.channel = channel->device.number,
 		.peer = peer->number,
 	};
 
@@ -506,7 +503,7 @@ static const struct file_operations shm_operations = {
 
 static struct channel *channel_of(struct device *device)
 {
-	return container_of(dev_get_drvdata(device), struct channel, device);
+	return container_of(dev_get_drvdata(device), struct channel, device.misc);
 }
 
 static ssize_t size_show(struct device *device, struct device_attribute *attribute, char *text)
@@ -535,47 +532,17 @@ static struct attribute *shm_attrs[] = {
 };
 ATTRIBUTE_GROUPS(shm);
 
-static int channel_init(struct channel *channel, unsigned int number)
+int furlong_shm_add(unsigned int number)
 {
-	snprintf(channel->name, sizeof(channel->name), "furlong-shm%u", number);
-	channel->device = (struct miscdevice) {
-		.minor = MISC_DYNAMIC_MINOR,
-		.name = channel->name,
-		.fops = &shm_operations,
-		.groups = shm_groups,
-		.mode = 0660,
-	};
-	channel->number = number;
+	struct channel *channel = &channels[number];
+
 	spin_lock_init(&channel->lock);
 	channel->size = furlong_shm_size;
-	return misc_register(&channel->device);
+	return furlong_register(&channel->device, "shm", number, &shm_operations, shm_groups);
 }
 
-int furlong_shm_init(void)
+/* Its region went with its last peer. */
+void furlong_shm_remove(unsigned int number)
 {
-	unsigned int number;
-	int error;
-
-	channels = kcalloc(furlong_channels, sizeof(*channels), GFP_KERNEL);
-	if (!channels)
-		return -ENOMEM;
-	for (number = 0; number < furlong_channels; number++) {
-		error = channel_init(&channels[number], number);
-		if (error)
-			goto undo;
-	}
-	return 0;
-undo:
-	while (number--)
-		misc_deregister(&channels[number].device);
-	kfree(channels);
-	return error;
-}
-
-/* Nobody has a device open when its module ends, so no region exists. */
-void furlong_shm_exit(void)
-{
-	for (unsigned int number = 0; number < furlong_channels; number++)
-		misc_deregister(&channels[number].device);
-	kfree(channels);
+	misc_deregister(&channels[number].device.misc);
 }
