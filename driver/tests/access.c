@@ -421,16 +421,23 @@ static void join_group(void)
 
 #define MIB	(1 << 20)
 
-static void fill_in_group(void *unused)
+/* Joins the group and sends until it fails; gives the error. */
+static int fill_in_group(void)
 {
 	static char block[65536];
 	int fd = message_open(0, O_WRONLY | O_NONBLOCK);
 
-	(void)unused;
 	memset(block, 1, sizeof(block));
 	join_group();
 	while (write(fd, block, sizeof(block)) > 0)
 		;
+	return errno;
+}
+
+static void fill_until_full(void *unused)
+{
+	(void)unused;
+	errno = fill_in_group();
 	if (errno != EAGAIN)
 		FAIL("write");
 }
@@ -443,7 +450,7 @@ static void messages_are_charged(void)
 	make_group("max");
 	EQ(message_limits(fd, 128, 65536), 0);
 	before = get(GROUP "/memory.current");
-	JOIN(tap_spawn(fill_in_group, NULL));
+	JOIN(tap_spawn(fill_until_full, NULL));
 	EQ(message_info(fd).queued, 128);
 	full = get(GROUP "/memory.current");
 	EQ(ioctl(fd, FURLONG_MESSAGE_RESET), 0);
@@ -458,16 +465,9 @@ static void messages_are_charged(void)
 
 static void fill_beyond_group(void *unused)
 {
-	static char block[65536];
-	int fd = message_open(0, O_WRONLY | O_NONBLOCK);
-
 	(void)unused;
-	memset(block, 1, sizeof(block));
-	join_group();
-	while (write(fd, block, sizeof(block)) > 0)
-		;
 	/* Refused, unless killed for it before. */
-	_exit(errno == ENOMEM ? 0 : 1);
+	_exit(fill_in_group() == ENOMEM ? 0 : 1);
 }
 
 static void group_bounds_messages(void)

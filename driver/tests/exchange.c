@@ -55,14 +55,15 @@ static uint32_t random_length(uint64_t *state, uint32_t most)
 
 #define EACH_WAY	10000
 
-static void send_parcels(unsigned int channel, uint32_t sender)
+/* Sends parcels whose lengths follow from a state, and waits for room. */
+static void send_parcels(unsigned int channel, uint32_t sender, uint64_t state,
+			 uint32_t count, uint32_t most)
 {
-	uint64_t state = SEED + sender;
 	int fd = message_open(channel, O_WRONLY);
 	uint32_t i, length;
 
-	for (i = 0; i < EACH_WAY; i++) {
-		length = random_length(&state, SIZE);
+	for (i = 0; i < count; i++) {
+		length = random_length(&state, most);
 		parcel_make(buffer, sender, i, length);
 		EQ(write(fd, buffer, length), length);
 	}
@@ -87,7 +88,7 @@ static void receive_parcels(unsigned int channel, uint32_t sender)
 static void *send_second(void *unused)
 {
 	(void)unused;
-	send_parcels(1, 2);
+	send_parcels(1, 2, SEED + 2, EACH_WAY, SIZE);
 	return NULL;
 }
 
@@ -104,7 +105,7 @@ static void second_process(void *unused)
 static void *send_first(void *unused)
 {
 	(void)unused;
-	send_parcels(0, 1);
+	send_parcels(0, 1, SEED + 1, EACH_WAY, SIZE);
 	return NULL;
 }
 
@@ -171,15 +172,9 @@ static void take(const void *bytes, ssize_t length)
 
 static void crowd_writer(void *argument)
 {
-	uint32_t sender = (intptr_t)argument, i, length;
-	uint64_t state = SEED * (sender + 1);
-	int fd = message_open(0, O_WRONLY);
+	uint32_t sender = (intptr_t)argument;
 
-	for (i = 0; i < CROWD_MESSAGES; i++) {
-		length = random_length(&state, 300);
-		parcel_make(buffer, sender, i, length);
-		EQ(write(fd, buffer, length), length);
-	}
+	send_parcels(0, sender, SEED * (sender + 1), CROWD_MESSAGES, 300);
 }
 
 static void crowd_reader(void *unused)
@@ -315,15 +310,9 @@ static void polling_crowd(void)
 
 static void endless_writer(void *argument)
 {
-	uint32_t sender = (intptr_t)argument, i, length;
-	uint64_t state = SEED * (sender + 1);
-	int fd = message_open(0, O_WRONLY);
+	uint32_t sender = (intptr_t)argument;
 
-	for (i = 0; i < LIFE_MESSAGES; i++) {
-		length = random_length(&state, 6000);
-		parcel_make(buffer, sender, i, length);
-		EQ(write(fd, buffer, length), length);
-	}
+	send_parcels(0, sender, SEED * (sender + 1), LIFE_MESSAGES, 6000);
 	pause();
 }
 

@@ -661,18 +661,17 @@ static void bell_is_seen_by_all_ways(void)
 
 enum way { BY_READ, BY_POLL, BY_SELECT, BY_EPOLL, WAYS };
 
-/* Waits until the bell was rung, in one way or another, and reads it. */
-static uint64_t wait_bell(int fd, int epoll, enum way way)
+/* Waits until there is something to read, in one way or another; a call that tells of it says these events. */
+static void await_news(int fd, int epoll, enum way way, int events)
 {
 	struct pollfd one = { .fd = fd, .events = POLLIN };
 	struct epoll_event event;
-	uint64_t count = 0;
 	fd_set in;
 
 	switch (way) {
 	case BY_POLL:
 		EQ(poll(&one, 1, -1), 1);
-		EQ(one.revents, POLLIN);
+		EQ(one.revents, events);
 		break;
 	case BY_SELECT:
 		FD_ZERO(&in);
@@ -681,11 +680,20 @@ static uint64_t wait_bell(int fd, int epoll, enum way way)
 		break;
 	case BY_EPOLL:
 		EQ(epoll_wait(epoll, &event, 1, -1), 1);
-		EQ(event.events, EPOLLIN);
+		/* The numbers of poll() and epoll are the same. */
+		EQ(event.events, events);
 		break;
 	default:
 		break;
 	}
+}
+
+/* Waits until the bell was rung, and reads it. */
+static uint64_t wait_bell(int fd, int epoll, enum way way)
+{
+	uint64_t count = 0;
+
+	await_news(fd, epoll, way, POLLIN);
 	EQ(read(fd, &count, sizeof(count)), sizeof(count));
 	return count;
 }
@@ -845,29 +853,10 @@ static void wait_for_end(void *argument)
 {
 	enum way way = (intptr_t)argument;
 	int fd = shm_device_open(0, O_RDWR);
-	struct pollfd one = { .fd = fd, .events = POLLIN };
-	struct epoll_event event;
 	uint64_t count;
-	fd_set in;
 
 	EQ(shm_watch(fd, board[1]), 0);
-	switch (way) {
-	case BY_POLL:
-		EQ(poll(&one, 1, -1), 1);
-		EQ(one.revents, POLLIN | POLLHUP);
-		break;
-	case BY_SELECT:
-		FD_ZERO(&in);
-		FD_SET(fd, &in);
-		EQ(select(fd + 1, &in, NULL, NULL, NULL), 1);
-		break;
-	case BY_EPOLL:
-		EQ(epoll_wait(epoll_of(fd), &event, 1, -1), 1);
-		EQ(event.events, EPOLLIN | EPOLLHUP);
-		break;
-	default:
-		break;
-	}
+	await_news(fd, way == BY_EPOLL ? epoll_of(fd) : -1, way, POLLIN | POLLHUP);
 	EQ(read(fd, &count, sizeof(count)), 0);
 }
 

@@ -1,8 +1,9 @@
 //! What pipes, FIFOs and stream sockets share: bytes in order, without boundaries.
 
+use crate::two_ways::TwoWays;
 use crate::{Endpoint, Message, Seat};
 use furlong_model::{Call, Calls, Limits, Wait};
-use furlong_os::descriptor::{read, set_non_blocking, write};
+use furlong_os::descriptor::{read, write};
 use furlong_os::readiness::Interest;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -22,8 +23,7 @@ pub(crate) fn limits() -> Limits {
 /// An end of a byte stream: messages are told apart by their agreed length.
 #[derive(Debug)]
 pub struct ByteStream {
-    reader: OwnedFd,
-    writer: OwnedFd,
+    ways: TwoWays,
     /// Bytes of the message under way that are done, where a non-blocking call gave up in the middle.
     received: usize,
     sent: usize,
@@ -44,13 +44,11 @@ impl ByteStream {
     /// The end that is written to.
     #[inline]
     pub(crate) fn writer(&self) -> BorrowedFd<'_> {
-        self.writer.as_fd()
+        self.ways.send.as_fd()
     }
 
     fn new(reader: OwnedFd, writer: OwnedFd, blocking: bool) -> io::Result<ByteStream> {
-        set_non_blocking(reader.as_fd(), !blocking)?;
-        set_non_blocking(writer.as_fd(), !blocking)?;
-        Ok(ByteStream { reader, writer, received: 0, sent: 0 })
+        Ok(ByteStream { ways: TwoWays::new(writer, reader, blocking)?, received: 0, sent: 0 })
     }
 }
 
@@ -58,7 +56,7 @@ impl Endpoint for ByteStream {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         while self.sent < message.len() {
-            self.sent += write(self.writer.as_fd(), &message[self.sent..])?;
+            self.sent += write(self.ways.send.as_fd(), &message[self.sent..])?;
         }
         self.sent = 0;
         Ok(())
@@ -67,7 +65,7 @@ impl Endpoint for ByteStream {
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         while self.received < message.len() {
-            match read(self.reader.as_fd(), &mut message[self.received..])? {
+            match read(self.ways.receive.as_fd(), &mut message[self.received..])? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 count => self.received += count,
             }
@@ -77,9 +75,6 @@ impl Endpoint for ByteStream {
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
-        Some(match interest {
-            Interest::Readable => self.reader.as_fd(),
-            Interest::Writable => self.writer.as_fd(),
-        })
+        Some(self.ways.readiness(interest))
     }
 }

@@ -7,15 +7,16 @@
 
 use crate::byte_stream::{DESCRIPTOR_WAITS, STREAM_CALLS};
 use crate::driver::{Kind, State, claim, queue_bytes, spare_bytes};
+use crate::two_ways::TwoWays;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
 };
-use furlong_os::descriptor::{read, set_non_blocking, write};
+use furlong_os::descriptor::{read, write};
 use furlong_os::driver::{self, message};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// A channel each way.
 #[derive(Debug)]
@@ -99,37 +100,28 @@ impl Mechanism for DriverMessage {
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Channels> {
-        let (there, back) = (seat.descriptor()?, seat.descriptor()?);
-        // Both roles share each channel's one flag, and both want the same.
-        set_non_blocking(there.as_fd(), !spec.blocking)?;
-        set_non_blocking(back.as_fd(), !spec.blocking)?;
-        let (send, receive) = seat.send_and_receive(there, back);
-        Ok(Channels { send, receive })
+        Ok(Channels { ways: TwoWays::of_shared(spec, &mut seat)? })
     }
 }
 
 /// A channel to write to and one to read from.
 #[derive(Debug)]
 pub struct Channels {
-    send: OwnedFd,
-    receive: OwnedFd,
+    ways: TwoWays,
 }
 
 impl Endpoint for Channels {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        write(self.send.as_fd(), message).map(drop)
+        write(self.ways.send.as_fd(), message).map(drop)
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        read(self.receive.as_fd(), message)
+        read(self.ways.receive.as_fd(), message)
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
-        Some(match interest {
-            Interest::Readable => self.receive.as_fd(),
-            Interest::Writable => self.send.as_fd(),
-        })
+        Some(self.ways.readiness(interest))
     }
 }

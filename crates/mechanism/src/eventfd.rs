@@ -4,15 +4,15 @@
 //! least work of all descriptors. The 8 bytes carry the message; two that are not taken in between add up.
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::two_ways::TwoWays;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, WhenFull,
 };
-use furlong_os::descriptor::set_non_blocking;
 use furlong_os::eventfd;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// A counter each way.
 #[derive(Debug)]
@@ -53,25 +53,14 @@ impl Mechanism for Eventfd {
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Counters> {
-        let (send, receive) = counters(&mut seat)?;
-        // Both roles share each counter's one flag, and both want the same.
-        set_non_blocking(send.as_fd(), !spec.blocking)?;
-        set_non_blocking(receive.as_fd(), !spec.blocking)?;
-        Ok(Counters { send, receive })
+        Ok(Counters { ways: TwoWays::of_shared(spec, &mut seat)? })
     }
-}
-
-/// Takes from the seat a counter to add to and one to take from.
-pub(crate) fn counters(seat: &mut Seat) -> io::Result<(OwnedFd, OwnedFd)> {
-    let (there, back) = (seat.descriptor()?, seat.descriptor()?);
-    Ok(seat.send_and_receive(there, back))
 }
 
 /// A counter to add to and one to take from.
 #[derive(Debug)]
 pub struct Counters {
-    send: OwnedFd,
-    receive: OwnedFd,
+    ways: TwoWays,
 }
 
 impl Endpoint for Counters {
@@ -79,20 +68,17 @@ impl Endpoint for Counters {
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         let mut value = [0; 8];
         value.copy_from_slice(message);
-        eventfd::add(self.send.as_fd(), u64::from_le_bytes(value))
+        eventfd::add(self.ways.send.as_fd(), u64::from_le_bytes(value))
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let value = eventfd::take(self.receive.as_fd())?;
+        let value = eventfd::take(self.ways.receive.as_fd())?;
         message.copy_from_slice(&value.to_le_bytes());
         Ok(8)
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
-        Some(match interest {
-            Interest::Readable => self.receive.as_fd(),
-            Interest::Writable => self.send.as_fd(),
-        })
+        Some(self.ways.readiness(interest))
     }
 }

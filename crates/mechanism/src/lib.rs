@@ -31,6 +31,7 @@ mod tcp;
 #[path = "../../xtask/templates/mechanism.rs"]
 mod template;
 mod traits;
+mod two_ways;
 mod udp;
 mod unix_dgram;
 mod unix_seqpacket;

@@ -5,16 +5,16 @@
 //! against a limit in bytes that all processes of a user share.
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
+use crate::two_ways::TwoWays;
 use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, WhenFull,
 };
-use furlong_os::descriptor::set_non_blocking;
 use furlong_os::limits::{Resource, raised, sysctl_number};
 use furlong_os::posix_queue;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// A POSIX queue each way.
 #[derive(Debug)]
@@ -87,37 +87,28 @@ impl Mechanism for PosixMq {
     }
 
     fn open(spec: &Spec, mut seat: Seat) -> io::Result<Queues> {
-        let (there, back) = (seat.descriptor()?, seat.descriptor()?);
-        // Both roles share the queue's one flag, and both want the same.
-        set_non_blocking(there.as_fd(), !spec.blocking)?;
-        set_non_blocking(back.as_fd(), !spec.blocking)?;
-        let (send, receive) = seat.send_and_receive(there, back);
-        Ok(Queues { send, receive })
+        Ok(Queues { ways: TwoWays::of_shared(spec, &mut seat)? })
     }
 }
 
 /// A queue to send to and one to receive from.
 #[derive(Debug)]
 pub struct Queues {
-    send: OwnedFd,
-    receive: OwnedFd,
+    ways: TwoWays,
 }
 
 impl Endpoint for Queues {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        posix_queue::send(self.send.as_fd(), message)
+        posix_queue::send(self.ways.send.as_fd(), message)
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        posix_queue::receive(self.receive.as_fd(), message)
+        posix_queue::receive(self.ways.receive.as_fd(), message)
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
-        Some(match interest {
-            Interest::Readable => self.receive.as_fd(),
-            Interest::Writable => self.send.as_fd(),
-        })
+        Some(self.ways.readiness(interest))
     }
 }

@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Where the trace file system is mounted, where it is.
-const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+pub const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// The number of an event, as in `event_id("raw_syscalls", "sys_enter")`. It holds until the machine restarts. Where
 /// the trace file system is not mounted, a mount that nobody else can see is made and is gone before this returns.

@@ -25,8 +25,9 @@ use anyhow::{Context, anyhow, bail};
 use guest::{Ended, Purpose};
 use initramfs::Load;
 use place::Place;
+use programs::Furlong;
 use results::Section;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tap::Case;
 
 /// The folder of the module that is built against Debian's headers.
@@ -64,22 +65,40 @@ fn judge(purposes: &[Purpose]) -> anyhow::Result<()> {
     let place = Place::find()?;
     let kernel = kernel::provide(&place)?;
     let module = module::build(&place, &kernel.headers, MODULE)?;
-    let tests = programs::tests(&place)?;
-    let suites = initramfs::suites(&tests)?;
-    let guest_exit = programs::guest_exit(&place)?;
     let furlong = programs::furlong(&place)?;
-    let load = Load { module: &module, tests: &tests, guest_exit: &guest_exit, furlong: Some(&furlong) };
-    let archive = initramfs::write(&place, &load)?;
-
     let built = format!("the module builds for Linux {} with no warning of gcc or sparse", kernel.version);
-    let mut cases = vec![Case::new(true, built, "")];
+    let cases = vec![Case::new(true, built, "")];
+    examine(&place, &kernel.image, &module, Some(&furlong), purposes, cases)
+}
+
+/// Tests the module under a kernel that watches its modules.
+pub fn debug() -> anyhow::Result<()> {
+    let place = Place::find()?;
+    let (version, _) = kernel::headers()?;
+    let kernel = debug_kernel::provide(&place, &version)?;
+    let module = module::build(&place, &kernel.headers, "debug-module")?;
+    examine(&place, &kernel.image, &module, None, &[Purpose::Debug], Vec::new())
+}
+
+/// Runs a guest for each of the purposes, and prints what they found behind the `cases` that are judged already.
+fn examine(
+    place: &Place,
+    image: &Path,
+    module: &Path,
+    furlong: Option<&Furlong>,
+    purposes: &[Purpose],
+    mut cases: Vec<Case>,
+) -> anyhow::Result<()> {
+    let tests = programs::tests(place)?;
+    let suites = initramfs::suites(&tests)?;
+    let guest_exit = programs::guest_exit(place)?;
+    let load = Load { module, tests: &tests, guest_exit: &guest_exit, furlong };
+    let archive = &initramfs::write(place, &load)?;
     let mut folders: Vec<PathBuf> = Vec::new();
     // At once, because the one waits more than it computes and the other counts the same whatever else runs.
     let guests: Vec<_> = std::thread::scope(|scope| {
-        let run = |&purpose: &Purpose| {
-            let (place, image, archive) = (&place, &kernel.image, &archive);
-            scope.spawn(move || (purpose, guest::run(place, purpose, image, archive)))
-        };
+        let run =
+            |&purpose: &Purpose| scope.spawn(move || (purpose, guest::run(place, purpose, image, archive)));
         let running: Vec<_> = purposes.iter().map(run).collect();
         running.into_iter().map(|guest| guest.join()).collect()
     });
@@ -89,34 +108,14 @@ fn judge(purposes: &[Purpose]) -> anyhow::Result<()> {
         cases.extend(judged(purpose, &suites, &ended));
         folders.push(ended.folder);
     }
-    conclude(&cases, &folders)
-}
-
-/// Tests the module under a kernel that watches its modules.
-pub fn debug() -> anyhow::Result<()> {
-    let place = Place::find()?;
-    let (version, _) = kernel::headers()?;
-    let kernel = debug_kernel::provide(&place, &version)?;
-    let module = module::build(&place, &kernel.headers, "debug-module")?;
-    let tests = programs::tests(&place)?;
-    let suites = initramfs::suites(&tests)?;
-    let guest_exit = programs::guest_exit(&place)?;
-    let load = Load { module: &module, tests: &tests, guest_exit: &guest_exit, furlong: None };
-    let archive = initramfs::write(&place, &load)?;
-    let ended = guest::run(&place, Purpose::Debug, &kernel.image, &archive)?;
-    conclude(&judged(Purpose::Debug, &suites, &ended), &[ended.folder])
-}
-
-/// Prints the stream, and ends well if every case passed.
-fn conclude(cases: &[Case], folders: &[PathBuf]) -> anyhow::Result<()> {
-    print!("{}", tap::stream(cases));
+    print!("{}", tap::stream(&cases));
     let failed = cases.iter().filter(|case| !case.passed).count();
     if failed > 0 {
         let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
         bail!(
             "{failed} of {} cases failed:\n{}\nWhat the guests and their kernels said is in {}",
             cases.len(),
-            tap::failures(cases),
+            tap::failures(&cases),
             folders.join(" and ")
         );
     }
@@ -126,20 +125,13 @@ fn conclude(cases: &[Case], folders: &[PathBuf]) -> anyhow::Result<()> {
 /// All judgements on one guest.
 fn judged(purpose: Purpose, suites: &[String], ended: &Ended) -> Vec<Case> {
     let sections = results::sections(&ended.results);
-    let mut cases = match purpose {
-        Purpose::Test => {
-            let own = ["load", "conformance", "unload"].map(str::to_owned);
-            tested(suites.iter().chain(&own), &sections)
-        }
-        Purpose::Debug => {
-            let own = ["load", "unload"].map(str::to_owned);
-            tested(suites.iter().chain(&own), &sections)
-        }
-        Purpose::Speed => {
-            let load = ["load".to_owned()];
-            [tested(load.iter(), &sections), speed::judged(&sections)].concat()
-        }
+    let (suites, own, speed) = match purpose {
+        Purpose::Test => (suites, &["load", "conformance", "unload"][..], vec![]),
+        Purpose::Debug => (suites, &["load", "unload"][..], vec![]),
+        Purpose::Speed => (&[][..], &["load"][..], speed::judged(&sections)),
     };
+    let all = suites.iter().map(String::as_str).chain(own.iter().copied());
+    let mut cases = [tested(all, &sections), speed].concat();
     let name = purpose.name();
     let (well, why) = how_it_ended(ended);
     cases.push(Case::new(well, format!("{name} guest: ends by itself"), &why));
@@ -149,8 +141,8 @@ fn judged(purpose: Purpose, suites: &[String], ended: &Ended) -> Vec<Case> {
 }
 
 /// The cases of all suites that were to run, whether they did or not.
-fn tested<'a>(suites: impl Iterator<Item = &'a String>, sections: &[Section]) -> Vec<Case> {
-    let cases = suites.map(|suite| match sections.iter().find(|section| section.name == *suite) {
+fn tested<'a>(suites: impl Iterator<Item = &'a str>, sections: &[Section]) -> Vec<Case> {
+    let cases = suites.map(|suite| match sections.iter().find(|section| section.name == suite) {
         Some(section) => tap::judged(section),
         None => vec![Case::new(false, format!("{suite}: ran to its end"), "the guest did not come as far")],
     });

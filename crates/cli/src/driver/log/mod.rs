@@ -16,6 +16,7 @@ use event::{Line, Shown};
 use following::{Ended, Following};
 use furlong_os::clock::now_ns;
 use furlong_os::signal::{self, ENDING};
+use furlong_os::tracefs::MOUNTED;
 use instance::{Instance, Name};
 use recording::Recording;
 use std::fs;
@@ -25,9 +26,6 @@ use std::path::{Path, PathBuf};
 
 /// The parameter that says how many bytes of a message are recorded.
 const LOG_BYTES: &str = "sys/module/furlong/parameters/log_bytes";
-
-/// Where the trace file system is mounted, where it is.
-const MOUNTED: [&str; 2] = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
 
 /// Follows the devices until it is told to end.
 pub fn log(places: &Places, options: &DriverLogOptions) -> anyhow::Result<Outcome> {
@@ -113,7 +111,7 @@ fn record_and_follow(
 
 /// The top folder of the trace file system, and the mount that keeps it where there was none.
 fn trace_root(places: &Places) -> anyhow::Result<(PathBuf, Option<std::os::fd::OwnedFd>)> {
-    let mounted = MOUNTED.map(|path| places.at(path));
+    let mounted = MOUNTED.map(|path| places.at(path.trim_start_matches('/')));
     if let Some(root) = mounted.iter().find(|root| root.join("instances").is_dir()) {
         return Ok((root.clone(), None));
     }

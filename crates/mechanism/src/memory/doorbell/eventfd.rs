@@ -1,8 +1,8 @@
 //! An eventfd each way.
 
 use super::Doorbell;
-use crate::eventfd::{EVENTFD_CALLS, counters};
-
+use crate::eventfd::EVENTFD_CALLS;
+use crate::two_ways::shared;
 use crate::{Link, Seat, Spec};
 use furlong_model::{Calls, Wait};
 use furlong_os::eventfd;
@@ -29,7 +29,7 @@ impl Doorbell for Eventfd {
     }
 
     fn open(_spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
-        let (send, receive) = counters(seat)?;
+        let (send, receive) = shared(seat)?;
         Ok(Eventfd { send, receive })
     }
 
