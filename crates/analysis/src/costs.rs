@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Costs`] as JSON; it changes when a field changes its meaning or goes.
-pub const COSTS_SCHEMA: u32 = 1;
+pub const COSTS_SCHEMA: u32 = 2;
 
 /// The name of one role giving way to the other on one core.
 pub const CONTEXT_SWITCH: &str = "context-switch";
@@ -255,7 +255,7 @@ mod tests {
         let no_counts = changed(|run| run.counts.clear());
         assert_eq!(no_counts.ns(CONTEXT_SWITCH), None);
         let nothing = changed(|run| (run.costs, run.trials) = (Vec::new(), Vec::new()));
-        assert_eq!(nothing, Costs { schema: 1, figures: Vec::new() });
+        assert_eq!(nothing, Costs { schema: COSTS_SCHEMA, figures: Vec::new() });
         assert_eq!((nothing.copy_ns(8), nothing.across_ns(8, true)), (None, None));
     }
 

@@ -43,7 +43,7 @@ impl Unit {
 
 /// The figures of one exchange.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Exchange {
+pub struct ExchangeFigures {
     /// What it is.
     #[serde(default)]
     pub unit: Unit,
@@ -73,7 +73,7 @@ pub struct Exchange {
     pub system_calls: Option<BTreeMap<String, f64>>,
 }
 
-/// The names of [`Exchange`]'s fields in JSON, in their order.
+/// The names of [`ExchangeFigures`]'s fields in JSON, in their order.
 const fn names(unit: Unit) -> [&'static str; 7] {
     match unit {
         Unit::RoundTrip => [
@@ -97,7 +97,7 @@ const fn names(unit: Unit) -> [&'static str; 7] {
     }
 }
 
-impl Serialize for Exchange {
+impl Serialize for ExchangeFigures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let [per_sample, ns, per_second, cpu_ns, switches, page_faults, system_calls] = names(self.unit);
         let mut map = serializer.serialize_map(None)?;
@@ -116,7 +116,7 @@ impl Serialize for Exchange {
     }
 }
 
-impl Exchange {
+impl ExchangeFigures {
     /// The figures of one case's trials and of the times in them; `None` without trials.
     pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
         let unit = Unit::of(case.pattern);
@@ -124,7 +124,7 @@ impl Exchange {
         let per_second = tidy(median(&rates)?);
         let each = |figure: fn(&RoleTally) -> u64| per_exchange(trials, figure);
         let carries_a_load = case.pattern != Pattern::RoundTrip;
-        Some(Exchange {
+        Some(ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
             ns: Times::of(times)?,
@@ -293,7 +293,7 @@ mod tests {
     fn the_unit_is_in_every_name() {
         let row = summary().rows.remove(0);
         let message = Row {
-            exchange: super::Exchange { unit: super::Unit::Message, ..row.exchange.clone() },
+            exchange: super::ExchangeFigures { unit: super::Unit::Message, ..row.exchange.clone() },
             ..row.clone()
         };
         let text = serde_json::to_string(&message).unwrap();
@@ -315,7 +315,7 @@ mod tests {
         let one_way = Case { pattern: Pattern::OneWay, ..round_trips.clone() };
         let measured = |case: &Case| {
             let trial = fixture::measurement(case, 5000.0, 0);
-            super::Exchange::of(case, &[&trial], &[fixture::decoded(&trial)]).unwrap()
+            super::ExchangeFigures::of(case, &[&trial], &[fixture::decoded(&trial)]).unwrap()
         };
         assert_eq!(measured(&round_trips).bytes_per_second, None);
         let streamed = measured(&one_way);

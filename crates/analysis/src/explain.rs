@@ -19,7 +19,7 @@ use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Placement,
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Explanation`] as JSON; it changes when a field changes its meaning or goes.
-pub const EXPLANATION_SCHEMA: u32 = 1;
+pub const EXPLANATION_SCHEMA: u32 = 2;
 
 /// The rows of a run, explained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ pub struct Agreement {
 pub fn explain(run: &Run, asked: &[Case]) -> Explanation {
     let summary = summarise(run);
     let costs = Costs::from_rows(run, &summary.rows, None);
-    let scene = Scene { run, rows: &summary.rows, skipped: &summary.skipped, costs: &costs };
+    let scene = RowContext { run, rows: &summary.rows, skipped: &summary.skipped, costs: &costs };
     let (mut rows, mut unmodelled) = (Vec::new(), Vec::new());
     for row in summary.rows.iter().filter(|row| asked.contains(&row.case)) {
         match scene.explain(row) {
@@ -142,14 +142,14 @@ impl Agreement {
 }
 
 /// The run that rows are explained from.
-struct Scene<'a> {
+struct RowContext<'a> {
     run: &'a Run,
     rows: &'a [Row],
     skipped: &'a [Skipped],
     costs: &'a Costs,
 }
 
-impl Scene<'_> {
+impl RowContext<'_> {
     fn explain(&self, row: &Row) -> Result<Explained, String> {
         is_covered(row)?;
         let twin = self.twin(&row.case)?;
@@ -201,7 +201,7 @@ fn is_covered(row: &Row) -> Result<(), String> {
         "both ends are in one process: it is what the others are compared with"
     } else if row.family == Some(Family::Floor) {
         "it passes no message"
-    } else if !case.pace.is_closed() {
+    } else if !case.arrival.is_closed_loop() {
         "its messages have a pace of their own, and the model is of those that follow each other at once"
     } else if spins_on_one_core && case.wait == Wait::Yield {
         "on one core the scheduler decides when a role that yields really gives way"
@@ -279,7 +279,7 @@ mod tests {
         made::{self, EVENTFD, EVERYWHERE, Made, PIPE, Recipe, SEMAPHORE, SIGNAL, SMALL_PIPE, SPINNER},
     };
     use Placement::{OneProcess, OtherCore, SameCore};
-    use furlong_model::{Outcome, Pace, Record};
+    use furlong_model::{Arrival, Outcome, Record};
     use proptest::prelude::*;
 
     /// Within 2 %, or 5 ns: what the buckets of a histogram leave.
@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(no_calls, "its system calls with both ends in one process were not counted");
         let no_cost = reason(&pipe, |run| run.costs.clear());
         assert_eq!(no_cost, "the run does not tell the cost system-call");
-        let paced = Case { pace: Pace::Gap(100), ..pipe };
+        let paced = Case { arrival: Arrival::ThinkTime(100), ..pipe };
         let paced = reason(&paced.clone(), |run| {
             run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)).for_each(|trial| {
                 trial.case = paced.clone();

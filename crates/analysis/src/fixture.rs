@@ -3,9 +3,9 @@
 use crate::{Distribution, Row, Run, Summary, summarise};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use furlong_model::{
-    Bounds, Cache, Case, Count, CountMethod, End, Failure, Family, Fault, Harness, Machine, Measurement,
-    NoiseReading, Outcome, Pace, Phase, Placement, Record, Role, RoleCount, RoleTally, RunHeader, SCHEMA,
-    Trial, Unavailable, Wait, WaitKind,
+    Arrival, Bounds, Cache, Case, Count, CountMethod, End, Failure, Family, Fault, Harness, Machine,
+    Measurement, NoiseReading, Outcome, Phase, Placement, Record, Role, RoleCount, RoleTally, RunHeader,
+    SCHEMA, Trial, Unavailable, Wait, WaitKind,
 };
 use hdrhistogram::{
     Histogram,
@@ -201,7 +201,7 @@ fn paced() -> Vec<Trial> {
     const INTERVAL_NS: u64 = 100_000;
     let mut trials = sound("unix-seqpacket", Wait::Block, Placement::OtherCore, 71_000.0);
     for trial in &mut trials {
-        trial.case.pace = Pace::Every(INTERVAL_NS);
+        trial.case.arrival = Arrival::Interval(INTERVAL_NS);
         if let Outcome::Measured(measured) = &mut trial.outcome {
             (measured.elapsed_ns, measured.late_sends) = (INTERVAL_NS * measured.round_trips, 62);
         }

@@ -27,22 +27,23 @@ mod draws;
 mod exchange;
 mod experiment;
 mod explain;
+mod findings;
 #[cfg(test)]
 mod fixture;
 mod histogram;
-mod humps;
 mod law;
 mod left_out;
-mod lessons;
 mod little;
 #[cfg(test)]
 mod made;
 mod mixture;
+mod modes;
 mod noise;
 mod rank_sum;
 mod ranking;
 mod recommend;
 mod reference;
+mod renamed_keys;
 pub mod render;
 mod replay;
 mod row;
@@ -65,7 +66,7 @@ pub use compare::{
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP};
 pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Counting, Figures, RoleFigures};
 pub use declared::undeclared_calls;
-pub use exchange::{Cpu, Exchange, PageFaults, Switches, Times, Unit};
+pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use histogram::{Distribution, HistogramError};
@@ -74,8 +75,8 @@ pub use mixture::Mixture;
 pub use noise::{CoreToCore, Level, Verdict};
 pub use ranking::{Carries, Group, describe_placement};
 pub use recommend::{
-    Alternative, Budget, BudgetKind, Flip, Offer, Outrun, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
-    SloVerdict, finalists, recommend, shortlist, surroundings,
+    Alternative, Budget, BudgetKind, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
+    Sensitivity, SloVerdict, finalists, recommend, shortlist, surroundings,
 };
 pub use replay::{
     BestNow, BestSize, ClaimStatus, ClaimVerdict, Durations, Measured, Pairs, REPLAY_SCHEMA, Replay,
@@ -85,7 +86,7 @@ pub use row::{Row, RowStatus};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
 pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
-pub use shape::Shape;
+pub use shape::DistributionShape;
 pub use skipped::{Skipped, SkippedStatus};
 pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary, summarise};

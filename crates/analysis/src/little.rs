@@ -2,7 +2,7 @@
 //! round trip, or counts some twice, breaks it.
 
 use crate::{Distribution, Law, Unit, law::Breach};
-use furlong_model::{Case, Measurement, Pace, format_ns};
+use furlong_model::{Arrival, Case, Measurement, format_ns};
 
 /// How far two ways to the same time may be apart, as a share of the time a round trip takes by rate.
 const TOLERANCE: f64 = 0.05;
@@ -15,10 +15,10 @@ const EARLY: f64 = 0.01;
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
     let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
     let mean_ns = times.mean_ns();
-    let kept = match case.pace {
-        Pace::Closed => one_in_flight(by_rate_ns, mean_ns, Unit::of(case.pattern)),
-        Pace::Gap(gap_ns) => gap_fits(by_rate_ns, mean_ns, gap_ns as f64),
-        Pace::Every(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
+    let kept = match case.arrival {
+        Arrival::ClosedLoop => one_in_flight(by_rate_ns, mean_ns, Unit::of(case.pattern)),
+        Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
+        Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
     };
     kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
 }
@@ -38,14 +38,14 @@ fn one_in_flight(by_rate_ns: f64, mean_ns: f64, unit: Unit) -> Result<(), String
 }
 
 /// Round trip and gap follow each other. A gap may last longer than asked, so that only one side can be checked.
-fn gap_fits(by_rate_ns: f64, mean_ns: f64, gap_ns: f64) -> Result<(), String> {
-    if mean_ns + gap_ns <= by_rate_ns * (1.0 + TOLERANCE) + ROUNDING_NS {
+fn gap_fits(by_rate_ns: f64, mean_ns: f64, think_time_ns: f64) -> Result<(), String> {
+    if mean_ns + think_time_ns <= by_rate_ns * (1.0 + TOLERANCE) + ROUNDING_NS {
         return Ok(());
     }
     Err(format!(
         "a round trip of {} and a gap of {} do not fit into the {} that both took by rate",
         format_ns(mean_ns),
-        format_ns(gap_ns),
+        format_ns(think_time_ns),
         format_ns(by_rate_ns),
     ))
 }
@@ -67,8 +67,8 @@ mod tests {
     use furlong_model::{Placement, Wait};
 
     /// What is said of 2000 round trips of about 53 us each that took this long each by rate.
-    fn breach(pace: Pace, by_rate_ns: u64) -> Option<String> {
-        let case = Case { pace, ..case("pipe", Wait::Block, Placement::OtherCore) };
+    fn breach(arrival: Arrival, by_rate_ns: u64) -> Option<String> {
+        let case = Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) };
         let mut trial = measurement(&case, 52_000.0, 0);
         trial.elapsed_ns = by_rate_ns * trial.round_trips;
         let times = decoded(&trial);
@@ -80,26 +80,26 @@ mod tests {
 
     #[test]
     fn one_message_is_in_flight_at_a_closed_pace() {
-        assert_eq!(breach(Pace::Closed, 53_000), None);
-        let found = breach(Pace::Closed, 26_500).unwrap();
+        assert_eq!(breach(Arrival::ClosedLoop, 53_000), None);
+        let found = breach(Arrival::ClosedLoop, 26_500).unwrap();
         assert!(found.contains("2.01 messages in flight"), "{found}");
     }
 
     #[test]
     fn a_gap_is_time_on_top() {
-        assert_eq!(breach(Pace::Gap(100_000), 153_200), None);
-        assert_eq!(breach(Pace::Gap(100_000), 400_000), None, "a gap may last longer");
-        assert_eq!(breach(Pace::Gap(100_000), 147_000), None, "within 5 %");
-        let found = breach(Pace::Gap(100_000), 140_000).unwrap();
+        assert_eq!(breach(Arrival::ThinkTime(100_000), 153_200), None);
+        assert_eq!(breach(Arrival::ThinkTime(100_000), 400_000), None, "a gap may last longer");
+        assert_eq!(breach(Arrival::ThinkTime(100_000), 147_000), None, "within 5 %");
+        let found = breach(Arrival::ThinkTime(100_000), 140_000).unwrap();
         assert!(found.contains("a gap of 100 us do not fit into the 140 us"), "{found}");
     }
 
     #[test]
     fn fixed_times_may_be_late_but_not_early() {
-        assert_eq!(breach(Pace::Every(50_000), 50_000), None, "latency above the interval is a queue");
-        assert_eq!(breach(Pace::Every(50_000), 49_600), None);
-        assert_eq!(breach(Pace::Every(50_000), 90_000), None);
-        let found = breach(Pace::Every(50_000), 49_000).unwrap();
+        assert_eq!(breach(Arrival::Interval(50_000), 50_000), None, "latency above the interval is a queue");
+        assert_eq!(breach(Arrival::Interval(50_000), 49_600), None);
+        assert_eq!(breach(Arrival::Interval(50_000), 90_000), None);
+        let found = breach(Arrival::Interval(50_000), 49_000).unwrap();
         assert!(found.contains("every 49.0 us by rate, and one every 50.0 us"), "{found}");
     }
 }

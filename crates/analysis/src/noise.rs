@@ -142,8 +142,8 @@ pub(crate) fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
 /// A few readings that stand alone are hiccups: they are said, and medians stand them.
 fn moved(times: &[f64]) -> Finding {
     let ratio = |outer: usize| Some(times.get(times.len().checked_sub(1 + outer)?)? / times.get(outer)?);
-    let lasting = CORE_TO_CORE.level(ratio(times.len() / 4)?);
-    let level = lasting.max(CORE_TO_CORE.level(ratio(0)?).min(Level::Noisy));
+    let persistent = CORE_TO_CORE.level(ratio(times.len() / 4)?);
+    let level = persistent.max(CORE_TO_CORE.level(ratio(0)?).min(Level::Noisy));
     let (min, max) = (times.first()?, times.last()?);
     let reason = format!(
         "the bare core-to-core round trip moved between {:.0} and {:.0} ns: the host moved a core",

@@ -5,7 +5,7 @@
 
 use crate::Row;
 use furlong_model::{
-    Ask, Case, Family, Harness, Pace, Pattern, Placement, WaitKind, format_bytes, format_ns,
+    Arrival, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct Group {
     pub pattern: Pattern,
     /// What is asked with, where the pattern is a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ask: Option<Ask>,
+    pub request: Option<Request>,
     /// Bytes in each message; `None` for notifications, which carry what they carry.
     pub size_bytes: Option<usize>,
     /// Where the roles run.
@@ -27,8 +27,8 @@ pub struct Group {
     /// How they wait.
     pub waiting: WaitKind,
     /// When the initiator sends the next message.
-    #[serde(default, skip_serializing_if = "Pace::is_closed")]
-    pub pace: Pace,
+    #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
+    pub arrival: Arrival,
     /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
     /// Its name for people.
@@ -59,7 +59,7 @@ impl Group {
             _ => Carries::Data,
         };
         let size_bytes = (carries != Carries::Notification).then_some(case.size_bytes);
-        let (placement, waiting, pace) = (case.placement, case.wait.kind(), case.pace);
+        let (placement, waiting, arrival) = (case.placement, case.wait.kind(), case.arrival);
         let waits = match waiting {
             WaitKind::Sleeping => "sleeping",
             WaitKind::Spinning => "spinning",
@@ -69,37 +69,37 @@ impl Group {
             (_, Some(size)) => size,
             (_, None) => "notification".to_owned(),
         };
-        let (suffix, addition) = describe_pace(pace);
-        let (pattern, ask) = (case.pattern, case.ask.clone());
+        let (suffix, addition) = describe_pace(arrival);
+        let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
         let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}");
         let title = title(carries, what, size_bytes, placement, waiting) + &addition;
-        Group { carries, pattern, ask, size_bytes, placement, waiting, pace, name, title }
+        Group { carries, pattern, request, size_bytes, placement, waiting, arrival, name, title }
     }
 }
 
 /// What a pattern adds to the name of a group, and what its title calls the messages.
 fn describe_pattern(case: &Case) -> (String, String) {
-    match (case.pattern, &case.ask) {
+    match (case.pattern, &case.request) {
         (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
-        (Pattern::Request, Some(Ask { size_bytes, by })) => {
-            let ask = format_bytes(*size_bytes);
+        (Pattern::Request, Some(Request { size_bytes, by })) => {
+            let request = format_bytes(*size_bytes);
             let (prefix, carrier) =
                 by.as_ref().map_or_else(Default::default, |by| (format!("-by-{by}"), format!(" by {by}")));
-            (format!("request-{ask}{prefix}/"), format!("answers to {ask} requests{carrier}"))
+            (format!("request-{request}{prefix}/"), format!("answers to {request} requests{carrier}"))
         }
         _ => (String::new(), "messages".to_owned()),
     }
 }
 
 /// What a pace adds to the name and to the title of a group.
-fn describe_pace(pace: Pace) -> (String, String) {
-    match pace {
-        Pace::Closed => (String::new(), String::new()),
-        Pace::Every(ns) => {
+fn describe_pace(arrival: Arrival) -> (String, String) {
+    match arrival {
+        Arrival::ClosedLoop => (String::new(), String::new()),
+        Arrival::Interval(ns) => {
             (format!("/every-{}", exact(ns)), format!(", one message every {}", format_ns(ns as f64)))
         }
-        Pace::Gap(ns) => {
+        Arrival::ThinkTime(ns) => {
             (format!("/gap-{}", exact(ns)), format!(", after a gap of {}", format_ns(ns as f64)))
         }
     }
@@ -290,12 +290,17 @@ mod tests {
 
     #[test]
     fn each_pace_is_ranked_by_itself() {
-        let paced = |pace| {
+        let paced = |arrival| {
             let mut row = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
-            row.case.pace = pace;
+            row.case.arrival = arrival;
             row
         };
-        let paces = [Pace::Gap(1_000_000), Pace::Every(100_000), Pace::Closed, Pace::Every(1_500)];
+        let paces = [
+            Arrival::ThinkTime(1_000_000),
+            Arrival::Interval(100_000),
+            Arrival::ClosedLoop,
+            Arrival::Interval(1_500),
+        ];
         let mut rows: Vec<Row> = paces.map(paced).into();
         let groups = rank(&mut rows, &Harness::default());
         let names: Vec<_> =

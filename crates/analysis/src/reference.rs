@@ -88,7 +88,7 @@ impl ReferenceFigure {
 fn reference<'a>(run: &Run, rows: &[Row], row: &'a Row, waiting: Waiting) -> Option<Reference<'a>> {
     let case = &row.case;
     let carries_nothing = row.family == Some(Family::Notification);
-    let sleeps = case.wait.kind() == WaitKind::Sleeping && case.pace.is_closed();
+    let sleeps = case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop();
     let twin = Case { placement: Placement::OneProcess, ..case.clone() };
     let has_twin = rows.iter().any(|other| other.case == twin);
     let switches = row.exchange.switches;

@@ -1,14 +1,14 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Distribution, Exchange, HistogramError, Law, Shape,
+    Distribution, DistributionShape, ExchangeFigures, HistogramError, Law,
     checks::{check_trial, is_above_the_clock},
     count::{CountRow, total},
     exchange::tidy,
     law::Breach,
     statistics::are_apart,
 };
-use furlong_model::{Case, CountMethod, Family, Measurement, Pace, RunHeader};
+use furlong_model::{Arrival, Case, CountMethod, Family, Measurement, RunHeader};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -34,10 +34,10 @@ pub struct Row {
     pub failed_trials: usize,
     /// What one exchange takes: a round trip, or one message one way.
     #[serde(flatten)]
-    pub exchange: Exchange,
+    pub exchange: ExchangeFigures,
     /// Whether its trials, and the round trips in them, are of one kind.
     #[serde(default)]
-    pub shape: Shape,
+    pub shape: DistributionShape,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
     #[serde(default)]
     pub late_sends_share: Option<f64>,
@@ -72,7 +72,7 @@ impl Row {
         let times = decode_and_check(case, trials)?;
         let trials: Vec<_> = trials.iter().map(|(_, trial)| *trial).collect();
         let no_trial = || Breach::new(Law::CompleteRecord, "there is no measured trial");
-        let exchange = Exchange::of(case, &trials, &times).ok_or_else(no_trial)?;
+        let exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         is_above_the_clock(exchange.ns.p50, exchange.per_sample, &header.harness)?;
         Ok(Row {
             case: case.clone(),
@@ -83,7 +83,7 @@ impl Row {
             tied_with: Vec::new(),
             trials: trials.len(),
             failed_trials: 0,
-            shape: Shape::of(&times, exchange.per_sample, header),
+            shape: DistributionShape::of(&times, exchange.per_sample, header),
             exchange,
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,
@@ -97,7 +97,10 @@ impl Row {
     /// With what its counted pass found.
     pub(crate) fn counted(self, count: CountRow) -> Self {
         Row {
-            exchange: Exchange { system_calls: count.figures.system_calls_per_round_trip, ..self.exchange },
+            exchange: ExchangeFigures {
+                system_calls: count.figures.system_calls_per_round_trip,
+                ..self.exchange
+            },
             count_method: Some(count.counting.method),
             ..self
         }
@@ -140,7 +143,7 @@ fn decode_and_check(case: &Case, trials: &[(u32, &Measurement)]) -> Result<Vec<D
 fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     let sends: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
     let late: f64 = trials.iter().map(|trial| trial.late_sends as f64).sum();
-    (matches!(case.pace, Pace::Every(_)) && sends > 0.0).then(|| tidy(late / sends))
+    (matches!(case.arrival, Arrival::Interval(_)) && sends > 0.0).then(|| tidy(late / sends))
 }
 
 fn smallest_effective(trials: &[&Measurement]) -> BTreeMap<String, u64> {

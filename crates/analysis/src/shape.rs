@@ -1,7 +1,7 @@
 //! Whether the trials of a row are of one kind: they may drift, or fall into two groups, or each of them may hold
 //! two kinds of round trips. A median and its interval say nothing of that.
 
-use crate::{Distribution, exchange::tidy, humps::two_humps, statistics::median};
+use crate::{Distribution, exchange::tidy, modes::two_modes, statistics::median};
 use furlong_model::RunHeader;
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +25,9 @@ const GAP: f64 = 4.0;
 const ENOUGH_TRIALS: f64 = 15.0;
 /// Gaps of so many steps of the clock are roundings.
 const STEPS: f64 = 2.0;
-/// How many times apart two humps must be for a median between them to be of neither.
+/// How many times apart two modes must be for a median between them to be of neither.
 const FAR_APART: f64 = 1.5;
-/// The least part of all samples in the smaller hump that leaves the median near the valley: a few more round trips
+/// The least part of all samples in the smaller mode that leaves the median near the valley: a few more round trips
 /// of that kind would move it to the other.
 const NEAR_THE_VALLEY: f64 = 0.3;
 /// Histograms hold whole nanoseconds.
@@ -36,7 +36,7 @@ const ROUNDING_NS: f64 = 1.0;
 /// What a median and its interval do not tell of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Shape {
+pub struct DistributionShape {
     /// Whether trials that follow each other are more alike than chance would make them, by a permutation test
     /// that is wrong once in a hundred rows. The interval takes trials for independent and is then too narrow.
     pub trials_drift: bool,
@@ -45,37 +45,37 @@ pub struct Shape {
     pub trials_autocorrelation: Option<f64>,
     /// The medians of the two groups that trials fall into, in nanoseconds; `None` without groups.
     pub trials_bimodal: Option<[f64; 2]>,
-    /// Where the two humps of the round trips within trials are, in nanoseconds; `None` without humps, or where
+    /// Where the two modes of the round trips within trials are, in nanoseconds; `None` without modes, or where
     /// samples are means of several round trips.
     pub samples_bimodal: Option<[f64; 2]>,
-    /// The part of all samples in the smaller of those humps, up to 0.5; `None` without humps.
+    /// The part of all samples in the smaller of those modes, up to 0.5; `None` without modes.
     pub samples_smaller_share: Option<f64>,
 }
 
-impl Shape {
+impl DistributionShape {
     /// The shape of `trials` in the order in which they ran, with so many round trips to a sample.
     pub(crate) fn of(trials: &[Distribution], round_trips_per_sample: u32, header: &RunHeader) -> Self {
         let medians: Vec<f64> = trials.iter().map(Distribution::median_ns).collect();
         let step_ns = header.harness.clock_step_ns / f64::from(round_trips_per_sample.max(1));
         let step_ns = step_ns.max(ROUNDING_NS);
-        let humps = (round_trips_per_sample <= 1).then(|| two_humps(trials, step_ns)).flatten();
+        let modes = (round_trips_per_sample <= 1).then(|| two_modes(trials, step_ns)).flatten();
         let neighbours = Neighbours::of(&medians);
-        Shape {
+        DistributionShape {
             trials_drift: neighbours.as_ref().is_some_and(|neighbours| neighbours.drift(header.seed)),
             trials_autocorrelation: neighbours.map(|neighbours| tidy(neighbours.correlation)),
             trials_bimodal: two_groups(&medians, step_ns).map(|groups| groups.map(tidy)),
-            samples_bimodal: humps.map(|humps| humps.at_ns.map(tidy)),
-            samples_smaller_share: humps.map(|humps| tidy(humps.smaller_share)),
+            samples_bimodal: modes.map(|modes| modes.at_ns.map(tidy)),
+            samples_smaller_share: modes.map(|modes| tidy(modes.smaller_share)),
         }
     }
 
-    /// Whether the median or its interval is doubtful: trials drift or fall into groups, or humps part the median.
+    /// Whether the median or its interval is doubtful: trials drift or fall into groups, or modes part the median.
     pub fn is_doubtful(&self) -> bool {
-        self.trials_drift || self.trials_bimodal.is_some() || self.parting_humps().is_some()
+        self.trials_drift || self.trials_bimodal.is_some() || self.parting_modes().is_some()
     }
 
-    /// The humps within trials, where they are so far apart and so equal that the median may be of either.
-    pub fn parting_humps(&self) -> Option<[f64; 2]> {
+    /// The modes within trials, where they are so far apart and so equal that the median may be of either.
+    pub fn parting_modes(&self) -> Option<[f64; 2]> {
         let is_between = self.samples_smaller_share.is_some_and(|share| share >= NEAR_THE_VALLEY);
         self.samples_bimodal.filter(|[low, high]| is_between && *high >= low * FAR_APART)
     }
@@ -264,24 +264,27 @@ mod tests {
         let times = Source::Bimodal(0.5, 1.4, 0.03).draw(5000, &mut random);
         let times = times.into_iter().map(|time| (time * 50_000.0) as u64);
         let trial = Distribution::decode(&encode(times)).unwrap();
-        let shape = |per_sample| Shape::of(std::slice::from_ref(&trial), per_sample, &header());
+        let shape = |per_sample| DistributionShape::of(std::slice::from_ref(&trial), per_sample, &header());
         assert!(shape(1).samples_bimodal.is_some() && shape(1).samples_smaller_share.is_some());
         assert!(shape(2).samples_bimodal.is_none() && shape(2).samples_smaller_share.is_none());
     }
 
     #[test]
-    fn only_humps_that_part_the_median_make_it_doubtful() {
-        let humps = |high: f64, share: f64| Shape {
+    fn only_modes_that_part_the_median_make_it_doubtful() {
+        let modes = |high: f64, share: f64| DistributionShape {
             samples_bimodal: Some([1000.0, high]),
             samples_smaller_share: Some(share),
-            ..Shape::default()
+            ..DistributionShape::default()
         };
-        assert_eq!(humps(1500.0, 0.3).parting_humps(), Some([1000.0, 1500.0]));
-        assert!(humps(1500.0, 0.3).is_doubtful());
-        for shape in [humps(1400.0, 0.5), humps(9000.0, 0.2), Shape::default()] {
+        assert_eq!(modes(1500.0, 0.3).parting_modes(), Some([1000.0, 1500.0]));
+        assert!(modes(1500.0, 0.3).is_doubtful());
+        for shape in [modes(1400.0, 0.5), modes(9000.0, 0.2), DistributionShape::default()] {
             assert!(!shape.is_doubtful(), "{shape:?}");
         }
-        assert!(Shape { trials_drift: true, ..Shape::default() }.is_doubtful());
-        assert!(Shape { trials_bimodal: Some([1.0, 1.1]), ..Shape::default() }.is_doubtful());
+        assert!(DistributionShape { trials_drift: true, ..DistributionShape::default() }.is_doubtful());
+        assert!(
+            DistributionShape { trials_bimodal: Some([1.0, 1.1]), ..DistributionShape::default() }
+                .is_doubtful()
+        );
     }
 }

@@ -42,7 +42,7 @@ fn median_in_place(values: &mut [f64]) -> f64 {
 ///
 /// The last is from 100,000 draws each of normal, exponential, lognormal, uniform, Cauchy and overlapping bimodal
 /// values. Where the median lies in a gap between two modes of the same weight, no interval of so few values can
-/// do it, and this one covers 87 to 97 %: see [`Shape`](crate::Shape).
+/// do it, and this one covers 87 to 97 %: see [`DistributionShape`](crate::DistributionShape).
 ///
 /// It speaks of chance between the trials of one run; what stays the same during a run (which host, which core) it
 /// cannot see.

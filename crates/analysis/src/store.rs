@@ -3,6 +3,7 @@
 //! A crash can cut the last line, so a last line without its newline may be torn. Everything else that
 //! cannot be read is an error with its place, since a file with holes would print wrong figures.
 
+use crate::renamed_keys::renamed;
 use crate::run::{Builder, Problem, Run};
 use furlong_model::{Record, RunHeader, SCHEMA};
 use serde::Deserialize;
@@ -86,7 +87,7 @@ impl Run {
             if !read_line(&mut reader, &mut text, byte).map_err(at_line)? {
                 return Err(at_line(Problem::NoHeader));
             }
-            match parse(&text).map_err(at_line)? {
+            match parse(&text, SCHEMA).map_err(at_line)? {
                 Some(Record::Run(header)) if header.schema > SCHEMA => {
                     return Err(at_line(Problem::NewerSchema(header.schema.into())));
                 }
@@ -103,13 +104,19 @@ impl Run {
         let mut torn = false;
         let (mut line, mut byte) = (1, 0);
         let mut text = Vec::new();
+        let mut schema = SCHEMA;
         loop {
             let at_line = |problem| ReadError::Line { line, byte, problem };
             if !read_line(&mut reader, &mut text, byte).map_err(at_line)? {
                 return builder.finish(torn).map_err(at_line);
             }
-            match parse(&text) {
-                Ok(Some(record)) => builder.add(record).map_err(at_line)?,
+            match parse(&text, schema) {
+                Ok(Some(record)) => {
+                    if let Record::Run(header) = &record {
+                        schema = header.schema;
+                    }
+                    builder.add(record).map_err(at_line)?;
+                }
                 Ok(None) => {}
                 Err(Problem::NoRecord(_)) if !text.ends_with(b"\n") => torn = true,
                 Err(problem) => return Err(at_line(problem)),
@@ -131,8 +138,9 @@ fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>, byte: u64) -> Result
     }
 }
 
-/// The record in one line; `None` for an empty line or a kind of record that a later version added.
-fn parse(text: &[u8]) -> Result<Option<Record>, Problem> {
+/// The record in one line of a run with this schema; `None` for an empty line or a kind of record that a later version
+/// added.
+fn parse(text: &[u8], schema: u32) -> Result<Option<Record>, Problem> {
     if text.trim_ascii().is_empty() {
         return Ok(None);
     }
@@ -143,7 +151,12 @@ fn parse(text: &[u8]) -> Result<Option<Record>, Problem> {
             Err(Problem::NewerSchema(schema))
         }
         _ if KINDS.contains(&envelope.record.as_ref()) => {
-            serde_json::from_slice(text).map(Some).map_err(Problem::NoRecord)
+            let record = if schema < SCHEMA {
+                serde_json::from_slice(text).map(renamed).and_then(serde_json::from_value)
+            } else {
+                serde_json::from_slice(text)
+            };
+            record.map(Some).map_err(Problem::NoRecord)
         }
         _ => Ok(None),
     }
@@ -240,8 +253,8 @@ mod tests {
 
     #[test]
     fn a_newer_schema_is_refused_even_if_its_header_cannot_be_understood() {
-        let complaint = complaint("{\"record\":\"run\",\"schema\":2}\n");
-        assert!(complaint.contains("schema 2") && complaint.contains("newer furlong"), "{complaint}");
+        let complaint = complaint("{\"record\":\"run\",\"schema\":99}\n");
+        assert!(complaint.contains("schema 99") && complaint.contains("newer furlong"), "{complaint}");
     }
 
     #[test]
@@ -275,7 +288,7 @@ mod tests {
         assert_eq!(header(lines()[0].clone() + "garbage\n"), Ok(fixture::header()));
         assert!(header(lines()[1].clone()).unwrap_err().contains("there is none"));
         assert!(header("\n".into()).unwrap_err().contains("there is none"));
-        assert!(header("{\"record\":\"run\",\"schema\":2}\n".into()).unwrap_err().contains("newer furlong"));
+        assert!(header("{\"record\":\"run\",\"schema\":99}\n".into()).unwrap_err().contains("newer furlong"));
         std::fs::remove_file(&file).unwrap();
     }
 

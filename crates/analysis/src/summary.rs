@@ -2,7 +2,7 @@
 
 use crate::{
     CountRow, Counting, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
-    checks::is_above_the_cache_line, count::count_of, declared::calls_as_declared, law::Breach, lessons,
+    checks::is_above_the_cache_line, count::count_of, declared::calls_as_declared, findings, law::Breach,
     noise::core_to_core_times, ranking,
 };
 use furlong_model::{Case, Family, Measurement, Trial};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
-pub const SUMMARY_SCHEMA: u32 = 1;
+pub const SUMMARY_SCHEMA: u32 = 2;
 
 /// Everything that a report shows of one run. As JSON it is what `--format json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Summary {
     /// Cases without a speed, or with lost trials, the worst first.
     pub skipped: Vec<Skipped>,
     /// What the figures say, a sentence each.
-    pub lessons: Vec<String>,
+    pub findings: Vec<String>,
 }
 
 impl Summary {
@@ -65,7 +65,7 @@ pub fn summarise(run: &Run) -> Summary {
     skipped.sort_by_key(|entry: &Skipped| (!entry.is_corruption(), entry.status));
     let groups = ranking::rank(&mut rows, &run.header.harness);
     let noise = Verdict::of(run, &rows);
-    let lessons = lessons::draw(&noise, &groups, &rows);
+    let findings = findings::draw(&noise, &groups, &rows);
     Summary {
         schema: SUMMARY_SCHEMA,
         run: RunFacts::of(run, noise),
@@ -73,7 +73,7 @@ pub fn summarise(run: &Run) -> Summary {
         rows,
         counting: Counting::all(&run.counts),
         skipped,
-        lessons,
+        findings,
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Tail {
 
 /// Whether a row's samples are single round trips or messages: a tail of means is none.
 fn is_single(row: &Row) -> bool {
-    let streamed = row.exchange.unit == Unit::Message && row.case.pace.is_closed();
+    let streamed = row.exchange.unit == Unit::Message && row.case.arrival.is_closed_loop();
     row.exchange.per_sample == 1 && !streamed
 }
 
@@ -59,7 +59,7 @@ fn points(trials: &[Distribution]) -> Option<Vec<(f64, f64)>> {
 mod tests {
     use super::*;
     use crate::fixture::{self, encode};
-    use furlong_model::{Pace, Pattern};
+    use furlong_model::{Arrival, Pattern};
 
     fn trial(values: impl IntoIterator<Item = u64>) -> Distribution {
         Distribution::decode(&encode(values)).unwrap()
@@ -105,7 +105,7 @@ mod tests {
         streamed.case.pattern = Pattern::OneWay;
         streamed.exchange.unit = Unit::Message;
         assert!(!is_single(&batched) && !is_single(&streamed));
-        streamed.case.pace = Pace::Every(1000);
+        streamed.case.arrival = Arrival::Interval(1000);
         assert!(is_single(&streamed), "at fixed times each message is timed");
     }
 

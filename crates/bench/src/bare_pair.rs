@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 
 /// How the two wait for the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum TransferMethod {
     Spinning,
     Sleeping,
 }
@@ -51,7 +51,7 @@ pub(crate) fn spinning(
         .iter()
         .flat_map(|&size| vec![Block { size, trips: trips_in_a_batch(size) }; batches + 1])
         .collect();
-    run(processors, Manner::Spinning, &script, sizes.len(), |times, figures| {
+    run(processors, TransferMethod::Spinning, &script, sizes.len(), |times, figures| {
         for (index, times) in times.chunks_exact_mut(batches + 1).enumerate() {
             figures.leave(index, median(&mut times[1..]) / 2.0);
         }
@@ -71,7 +71,7 @@ pub(crate) fn sleeping(
     const SMALL: Block = Block { size: 8, trips: 1 };
     let script: Vec<Block> =
         sizes.iter().flat_map(|&size| [SMALL, Block { size, trips: 1 }].repeat(pairs)).collect();
-    run(processors, Manner::Sleeping, &script, sizes.len(), |times, figures| {
+    run(processors, TransferMethod::Sleeping, &script, sizes.len(), |times, figures| {
         for (index, times) in times.chunks_exact(2 * pairs).enumerate() {
             let every_other = |first: usize| times.iter().copied().skip(first).step_by(2).collect::<Vec<_>>();
             let [mut small, mut large] = [every_other(0), every_other(1)];
@@ -101,7 +101,7 @@ fn median(values: &mut [f64]) -> f64 {
 /// beforehand how long each message is: a length that came with it would be waited for.
 fn run(
     [first, second]: [usize; 2],
-    manner: Manner,
+    manner: TransferMethod,
     script: &[Block],
     count: usize,
     conclude: impl FnOnce(&mut [f64], &Figures),
@@ -133,7 +133,7 @@ fn run(
 
 /// One side of the pair.
 struct End {
-    manner: Manner,
+    manner: TransferMethod,
     /// The line that both share: what each side has handed over, and the first bytes of its message.
     own: HalfLine,
     other: HalfLine,
@@ -148,7 +148,7 @@ struct End {
 }
 
 impl End {
-    fn new(region: &Arc<Region>, side: usize, largest: usize, manner: Manner) -> io::Result<End> {
+    fn new(region: &Arc<Region>, side: usize, largest: usize, manner: TransferMethod) -> io::Result<End> {
         let room = largest.next_multiple_of(page_bytes());
         let half = |side: usize| HalfLine::new(region, side * 32);
         let rest = |side: usize| Stretch::new(region, page_bytes() + side * room, largest);
@@ -199,7 +199,7 @@ impl End {
         }
         self.sent += 1;
         self.own.published.store(self.sent, Ordering::Release);
-        if self.manner == Manner::Sleeping {
+        if self.manner == TransferMethod::Sleeping {
             // Whoever is not woken gives up, or is killed in the end.
             let _ = futex::wake(&self.own.published);
         }
@@ -211,8 +211,8 @@ impl End {
         let mut looks = 0_u32;
         while self.other.published.load(Ordering::Acquire) == self.received {
             match self.manner {
-                Manner::Spinning => cpu::pause(),
-                Manner::Sleeping => futex::wait(&self.other.published, self.received).ok()?,
+                TransferMethod::Spinning => cpu::pause(),
+                TransferMethod::Sleeping => futex::wait(&self.other.published, self.received).ok()?,
             }
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(4096) && clock::now_ns() > self.deadline_ns {

@@ -64,7 +64,7 @@ impl<E: Endpoint> Channel for BothEnds<E> {
         carry((&mut self.responder, &mut self.held), (&mut self.initiator, message))
     }
 
-    fn lent(&self, size_bytes: usize) -> usize {
-        self.initiator.lent(size_bytes)
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.initiator.unread_buffers(size_bytes)
     }
 }

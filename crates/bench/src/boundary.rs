@@ -47,13 +47,13 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
     let path = session.folder().join("responder.socket");
     let _listener = UnixListener::bind(&path)?;
     remote_memory::allow_peers();
-    let made = Made {
+    let offered = Offered {
         segment: sysv_segment::create(1)?,
         service: TcpListener::bind(("127.0.0.1", 0))?,
         process: std::process::id() as i32,
         word: 1,
     };
-    let mut child = fork(&[], stderr().as_fd(), Bond::DiesWithParent, || beyond(between, &made, &path))?;
+    let mut child = fork(&[], stderr().as_fd(), Bond::DiesWithParent, || beyond(between, &offered, &path))?;
     match child.wait_at_most(PATIENCE_MS) {
         Some(Exit::Code(missed)) if missed & !15 == 0 => {
             Ok(WAYS.map(|(reach, bit)| tried(reach, missed & bit == 0)).into())
@@ -80,7 +80,7 @@ fn tried(reach: Reach, reached: bool) -> Tried {
 }
 
 /// What there is to be reached.
-struct Made {
+struct Offered {
     segment: sysv_segment::Segment,
     service: TcpListener,
     process: i32,
@@ -91,27 +91,28 @@ struct Made {
 const CANNOT_LEAVE: i32 = 64;
 
 /// Goes beyond the boundary, and answers with a bit for each thing that was not reached.
-fn beyond(between: Between, made: &Made, path: &Path) -> i32 {
+fn beyond(between: Between, offered: &Offered, path: &Path) -> i32 {
     if leave(between).is_err() {
         return CANNOT_LEAVE;
     }
     if !between.pid {
-        return misses(made, path);
+        return misses(offered, path);
     }
     // Only children are in the new PID namespace; there they cannot see who started them.
-    let inside = fork(&[], stderr().as_fd(), Bond::Outlives, || misses(made, path));
+    let inside = fork(&[], stderr().as_fd(), Bond::Outlives, || misses(offered, path));
     match inside.map(|mut child| child.wait_at_most(PATIENCE_MS)) {
         Ok(Some(Exit::Code(missed))) => missed,
         _ => CANNOT_LEAVE,
     }
 }
 
-fn misses(made: &Made, path: &Path) -> i32 {
+fn misses(offered: &Offered, path: &Path) -> i32 {
     let reached = [
         UnixStream::connect(path).is_ok(),
-        sysv_segment::attach(made.segment.number, 1).is_ok(),
-        remote_memory::read(made.process, std::ptr::from_ref(&made.word) as u64, &mut [0]).is_ok(),
-        made.service
+        sysv_segment::attach(offered.segment.number, 1).is_ok(),
+        remote_memory::read(offered.process, std::ptr::from_ref(&offered.word) as u64, &mut [0]).is_ok(),
+        offered
+            .service
             .local_addr()
             .and_then(|address| TcpStream::connect_timeout(&address, Duration::from_secs(1)))
             .is_ok(),

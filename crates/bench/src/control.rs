@@ -1,10 +1,10 @@
 //! What the supervisor and a role say to each other: one line of JSON a message, over a socket of their own.
 //!
-//! Nothing is said while messages are measured. What both need to know then is on the [`Board`].
+//! Nothing is said while messages are measured. What both need to know then is on the [`ControlPage`].
 
-pub use crate::board::Board;
-use furlong_mechanism::Spec;
-use furlong_model::{Fault, Pace, Pattern, Phase, Role, RoleTally, Wait};
+pub use crate::control_page::ControlPage;
+use furlong_mechanism::LinkSpecification;
+use furlong_model::{Arrival, Fault, Pattern, Phase, Role, RoleTally, Wait};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 
 /// All that a role needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Order {
+pub struct RoleConfiguration {
     /// The mechanism's name.
     pub mechanism: String,
     /// How both roles wait.
@@ -26,17 +26,17 @@ pub struct Order {
     /// How messages go back and forth.
     pub pattern: Pattern,
     /// What the link is.
-    pub spec: Spec,
+    pub specification: LinkSpecification,
     /// The ends that this process holds: its own, or both where it is the only one.
     pub ends: Vec<End>,
     /// What carries the requests, where that is another mechanism.
-    pub ask: Option<AskOrder>,
+    pub request: Option<RequestConfiguration>,
     /// The number of the board's descriptor.
-    pub board: RawFd,
+    pub control_page: RawFd,
     /// Time for the measured leg, in nanoseconds.
     pub budget_ns: u64,
     /// When the initiator sends the next message of the measured leg.
-    pub pace: Pace,
+    pub arrival: Arrival,
     /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.
@@ -47,23 +47,23 @@ pub struct Order {
     pub key: u64,
 }
 
-impl Order {
+impl RoleConfiguration {
     /// Bytes in the messages that each role sends, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
-        let [own, answered] = self.spec.sizes_bytes;
-        [self.ask.as_ref().map_or(own, |ask| ask.spec.sizes_bytes[0]), answered]
+        let [own, answered] = self.specification.sizes_bytes;
+        [self.request.as_ref().map_or(own, |request| request.specification.sizes_bytes[0]), answered]
     }
 }
 
 /// All that a role needs to know of the mechanism that carries requests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AskOrder {
+pub struct RequestConfiguration {
     /// Its name.
     pub mechanism: String,
     /// How both roles wait for a request.
     pub wait: Wait,
     /// What its link is.
-    pub spec: Spec,
+    pub specification: LinkSpecification,
     /// This role's end.
     pub end: End,
 }
@@ -101,7 +101,7 @@ pub enum Report<D> {
 
 /// What a role of an exchange of messages tells when it is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Exchanged {
+pub struct RoleResult {
     /// What it used and counted.
     pub tally: RoleTally,
     /// Messages of which it checked every byte.
@@ -139,14 +139,14 @@ impl Control {
     }
 
     /// Says something.
-    pub fn say(&mut self, message: &impl Serialize) -> io::Result<()> {
+    pub fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.stream.get_mut().write_all(&line)
     }
 
     /// Hears the next thing, waiting for it; `None` once the other end is gone.
-    pub fn hear<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+    pub fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
             // Whoever dies with something unheard resets the socket.
@@ -197,15 +197,15 @@ mod tests {
         let (mut ours, mut theirs) = Control::pair().unwrap();
         theirs.write_all(b"\"verify\"\n\"time").unwrap();
         drop(theirs);
-        assert_eq!(ours.hear().unwrap(), Some(Phase::Verify));
-        assert_eq!(ours.hear::<Phase>().unwrap(), None);
+        assert_eq!(ours.receive().unwrap(), Some(Phase::Verify));
+        assert_eq!(ours.receive::<Phase>().unwrap(), None);
     }
 
     #[test]
     fn whoever_dies_with_a_word_unheard_is_gone() {
         let (mut ours, theirs) = Control::pair().unwrap();
-        ours.say(&Phase::Timed).unwrap();
+        ours.send(&Phase::Timed).unwrap();
         drop(theirs);
-        assert_eq!(ours.hear::<Phase>().unwrap(), None);
+        assert_eq!(ours.receive::<Phase>().unwrap(), None);
     }
 }

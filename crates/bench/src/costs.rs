@@ -5,7 +5,7 @@
 
 use crate::bare_pair;
 use crate::pinned::{self, Body, Figures};
-use furlong_mechanism::{Link, Spec};
+use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{Cost, CostFigure, CostReading};
 use furlong_os::memory::{Pages, Region, page_bytes};
 use furlong_os::{clock, futex, identity, posix_semaphore, sysv_semaphore};
@@ -33,8 +33,13 @@ const ASLEEP_PAIRS: usize = 80;
 
 /// One look, `at_ns` after the run began: on the first of the processors, and between both where there are two.
 /// What cannot be had is left out. `spec` has names that are free between trials.
-pub(crate) fn look(at_ns: u64, processor: usize, pair: Option<[usize; 2]>, spec: &Spec) -> CostReading {
-    let mut figures = on_one(processor, spec).unwrap_or_default();
+pub(crate) fn look(
+    at_ns: u64,
+    processor: usize,
+    pair: Option<[usize; 2]>,
+    specification: &LinkSpecification,
+) -> CostReading {
+    let mut figures = on_one(processor, specification).unwrap_or_default();
     if let Some(pair) = pair {
         figures.extend(across(
             Cost::CopyAcross,
@@ -66,10 +71,10 @@ const SINGLE: [Cost; 7] = [
     Cost::PageFault,
 ];
 
-fn on_one(processor: usize, spec: &Spec) -> io::Result<Vec<CostFigure>> {
+fn on_one(processor: usize, specification: &LinkSpecification) -> io::Result<Vec<CostFigure>> {
     // The link removes the semaphores, whatever becomes of the process that uses them.
     let mut link = Link::new();
-    let semaphores = sysv_semaphore::create(spec.key, 1).ok();
+    let semaphores = sysv_semaphore::create(specification.key, 1).ok();
     if let Some(set) = semaphores {
         link.owns_semaphores(set);
     }

@@ -5,7 +5,7 @@
 //! what a dead run has left. The file's first line has the names; each further one something that outlives processes
 //! ([`lasting`](crate::lasting)), written as it is made.
 
-use crate::lasting::{self, Entry};
+use crate::persistent::{self, Entry};
 use furlong_os::{Context, identity, namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -123,8 +123,8 @@ fn remove_lasting(folder: &Path, names: &Names) -> io::Result<()> {
         return Ok(());
     }
     // The last made is removed first; one that cannot be does not keep the others.
-    let left = lasting::left(text_of(journal).lines().skip(1));
-    left.iter().rev().map(lasting::Lasting::remove).fold(Ok(()), io::Result::and)
+    let left = persistent::left(text_of(journal).lines().skip(1));
+    left.iter().rev().map(persistent::PersistentResource::remove).fold(Ok(()), io::Result::and)
 }
 
 /// Whether nothing was made in the folder for a minute.

@@ -5,18 +5,18 @@
 #![forbid(unsafe_code)]
 
 pub mod bare_pair;
-mod board;
 mod both_ends;
 pub mod boundary;
 pub mod control;
+mod control_page;
 mod costs;
 pub mod count;
-mod exchange;
 pub mod handover;
-mod lasting;
 pub mod leftovers;
+mod message_loop;
 pub mod noise;
 mod one_way;
+mod persistent;
 mod pinned;
 pub mod placement;
 pub mod plan;
@@ -34,5 +34,5 @@ mod waiting;
 mod watch;
 
 pub use process_start::{ALIVE_VERB, main as alive_main};
-pub use registry::{Driver, registry};
+pub use registry::{MechanismEntry, registry};
 pub use role::{ROLE_VERB, main as role_main};

@@ -4,14 +4,14 @@
 //! the start on the board, and the responder reads the clock. So a sender that runs ahead into a buffer gains nothing.
 //! At fixed times, each message is timed from when it was due to when the responder has it: both read the same clock.
 
-use crate::exchange::{Exchange, Leg, used};
-use crate::role::Trouble;
+use crate::message_loop::{Leg, MessageLoop, used};
+use crate::role::RoleError;
 use crate::round_trip::is_late;
 use crate::waiting::Channel;
 use furlong_model::Role;
 use furlong_os::{clock, cpu};
 
-impl<C: Channel> Exchange<'_, C> {
+impl<C: Channel> MessageLoop<'_, C> {
     /// Sends messages for at least `budget_ns`, and reads the clock after each `batch`. `record` is given the time of
     /// each batch, and may end it early by answering `false`.
     #[inline(never)]
@@ -20,11 +20,11 @@ impl<C: Channel> Exchange<'_, C> {
         budget_ns: u64,
         batch: u32,
         mut record: impl FnMut(u64) -> bool,
-    ) -> Result<Leg, Trouble> {
+    ) -> Result<Leg, RoleError> {
         self.line_up()?;
         let before = (self.done, used()?);
         let start = clock::now_ns();
-        self.board.announce_start(start);
+        self.control_page.announce_start(start);
         let (mut last, mut go_on) = (start, true);
         while go_on && last - start < budget_ns {
             for _ in 0..batch {
@@ -34,7 +34,7 @@ impl<C: Channel> Exchange<'_, C> {
             go_on = record(now - last);
             last = now;
         }
-        self.board.announce_last(self.done + 1);
+        self.control_page.announce_last(self.done + 1);
         self.send_next()?;
         Ok(Leg { round_trips: self.done - before.0, elapsed_ns: 0, usage: used()? - before.1, idle_ns: 0 })
     }
@@ -47,11 +47,11 @@ impl<C: Channel> Exchange<'_, C> {
         budget_ns: u64,
         interval_ns: u64,
         idle_until: impl Fn(u64) -> u64,
-    ) -> Result<Leg, Trouble> {
+    ) -> Result<Leg, RoleError> {
         self.line_up()?;
         let before = (self.done, used()?);
         let start = clock::now_ns();
-        self.board.announce_start(start);
+        self.control_page.announce_start(start);
         let (mut due, mut late, mut idle_ns) = (start, 0, 0);
         loop {
             due += interval_ns;
@@ -61,8 +61,8 @@ impl<C: Channel> Exchange<'_, C> {
             late += u64::from(is_late(sent, due));
             let ends = sent.max(due) - start >= budget_ns;
             if ends {
-                self.board.announce_late(late);
-                self.board.announce_last(self.done + 1);
+                self.control_page.announce_late(late);
+                self.control_page.announce_last(self.done + 1);
             }
             self.send()?;
             self.done += 1;
@@ -77,18 +77,18 @@ impl<C: Channel> Exchange<'_, C> {
     /// number of messages in it: fewer if the end comes before the first batch is full. What comes after the last full
     /// batch is not timed, since so few messages say nothing.
     #[inline(never)]
-    pub(crate) fn drain(&mut self, batch: u32, mut record: impl FnMut(u64, u32)) -> Result<Leg, Trouble> {
+    pub(crate) fn drain(&mut self, batch: u32, mut record: impl FnMut(u64, u32)) -> Result<Leg, RoleError> {
         self.take_next()?;
         let before = (self.done, used()?);
         let (mut start, mut last, mut in_batch) = (0, 0, 0);
         loop {
             self.take_next()?;
             if start == 0 {
-                start = self.board.start();
+                start = self.control_page.start();
                 last = start;
             }
             in_batch += 1;
-            let ended = self.board.is_last(self.done);
+            let ended = self.control_page.is_last(self.done);
             if in_batch == batch || (ended && last == start) {
                 let now = clock::now_ns();
                 record(now.saturating_sub(last), in_batch);
@@ -109,7 +109,7 @@ impl<C: Channel> Exchange<'_, C> {
         &mut self,
         interval_ns: u64,
         mut record: impl FnMut(u64),
-    ) -> Result<(Leg, u64), Trouble> {
+    ) -> Result<(Leg, u64), RoleError> {
         self.take_next()?;
         let before = (self.done, used()?);
         let mut due = 0;
@@ -117,24 +117,24 @@ impl<C: Channel> Exchange<'_, C> {
             let length = self.receive()?;
             let now = clock::now_ns();
             if due == 0 {
-                due = self.board.start();
+                due = self.control_page.start();
             }
             due += interval_ns;
             record(now.saturating_sub(due));
             self.check_next(length)?;
-            if self.board.is_last(self.done) {
+            if self.control_page.is_last(self.done) {
                 let usage = used()? - before.1;
-                let elapsed_ns = now.saturating_sub(self.board.start());
+                let elapsed_ns = now.saturating_sub(self.control_page.start());
                 let leg = Leg { round_trips: self.done - before.0, elapsed_ns, usage, idle_ns: 0 };
-                return Ok((leg, self.board.late()));
+                return Ok((leg, self.control_page.late()));
             }
         }
     }
 
     /// Sends a message that is not timed, and waits until it was taken, so that both roles begin together.
-    fn line_up(&mut self) -> Result<(), Trouble> {
+    fn line_up(&mut self) -> Result<(), RoleError> {
         self.send_next()?;
-        while self.board.progress(Role::Responder).received < self.done {
+        while self.control_page.progress(Role::Responder).received < self.done {
             cpu::yield_now();
         }
         Ok(())
@@ -142,7 +142,7 @@ impl<C: Channel> Exchange<'_, C> {
 
     /// Stamps and sends the next message.
     #[inline(always)]
-    fn send_next(&mut self) -> Result<(), Trouble> {
+    fn send_next(&mut self) -> Result<(), RoleError> {
         self.prepare_next();
         self.send()?;
         self.done += 1;
@@ -151,14 +151,14 @@ impl<C: Channel> Exchange<'_, C> {
 
     /// Receives and checks the next message.
     #[inline(always)]
-    fn take_next(&mut self) -> Result<(), Trouble> {
+    fn take_next(&mut self) -> Result<(), RoleError> {
         let length = self.receive()?;
         self.check_next(length)
     }
 
     /// Checks the next message, which has come with this length.
     #[inline(always)]
-    fn check_next(&mut self, length: usize) -> Result<(), Trouble> {
+    fn check_next(&mut self, length: usize) -> Result<(), RoleError> {
         self.done += 1;
         self.unchecked = Some(length);
         self.settle()?;

@@ -1,7 +1,7 @@
 //! What is to be measured, and in which order.
 
 use crate::placement;
-use crate::registry::{Driver, find};
+use crate::registry::{MechanismEntry, find};
 use furlong_model::{Amount, Case, Handover, Lifetime, Limits, Outcome, StartMethod, Unavailable, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,69 +31,70 @@ pub struct Plan {
     /// Whether each case and handover is counted too, after its trials.
     pub count: bool,
     /// How long nothing may happen in a trial before it is given up.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// Decides the order of trials.
     pub seed: u64,
 }
 
 /// A case that can be measured: its driver and its processors.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cast<'a> {
-    pub(crate) driver: &'a Driver,
-    pub(crate) asker: Option<&'a Driver>,
+pub(crate) struct ResolvedCase<'a> {
+    pub(crate) entry: &'a MechanismEntry,
+    pub(crate) request_carrier: Option<&'a MechanismEntry>,
     pub(crate) processors: [usize; 2],
 }
 
 /// Finds what cases need, and asks each driver once what this machine allows it: some find out by trying.
 #[derive(Debug)]
-pub(crate) struct Casting<'a> {
-    drivers: &'a [Driver],
+pub(crate) struct CaseResolver<'a> {
+    mechanisms: &'a [MechanismEntry],
     probed: BTreeMap<(&'static str, Wait), Result<Limits, Unavailable>>,
 }
 
-impl<'a> Casting<'a> {
+impl<'a> CaseResolver<'a> {
     /// Nothing is asked yet.
-    pub(crate) fn new(drivers: &'a [Driver]) -> Self {
-        Casting { drivers, probed: BTreeMap::new() }
+    pub(crate) fn new(mechanisms: &'a [MechanismEntry]) -> Self {
+        CaseResolver { mechanisms, probed: BTreeMap::new() }
     }
 
     /// Finds what a case needs.
     ///
     /// # Errors
     /// The outcome of a case that cannot be measured here.
-    pub(crate) fn cast(&mut self, case: &Case) -> Result<Cast<'a>, Outcome> {
-        let driver = find(self.drivers, &case.mechanism, case.wait).ok_or_else(|| {
+    pub(crate) fn resolve(&mut self, case: &Case) -> Result<ResolvedCase<'a>, Outcome> {
+        let entry = find(self.mechanisms, &case.mechanism, case.wait).ok_or_else(|| {
             let reason = format!("no row is called {}", case.row());
             Outcome::Refused(Unavailable::new(reason, "furlong list shows all there are"))
         })?;
-        let promises = driver.capabilities;
-        let probed = self.probed.entry((promises.name, promises.waits[0])).or_insert_with(driver.probe);
+        let capabilities = entry.capabilities;
+        let probed =
+            self.probed.entry((capabilities.name, capabilities.waits[0])).or_insert_with(entry.probe);
         let limits = probed.as_ref().map_err(|why| Outcome::Unavailable(why.clone()))?;
-        if let Some(refusal) = case.refusal(promises, limits) {
+        if let Some(refusal) = case.refusal(capabilities, limits) {
             return Err(Outcome::Refused(refusal));
         }
         let processors = placement::resolve(case.placement).map_err(Outcome::Refused)?;
-        let by = case.ask.as_ref().and_then(|ask| ask.by.as_deref());
-        let asker = by.map(|by| self.asker(by)).transpose()?;
-        Ok(Cast { driver, asker, processors })
+        let by = case.request.as_ref().and_then(|request| request.by.as_deref());
+        let request_carrier = by.map(|by| self.request_carrier(by)).transpose()?;
+        Ok(ResolvedCase { entry, request_carrier, processors })
     }
 
     /// Finds what carries requests beside another mechanism's answers.
-    fn asker(&mut self, by: &str) -> Result<&'a Driver, Outcome> {
+    fn request_carrier(&mut self, by: &str) -> Result<&'a MechanismEntry, Outcome> {
         let refused = |reason: String, remedy: &str| Outcome::Refused(Unavailable::new(reason, remedy));
-        let driver = self.drivers.iter().find(|driver| driver.capabilities.name == by).ok_or_else(|| {
+        let entry = self.mechanisms.iter().find(|entry| entry.capabilities.name == by).ok_or_else(|| {
             refused(format!("no mechanism is called {by}"), "furlong list shows all there are")
         })?;
         // Names of the same kind would meet: both links are of one run.
-        let promises = driver.capabilities;
-        if promises.notifies_only()
-            || promises.lifetime != Lifetime::Users
-            || promises.waits[0] != Wait::Block
+        let capabilities = entry.capabilities;
+        if capabilities.notifies_only()
+            || capabilities.lifetime != Lifetime::Users
+            || capabilities.waits[0] != Wait::Block
         {
             let reason = format!("requests cannot go by {by} while answers go by something else");
             return Err(refused(reason, "ask by a pipe or a socket"));
         }
-        Ok(driver)
+        Ok(entry)
     }
 }
 
@@ -137,7 +138,7 @@ mod tests {
             warm_up: None,
             costs: false,
             count: false,
-            patience: Duration::ZERO,
+            timeout: Duration::ZERO,
             seed,
         }
     }

@@ -2,14 +2,14 @@
 
 use crate::costs;
 use crate::count::Counting;
-use crate::handover::HandoverScene;
+use crate::handover::HandoverContext;
 use crate::noise;
 use crate::placement;
-use crate::plan::{Cast, Casting, Plan};
+use crate::plan::{CaseResolver, Plan, ResolvedCase};
 use crate::process_start;
-use crate::registry::{Driver, find};
+use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
-use crate::trial::{Interrupted, Scene, Settings};
+use crate::trial::{Interrupted, Settings, TrialContext};
 use furlong_model::{
     Case, End, Handover, HandoverOutcome, HandoverTrial, Harness, Outcome, Placement, Record, Trial,
     Unavailable,
@@ -49,7 +49,7 @@ pub type Listener<'a> = dyn FnMut(Event<'_>) + 'a;
 #[derive(Debug)]
 pub struct Run<'a> {
     /// The mechanisms there are.
-    pub drivers: &'a [Driver],
+    pub mechanisms: &'a [MechanismEntry],
     /// What to measure.
     pub plan: &'a Plan,
     /// What the harness itself costs here.
@@ -70,11 +70,11 @@ impl Run<'_> {
     }
 
     fn all_trials(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
-        let mut casting = Casting::new(self.drivers);
-        let mut casts: Vec<Option<Cast<'_>>> = Vec::new();
+        let mut resolver = CaseResolver::new(self.mechanisms);
+        let mut resolved: Vec<Option<ResolvedCase<'_>>> = Vec::new();
         for case in &self.plan.cases {
-            let found = casting.cast(case);
-            casts.push(found.as_ref().ok().copied());
+            let found = resolver.resolve(case);
+            resolved.push(found.as_ref().ok().copied());
             if let Err(outcome) = found {
                 tell(listener, self.trial_record(case, 0, outcome));
             }
@@ -82,12 +82,12 @@ impl Run<'_> {
         let pair = placement::resolve(Placement::OtherCore).ok();
         let charges = |listener: &mut Listener<'_>| {
             if let Ok([processor, _]) = placement::resolve(Placement::SameCore) {
-                let spec = self.session.spec([0, 0], true);
-                let reading = costs::look(clock::now_ns() - start_ns, processor, pair, &spec);
+                let specification = self.session.specification([0, 0], true);
+                let reading = costs::look(clock::now_ns() - start_ns, processor, pair, &specification);
                 tell(listener, Record::Costs(reading));
             }
         };
-        let able: Vec<usize> = (0..casts.len()).filter(|index| casts[*index].is_some()).collect();
+        let able: Vec<usize> = (0..resolved.len()).filter(|index| resolved[*index].is_some()).collect();
         let order = self.plan.order(&able);
         for (done, (number, index)) in order.iter().enumerate() {
             if done.is_multiple_of(TRIALS_PER_LOOK) {
@@ -96,16 +96,16 @@ impl Run<'_> {
             if self.plan.costs && done.is_multiple_of(self.plan.round(able.len())) {
                 charges(listener);
             }
-            let (case, Some(cast)) = (&self.plan.cases[*index], casts[*index]) else { continue };
+            let (case, Some(one)) = (&self.plan.cases[*index], resolved[*index]) else { continue };
             listener(Event::Begin { done, total: order.len(), what: case });
-            let outcome = self.scene(case, cast).run(&self.settings(case))?;
+            let outcome = self.context(case, one).run(&self.settings(case))?;
             if !matches!(outcome, Outcome::Measured(_)) {
-                casts[*index] = None;
+                resolved[*index] = None;
             }
             tell(listener, self.trial_record(case, *number, outcome));
         }
         if self.plan.count {
-            self.count_all(&casts, listener)?;
+            self.count_all(&resolved, listener)?;
         }
         self.all_handovers(start_ns, listener)?;
         self.all_starts(listener)?;
@@ -128,7 +128,7 @@ impl Run<'_> {
             }
             listener(Event::Begin { done, total: order.len(), what: handover });
             let outcome = match self.handover_scene(handover) {
-                Ok(scene) => scene.run()?,
+                Ok(context) => context.run()?,
                 Err(unavailable) => HandoverOutcome::Unavailable(unavailable),
             };
             able[*index] = matches!(outcome, HandoverOutcome::Measured(_));
@@ -140,11 +140,11 @@ impl Run<'_> {
         }
         let counting = Counting::find();
         for (done, (handover, able)) in handovers.iter().zip(able).enumerate() {
-            let Some(scene) = self.handover_scene(handover).ok().filter(|_| able) else { continue };
+            let Some(context) = self.handover_scene(handover).ok().filter(|_| able) else { continue };
             listener(Event::Begin { done, total: handovers.len(), what: handover });
             tell(
                 listener,
-                match scene.count(&counting)? {
+                match context.count(&counting)? {
                     Ok(count) => Record::HandoverCount(count),
                     Err(outcome) => {
                         let (handover, number) = (handover.clone(), self.plan.trials);
@@ -156,9 +156,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn handover_scene<'a>(&'a self, handover: &'a Handover) -> Result<HandoverScene<'a>, Unavailable> {
+    fn handover_scene<'a>(&'a self, handover: &'a Handover) -> Result<HandoverContext<'a>, Unavailable> {
         let processors = placement::resolve(handover.placement)?;
-        Ok(HandoverScene { handover, processors, session: self.session, patience: self.plan.patience })
+        Ok(HandoverContext { handover, processors, session: self.session, timeout: self.plan.timeout })
     }
 
     /// How long processes take to start.
@@ -166,7 +166,7 @@ impl Run<'_> {
         /// The first, and as many later ones as a median needs.
         const TIMES: u32 = 31;
         for (done, &method) in self.plan.starts.iter().enumerate() {
-            if let Some(signal) = self.session.wish() {
+            if let Some(signal) = self.session.shutdown_request() {
                 return Err(Interrupted { signal });
             }
             listener(Event::Begin { done, total: self.plan.starts.len(), what: &method });
@@ -176,27 +176,38 @@ impl Run<'_> {
     }
 
     /// The counted pass of every case that nothing went wrong with.
-    fn count_all(&self, casts: &[Option<Cast<'_>>], listener: &mut Listener<'_>) -> Result<(), Interrupted> {
+    fn count_all(
+        &self,
+        resolved: &[Option<ResolvedCase<'_>>],
+        listener: &mut Listener<'_>,
+    ) -> Result<(), Interrupted> {
         let counting = Counting::find();
-        let total = casts.len();
-        for (done, (case, cast)) in self.plan.cases.iter().zip(casts).enumerate() {
-            let Some(cast) = cast else { continue };
+        let total = resolved.len();
+        for (done, (case, resolved)) in self.plan.cases.iter().zip(resolved).enumerate() {
+            let Some(resolved) = resolved else { continue };
             listener(Event::Begin { done, total, what: case });
-            let counted = counting.count(&self.scene(case, *cast), &self.settings(case))?;
+            let counted = counting.count(&self.context(case, *resolved), &self.settings(case))?;
             let failed = |outcome| self.trial_record(case, self.plan.trials, outcome);
             tell(listener, counted.map_or_else(failed, Record::Count));
         }
         Ok(())
     }
 
-    fn scene<'a>(&'a self, case: &'a Case, cast: Cast<'a>) -> Scene<'a> {
-        let Cast { driver, asker, processors } = cast;
-        Scene { drivers: self.drivers, driver, asker, case, processors, session: self.session }
+    fn context<'a>(&'a self, case: &'a Case, resolved: ResolvedCase<'a>) -> TrialContext<'a> {
+        let ResolvedCase { entry, request_carrier, processors } = resolved;
+        TrialContext {
+            mechanisms: self.mechanisms,
+            entry,
+            request_carrier,
+            case,
+            processors,
+            session: self.session,
+        }
     }
 
     fn trial_record(&self, case: &Case, number: u32, outcome: Outcome) -> Record {
-        let driver = find(self.drivers, &case.mechanism, case.wait);
-        let family = driver.map(|driver| driver.capabilities.family);
+        let entry = find(self.mechanisms, &case.mechanism, case.wait);
+        let family = entry.map(|entry| entry.capabilities.family);
         Record::Trial(Trial { case: case.clone(), family, number, outcome })
     }
 
@@ -207,7 +218,7 @@ impl Run<'_> {
         Settings {
             budget: if most_round_trips.is_some() { LONGEST } else { self.plan.budget },
             warm_up: self.plan.warm_up,
-            patience: self.plan.patience,
+            timeout: self.plan.timeout,
             clock_read_ns: self.harness.clock_read_ns,
             most_round_trips,
         }

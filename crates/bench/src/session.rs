@@ -1,8 +1,8 @@
 //! What surrounds all trials of a run: a namespace, a folder, names, a janitor, and ears for signals.
 
-use crate::lasting::{Entry, Lasting};
 use crate::leftovers::{self, Claim, Names, PREFIX};
-use furlong_mechanism::Spec;
+use crate::persistent::{Entry, PersistentResource};
+use furlong_mechanism::LinkSpecification;
 use furlong_os::limits::{Resource, set_sysctl, sysctl_number, try_lift};
 use furlong_os::process::{Bond, Child, fork};
 use furlong_os::{Context, identity, namespace, pipe, readiness, signal};
@@ -51,7 +51,7 @@ pub struct Session {
     options: Options,
     names: Names,
     folder: PathBuf,
-    wishes: Option<OwnedFd>,
+    shutdown_signals: Option<OwnedFd>,
     claim: Claim,
     /// Open as long as this process lives; the janitor waits for its end.
     _lifeline: OwnedFd,
@@ -68,7 +68,8 @@ impl Session {
         let name = format!("{PREFIX}{:016x}", identity::random()?);
         let folder = leftovers::base_folder().join(&name);
         let file_folder = options.file_folder.clone().unwrap_or_else(|| folder.clone());
-        let wishes = if options.hear_signals { Some(signal::signalfd(&signal::ENDING)?) } else { None };
+        let shutdown_signals =
+            if options.hear_signals { Some(signal::signalfd(&signal::ENDING)?) } else { None };
         let null: OwnedFd = fs::OpenOptions::new().write(true).open("/dev/null")?.into();
         // The janitor comes before the folder: from its first moment somebody will remove it.
         let (watched, lifeline) = pipe::pipe().context(|| "make the lifeline")?;
@@ -85,7 +86,15 @@ impl Session {
             let _ = leftovers::remove(&folder, None);
         });
         let claim = claim.context(|| format!("write in {}", folder.display()))?;
-        Ok(Session { options, names, folder, wishes, claim, _lifeline: lifeline, _janitor: janitor })
+        Ok(Session {
+            options,
+            names,
+            folder,
+            shutdown_signals,
+            claim,
+            _lifeline: lifeline,
+            _janitor: janitor,
+        })
     }
 
     /// The program that plays roles.
@@ -94,8 +103,8 @@ impl Session {
     }
 
     /// What a link of this run is to be, for messages of up to these sizes, the initiator's first.
-    pub fn spec(&self, sizes_bytes: [usize; 2], blocking: bool) -> Spec {
-        Spec {
+    pub fn specification(&self, sizes_bytes: [usize; 2], blocking: bool) -> LinkSpecification {
+        LinkSpecification {
             name: self.names.name.clone(),
             key: self.names.key,
             sizes_bytes,
@@ -119,21 +128,23 @@ impl Session {
 
     /// Writes down what is about to be made and would outlive every process. It is removed when what this gives is
     /// dropped, and if this process does not come to that, by the janitor.
-    pub(crate) fn making(&self, lasting: Lasting) -> io::Result<Made<'_>> {
-        self.claim.note(&Entry::Making(lasting.clone()))?;
-        Ok(Made { session: self, lasting: Some(lasting) })
+    pub(crate) fn making(&self, persistent: PersistentResource) -> io::Result<CleanupGuard<'_>> {
+        self.claim.note(&Entry::Making(persistent.clone()))?;
+        Ok(CleanupGuard { session: self, persistent: Some(persistent) })
     }
 
     /// Readable when somebody wants the run to end.
-    pub(crate) fn wish_descriptor(&self) -> Option<RawFd> {
-        self.wishes.as_ref().map(AsRawFd::as_raw_fd)
+    pub(crate) fn shutdown_descriptor(&self) -> Option<RawFd> {
+        self.shutdown_signals.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     /// The signal by which somebody wants the run to end, if there is one.
-    pub fn wish(&self) -> Option<i32> {
-        let wishes = self.wishes.as_ref()?;
-        match readiness::any_readable(&[wishes.as_raw_fd()], 0) {
-            Ok(ready) if ready[0] => signal::read_signalfd(wishes.as_fd()).ok().map(|(number, _)| number),
+    pub fn shutdown_request(&self) -> Option<i32> {
+        let shutdown_signals = self.shutdown_signals.as_ref()?;
+        match readiness::any_readable(&[shutdown_signals.as_raw_fd()], 0) {
+            Ok(ready) if ready[0] => {
+                signal::read_signalfd(shutdown_signals.as_fd()).ok().map(|(number, _)| number)
+            }
             _ => None,
         }
     }
@@ -149,30 +160,30 @@ impl Drop for Session {
 
 /// Something that outlives every process, unless it is removed.
 #[derive(Debug)]
-pub(crate) struct Made<'a> {
+pub(crate) struct CleanupGuard<'a> {
     session: &'a Session,
     /// `None` once it is struck off.
-    lasting: Option<Lasting>,
+    persistent: Option<PersistentResource>,
 }
 
-impl Made<'_> {
+impl CleanupGuard<'_> {
     /// Strikes it off without removing anything: it was not made, or another line of the journal stands for it.
     pub(crate) fn strike_off(mut self) {
         self.note_gone();
     }
 
     fn note_gone(&mut self) {
-        if let Some(lasting) = self.lasting.take() {
+        if let Some(persistent) = self.persistent.take() {
             // What is not struck off is looked for in vain, or not taken for ours.
-            let _ = self.session.claim.note(&Entry::Gone(lasting));
+            let _ = self.session.claim.note(&Entry::Gone(persistent));
         }
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for CleanupGuard<'_> {
     fn drop(&mut self) {
         // What is not struck off is tried once more when the session ends, and then named by `furlong doctor`.
-        if self.lasting.as_ref().is_some_and(|lasting| lasting.remove().is_ok()) {
+        if self.persistent.as_ref().is_some_and(|persistent| persistent.remove().is_ok()) {
             self.note_gone();
         }
     }

@@ -1,12 +1,12 @@
 //! The legs of a role that are on the clock: warming up, and what is measured.
 
-use crate::control::{Order, Timing};
-use crate::exchange::{Exchange, Leg};
-use crate::role::{Trouble, step};
+use crate::control::{RoleConfiguration, Timing};
+use crate::message_loop::{Leg, MessageLoop};
+use crate::role::{RoleError, step};
 use crate::waiting::Channel;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use furlong_model::{Pace, Pattern, Phase, Role, Wait, WaitKind};
+use furlong_model::{Arrival, Pattern, Phase, Role, Wait, WaitKind};
 use furlong_os::{clock, cpu};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -38,13 +38,16 @@ fn spin_until(due_ns: u64) -> u64 {
 
 /// Runs the loop for the time asked, or else until its pace is steady, and says how many round trips, or messages one
 /// way, to time at once.
-pub(crate) fn warm_up<C: Channel>(exchange: &mut Exchange<'_, C>, order: &Order) -> Result<u32, Trouble> {
+pub(crate) fn warm_up<C: Channel>(
+    exchange: &mut MessageLoop<'_, C>,
+    configuration: &RoleConfiguration,
+) -> Result<u32, RoleError> {
     /// The longest to wait for a steady pace.
     const LONGEST_NS: u64 = 60_000_000;
-    let budget_ns = order.warm_up_ns.unwrap_or(LONGEST_NS);
+    let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_NS);
     let mut steady = Steady::default();
-    let go_on = |sample_ns| !steady.after(sample_ns) || order.warm_up_ns.is_some();
-    match (order.pattern, order.role) {
+    let go_on = |sample_ns| !steady.after(sample_ns) || configuration.warm_up_ns.is_some();
+    match (configuration.pattern, configuration.role) {
         (Pattern::OneWay, Role::Responder) => {
             let leg = exchange.drain(1, |_, _| {})?;
             return Ok(window_for(leg.elapsed_ns as f64 / leg.round_trips.max(1) as f64));
@@ -53,7 +56,7 @@ pub(crate) fn warm_up<C: Channel>(exchange: &mut Exchange<'_, C>, order: &Order)
         (Pattern::OneWay, Role::Initiator) => exchange.stream(budget_ns, 1, go_on)?,
         (_, Role::Initiator) => exchange.lead(budget_ns, 1, go_on)?,
     };
-    Ok(steady.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, order.clock_read_ns)))
+    Ok(steady.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, configuration.clock_read_ns)))
 }
 
 /// Windows of a warm-up in a row that are compared.
@@ -86,7 +89,7 @@ impl Steady {
 
     /// The best pace of the last windows, in nanoseconds a round trip; `None` before the first has ended.
     fn pace_ns(&self) -> Option<f64> {
-        self.paces_ns.iter().copied().filter(|pace| *pace > 0.0).reduce(f64::min)
+        self.paces_ns.iter().copied().filter(|arrival| *arrival > 0.0).reduce(f64::min)
     }
 }
 
@@ -112,44 +115,44 @@ fn window_for(pace_ns: f64) -> u32 {
 
 /// The measured leg, and its times if this role stops the clock.
 pub(crate) fn timed<C: Channel>(
-    exchange: &mut Exchange<'_, C>,
-    order: &Order,
+    exchange: &mut MessageLoop<'_, C>,
+    configuration: &RoleConfiguration,
     batch: u32,
-) -> Result<(Leg, Option<Timing>), Trouble> {
-    match (order.pattern, order.role) {
-        (Pattern::OneWay, role) if let Pace::Every(interval_ns) = order.pace => {
-            time_deliveries(exchange, order, role, interval_ns)
+) -> Result<(Leg, Option<Timing>), RoleError> {
+    match (configuration.pattern, configuration.role) {
+        (Pattern::OneWay, role) if let Arrival::Interval(interval_ns) = configuration.arrival => {
+            time_deliveries(exchange, configuration, role, interval_ns)
         }
         (Pattern::OneWay, Role::Initiator) => {
-            let most = order.most_round_trips.unwrap_or(u64::MAX);
+            let most = configuration.most_round_trips.unwrap_or(u64::MAX);
             // The last one is sent once it is announced.
             let mut sent = 1;
             let go_on = |_| {
                 sent += u64::from(batch);
                 sent < most
             };
-            exchange.stream(order.budget_ns, batch, go_on).map(|leg| (leg, None))
+            exchange.stream(configuration.budget_ns, batch, go_on).map(|leg| (leg, None))
         }
         (Pattern::OneWay, Role::Responder) => {
             let mut samples = Samples::new(batch)?;
             let leg = exchange.drain(batch, |sample_ns, messages| samples.keep(sample_ns, messages))?;
             Ok((leg, Some(samples.timing(leg, 0)?)))
         }
-        (_, Role::Initiator) => time_round_trips(exchange, order, batch),
+        (_, Role::Initiator) => time_round_trips(exchange, configuration, batch),
         (_, Role::Responder) => exchange.follow().map(|leg| (leg, None)),
     }
 }
 
 /// The measured leg of messages one way at fixed times.
 fn time_deliveries<C: Channel>(
-    exchange: &mut Exchange<'_, C>,
-    order: &Order,
+    exchange: &mut MessageLoop<'_, C>,
+    configuration: &RoleConfiguration,
     role: Role,
     interval_ns: u64,
-) -> Result<(Leg, Option<Timing>), Trouble> {
+) -> Result<(Leg, Option<Timing>), RoleError> {
     if role == Role::Initiator {
-        let idle = |due_ns| idle_until(order.wait, due_ns);
-        return exchange.stream_at_pace(order.budget_ns, interval_ns, idle).map(|leg| (leg, None));
+        let idle = |due_ns| idle_until(configuration.wait, due_ns);
+        return exchange.stream_at_pace(configuration.budget_ns, interval_ns, idle).map(|leg| (leg, None));
     }
     let mut samples = Samples::new(1)?;
     let (leg, late_sends) = exchange.drain_at_pace(interval_ns, |sample_ns| samples.keep(sample_ns, 1))?;
@@ -158,26 +161,28 @@ fn time_deliveries<C: Channel>(
 
 /// The measured leg of round trips, for who holds the clock.
 fn time_round_trips<C: Channel>(
-    exchange: &mut Exchange<'_, C>,
-    order: &Order,
+    exchange: &mut MessageLoop<'_, C>,
+    configuration: &RoleConfiguration,
     batch: u32,
-) -> Result<(Leg, Option<Timing>), Trouble> {
-    if order.pace.is_closed() {
-        let most = order.most_round_trips.unwrap_or(u64::MAX);
+) -> Result<(Leg, Option<Timing>), RoleError> {
+    if configuration.arrival.is_closed_loop() {
+        let most = configuration.most_round_trips.unwrap_or(u64::MAX);
         // One batch is under way while the one before it is kept.
         let mut done = u64::from(batch);
         let mut samples = Samples::new(batch)?;
-        let leg = exchange.lead(order.budget_ns, batch, |sample_ns| {
+        let leg = exchange.lead(configuration.budget_ns, batch, |sample_ns| {
             samples.keep(sample_ns, batch);
             done += u64::from(batch);
             done < most
         })?;
         return Ok((leg, Some(samples.timing(leg, 0)?)));
     }
-    let idle = |due_ns| idle_until(order.wait, due_ns);
+    let idle = |due_ns| idle_until(configuration.wait, due_ns);
     let mut samples = Samples::new(1)?;
     let (leg, late_sends) =
-        exchange.lead_at_pace(order.budget_ns, order.pace, idle, |sample_ns| samples.keep(sample_ns, 1))?;
+        exchange.lead_at_pace(configuration.budget_ns, configuration.arrival, idle, |sample_ns| {
+            samples.keep(sample_ns, 1)
+        })?;
     Ok((leg, Some(samples.timing(leg, late_sends)?)))
 }
 
@@ -190,7 +195,7 @@ struct Samples {
 }
 
 impl Samples {
-    fn new(per_sample: u32) -> Result<Samples, Trouble> {
+    fn new(per_sample: u32) -> Result<Samples, RoleError> {
         /// The longest sample that is told from longer ones: a minute.
         const LONGEST_NS: u64 = 60_000_000_000;
         let histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3);
@@ -207,7 +212,7 @@ impl Samples {
         self.histogram.saturating_record(((sample_ns + round_trips / 2) / round_trips).max(1));
     }
 
-    fn timing(self, leg: Leg, late_sends: u64) -> Result<Timing, Trouble> {
+    fn timing(self, leg: Leg, late_sends: u64) -> Result<Timing, RoleError> {
         let mut bytes = Vec::new();
         let written = V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes);
         step(Phase::Finish, "write the histogram", written.map_err(|error| format!("{error:?}")))?;

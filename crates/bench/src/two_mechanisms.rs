@@ -10,14 +10,14 @@ use std::io;
 pub(crate) struct TwoMechanisms<C> {
     role: Role,
     /// Its type is not known here, and one virtual call is nothing beside the block that answers.
-    ask: Box<dyn Channel>,
+    request: Box<dyn Channel>,
     answer: C,
 }
 
 impl<C> TwoMechanisms<C> {
     /// The initiator asks by `ask`, and the responder answers by `answer`.
-    pub(crate) fn new(role: Role, ask: Box<dyn Channel>, answer: C) -> Self {
-        TwoMechanisms { role, ask, answer }
+    pub(crate) fn new(role: Role, request: Box<dyn Channel>, answer: C) -> Self {
+        TwoMechanisms { role, request, answer }
     }
 }
 
@@ -25,7 +25,7 @@ impl<C: Channel> Channel for TwoMechanisms<C> {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         match self.role {
-            Role::Initiator => self.ask.send(message),
+            Role::Initiator => self.request.send(message),
             Role::Responder => self.answer.send(message),
         }
     }
@@ -34,14 +34,14 @@ impl<C: Channel> Channel for TwoMechanisms<C> {
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         match self.role {
             Role::Initiator => self.answer.recv(message),
-            Role::Responder => self.ask.recv(message),
+            Role::Responder => self.request.recv(message),
         }
     }
 
-    fn lent(&self, size_bytes: usize) -> usize {
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
         match self.role {
-            Role::Initiator => self.ask.lent(size_bytes),
-            Role::Responder => self.answer.lent(size_bytes),
+            Role::Initiator => self.request.unread_buffers(size_bytes),
+            Role::Responder => self.answer.unread_buffers(size_bytes),
         }
     }
 }

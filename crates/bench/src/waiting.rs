@@ -19,7 +19,7 @@ pub(crate) trait Channel {
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
     /// How many messages of this size may still be read out of the sender's buffers when `send` has returned.
-    fn lent(&self, size_bytes: usize) -> usize;
+    fn unread_buffers(&self, size_bytes: usize) -> usize;
 }
 
 /// An endpoint with a way of waiting.
@@ -123,7 +123,7 @@ impl<E: Endpoint> Channel for Waiting<E> {
         self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
     }
 
-    fn lent(&self, size_bytes: usize) -> usize {
-        self.endpoint.lent(size_bytes)
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.endpoint.unread_buffers(size_bytes)
     }
 }

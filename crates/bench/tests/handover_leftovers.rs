@@ -2,7 +2,7 @@
 //! process.
 #![forbid(unsafe_code)]
 
-use furlong_bench::handover::HandoverScene;
+use furlong_bench::handover::HandoverContext;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::{leftovers, placement};
 use furlong_model::{Backing, Handover, HandoverOutcome, Placement, Touch};
@@ -49,17 +49,17 @@ fn main() -> ExitCode {
     run(&arguments, tests.into_iter().map(trial).collect()).exit_code()
 }
 
-/// Hands over until it is killed.
+/// Accessor over until it is killed.
 fn hand_over(backing: Backing) {
     let program = std::env::current_exe().unwrap();
     let session = Session::open(Options { program, file_folder: None, hear_signals: false }).unwrap();
     let placement = Placement::SameCore;
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 2, placement };
     let processors = placement::resolve(placement).unwrap();
-    let patience = Duration::from_secs(10);
+    let timeout = Duration::from_secs(10);
     loop {
-        let scene = HandoverScene { handover: &handover, processors, session: &session, patience };
-        match scene.run().unwrap() {
+        let context = HandoverContext { handover: &handover, processors, session: &session, timeout };
+        match context.run().unwrap() {
             HandoverOutcome::Measured(_) => eprintln!("measured"),
             HandoverOutcome::Unavailable(unavailable) => {
                 eprintln!("unavailable: {}", unavailable.reason);

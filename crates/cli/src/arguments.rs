@@ -112,18 +112,18 @@ pub struct CaseOptions {
 #[derive(Debug, Clone, Args)]
 pub struct PatternOptions {
     /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), or request (a small
-    /// question and an answer of the size that -s gives)
+    /// request and a response of the size that -s gives)
     #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
     pub pattern: Pattern,
     /// Bytes in a request
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub ask: Option<ByteSize>,
-    /// Bytes in the answer to a request: another name for -s; may be repeated
-    #[arg(long, value_name = "SIZE", conflicts_with = "sizes", allow_hyphen_values = true)]
-    pub answer: Vec<Sizes>,
-    /// The mechanism that carries requests, where it is not the one that carries answers: a pipe or a socket
-    #[arg(long, value_name = "MECHANISM")]
-    pub ask_by: Option<String>,
+    #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
+    pub request: Option<ByteSize>,
+    /// Bytes in the response to a request: another name for -s; may be repeated
+    #[arg(long, value_name = "SIZE", alias = "answer", conflicts_with = "sizes", allow_hyphen_values = true)]
+    pub response: Vec<Sizes>,
+    /// The mechanism that carries requests, where it is not the one that carries responses: a pipe or a socket
+    #[arg(long, value_name = "MECHANISM", alias = "ask-by")]
+    pub request_by: Option<String>,
     /// What pipes hold
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub pipe_size: Option<ByteSize>,

@@ -1,8 +1,8 @@
 //! `furlong count`: what a message costs beside time.
 
 use crate::arguments::{CountOptions, ListFormat};
+use crate::environment::{Demands, RunEnvironment, Save, Surroundings};
 use crate::exit::Outcome;
-use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{CountSummary, render};
@@ -12,17 +12,17 @@ use std::time::Duration;
 
 /// Counts, and prints what was counted.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
-    let drivers = registry();
-    let cases = selection::select(&drivers, &asked.cases, &Manner::default())?;
-    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
-    let plan = Plan { count: true, ..venue.plan(cases, 0, Duration::ZERO)? };
-    let performed = venue.perform(&plan, Save::Not)?;
-    let counted = CountSummary::of(&performed.run);
+    let mechanisms = registry();
+    let cases = selection::select(&mechanisms, &asked.cases, &Manner::default())?;
+    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
+    let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
+    let finished = environment.perform(&plan, Save::Not)?;
+    let counted = CountSummary::of(&finished.run);
     output::print(&match asked.format {
         ListFormat::Table => render::count_table(&counted, output::style()),
         ListFormat::Json => render::count_json(&counted),
     })?;
-    match performed.conclude(&counted.skipped, Demands::default()) {
+    match finished.conclude(&counted.skipped, Demands::default()) {
         Outcome::Done if counted.rows.iter().any(|row| row.as_declared == Some(false)) => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }

@@ -1,8 +1,8 @@
 //! `furlong explain`: where the time of a row goes.
 
 use crate::arguments::{ExplainOptions, ListFormat};
+use crate::environment::{Demands, RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
-use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{explain as explanation, render};
@@ -12,8 +12,8 @@ use furlong_model::{Case, Placement};
 
 /// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
-    let drivers = registry();
-    let rows = selection::select(&drivers, &asked.cases, &Manner::default())?;
+    let mechanisms = registry();
+    let rows = selection::select(&mechanisms, &asked.cases, &Manner::default())?;
     if rows.iter().all(|case| case.placement == Placement::OneProcess) {
         let why =
             "both ends in one process is what other places are explained by: ask for same-core or other-core";
@@ -24,22 +24,22 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let twins = rows.iter().map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
     // The published formula knows switches on one core alone, wherever the roles are.
     let places = [&[Placement::SameCore], &asked.cases.places[..]].concat();
-    let references = selection::references(&drivers, &places);
+    let references = selection::references(&mechanisms, &places);
     let mut cases = rows.clone();
     for case in twins.chain(references) {
         if !cases.contains(&case) {
             cases.push(case);
         }
     }
-    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
-    let plan = Plan { costs: true, count: true, ..venue.plan(cases, asked.trials, asked.budget.0)? };
+    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
+    let plan = Plan { costs: true, count: true, ..environment.plan(cases, asked.trials, asked.budget.0)? };
     let save = asked.save.clone().map_or(Save::Not, Save::Named);
-    let performed = venue.perform(&plan, save)?;
-    let explained = explanation(&performed.run, &rows);
+    let finished = environment.perform(&plan, save)?;
+    let explained = explanation(&finished.run, &rows);
     output::print(&match asked.format {
         ListFormat::Table => render::explanation_table(&explained, output::style()),
         ListFormat::Json => render::explanation_json(&explained),
     })?;
     let strict = asked.strict.then_some(explained.noise.level);
-    Ok(performed.conclude(&explained.skipped, Demands { require: false, strict }))
+    Ok(finished.conclude(&explained.skipped, Demands { require: false, strict }))
 }

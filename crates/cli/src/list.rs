@@ -4,13 +4,13 @@ use crate::arguments::{ListFormat, ListOptions};
 use crate::exit::Outcome;
 use crate::output;
 use comfy_table::{ContentArrangement, Table, presets};
-use furlong_bench::{Driver, registry, session};
+use furlong_bench::{MechanismEntry, registry, session};
 use furlong_model::{Capabilities, Limits, Unavailable, format_bytes};
 use serde_json::json;
 
 /// One mechanism, with all its waits.
 struct Entry {
-    promises: &'static Capabilities,
+    capabilities: &'static Capabilities,
     waits: Vec<&'static str>,
     /// As its usual wait finds it.
     here: Result<Limits, Unavailable>,
@@ -30,16 +30,16 @@ pub fn list(options: &ListOptions) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn entries(drivers: &[Driver]) -> Vec<Entry> {
+fn entries(mechanisms: &[MechanismEntry]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    for driver in drivers {
-        let waits = driver.capabilities.waits.iter().map(|wait| wait.name());
-        match entries.iter_mut().find(|entry| entry.promises.name == driver.capabilities.name) {
+    for entry in mechanisms {
+        let waits = entry.capabilities.waits.iter().map(|wait| wait.name());
+        match entries.iter_mut().find(|entry| entry.capabilities.name == entry.capabilities.name) {
             Some(entry) => entry.waits.extend(waits),
             None => entries.push(Entry {
-                promises: driver.capabilities,
+                capabilities: entry.capabilities,
                 waits: waits.collect(),
-                here: (driver.probe)(),
+                here: (entry.probe)(),
             }),
         }
     }
@@ -48,7 +48,7 @@ fn entries(drivers: &[Driver]) -> Vec<Entry> {
 
 /// The largest message here, in words.
 fn largest(entry: &Entry) -> String {
-    match (&entry.here, entry.promises.fixed_size_bytes) {
+    match (&entry.here, entry.capabilities.fixed_size_bytes) {
         (Err(_), _) => "cannot run".to_owned(),
         (Ok(_), Some(size)) => format!("{} only", format_bytes(size)),
         (Ok(Limits { max_size_bytes: Some(size), .. }), _) => format_bytes(*size),
@@ -65,12 +65,12 @@ fn table(entries: &[Entry]) -> String {
         .set_header(["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"]);
     for entry in entries {
         table.add_row([
-            entry.promises.name.to_owned(),
-            entry.promises.summary.to_owned(),
+            entry.capabilities.name.to_owned(),
+            entry.capabilities.summary.to_owned(),
             entry.waits.join(" "),
-            if entry.promises.boundaries { "kept" } else { "none" }.to_owned(),
+            if entry.capabilities.boundaries { "kept" } else { "none" }.to_owned(),
             largest(entry),
-            entry.promises.reach.describe().to_owned(),
+            entry.capabilities.reach.describe().to_owned(),
         ]);
     }
     format!("{}\n", table.trim_fmt())
@@ -80,7 +80,7 @@ fn table(entries: &[Entry]) -> String {
 fn reasons(entries: &[Entry]) -> String {
     let mut text = String::new();
     for entry in entries {
-        let name = entry.promises.name;
+        let name = entry.capabilities.name;
         let (what, remedy) = match &entry.here {
             Err(unavailable) => (format!("cannot run: {}", unavailable.reason), &unavailable.remedy),
             Ok(Limits { max_size_bytes: Some(size), limited_by, remedy }) => {
@@ -107,10 +107,10 @@ fn json_text(entries: &[Entry]) -> anyhow::Result<String> {
                 Ok(limits) => (true, limits.max_size_bytes, &limits.limited_by, &limits.remedy),
                 Err(unavailable) => (false, None, &unavailable.reason, &unavailable.remedy),
             };
-            let mut promises = serde_json::to_value(entry.promises)?;
-            promises["waits"] = json!(entry.waits);
+            let mut capabilities = serde_json::to_value(entry.capabilities)?;
+            capabilities["waits"] = json!(entry.waits);
             Ok(json!({
-                "mechanism": entry.promises.name, "promises": promises, "available": available,
+                "mechanism": entry.capabilities.name, "capabilities": capabilities, "available": available,
                 "max_size_bytes": max_size_bytes, "reason": reason, "remedy": remedy,
             }))
         })

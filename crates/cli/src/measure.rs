@@ -1,14 +1,14 @@
 //! `furlong` and `furlong run`: measure, save, rank, print.
 
 use crate::arguments::{Format, RunOptions};
+use crate::environment::{Demands, RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
-use crate::performing::{Demands, Save, Surroundings, Venue};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{Run, Summary, render, self_check, summarise};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
-use furlong_model::{Pace, Pattern};
+use furlong_model::{Arrival, Pattern};
 use std::time::Duration;
 
 /// Trials of each row of the quick set.
@@ -28,15 +28,15 @@ Next: furlong explain pipe/block             where each nanosecond of a row goes
 
 /// Measures the quick set and says what to type next.
 pub fn quick() -> anyhow::Result<Outcome> {
-    let drivers = registry();
+    let mechanisms = registry();
     let around =
         Surroundings { timeout: Duration::from_secs(10), seed: None, file_folder: None, progress: true };
-    let venue = Venue::enter(&drivers, around)?;
-    let plan = venue.plan(selection::quick(&drivers), QUICK_TRIALS, QUICK_BUDGET)?;
-    let performed = venue.perform(&plan, Save::Dated)?;
-    let summary = summarise(&performed.run);
+    let environment = RunEnvironment::enter(&mechanisms, around)?;
+    let plan = environment.plan(selection::quick(&mechanisms), QUICK_TRIALS, QUICK_BUDGET)?;
+    let finished = environment.perform(&plan, Save::Dated)?;
+    let summary = summarise(&finished.run);
     output::print(&render::table(&summary, output::style()))?;
-    let outcome = performed.conclude(&summary.skipped, Demands::default());
+    let outcome = finished.conclude(&summary.skipped, Demands::default());
     if outcome == Outcome::Done {
         output::print(NEXT)?;
     }
@@ -49,66 +49,66 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
-    let drivers = registry();
-    let pace = pace(asked);
-    let manner = Manner::of(&asked.pattern, pace)?;
+    let mechanisms = registry();
+    let arrival = arrival(asked);
+    let manner = Manner::of(&asked.pattern, arrival)?;
     if asked.count && manner.pattern != Pattern::RoundTrip {
         return Err(Usage(format!("--count counts round trips, and -m {} was asked", manner.pattern)).into());
     }
     let mut options = asked.cases.clone();
-    if !asked.pattern.answer.is_empty() {
-        options.sizes.clone_from(&asked.pattern.answer);
+    if !asked.pattern.response.is_empty() {
+        options.sizes.clone_from(&asked.pattern.response);
     }
-    let cases = selection::select(&drivers, &options, &manner)?;
+    let cases = selection::select(&mechanisms, &options, &manner)?;
     for (asked, name) in [(manner.pipe_bytes, "--pipe-size"), (manner.socket_bytes, "--socket-buffer")] {
         if asked.is_some() && !cases.iter().any(|case| case.buffer_bytes == asked) {
             return Err(Usage(format!("{name}: none of these rows has such a buffer")).into());
         }
     }
-    let budget = asked.budget.map_or_else(|| usual_budget(pace), |time| time.0);
-    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
+    let budget = asked.budget.map_or_else(|| usual_budget(arrival), |time| time.0);
+    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
     let plan = Plan {
         warm_up: asked.warm_up.map(|time| time.0),
         count: asked.count,
         self_check: asked.self_check.then_some(asked.repeats),
-        ..venue.plan(cases, asked.trials, budget)?
+        ..environment.plan(cases, asked.trials, budget)?
     };
     let save = match (&asked.save, asked.no_save) {
         (Some(name), _) => Save::Named(name.clone()),
         (None, false) => Save::Dated,
         (None, true) => Save::Not,
     };
-    let performed = venue.perform(&plan, save)?;
-    let summary = summarise(&performed.run);
+    let finished = environment.perform(&plan, save)?;
+    let summary = summarise(&finished.run);
     let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.run.noise.level) };
     if !asked.self_check {
-        output::print(&rendered(&performed.run, &summary, asked))?;
-        return Ok(performed.conclude(&summary.skipped, demands));
+        output::print(&rendered(&finished.run, &summary, asked))?;
+        return Ok(finished.conclude(&summary.skipped, demands));
     }
-    let checked = self_check(&performed.run);
+    let checked = self_check(&finished.run);
     output::print(&match asked.format {
         Format::Json => render::self_check_json(&checked),
         _ => render::self_check_table(&checked, output::style()),
     })?;
-    match performed.conclude(&summary.skipped, demands) {
+    match finished.conclude(&summary.skipped, demands) {
         Outcome::Done if !checked.passed => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }
 }
 
 /// Time measured in each trial unless the user says: enough for a median, also where messages are rare.
-fn usual_budget(pace: Pace) -> Duration {
+fn usual_budget(arrival: Arrival) -> Duration {
     const MESSAGES: u64 = 100;
-    let pauses = Duration::from_nanos(pace.pause_ns().saturating_mul(MESSAGES));
+    let pauses = Duration::from_nanos(arrival.pause_ns().saturating_mul(MESSAGES));
     pauses.min(Duration::from_secs(1)).max(Duration::from_millis(40))
 }
 
 /// When messages are sent.
-fn pace(asked: &RunOptions) -> Pace {
-    match (asked.rate, asked.gap) {
-        (Some(rate), _) => Pace::Every(rate.interval_ns()),
-        (None, Some(gap)) => Pace::Gap(gap.0.as_nanos() as u64),
-        (None, None) => Pace::Closed,
+fn arrival(asked: &RunOptions) -> Arrival {
+    match (asked.rate, asked.think_time) {
+        (Some(rate), _) => Arrival::Interval(rate.interval_ns()),
+        (None, Some(time)) => Arrival::ThinkTime(time.0.as_nanos() as u64),
+        (None, None) => Arrival::ClosedLoop,
     }
 }
 

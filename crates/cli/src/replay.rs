@@ -1,13 +1,13 @@
 //! `furlong replay`: a published comparison, then and now.
 
 use crate::arguments::{Format, ReplayOptions, ReplayStyle};
+use crate::environment::{Demands, FinishedRun, RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::output;
-use crate::performing::{Demands, Performed, Save, Surroundings, Venue};
 use furlong_analysis::{Replay, ReplayStatus, published, read_experiment, render};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
-use furlong_bench::{Driver, registry};
+use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Amount, Case, Experiment, ExperimentRow, Handover, StartMethod, Target, Work};
 use std::time::Duration;
 
@@ -24,19 +24,19 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     asked.chart.check(asked.style != ReplayStyle::Furlong || asked.format != Format::Table)?;
     let changed: Vec<Experiment> =
         experiments.into_iter().map(|experiment| change(experiment, asked)).collect::<anyhow::Result<_>>()?;
-    let drivers = registry();
-    let venue = Venue::enter(&drivers, Surroundings::from(&asked.common))?;
+    let mechanisms = registry();
+    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
     let mut outcome = Outcome::Done;
     let mut replays = Vec::new();
     for experiment in &changed {
-        let plan = plan(&venue, &drivers, experiment)?;
+        let plan = plan(&environment, &mechanisms, experiment)?;
         let save = if asked.no_save { Save::Not } else { Save::Dated };
-        let performed = venue.repeat(experiment, &plan, save)?;
-        let Some(replay) = furlong_analysis::replay(&performed.run) else { continue };
+        let finished = environment.repeat(experiment, &plan, save)?;
+        let Some(replay) = furlong_analysis::replay(&finished.run) else { continue };
         if let Some(text) = at_once(&replay, asked) {
             output::print(&if replays.is_empty() { text } else { format!("\n{text}") })?;
         }
-        outcome = outcome.worse(conclude(performed, &replay, asked));
+        outcome = outcome.worse(conclude(finished, &replay, asked));
         replays.push(replay);
         if matches!(outcome, Outcome::Interrupted(_)) {
             break;
@@ -111,16 +111,20 @@ fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<E
 
 /// What is to be measured for an experiment. A row that this furlong does not have is left to say so itself; where it
 /// does not expect that, as where its name is mistyped, the run says so.
-fn plan(venue: &Venue, drivers: &[Driver], experiment: &Experiment) -> anyhow::Result<Plan> {
+fn plan(
+    environment: &RunEnvironment,
+    mechanisms: &[MechanismEntry],
+    experiment: &Experiment,
+) -> anyhow::Result<Plan> {
     let measure = &experiment.measure;
     let mut cases: Vec<Case> = Vec::new();
     for row in &experiment.rows {
         let Some(Target::Row { mechanism, wait }) = &row.target else { continue };
-        let driver = find(drivers, mechanism, *wait);
-        if driver.is_some() || row.missing.is_none() {
+        let entry = find(mechanisms, mechanism, *wait);
+        if entry.is_some() || row.missing.is_none() {
             for &size_bytes in &measure.sizes_bytes {
                 // A notification carries what it carries.
-                let own_bytes = driver.and_then(|driver| driver.capabilities.fixed_size_bytes);
+                let own_bytes = entry.and_then(|entry| entry.capabilities.fixed_size_bytes);
                 let size_bytes = own_bytes.unwrap_or(size_bytes);
                 cases.extend(measure.case(mechanism, *wait, size_bytes).filter(|case| !cases.contains(case)));
             }
@@ -145,7 +149,7 @@ fn plan(venue: &Venue, drivers: &[Driver], experiment: &Experiment) -> anyhow::R
     };
     // The system calls of a handover are part of what is published; those of an exchange have a verb of their own.
     let count = !handovers.is_empty();
-    Ok(Plan { handovers, starts, amount, count, ..venue.plan(cases, measure.trials, Duration::ZERO)? })
+    Ok(Plan { handovers, starts, amount, count, ..environment.plan(cases, measure.trials, Duration::ZERO)? })
 }
 
 /// What is printed as a replay ends; nothing in the forms that are one text for all of them.
@@ -158,10 +162,10 @@ fn at_once(replay: &Replay, asked: &ReplayOptions) -> Option<String> {
     }
 }
 
-fn conclude(performed: Performed, replay: &Replay, asked: &ReplayOptions) -> Outcome {
+fn conclude(finished: FinishedRun, replay: &Replay, asked: &ReplayOptions) -> Outcome {
     let any = |statuses: &[ReplayStatus]| replay.rows.iter().any(|row| statuses.contains(&row.status));
     let failed = any(&[ReplayStatus::Failed, ReplayStatus::Void]);
     let missing = any(&[ReplayStatus::Refused, ReplayStatus::Unavailable]);
     let strict = asked.strict.then_some(replay.run.noise.level);
-    performed.conclude_with(failed, missing || failed, Demands { require: asked.require, strict })
+    finished.conclude_with(failed, missing || failed, Demands { require: asked.require, strict })
 }

@@ -2,22 +2,23 @@
 
 use crate::arguments::{CaseOptions, PatternOptions};
 use crate::exit::Usage;
-use furlong_bench::Driver;
+use furlong_bench::MechanismEntry;
 use furlong_model::{
-    Ask, ByteSize, Capabilities, Case, Family, KernelBuffer, Pace, Pattern, Placement, Start, Wait, WaitKind,
+    Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
+    WaitKind,
 };
 use globset::{Glob, GlobMatcher};
 
 /// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
-fn rows(drivers: &[Driver]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
-    drivers
+fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
+    mechanisms
         .iter()
-        .flat_map(|driver| driver.capabilities.waits.iter().map(|wait| (driver.capabilities, *wait)))
+        .flat_map(|entry| entry.capabilities.waits.iter().map(|wait| (entry.capabilities, *wait)))
 }
 
 /// A mechanism's usual wait: the first in the list.
-fn usual_wait(drivers: &[Driver], mechanism: &str) -> Option<Wait> {
-    rows(drivers).find(|(promises, _)| promises.name == mechanism).map(|(_, wait)| wait)
+fn usual_wait(mechanisms: &[MechanismEntry], mechanism: &str) -> Option<Wait> {
+    rows(mechanisms).find(|(capabilities, _)| capabilities.name == mechanism).map(|(_, wait)| wait)
 }
 
 /// A row as it was typed.
@@ -49,9 +50,9 @@ pub struct Manner {
     /// How messages go back and forth.
     pub pattern: Pattern,
     /// What requests are like, if that is the pattern.
-    pub ask: Option<Ask>,
+    pub request: Option<Request>,
     /// When messages are sent.
-    pub pace: Pace,
+    pub arrival: Arrival,
     /// Bytes that pipes are to hold.
     pub pipe_bytes: Option<usize>,
     /// Bytes that each buffer of a socket is to hold.
@@ -63,8 +64,8 @@ impl Default for Manner {
     fn default() -> Self {
         Manner {
             pattern: Pattern::RoundTrip,
-            ask: None,
-            pace: Pace::Closed,
+            request: None,
+            arrival: Arrival::ClosedLoop,
             pipe_bytes: None,
             socket_bytes: None,
         }
@@ -76,44 +77,47 @@ impl Manner {
     ///
     /// # Errors
     /// Options that contradict one another.
-    pub fn of(options: &PatternOptions, pace: Pace) -> anyhow::Result<Manner> {
-        let PatternOptions { pattern, ask, answer, ask_by, pipe_size, socket_buffer } = options;
-        let asks = *pattern == Pattern::Request;
-        for (given, option) in
-            [(ask.is_some(), "--ask"), (!answer.is_empty(), "--answer"), (ask_by.is_some(), "--ask-by")]
-        {
-            if given && !asks {
+    pub fn of(options: &PatternOptions, arrival: Arrival) -> anyhow::Result<Manner> {
+        let PatternOptions { pattern, request, response, request_by, pipe_size, socket_buffer } = options;
+        let is_request = *pattern == Pattern::Request;
+        for (given, option) in [
+            (request.is_some(), "--request"),
+            (!response.is_empty(), "--response"),
+            (request_by.is_some(), "--request-by"),
+        ] {
+            if given && !is_request {
                 return Err(Usage(format!("{option} belongs to requests: say -m request")).into());
             }
         }
-        if *pattern == Pattern::OneWay && matches!(pace, Pace::Gap(_)) {
+        if *pattern == Pattern::OneWay && matches!(arrival, Arrival::ThinkTime(_)) {
             return Err(
                 Usage("--gap is for round trips: of -m one-way no message is answered".to_owned()).into()
             );
         }
-        let ask = asks.then(|| Ask { size_bytes: ask.map_or(1, |size| size.0), by: ask_by.clone() });
+        let request = is_request
+            .then(|| Request { size_bytes: request.map_or(1, |size| size.0), by: request_by.clone() });
         let bytes = |size: &Option<ByteSize>| size.map(|size| size.0);
         Ok(Manner {
             pattern: *pattern,
-            ask,
-            pace,
+            request,
+            arrival,
             pipe_bytes: bytes(pipe_size),
             socket_bytes: bytes(socket_buffer),
         })
     }
 
     /// The case of one row, size and place.
-    fn case(&self, promises: &Capabilities, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
+    fn case(&self, capabilities: &Capabilities, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
         Case {
             pattern: self.pattern,
-            ask: self.ask.clone(),
-            pace: self.pace,
-            buffer_bytes: match promises.buffer {
+            request: self.request.clone(),
+            arrival: self.arrival,
+            buffer_bytes: match capabilities.buffer {
                 KernelBuffer::None => None,
                 KernelBuffer::Pipe => self.pipe_bytes,
                 KernelBuffer::Socket => self.socket_bytes,
             },
-            ..Case::round_trip(promises.name, wait, size_bytes, placement)
+            ..Case::round_trip(capabilities.name, wait, size_bytes, placement)
         }
     }
 }
@@ -122,11 +126,15 @@ impl Manner {
 ///
 /// # Errors
 /// A row that names nothing.
-pub fn select(drivers: &[Driver], options: &CaseOptions, manner: &Manner) -> anyhow::Result<Vec<Case>> {
+pub fn select(
+    mechanisms: &[MechanismEntry],
+    options: &CaseOptions,
+    manner: &Manner,
+) -> anyhow::Result<Vec<Case>> {
     let wanted = options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?;
     let asked = |mechanism: &str, wait: Wait| {
         // With --wait, a row without a slash means every wait that passes.
-        let usual = !options.waits.is_empty() || usual_wait(drivers, mechanism) == Some(wait);
+        let usual = !options.waits.is_empty() || usual_wait(mechanisms, mechanism) == Some(wait);
         let by_row = if wanted.is_empty() {
             usual
         } else {
@@ -135,21 +143,23 @@ pub fn select(drivers: &[Driver], options: &CaseOptions, manner: &Manner) -> any
         by_row && (options.waits.is_empty() || options.waits.contains(&wait))
     };
     for row in &wanted {
-        if !rows(drivers).any(|(promises, wait)| row.matches(promises.name, wait, true)) {
+        if !rows(mechanisms).any(|(capabilities, wait)| row.matches(capabilities.name, wait, true)) {
             return Err(
                 Usage(format!("no row matches '{}'; furlong list shows all there are", row.text)).into()
             );
         }
     }
     let mut cases = Vec::new();
-    for (promises, wait) in rows(drivers).filter(|(promises, wait)| asked(promises.name, *wait)) {
-        let sizes: Vec<usize> = match promises.fixed_size_bytes {
+    for (capabilities, wait) in
+        rows(mechanisms).filter(|(capabilities, wait)| asked(capabilities.name, *wait))
+    {
+        let sizes: Vec<usize> = match capabilities.fixed_size_bytes {
             Some(size) => vec![size],
             None => options.sizes.iter().flat_map(|sizes| &sizes.0).map(|size| size.0).collect(),
         };
         for &size_bytes in &sizes {
-            for &placement in places(promises, &options.places) {
-                add(&mut cases, manner.case(promises, wait, size_bytes, placement));
+            for &placement in places(capabilities, &options.places) {
+                add(&mut cases, manner.case(capabilities, wait, size_bytes, placement));
             }
         }
     }
@@ -165,17 +175,17 @@ pub fn select(drivers: &[Driver], options: &CaseOptions, manner: &Manner) -> any
 
 /// The rows by which a context switch and a wake-up are measured, where the roles run in each of `places` and in one
 /// process: those that carry next to nothing, sleep, and always make the same calls.
-pub fn references(drivers: &[Driver], places: &[Placement]) -> Vec<Case> {
+pub fn references(mechanisms: &[MechanismEntry], places: &[Placement]) -> Vec<Case> {
     let mut cases = Vec::new();
-    for driver in drivers {
-        let promises = driver.capabilities;
-        let Some(size_bytes) = promises.fixed_size_bytes else { continue };
-        let wait = promises.waits[0];
-        let calls = promises.declared_calls(wait, size_bytes);
+    for entry in mechanisms {
+        let capabilities = entry.capabilities;
+        let Some(size_bytes) = capabilities.fixed_size_bytes else { continue };
+        let wait = capabilities.waits[0];
+        let calls = capabilities.declared_calls(wait, size_bytes);
         if wait.kind() == WaitKind::Sleeping && calls.values().all(|bounds| bounds.most == Some(bounds.least))
         {
             for &placement in places.iter().chain(&[Placement::OneProcess]) {
-                add(&mut cases, Case::round_trip(promises.name, wait, size_bytes, placement));
+                add(&mut cases, Case::round_trip(capabilities.name, wait, size_bytes, placement));
             }
         }
     }
@@ -188,33 +198,33 @@ const QUICK_BYTES: usize = 128;
 /// The quick set: every mechanism with its usual wait, on two cores and on one; and where memory is polled
 /// instead, with the first pipe, socket and queue of the list polled for comparison, on two cores alone: on one,
 /// a spinning process waits for the end of its own time slice.
-pub fn quick(drivers: &[Driver]) -> Vec<Case> {
+pub fn quick(mechanisms: &[MechanismEntry]) -> Vec<Case> {
     let both = [Placement::OtherCore, Placement::SameCore];
-    let first_of_family = |promises: &Capabilities| {
-        let first = rows(drivers).find(|(other, _)| other.family == promises.family);
-        first.is_some_and(|(first, _)| first.name == promises.name)
+    let first_of_family = |capabilities: &Capabilities| {
+        let first = rows(mechanisms).find(|(other, _)| other.family == capabilities.family);
+        first.is_some_and(|(first, _)| first.name == capabilities.name)
     };
     let mut cases = Vec::new();
-    for (promises, wait) in rows(drivers) {
-        let size_bytes = promises.fixed_size_bytes.unwrap_or(QUICK_BYTES);
-        let usual = usual_wait(drivers, promises.name) == Some(wait);
+    for (capabilities, wait) in rows(mechanisms) {
+        let size_bytes = capabilities.fixed_size_bytes.unwrap_or(QUICK_BYTES);
+        let usual = usual_wait(mechanisms, capabilities.name) == Some(wait);
         let polled = wait == Wait::Spin
-            && !promises.notifies_only()
-            && (promises.family == Family::Memory || first_of_family(promises));
+            && !capabilities.notifies_only()
+            && (capabilities.family == Family::Memory || first_of_family(capabilities));
         if !usual && !polled {
             continue;
         }
         let spins = wait.kind() == WaitKind::Spinning;
-        for &placement in places(promises, if spins { &both[..1] } else { &both }) {
-            add(&mut cases, Case::round_trip(promises.name, wait, size_bytes, placement));
+        for &placement in places(capabilities, if spins { &both[..1] } else { &both }) {
+            add(&mut cases, Case::round_trip(capabilities.name, wait, size_bytes, placement));
         }
     }
     cases
 }
 
 /// A mechanism without another end is the same in every place.
-fn places<'a>(promises: &Capabilities, places: &'a [Placement]) -> &'a [Placement] {
-    if promises.start == Start::Alone { &places[..1] } else { places }
+fn places<'a>(capabilities: &Capabilities, places: &'a [Placement]) -> &'a [Placement] {
+    if capabilities.start == Start::Alone { &places[..1] } else { places }
 }
 
 /// Adds a case unless it is there already.
@@ -281,10 +291,10 @@ mod tests {
 
     #[test]
     fn the_quick_set_has_every_mechanism() {
-        let drivers = registry();
-        let quick = quick(&drivers);
-        for driver in &drivers {
-            assert!(quick.iter().any(|case| case.mechanism == driver.capabilities.name));
+        let mechanisms = registry();
+        let quick = quick(&mechanisms);
+        for entry in &mechanisms {
+            assert!(quick.iter().any(|case| case.mechanism == entry.capabilities.name));
         }
     }
 }

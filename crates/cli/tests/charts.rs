@@ -58,8 +58,8 @@ sizes = ["4KiB", "16KiB", "64KiB"]
 total = "1MiB"
 per_trial = "8MiB"
 trials = 1
-ask = "1"
-ask_by = "pipe"
+request = "1"
+request_by = "pipe"
 order_by = "total_ms"
 
 [[row]]

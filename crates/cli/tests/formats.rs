@@ -25,7 +25,7 @@ fn json_has_the_documented_fields() {
     let json = finished.json();
     assert_eq!(at(&json, "schema"), 1);
     assert_eq!(at(&json, "partial"), false);
-    for name in ["machine.kernel", "noise.level", "seed", "argv", "groups", "lessons", "harness"] {
+    for name in ["machine.kernel", "noise.level", "seed", "argv", "groups", "findings", "harness"] {
         at(&json, name);
     }
     let rows = at(&json, "rows").as_array().unwrap();
@@ -98,8 +98,8 @@ fn every_format_has_every_row() {
 
 /// How many mechanisms there are in the one list.
 fn mechanisms() -> usize {
-    let drivers = furlong_bench::registry();
-    let names: BTreeSet<_> = drivers.iter().map(|driver| driver.capabilities.name).collect();
+    let mechanisms = furlong_bench::registry();
+    let names: BTreeSet<_> = mechanisms.iter().map(|entry| entry.capabilities.name).collect();
     names.len()
 }
 
@@ -121,7 +121,7 @@ fn every_mechanism_that_is_available_is_measured_and_verified() {
         let row = summary.rows.iter().find(|row| row.case.mechanism == name);
         let row = row.unwrap_or_else(|| panic!("{name} is not measured: {:#?}", summary.skipped));
         assert!(row.verified && row.trials == 2 && row.failed_trials == 0, "{row:#?}");
-        let size = at(entry, "promises.fixed_size_bytes").as_u64().unwrap_or(128);
+        let size = at(entry, "capabilities.fixed_size_bytes").as_u64().unwrap_or(128);
         assert_eq!(row.case.size_bytes as u64, size, "{name}");
     }
     assert_eq!(summary.rows.len() + summary.skipped.len(), list.len());

@@ -8,9 +8,9 @@ use common::value::{at, list, number};
 use serde_json::{Value, json};
 
 /// The rows that are asked for, at this pace.
-fn rows(rows: &[&str], pace: [&str; 2]) -> Vec<Value> {
+fn rows(rows: &[&str], arrival: [&str; 2]) -> Vec<Value> {
     let more = ["--trials", "2", "--budget", "20ms", "--no-save", "--format", "json"];
-    let words = ["run"].iter().chain(rows).chain(&pace).chain(&more).copied();
+    let words = ["run"].iter().chain(rows).chain(&arrival).chain(&more).copied();
     let json = Place::new().run(words).expect_code(0).json();
     let found = list(&json, "rows");
     assert!(found.len() == rows.len() && list(&json, "skipped").is_empty(), "{json:#}");
@@ -21,7 +21,7 @@ fn rows(rows: &[&str], pace: [&str; 2]) -> Vec<Value> {
 #[test]
 fn after_each_answer_there_is_a_gap() {
     for row in rows(&["pipe", "posix-shm/spin"], ["--gap", "1ms"]) {
-        assert_eq!(at(&row, "pace"), &json!({"gap": 1_000_000}), "{row:#}");
+        assert_eq!(at(&row, "arrival"), &json!({"think-time": 1_000_000}), "{row:#}");
         assert_eq!(at(&row, "late_sends_share"), &Value::Null, "{row:#}");
         let rate = number(&row, "round_trips_per_second");
         assert!(rate > 0.0 && rate <= 1e3 * 1.02, "{row:#}");
@@ -31,7 +31,7 @@ fn after_each_answer_there_is_a_gap() {
 #[test]
 fn messages_leave_at_fixed_times() {
     for row in rows(&["pipe", "posix-shm/spin"], ["--rate", "1k/s"]) {
-        assert_eq!(at(&row, "pace"), &json!({"every": 1_000_000}), "{row:#}");
+        assert_eq!(at(&row, "arrival"), &json!({"interval": 1_000_000}), "{row:#}");
         assert!((0.0..=1.0).contains(&number(&row, "late_sends_share")), "{row:#}");
         // A machine with other things to do may be behind, but nothing is sent before it is due.
         let rate = number(&row, "round_trips_per_second");
@@ -48,7 +48,7 @@ fn messages_one_way_are_timed_from_when_they_were_due() {
     let rows = list(&json, "rows");
     assert!(rows.len() == 2 && rows.iter().all(|row| at(row, "verified") == true), "{json:#}");
     for row in rows {
-        assert_eq!(at(row, "pace"), &json!({"every": 1_000_000}), "{row:#}");
+        assert_eq!(at(row, "arrival"), &json!({"interval": 1_000_000}), "{row:#}");
         let rate = number(row, "messages_per_second");
         assert!(rate > 1e3 / 5.0 && rate <= 1e3 * 1.02, "{row:#}");
         assert!((0.0..=1.0).contains(&number(row, "late_sends_share")), "{row:#}");
@@ -76,7 +76,7 @@ fn a_gap_needs_an_answer() {
 #[test]
 fn what_cannot_be_sent_in_time_is_late_and_its_wait_counts() {
     let late = &rows(&["pipe"], ["--rate", "10M/s"])[0];
-    assert_eq!(at(late, "pace"), &json!({"every": 100}), "{late:#}");
+    assert_eq!(at(late, "arrival"), &json!({"interval": 100}), "{late:#}");
     assert!(number(late, "late_sends_share") > 0.5, "{late:#}");
     // No pipe takes 100 ns, so that each message is later than the one before: its time is counted from when it
     // was due, and is far more than by rate.
@@ -90,16 +90,16 @@ fn a_row_without_a_pace_says_nothing_of_one() {
     let words = ["run", "pipe", "--trials", "1", "--budget", "5ms", "--no-save", "--format", "json"];
     let json = place.run(words).expect_code(0).json();
     let row = &list(&json, "rows")[0];
-    assert!(row.get("pace").is_none_or(|pace| pace == "closed"), "{row:#}");
+    assert!(row.get("arrival").is_none_or(|pace| pace == "closed-loop"), "{row:#}");
     assert_eq!(at(row, "late_sends_share"), &Value::Null, "{row:#}");
 }
 
 #[test]
 fn the_table_says_at_which_pace() {
     let place = Place::new();
-    let table = |pace: [&'static str; 2]| {
+    let table = |arrival: [&'static str; 2]| {
         let words = ["run", "pipe", "--trials", "1", "--budget", "10ms", "--no-save"];
-        place.run(words.into_iter().chain(pace)).expect_code(0).stdout
+        place.run(words.into_iter().chain(arrival)).expect_code(0).stdout
     };
     assert!(table(["--gap", "1ms"]).contains("after a gap of 1.00 ms"));
     let rate = table(["--rate", "1M/s"]);

@@ -31,7 +31,12 @@ fn a_small_rpc_is_measured_at_its_rate() {
     assert_eq!(at(&answer, "if_spinning.wait"), "spin", "{answer:#}");
     let excluded = mechanisms(&answer, "excluded");
     assert!(excluded.contains(&"null") && excluded.contains(&"anon-shm"), "{excluded:?}");
-    assert!(list(&answer, "flips").iter().any(|flip| at(flip, "change") == "--boundary host"), "{answer:#}");
+    assert!(
+        list(&answer, "sensitivities")
+            .iter()
+            .any(|sensitivity| at(sensitivity, "change") == "--boundary host"),
+        "{answer:#}"
+    );
 }
 
 #[test]

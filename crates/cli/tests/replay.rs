@@ -19,7 +19,7 @@ total = "1MiB"
 per_trial = "512KiB"
 trials = 3
 ask = "1"
-ask_by = "pipe"
+request_by = "pipe"
 order_by = "total_ms"
 
 [[row]]

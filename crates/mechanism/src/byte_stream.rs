@@ -1,7 +1,7 @@
 //! What pipes, FIFOs and stream sockets share: bytes in order, without boundaries.
 
 use crate::two_ways::TwoWays;
-use crate::{Endpoint, Message, Seat};
+use crate::{Endpoint, EndpointSetup, Message};
 use furlong_model::{Call, Calls, Limits, Wait};
 use furlong_os::descriptor::{read, write};
 use furlong_os::readiness::Interest;
@@ -31,13 +31,13 @@ pub struct ByteStream {
 
 impl ByteStream {
     /// Takes a reading and a writing end from the seat.
-    pub(crate) fn of_two(seat: &mut Seat, blocking: bool) -> io::Result<ByteStream> {
-        ByteStream::new(seat.descriptor()?, seat.descriptor()?, blocking)
+    pub(crate) fn of_two(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
+        ByteStream::new(setup.descriptor()?, setup.descriptor()?, blocking)
     }
 
     /// Takes a socket from the seat.
-    pub(crate) fn of_socket(seat: &mut Seat, blocking: bool) -> io::Result<ByteStream> {
-        let socket = seat.descriptor()?;
+    pub(crate) fn of_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<ByteStream> {
+        let socket = setup.descriptor()?;
         ByteStream::new(socket.try_clone()?, socket, blocking)
     }
 

@@ -1,6 +1,6 @@
 //! What sockets that keep messages apart share.
 
-use crate::{Endpoint, Link, Message, Seat, Spec, socket_link};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message, socket_link};
 use furlong_model::{Call, Calls, Limits, Unavailable};
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::readiness::Interest;
@@ -19,8 +19,8 @@ pub struct Datagram {
 
 impl Datagram {
     /// Takes a socket from the seat.
-    pub(crate) fn open(seat: &mut Seat, blocking: bool) -> io::Result<Datagram> {
-        let socket = seat.descriptor()?;
+    pub(crate) fn open(setup: &mut EndpointSetup, blocking: bool) -> io::Result<Datagram> {
+        let socket = setup.descriptor()?;
         set_non_blocking(socket.as_fd(), !blocking)?;
         Ok(Datagram { socket })
     }
@@ -53,15 +53,15 @@ impl Endpoint for Datagram {
 const BOOKKEEPING_BYTES: usize = 4096;
 
 /// Makes room for the largest message in both sockets, unless their buffers were asked for, and hands them over.
-pub(crate) fn link(pair: (OwnedFd, OwnedFd), spec: &Spec) -> io::Result<Link> {
-    if spec.buffer_bytes.is_none() {
-        let needed = spec.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
+pub(crate) fn link(pair: (OwnedFd, OwnedFd), specification: &LinkSpecification) -> io::Result<Link> {
+    if specification.buffer_bytes.is_none() {
+        let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
         for end in [&pair.0, &pair.1] {
             socket::grow_buffer(end.as_fd(), Buffer::Send, needed)?;
             socket::grow_buffer(end.as_fd(), Buffer::Receive, needed)?;
         }
     }
-    socket_link::link(pair, spec)
+    socket_link::link(pair, specification)
 }
 
 /// What limits a message on a UNIX socket of this kind.

@@ -8,7 +8,7 @@
 use crate::byte_stream::{DESCRIPTOR_WAITS, STREAM_CALLS};
 use crate::driver::{Kind, State, claim, queue_bytes, spare_bytes};
 use crate::two_ways::TwoWays;
-use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -78,15 +78,15 @@ impl Mechanism for DriverMessage {
         Ok(Limits::at(most, "the largest message that the kernel module furlong takes", "send it in parts"))
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let channels = claim::<2>(&CHANNELS).map_err(io::Error::other)?;
         let mut link = Link::new();
-        for (channel, size_bytes) in channels.into_iter().zip(spec.sizes_bytes) {
+        for (channel, size_bytes) in channels.into_iter().zip(specification.sizes_bytes) {
             let device = channel.device.as_fd();
             // First of all: what is changed from here on is changed until the last user is gone.
             message::set_flags(device, message::TRANSIENT | message::STRICT)?;
             let size_bytes = size_bytes.max(1);
-            let depth = spec.depth.min(allowed_bytes() / size_bytes).max(1);
+            let depth = specification.depth.min(allowed_bytes() / size_bytes).max(1);
             let [depth, size] = [depth, size_bytes].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
             message::set_limits(device, depth.min(message::DEPTH_MAX), size)?;
             if link.effective.is_empty() {
@@ -99,8 +99,8 @@ impl Mechanism for DriverMessage {
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Channels> {
-        Ok(Channels { ways: TwoWays::of_shared(spec, &mut seat)? })
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Channels> {
+        Ok(Channels { ways: TwoWays::of_shared(specification, &mut setup)? })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::two_ways::TwoWays;
-use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, WhenFull,
@@ -45,15 +45,15 @@ impl Mechanism for Eventfd {
         Ok(Limits::none())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
         link.give_both(eventfd::eventfd()?)?;
         link.give_both(eventfd::eventfd()?)?;
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Counters> {
-        Ok(Counters { ways: TwoWays::of_shared(spec, &mut seat)? })
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Counters> {
+        Ok(Counters { ways: TwoWays::of_shared(specification, &mut setup)? })
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::pipe::link;
-use crate::{Link, Mechanism, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -42,12 +42,12 @@ impl Mechanism for Fifo {
         Ok(limits())
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
-        let path = |end: &str| spec.folder.join(format!("{end}.fifo"));
-        link(fifo::fifo(&path("there"))?, fifo::fifo(&path("back"))?, spec)
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let path = |end: &str| specification.folder.join(format!("{end}.fifo"));
+        link(fifo::fifo(&path("there"))?, fifo::fifo(&path("back"))?, specification)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
-        ByteStream::of_two(&mut seat, spec.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
+        ByteStream::of_two(&mut setup, specification.blocking)
     }
 }

@@ -4,7 +4,7 @@
 //! word carries 4 bytes; one that is not taken in time is overwritten.
 
 use crate::memory::segment;
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
@@ -49,15 +49,15 @@ impl Mechanism for Futex {
         Ok(Limits::none())
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
-        segment::share_memfd(spec, page_bytes(), &mut link)?;
+        segment::share_memfd(specification, page_bytes(), &mut link)?;
         Ok(link)
     }
 
-    fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Words> {
-        let region = segment::attach_object(&mut seat, page_bytes())?;
-        let [send, receive] = [seat.role, seat.role.peer()].map(|role| WORD_OFFSETS[role.index()]);
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Words> {
+        let region = segment::attach_object(&mut setup, page_bytes())?;
+        let [send, receive] = [setup.role, setup.role.peer()].map(|role| WORD_OFFSETS[role.index()]);
         Ok(Words { region, send, receive, seen: 0 })
     }
 }

@@ -40,7 +40,7 @@ mod vmsplice;
 
 pub use furlong_os::readiness::Interest;
 pub use message::Message;
-pub use traits::{Endpoint, Handles, Link, Mechanism, Seat, Spec};
+pub use traits::{Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism};
 
 #[cfg(test)]
 mod tests {

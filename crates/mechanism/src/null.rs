@@ -3,7 +3,7 @@
 //! There is no other process and no system call. The message is copied into private memory and out again, so
 //! a row that is not well above this one at the same size measures furlong and not the kernel.
 
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
@@ -38,12 +38,12 @@ impl Mechanism for Null {
         Ok(Limits::none())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
         Ok(Link::new())
     }
 
-    fn open(spec: &Spec, _seat: Seat) -> io::Result<Loop> {
-        Ok(Loop { held: Message::new(spec.largest_bytes())? })
+    fn open(specification: &LinkSpecification, _seat: EndpointSetup) -> io::Result<Loop> {
+        Ok(Loop { held: Message::new(specification.largest_bytes())? })
     }
 }
 

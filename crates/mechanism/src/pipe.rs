@@ -6,7 +6,7 @@
 
 use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
-use crate::{Link, Mechanism, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -42,20 +42,24 @@ impl Mechanism for Pipe {
         Ok(limits())
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?, spec)
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, specification)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
-        ByteStream::of_two(&mut seat, spec.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
+        ByteStream::of_two(&mut setup, specification.blocking)
     }
 }
 
-/// Hands over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
+/// Accessor over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
 /// Each role gets its reading end first.
-pub(crate) fn link(there: (OwnedFd, OwnedFd), back: (OwnedFd, OwnedFd), spec: &Spec) -> io::Result<Link> {
+pub(crate) fn link(
+    there: (OwnedFd, OwnedFd),
+    back: (OwnedFd, OwnedFd),
+    specification: &LinkSpecification,
+) -> io::Result<Link> {
     let mut link = Link::new();
-    if let Some(bytes) = spec.buffer_bytes {
+    if let Some(bytes) = specification.buffer_bytes {
         pipe::set_size(there.0.as_fd(), bytes)?;
         pipe::set_size(back.0.as_fd(), bytes)?;
     }

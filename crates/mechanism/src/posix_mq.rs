@@ -6,7 +6,7 @@
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::two_ways::TwoWays;
-use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, WhenFull,
@@ -66,17 +66,19 @@ impl Mechanism for PosixMq {
         ))
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let allowed = raised(Resource::MessageQueueBytes).unwrap_or(u64::MAX) / 2;
         let deepest = sysctl_number("fs.mqueue.msg_max").unwrap_or(1);
         let queue = |way: &str, size_bytes: usize| {
-            let name = format!("{}-{way}", spec.name);
+            let name = format!("{}-{way}", specification.name);
             let size_bytes = size_bytes.max(1);
             let fit = allowed / (size_bytes as u64 + BOOKKEEPING_BYTES);
-            let depth = spec.depth.min(deepest).min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
+            let depth =
+                specification.depth.min(deepest).min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
             posix_queue::create(&name, depth, size_bytes)
         };
-        let (there, back) = (queue("there", spec.sizes_bytes[0])?, queue("back", spec.sizes_bytes[1])?);
+        let (there, back) =
+            (queue("there", specification.sizes_bytes[0])?, queue("back", specification.sizes_bytes[1])?);
         let mut link = Link::new();
         let (depth, size_bytes) = posix_queue::shape(there.as_fd())?;
         link.note("queue-depth", depth);
@@ -86,8 +88,8 @@ impl Mechanism for PosixMq {
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Queues> {
-        Ok(Queues { ways: TwoWays::of_shared(spec, &mut seat)? })
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Queues> {
+        Ok(Queues { ways: TwoWays::of_shared(specification, &mut setup)? })
     }
 }
 

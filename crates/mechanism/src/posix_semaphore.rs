@@ -4,7 +4,7 @@
 //! sleeps. Expect the figures of `futex`. It carries nothing, so what is verified is that no post is lost.
 
 use crate::memory::{SEMAPHORE_OFFSETS, segment};
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
@@ -45,19 +45,19 @@ impl Mechanism for PosixSemaphore {
         Ok(Limits::none())
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
-        let region = segment::share_memfd(spec, page_bytes(), &mut link)?;
+        let region = segment::share_memfd(specification, page_bytes(), &mut link)?;
         for offset in SEMAPHORE_OFFSETS {
             posix_semaphore::initialise(&region, offset)?;
         }
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Semaphores> {
-        let region = segment::attach_object(&mut seat, page_bytes())?;
-        let [send, receive] = [seat.role, seat.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
-        Ok(Semaphores { region, send, receive, blocking: spec.blocking })
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Semaphores> {
+        let region = segment::attach_object(&mut setup, page_bytes())?;
+        let [send, receive] = [setup.role, setup.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
+        Ok(Semaphores { region, send, receive, blocking: specification.blocking })
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::memory::doorbell::Doorbell;
 use crate::memory::post::{INLINE_BYTES, POST_BYTES, Post};
 use crate::memory::segment;
-use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Start, Unavailable,
     WhenFull,
@@ -54,18 +54,18 @@ impl<D: Doorbell> Mechanism for ProcessVm<D> {
         }
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
-        let region = segment::share_memfd(spec, POST_BYTES, &mut link)?;
-        D::create(spec, &region, &mut link)?;
+        let region = segment::share_memfd(specification, POST_BYTES, &mut link)?;
+        D::create(specification, &region, &mut link)?;
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Window<D>> {
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Window<D>> {
         remote_memory::allow_peers();
-        let region = segment::attach_object(&mut seat, POST_BYTES)?;
-        let doorbell = D::open(spec, &mut seat, &region)?;
-        Ok(Window { peer: seat.peer, post: Post::new(&region, seat.role, doorbell) })
+        let region = segment::attach_object(&mut setup, POST_BYTES)?;
+        let doorbell = D::open(specification, &mut setup, &region)?;
+        Ok(Window { peer: setup.peer, post: Post::new(&region, setup.role, doorbell) })
     }
 }
 
@@ -108,7 +108,7 @@ impl<D: Doorbell> Endpoint for Window<D> {
         Ok(len)
     }
 
-    fn lent(&self, _size_bytes: usize) -> usize {
+    fn unread_buffers(&self, _size_bytes: usize) -> usize {
         1
     }
 

@@ -3,7 +3,7 @@
 //! The signal stays blocked and is taken like a message, so no handler runs and none can be lost: real-time
 //! signals queue. Each is an object of its own in the kernel. Expect a little more than a semaphore.
 
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
@@ -46,12 +46,12 @@ impl Mechanism for Signal {
         can_queue().map(|()| Limits::none())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
         Ok(Link::new())
     }
 
-    fn open(spec: &Spec, seat: Seat) -> io::Result<Signals> {
-        Ok(Signals { inbound: MessageSignal::new()?, peer: seat.peer, blocking: spec.blocking })
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Signals> {
+        Ok(Signals { inbound: MessageSignal::new()?, peer: setup.peer, blocking: specification.blocking })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::signal::{SIGNAL_CALLS, can_queue, send};
-use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, WhenFull,
@@ -42,14 +42,14 @@ impl Mechanism for Signalfd {
         can_queue().map(|()| Limits::none())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
         Ok(Link::new())
     }
 
-    fn open(spec: &Spec, seat: Seat) -> io::Result<Signals> {
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Signals> {
         let inbound = signal::signalfd(&[signal::message_signal()])?;
-        set_non_blocking(inbound.as_fd(), !spec.blocking)?;
-        Ok(Signals { inbound, peer: seat.peer })
+        set_non_blocking(inbound.as_fd(), !specification.blocking)?;
+        Ok(Signals { inbound, peer: setup.peer })
     }
 }
 

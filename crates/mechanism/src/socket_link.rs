@@ -1,14 +1,14 @@
 //! Handing over a pair of connected sockets, with buffers of the size that was asked for.
 
-use crate::{Link, Spec};
+use crate::{Link, LinkSpecification};
 use furlong_os::socket::{Buffer, buffer_bytes, set_buffer};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 /// Gives each role its socket, the initiator's first, and notes the buffers in force: of the initiator's socket, and
 /// as the kernel counts, which doubles what it is asked for to have room for its bookkeeping.
-pub(crate) fn link(pair: (OwnedFd, OwnedFd), spec: &Spec) -> io::Result<Link> {
-    if let Some(bytes) = spec.buffer_bytes {
+pub(crate) fn link(pair: (OwnedFd, OwnedFd), specification: &LinkSpecification) -> io::Result<Link> {
+    if let Some(bytes) = specification.buffer_bytes {
         for end in [&pair.0, &pair.1] {
             set_buffer(end.as_fd(), Buffer::Send, bytes)?;
             set_buffer(end.as_fd(), Buffer::Receive, bytes)?;

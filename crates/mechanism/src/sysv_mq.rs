@@ -4,7 +4,7 @@
 //! its message to a sleeping receiver. They are no descriptors, so nothing can wait for a queue and a socket at
 //! once. Expect the figures of `posix-mq`.
 
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
@@ -56,11 +56,13 @@ impl Mechanism for SysvMq {
         ))
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
         let most = sysctl_number("kernel.msgmnb").unwrap_or(USUAL_BYTES);
-        for (key, size_bytes) in [spec.key, spec.key + 1].into_iter().zip(spec.sizes_bytes) {
-            let wanted = size_bytes.saturating_mul(spec.depth).max(USUAL_BYTES);
+        for (key, size_bytes) in
+            [specification.key, specification.key + 1].into_iter().zip(specification.sizes_bytes)
+        {
+            let wanted = size_bytes.saturating_mul(specification.depth).max(USUAL_BYTES);
             let capacity_bytes = wanted.min(most).max(size_bytes);
             let queue = sysv_queue::create(key, capacity_bytes)?;
             link.owns_queue(queue);
@@ -70,10 +72,10 @@ impl Mechanism for SysvMq {
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Queues> {
-        let (there, back) = (seat.number()?, seat.number()?);
-        let (send, receive) = seat.send_and_receive(there, back);
-        Ok(Queues { send, receive, blocking: spec.blocking })
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Queues> {
+        let (there, back) = (setup.number()?, setup.number()?);
+        let (send, receive) = setup.send_and_receive(there, back);
+        Ok(Queues { send, receive, blocking: specification.blocking })
     }
 }
 

@@ -3,7 +3,7 @@
 //! Every operation is a system call, needed or not, on a set that can do much more than count. Expect more
 //! than a POSIX semaphore where nobody sleeps, and the same where somebody must be woken.
 
-use crate::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
@@ -43,16 +43,16 @@ impl Mechanism for SysvSemaphore {
         present().map(|()| Limits::none())
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
-        give_set(spec, &mut link)?;
+        give_set(specification, &mut link)?;
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Semaphores> {
-        let set = seat.number()?;
-        let [send, receive] = [seat.role, seat.role.peer()].map(|role| role.index() as u16);
-        Ok(Semaphores { set, send, receive, blocking: spec.blocking })
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Semaphores> {
+        let set = setup.number()?;
+        let [send, receive] = [setup.role, setup.role.peer()].map(|role| role.index() as u16);
+        Ok(Semaphores { set, send, receive, blocking: specification.blocking })
     }
 }
 
@@ -65,8 +65,8 @@ pub(crate) fn present() -> Result<(), Unavailable> {
 }
 
 /// Makes a set with a semaphore for each role and hands over its number.
-pub(crate) fn give_set(spec: &Spec, link: &mut Link) -> io::Result<()> {
-    let set = sysv_semaphore::create(spec.key, 2)?;
+pub(crate) fn give_set(specification: &LinkSpecification, link: &mut Link) -> io::Result<()> {
+    let set = sysv_semaphore::create(specification.key, 2)?;
     link.owns_semaphores(set);
     link.give_number(set);
     Ok(())

@@ -7,7 +7,7 @@
 use crate::byte_stream::STREAM_CALLS;
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::socket_link::link;
-use crate::{Link, Mechanism, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -42,11 +42,11 @@ impl Mechanism for Tcp {
         Ok(limits())
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
-        link(socket::tcp_pair()?, spec)
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::tcp_pair()?, specification)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
-        ByteStream::of_socket(&mut seat, spec.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
+        ByteStream::of_socket(&mut setup, specification.blocking)
     }
 }

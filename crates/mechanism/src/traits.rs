@@ -30,13 +30,13 @@ pub trait Mechanism: 'static {
     ///
     /// # Errors
     /// What could not be made, in words that name the limit where there is one.
-    fn create(spec: &Spec) -> io::Result<Link>;
+    fn create(specification: &LinkSpecification) -> io::Result<Link>;
 
     /// Takes this role's handles in the order in which `create` gave them. Runs once in each role's process.
     ///
     /// # Errors
     /// What could not be opened.
-    fn open(spec: &Spec, seat: Seat) -> io::Result<Self::Endpoint>;
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Self::Endpoint>;
 }
 
 /// One process's end of a link.
@@ -59,7 +59,7 @@ pub trait Endpoint {
 
     /// How many messages of this size may still be read out of the sender's own buffers when `send` has returned:
     /// none where it copies.
-    fn lent(&self, _size_bytes: usize) -> usize {
+    fn unread_buffers(&self, _size_bytes: usize) -> usize {
         0
     }
 
@@ -71,7 +71,7 @@ pub trait Endpoint {
 
 /// What a link is to be.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Spec {
+pub struct LinkSpecification {
     /// A name that nobody else has: for everything in a space of names that is shared.
     pub name: String,
     /// A System V key that nobody else has; the one after it is ours too.
@@ -90,7 +90,7 @@ pub struct Spec {
     pub file_folder: PathBuf,
 }
 
-impl Spec {
+impl LinkSpecification {
     /// Bytes in the largest message of either role.
     pub fn largest_bytes(&self) -> usize {
         self.sizes_bytes[0].max(self.sizes_bytes[1])
@@ -211,7 +211,7 @@ impl Link {
 
 /// Where a role sits: which end it is, what it was handed, and who sits opposite.
 #[derive(Debug)]
-pub struct Seat {
+pub struct EndpointSetup {
     /// Which end.
     pub role: Role,
     /// What it was handed and has not taken yet.
@@ -220,7 +220,7 @@ pub struct Seat {
     pub peer: i32,
 }
 
-impl Seat {
+impl EndpointSetup {
     /// The next descriptor.
     pub fn descriptor(&mut self) -> io::Result<OwnedFd> {
         self.handles.descriptors.pop_front().ok_or_else(|| missing("descriptor"))

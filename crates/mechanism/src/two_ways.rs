@@ -1,6 +1,6 @@
 //! A descriptor to send by and one to receive by: what all that has one for each direction shares.
 
-use crate::{Interest, Seat, Spec};
+use crate::{EndpointSetup, Interest, LinkSpecification};
 use furlong_os::descriptor::set_non_blocking;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -24,9 +24,9 @@ impl TwoWays {
     }
 
     /// Takes two objects from the seat that both roles have: the one for the way there, and the one for the way back.
-    pub fn of_shared(spec: &Spec, seat: &mut Seat) -> io::Result<Self> {
-        let (send, receive) = shared(seat)?;
-        TwoWays::new(send, receive, spec.blocking)
+    pub fn of_shared(specification: &LinkSpecification, setup: &mut EndpointSetup) -> io::Result<Self> {
+        let (send, receive) = shared(setup)?;
+        TwoWays::new(send, receive, specification.blocking)
     }
 
     /// What to watch.
@@ -39,7 +39,7 @@ impl TwoWays {
 }
 
 /// Takes from the seat an object to send by and one to receive by, of two that both roles have.
-pub(crate) fn shared(seat: &mut Seat) -> io::Result<(OwnedFd, OwnedFd)> {
-    let (there, back) = (seat.descriptor()?, seat.descriptor()?);
-    Ok(seat.send_and_receive(there, back))
+pub(crate) fn shared(setup: &mut EndpointSetup) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (there, back) = (setup.descriptor()?, setup.descriptor()?);
+    Ok(setup.send_and_receive(there, back))
 }

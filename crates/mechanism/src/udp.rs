@@ -7,7 +7,7 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::datagram::DATAGRAM_CALLS;
 use crate::datagram::{Datagram, link};
-use crate::{Link, Mechanism, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -45,11 +45,11 @@ impl Mechanism for Udp {
         Ok(Limits::at(LARGEST_BYTES, "the largest UDP datagram over IPv4", ""))
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
-        link(socket::udp_pair()?, spec)
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::udp_pair()?, specification)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Datagram> {
-        Datagram::open(&mut seat, spec.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
+        Datagram::open(&mut setup, specification.blocking)
     }
 }

@@ -6,7 +6,7 @@
 use crate::byte_stream::DESCRIPTOR_WAITS;
 use crate::datagram::DATAGRAM_CALLS;
 use crate::datagram::{Datagram, link, unix_limits};
-use crate::{Link, Mechanism, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -41,11 +41,11 @@ impl Mechanism for UnixDgram {
         unix_limits(Kind::Datagram)
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
-        link(socket::unix_pair(Kind::Datagram, &spec.folder)?, spec)
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::unix_pair(Kind::Datagram, &specification.folder)?, specification)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Datagram> {
-        Datagram::open(&mut seat, spec.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
+        Datagram::open(&mut setup, specification.blocking)
     }
 }

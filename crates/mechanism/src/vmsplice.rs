@@ -7,7 +7,7 @@
 
 use crate::byte_stream::ByteStream;
 use crate::pipe::link;
-use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
@@ -53,12 +53,12 @@ impl Mechanism for Vmsplice {
         })
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?, spec)
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, specification)
     }
 
-    fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Pages> {
-        let stream = ByteStream::of_two(&mut seat, true)?;
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Pages> {
+        let stream = ByteStream::of_two(&mut setup, true)?;
         let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
         Ok(Pages { stream, references })
     }
@@ -87,7 +87,7 @@ impl Endpoint for Pages {
         self.stream.recv(message)
     }
 
-    fn lent(&self, size_bytes: usize) -> usize {
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
         // A reference is to one page at most, and the message that is being read is not in the pipe any more.
         self.references / size_bytes.div_ceil(page_bytes()).max(1) + 1
     }

@@ -1,6 +1,6 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
-use crate::{Capabilities, Limits, Pace, Start, Unavailable, Wait, WhenFull, format_bytes};
+use crate::{Arrival, Capabilities, Limits, Start, Unavailable, Wait, WhenFull, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -44,7 +44,7 @@ pub enum Pattern {
     RoundTrip,
     /// Messages there, one after the other as fast as they are taken, and none back.
     OneWay,
-    /// A message there that asks, and one back that answers: a round trip of two sizes.
+    /// A request there and a response back: a round trip of two sizes.
     Request,
 }
 
@@ -142,27 +142,27 @@ pub struct Case {
     pub wait: Wait,
     /// How messages go back and forth.
     pub pattern: Pattern,
-    /// Bytes in each message; of a request, in each answer.
+    /// Bytes in each message; of a request, in each response.
     pub size_bytes: usize,
-    /// What is asked with; `None` unless the pattern is a request.
+    /// The request; `None` unless that is the pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ask: Option<Ask>,
+    pub request: Option<Request>,
     /// Where the roles run.
     pub placement: Placement,
     /// When the initiator sends the next message.
-    #[serde(default, skip_serializing_if = "Pace::is_closed")]
-    pub pace: Pace,
+    #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
+    pub arrival: Arrival,
     /// Bytes asked for in the kernel's buffer between the roles; `None` leaves it as the mechanism has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<usize>,
 }
 
-/// The message that asks for an answer.
+/// The message that is answered by a response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Ask {
+pub struct Request {
     /// Bytes in it.
     pub size_bytes: usize,
-    /// The mechanism that carries it; `None` if it is the one that carries the answer.
+    /// The mechanism that carries it; `None` if it is the one that carries the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
@@ -188,9 +188,9 @@ impl Case {
             wait,
             pattern: Pattern::RoundTrip,
             size_bytes,
-            ask: None,
+            request: None,
             placement,
-            pace: Pace::Closed,
+            arrival: Arrival::ClosedLoop,
             buffer_bytes: None,
         }
     }
@@ -202,33 +202,33 @@ impl Case {
 
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
-        match (self.pattern, &self.ask) {
+        match (self.pattern, &self.request) {
             (Pattern::OneWay, _) => [self.size_bytes, 1],
-            (Pattern::Request, Some(Ask { size_bytes, by: None })) => [*size_bytes, self.size_bytes],
+            (Pattern::Request, Some(Request { size_bytes, by: None })) => [*size_bytes, self.size_bytes],
             (Pattern::Request, _) => [1, self.size_bytes],
             (Pattern::RoundTrip, _) => [self.size_bytes; 2],
         }
     }
 
     /// Why the pattern makes no sense for a mechanism with these promises, if it does not.
-    fn refuse_pattern(&self, promises: &Capabilities) -> Option<Unavailable> {
+    fn refuse_pattern(&self, capabilities: &Capabilities) -> Option<Unavailable> {
         let Case { mechanism, pattern, .. } = self;
         if *pattern == Pattern::RoundTrip {
             return None;
         }
-        if promises.notifies_only() {
+        if capabilities.notifies_only() {
             return Some(Unavailable::new(
                 format!("{mechanism} carries no data"),
                 "measure its round trips, or ask for a row that does",
             ));
         }
-        if promises.start == Start::Alone || self.placement == Placement::OneProcess {
+        if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
             return Some(Unavailable::new(
                 format!("{pattern} needs two processes"),
                 "measure round trips, or ask for another place",
             ));
         }
-        if *pattern == Pattern::OneWay && promises.when_full != WhenFull::Waits {
+        if *pattern == Pattern::OneWay && capabilities.when_full != WhenFull::Waits {
             return Some(Unavailable::new(
                 format!(
                     "{mechanism} loses what its receiver has no room for, and nothing holds the sender back"
@@ -236,8 +236,8 @@ impl Case {
                 "measure its round trips, in which one message is under way",
             ));
         }
-        let asks_nothing = self.ask.as_ref().is_none_or(|ask| ask.size_bytes == 0);
-        (*pattern == Pattern::Request && asks_nothing).then(|| {
+        let requests_nothing = self.request.as_ref().is_none_or(|request| request.size_bytes == 0);
+        (*pattern == Pattern::Request && requests_nothing).then(|| {
             Unavailable::new(
                 "a request of 0 bytes carries nothing that could be verified",
                 "ask with 1 byte or more",
@@ -246,31 +246,31 @@ impl Case {
     }
 
     /// Why this combination makes no sense for a mechanism with these promises and limits, if it does not.
-    pub fn refusal(&self, promises: &Capabilities, limits: &Limits) -> Option<Unavailable> {
-        if !promises.waits.contains(&self.wait) {
-            let waits: Vec<_> = promises.waits.iter().map(|wait| wait.name()).collect();
+    pub fn refusal(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
+        if !capabilities.waits.contains(&self.wait) {
+            let waits: Vec<_> = capabilities.waits.iter().map(|wait| wait.name()).collect();
             return Some(Unavailable::new(
                 format!("{} cannot wait by {}", self.mechanism, self.wait),
                 format!("its waits are {}", waits.join(", ")),
             ));
         }
-        if promises.fixed_size_bytes.is_none() && self.size_bytes == 0 {
+        if capabilities.fixed_size_bytes.is_none() && self.size_bytes == 0 {
             return Some(Unavailable::new(
                 "a message of 0 bytes carries nothing that could be verified",
                 "ask for 1 byte or more, or for a notification row such as eventfd",
             ));
         }
-        if let Some(refusal) = self.refuse_pattern(promises) {
+        if let Some(refusal) = self.refuse_pattern(capabilities) {
             return Some(refusal);
         }
-        if promises.start == Start::Alone && self.placement == Placement::OneProcess {
+        if capabilities.start == Start::Alone && self.placement == Placement::OneProcess {
             return Some(Unavailable::new(
                 format!("{} has one end", self.mechanism),
                 "measure it with --place same-core",
             ));
         }
         let waits_for_room =
-            !promises.boundaries && !promises.waits.iter().any(|wait| wait.needs_non_blocking());
+            !capabilities.boundaries && !capabilities.waits.iter().any(|wait| wait.needs_non_blocking());
         if self.placement == Placement::OneProcess && waits_for_room && self.size_bytes > PIPE_BYTES {
             return Some(Unavailable::new(
                 format!(
@@ -299,17 +299,17 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { mechanism, wait, pattern, size_bytes, ask, placement, pace, buffer_bytes } = self;
+        let Case { mechanism, wait, pattern, size_bytes, request, placement, arrival, buffer_bytes } = self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
         if *pattern != Pattern::RoundTrip {
             write!(f, " {pattern}")?;
         }
-        if let Some(Ask { size_bytes, by }) = ask {
+        if let Some(Request { size_bytes, by }) = request {
             write!(f, " {}", format_bytes(*size_bytes))?;
             by.as_ref().map_or(Ok(()), |by| write!(f, " by {by}"))?;
         }
-        if !pace.is_closed() {
-            write!(f, " {pace}")?;
+        if !arrival.is_closed_loop() {
+            write!(f, " {arrival}")?;
         }
         buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))
     }

@@ -2,7 +2,9 @@
 //!
 //! It is part of a run's records, so that a replay explains itself on any machine.
 
-use crate::{Ask, Backing, Case, Figure, Handover, Pace, Pattern, Placement, StartMethod, Touch, Wait};
+use crate::{
+    Arrival, Backing, Case, Figure, Handover, Pattern, Placement, Request, StartMethod, Touch, Wait,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -71,7 +73,7 @@ pub struct Exchange {
     /// How messages go back and forth.
     pub pattern: Pattern,
     /// What is asked with; `None` unless the pattern is a request.
-    pub ask: Option<Ask>,
+    pub request: Option<Request>,
     /// What the published figures are of, for each size: figures of a whole are scaled to it.
     pub count: Amount,
     /// What one trial exchanges.
@@ -226,9 +228,9 @@ impl Measure {
             wait,
             pattern: exchange.pattern,
             size_bytes,
-            ask: exchange.ask.clone(),
+            request: exchange.request.clone(),
             placement: self.place,
-            pace: Pace::Closed,
+            arrival: Arrival::ClosedLoop,
             buffer_bytes: None,
         })
     }

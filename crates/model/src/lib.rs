@@ -3,6 +3,7 @@
 //! Floor 0: no input or output, no operating system, no clock. Everything here can be read on any machine.
 #![forbid(unsafe_code)]
 
+mod arrival;
 mod calls;
 mod capabilities;
 mod case;
@@ -14,7 +15,6 @@ mod handover;
 mod limits;
 mod machine;
 mod noise;
-mod pace;
 mod process_start;
 mod quantity;
 mod record;
@@ -22,11 +22,12 @@ mod role;
 mod wait;
 mod workload;
 
+pub use arrival::Arrival;
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, PeerDeath, Reach, Start, WhenFull,
 };
-pub use case::{Ask, Case, InvalidName, Pattern, Placement, row_name};
+pub use case::{Case, InvalidName, Pattern, Placement, Request, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use experiment::{
@@ -41,7 +42,6 @@ pub use handover::{
 pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine};
 pub use noise::{Noise, NoiseReading};
-pub use pace::Pace;
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{ByteSize, InvalidQuantity, Percent, Rate, Sizes, Time, format_bytes, format_ns};
 pub use record::{
@@ -50,6 +50,6 @@ pub use record::{
 pub use role::{Phase, Role};
 pub use wait::{Wait, WaitKind};
 pub use workload::{
-    Boundary, Burden, Candidate, Excluded, Fall, InvalidSlo, Language, Need, Objective, Shortlist, Slo,
-    Tried, Trust, Workload,
+    Boundary, Candidate, Disqualifier, Excluded, IntegrationCost, InvalidSlo, Language, Need, Objective,
+    Shortlist, Slo, Tried, Trust, Workload,
 };

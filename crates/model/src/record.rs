@@ -7,8 +7,9 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// Version of the record format. Readers ignore fields they do not know and refuse newer schemas.
-pub const SCHEMA: u32 = 1;
+/// Version of the record format. Readers ignore fields they do not know, read older schemas
+/// and refuse newer ones.
+pub const SCHEMA: u32 = 2;
 
 /// One line of a run's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

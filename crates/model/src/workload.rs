@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::case::named;
-use crate::{Ask, Case, InvalidName, Pace, Pattern, Placement, Reach, Time, Wait, WaitKind};
+use crate::{Arrival, Case, InvalidName, Pattern, Placement, Reach, Request, Time, Wait, WaitKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -13,7 +13,7 @@ pub struct Workload {
     /// Bytes in each message; of a request, in each answer.
     pub size_bytes: usize,
     /// Bytes in a request, where that is the pattern.
-    pub ask_bytes: Option<usize>,
+    pub request_bytes: Option<usize>,
     /// Nanoseconds between two messages; `None` is as fast as it goes.
     pub interval_ns: Option<u64>,
     /// What is to be best.
@@ -44,7 +44,7 @@ impl Default for Workload {
         Workload {
             pattern: Pattern::RoundTrip,
             size_bytes: 128,
-            ask_bytes: None,
+            request_bytes: None,
             interval_ns: None,
             objective: Objective::Latency,
             slo: None,
@@ -75,7 +75,7 @@ impl Workload {
     pub fn case(&self, mechanism: &str, wait: Wait, placement: Placement) -> Case {
         let interval_ns = self.interval_ns.filter(|_| self.objective != Objective::Throughput);
         Case {
-            pace: interval_ns.map_or(Pace::Closed, Pace::Every),
+            arrival: interval_ns.map_or(Arrival::ClosedLoop, Arrival::Interval),
             ..self.closed_case(mechanism, wait, self.size_bytes, placement)
         }
     }
@@ -84,7 +84,7 @@ impl Workload {
     pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
         Case {
             pattern: self.pattern,
-            ask: self.ask_bytes.map(|size_bytes| Ask { size_bytes, by: None }),
+            request: self.request_bytes.map(|size_bytes| Request { size_bytes, by: None }),
             ..Case::round_trip(mechanism, wait, size_bytes, placement)
         }
     }
@@ -298,18 +298,18 @@ pub struct Candidate {
     /// How the receiver waits.
     pub wait: Wait,
     /// What its users must do themselves, with how much each weighs.
-    pub burdens: Vec<Burden>,
+    pub integration_costs: Vec<IntegrationCost>,
     /// What its figures leave out for this workload.
     pub caveats: Vec<String>,
     /// What would exclude it.
-    pub falls_if: Vec<Fall>,
+    pub disqualified_by: Vec<Disqualifier>,
     /// The largest message that a user's program may send with it on that machine; `None` is as large as memory allows.
     pub max_size_bytes: Option<usize>,
 }
 
 /// Something that users of a mechanism must do themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Burden {
+pub struct IntegrationCost {
     /// What it is.
     pub what: String,
     /// How much it weighs: 1 is a line or two, 3 a piece of work.
@@ -318,7 +318,7 @@ pub struct Burden {
 
 /// A change of the workload that would exclude a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fall {
+pub struct Disqualifier {
     /// The change, as in `--trust none`.
     pub change: String,
     /// Why it would.

@@ -323,7 +323,7 @@ fn scale(count: u64, enabled_ns: u64, running_ns: u64) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_player::{PERFMON, Player, SYS_ADMIN, get_parent, has, write_and_read};
+    use crate::test_child::{PERFMON, SYS_ADMIN, TestChild, get_parent, has, write_and_read};
     use crate::{pipe, readiness, tracefs};
     use std::os::fd::{AsFd, AsRawFd};
 
@@ -346,14 +346,14 @@ mod tests {
     fn the_log_has_every_call_in_order() {
         let Some(event) = event() else { return };
         let (reader, writer) = pipe::pipe().unwrap();
-        let player = Player::new(&[reader.as_raw_fd(), writer.as_raw_fd()], || {
+        let process = TestChild::new(&[reader.as_raw_fd(), writer.as_raw_fd()], || {
             get_parent(100);
             write_and_read(50, writer.as_fd(), reader.as_fd());
         });
-        let mut log = SystemCallLog::open(event, player.child.pid()).unwrap();
+        let mut log = SystemCallLog::open(event, process.child.pid()).unwrap();
         assert!(log.ring_bytes >= LEAST_RING_BYTES as u64);
         log.enable().unwrap();
-        player.play(|| {});
+        process.play(|| {});
         // It says that it is done with a write, and waits with a read, in which it may not be yet.
         log.disable().unwrap();
         let mut calls = Vec::new();
@@ -370,7 +370,7 @@ mod tests {
             expected.push(libc::SYS_read);
         }
         assert_eq!(calls, expected);
-        player.end();
+        process.end();
         assert_eq!(log.drain(|_| ()).unwrap(), Drained::default());
     }
 
@@ -379,12 +379,12 @@ mod tests {
         let Some(event) = event() else { return };
         // 80 bytes a record do not divide the ring, and what is left of the last calls makes the start differ.
         let rounds = 5 * page_bytes() / (80 * 20);
-        let player = Player::repeated(rounds, &[], || get_parent(20));
-        let mut log = SystemCallLog::with_ring(event, player.child.pid(), page_bytes()).unwrap();
+        let process = TestChild::repeated(rounds, &[], || get_parent(20));
+        let mut log = SystemCallLog::with_ring(event, process.child.pid(), page_bytes()).unwrap();
         log.enable().unwrap();
         let mut calls = Vec::new();
         for _ in 0..rounds {
-            player.play(|| {});
+            process.play(|| {});
             assert_eq!(log.drain(|number| calls.push(number)).unwrap().lost, 0);
         }
         log.disable().unwrap();
@@ -394,16 +394,16 @@ mod tests {
         round.push(libc::SYS_write);
         assert_eq!(calls, round.repeat(rounds));
         assert!(calls.len() as u64 * 80 > 4 * log.ring_bytes);
-        player.end();
+        process.end();
     }
 
     #[test]
     fn what_found_the_ring_full_is_counted() {
         let Some(event) = event() else { return };
-        let player = Player::new(&[], || get_parent(1_000));
-        let mut log = SystemCallLog::with_ring(event, player.child.pid(), page_bytes()).unwrap();
+        let process = TestChild::new(&[], || get_parent(1_000));
+        let mut log = SystemCallLog::with_ring(event, process.child.pid(), page_bytes()).unwrap();
         log.enable().unwrap();
-        player.play(|| {});
+        process.play(|| {});
         let readable = readiness::any_readable(&[log.descriptor().as_raw_fd()], 0).unwrap();
         assert_eq!(readable, [true]);
         // A loss is reported with the next call that fits, and the others when the log is disabled.
@@ -413,18 +413,18 @@ mod tests {
         let rest = log.drain(|_| ()).unwrap();
         let total = first.calls + first.lost + rest.calls + rest.lost;
         assert!(first.lost + rest.lost > 0 && (1_001..=1_003).contains(&total), "{first:?} {rest:?}");
-        player.end();
+        process.end();
     }
 
     #[test]
     fn a_loss_is_reported_while_the_log_goes_on() {
         let Some(event) = event() else { return };
-        let player = Player::new(&[], || get_parent(1_000));
-        let mut log = SystemCallLog::with_ring(event, player.child.pid(), page_bytes()).unwrap();
+        let process = TestChild::new(&[], || get_parent(1_000));
+        let mut log = SystemCallLog::with_ring(event, process.child.pid(), page_bytes()).unwrap();
         log.enable().unwrap();
-        player.play(|| {});
+        process.play(|| {});
         let first = log.drain(|_| ()).unwrap();
-        player.end();
+        process.end();
         // The child's last calls carried the report.
         let second = log.drain(|_| ()).unwrap();
         assert!(first.lost + second.lost > 0, "{first:?} {second:?}");
@@ -434,8 +434,8 @@ mod tests {
 
     #[test]
     fn the_hardwares_counters_count_or_say_why_not() {
-        let player = Player::new(&[], || get_parent(1_000));
-        let counters = open_hardware(player.child.pid());
+        let process = TestChild::new(&[], || get_parent(1_000));
+        let counters = open_hardware(process.child.pid());
         assert_eq!(counters.len(), HARDWARE.len());
         for (name, counter) in &counters {
             match counter {
@@ -449,14 +449,14 @@ mod tests {
                 }
             }
         }
-        player.play(|| {});
+        process.play(|| {});
         for (name, counter) in counters {
             if let (Ok(counter), "instructions") = (counter, name) {
                 counter.disable().unwrap();
                 assert!(counter.read().unwrap() > 1_000);
             }
         }
-        player.end();
+        process.end();
     }
 
     #[test]
@@ -464,19 +464,19 @@ mod tests {
         const KIND_SOFTWARE: u32 = 1;
         const PAGE_FAULTS: u64 = 2;
         let pages = 64;
-        let player = Player::new(&[], move || {
+        let process = TestChild::new(&[], move || {
             let mut memory = crate::memory::Pages::new(pages * page_bytes()).unwrap();
             memory.chunks_mut(page_bytes()).for_each(|page| page[0] = 1);
         });
-        let counter = HardwareCounter::open(KIND_SOFTWARE, PAGE_FAULTS, player.child.pid()).unwrap();
+        let counter = HardwareCounter::open(KIND_SOFTWARE, PAGE_FAULTS, process.child.pid()).unwrap();
         assert_eq!(counter.read().unwrap(), 0);
         counter.enable().unwrap();
-        player.play(|| {});
+        process.play(|| {});
         counter.disable().unwrap();
         let count = counter.read().unwrap();
         assert!(count > 0 && count < 100_000, "{count}");
         assert_eq!(counter.user_only(), !has(PERFMON));
-        player.end();
+        process.end();
         assert_eq!(counter.read().unwrap(), count);
     }
 

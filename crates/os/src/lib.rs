@@ -47,7 +47,7 @@ pub mod sysv_segment;
 pub mod sysv_semaphore;
 pub mod terminal;
 #[cfg(test)]
-mod test_player;
+mod test_child;
 pub mod tracefs;
 pub mod tracer;
 pub mod usage;

@@ -297,12 +297,12 @@ fn explain(error: io::Error, pid: i32) -> io::Error {
 mod tests {
     use super::*;
     use crate::process::{Bond, Child, Exit, fork, send_signal};
-    use crate::test_player::{Player, get_parent, write_and_read};
+    use crate::test_child::{TestChild, get_parent, write_and_read};
     use crate::{clock, eventfd, pipe, readiness};
     use std::os::fd::AsRawFd;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// The calls of a player from the moment that it waits for the start: that wait, these, the word that it is done,
+    /// The calls of a child from the moment that it waits for the start: that wait, these, the word that it is done,
     /// and the wait to be let go.
     fn played(calls: &[i64]) -> Vec<i64> {
         [&[libc::SYS_read], calls, &[libc::SYS_write, libc::SYS_read]].concat()
@@ -332,14 +332,14 @@ mod tests {
     #[test]
     fn every_call_is_reported_in_order() {
         let (reader, writer) = pipe::pipe().unwrap();
-        let player = Player::new(&[reader.as_raw_fd(), writer.as_raw_fd()], || {
+        let process = TestChild::new(&[reader.as_raw_fd(), writer.as_raw_fd()], || {
             get_parent(100);
             write_and_read(50, writer.as_fd(), reader.as_fd());
         });
         let mut tracer = Tracer::new().unwrap();
-        tracer.attach(player.child.pid()).unwrap();
+        tracer.attach(process.child.pid()).unwrap();
         let mut calls = Vec::new();
-        player.play(|| tracer.attend(|_, number| calls.push(number)).unwrap());
+        process.play(|| tracer.attend(|_, number| calls.push(number)).unwrap());
         let mut expected = vec![libc::SYS_getppid; 100];
         expected.extend([libc::SYS_write, libc::SYS_read].repeat(50));
         let expected = played(&expected);
@@ -352,16 +352,17 @@ mod tests {
             tracer.attend(|_, number| calls.push(number)).unwrap();
         }
         assert_eq!(calls, expected);
-        tracer.detach(player.child.pid()).unwrap();
-        assert_eq!(status(player.child.pid(), "TracerPid:"), "0");
-        player.end();
+        tracer.detach(process.child.pid()).unwrap();
+        assert_eq!(status(process.child.pid(), "TracerPid:"), "0");
+        process.end();
     }
 
     #[test]
-    fn two_players_are_told_apart_and_the_descriptor_suffices() {
+    fn two_children_are_told_apart_and_the_descriptor_suffices() {
         // In a process of its own, which has one thread as the supervisor has: no other takes the signal.
         let supervisor = || {
-            let (one, other) = (Player::new(&[], || get_parent(300)), Player::new(&[], || get_parent(70)));
+            let (one, other) =
+                (TestChild::new(&[], || get_parent(300)), TestChild::new(&[], || get_parent(70)));
             let mut tracer = Tracer::new().unwrap();
             let mut calls = [(one.child.pid(), 0), (other.child.pid(), 0)];
             for (pid, _) in calls {
@@ -369,8 +370,8 @@ mod tests {
             }
             let done = [one.done.as_raw_fd(), other.done.as_raw_fd()];
             let mut left = vec![done[0], done[1]];
-            for player in [&one, &other] {
-                eventfd::add(player.start.as_fd(), 1).unwrap();
+            for process in [&one, &other] {
+                eventfd::add(process.start.as_fd(), 1).unwrap();
             }
             while !left.is_empty() {
                 let mut watched = left.clone();
@@ -449,35 +450,35 @@ mod tests {
     #[test]
     fn deaths_are_left_to_be_waited_for() {
         let mut tracer = Tracer::new().unwrap();
-        let mut player = Player::new(&[], || ());
-        tracer.attach(player.child.pid()).unwrap();
-        player.play(|| tracer.attend(|_, _| ()).unwrap());
-        eventfd::add(player.start.as_fd(), 1).unwrap();
-        assert_eq!(ended(&mut tracer, &mut player.child), Some(Exit::Code(0)));
+        let mut process = TestChild::new(&[], || ());
+        tracer.attach(process.child.pid()).unwrap();
+        process.play(|| tracer.attend(|_, _| ()).unwrap());
+        eventfd::add(process.start.as_fd(), 1).unwrap();
+        assert_eq!(ended(&mut tracer, &mut process.child), Some(Exit::Code(0)));
         tracer.attend(|_, _| ()).unwrap();
         assert!(tracer.attached.is_empty());
-        let error = tracer.detach(player.child.pid()).unwrap_err();
+        let error = tracer.detach(process.child.pid()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
 
         // Killed, and seen by the tracer before anybody waits for it.
-        let mut player = Player::new(&[], || ());
-        tracer.attach(player.child.pid()).unwrap();
-        player.child.kill();
-        let death = player.child.death().map(|death| death.as_raw_fd());
+        let mut process = TestChild::new(&[], || ());
+        tracer.attach(process.child.pid()).unwrap();
+        process.child.kill();
+        let death = process.child.death().map(|death| death.as_raw_fd());
         if let Some(death) = death {
             assert_eq!(readiness::any_readable(&[death], 10_000).unwrap(), [true]);
             tracer.attend(|_, _| ()).unwrap();
             assert!(tracer.attached.is_empty());
         }
-        assert_eq!(player.child.wait(), Some(Exit::Signal(libc::SIGKILL)));
+        assert_eq!(process.child.wait(), Some(Exit::Signal(libc::SIGKILL)));
 
         // Killed, and detached before that was seen.
-        let mut player = Player::new(&[], || ());
-        tracer.attach(player.child.pid()).unwrap();
-        player.child.kill();
-        tracer.detach(player.child.pid()).unwrap();
-        assert_eq!(player.child.wait(), Some(Exit::Signal(libc::SIGKILL)));
-        let error = tracer.attach(player.child.pid()).unwrap_err();
+        let mut process = TestChild::new(&[], || ());
+        tracer.attach(process.child.pid()).unwrap();
+        process.child.kill();
+        tracer.detach(process.child.pid()).unwrap();
+        assert_eq!(process.child.wait(), Some(Exit::Signal(libc::SIGKILL)));
+        let error = tracer.attach(process.child.pid()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
     }
 
@@ -487,7 +488,7 @@ mod tests {
         extern "C" fn see(signal: libc::c_int) {
             SEEN.store(signal, Ordering::SeqCst);
         }
-        let player = Player::new(&[], || {
+        let process = TestChild::new(&[], || {
             // SAFETY: the handler only stores an integer.
             unsafe { libc::signal(libc::SIGUSR1, see as *const () as libc::sighandler_t) };
             while SEEN.load(Ordering::SeqCst) != libc::SIGUSR1 {
@@ -495,28 +496,28 @@ mod tests {
             }
         });
         let mut tracer = Tracer::new().unwrap();
-        tracer.attach(player.child.pid()).unwrap();
+        tracer.attach(process.child.pid()).unwrap();
         // It may come before the handler is there, and would kill the child then.
         let mut sent = false;
         let mut handling = false;
-        player.play(|| {
+        process.play(|| {
             tracer.attend(|_, number| handling |= number == libc::SYS_rt_sigaction).unwrap();
-            if handling && !sent && status(player.child.pid(), "State:").starts_with('S') {
-                send_signal(player.child.pid(), libc::SIGUSR1).unwrap();
+            if handling && !sent && status(process.child.pid(), "State:").starts_with('S') {
+                send_signal(process.child.pid(), libc::SIGUSR1).unwrap();
                 sent = true;
             }
         });
         assert!(sent);
         // One that kills does so.
-        send_signal(player.child.pid(), libc::SIGTERM).unwrap();
-        let mut child = player.child;
+        send_signal(process.child.pid(), libc::SIGTERM).unwrap();
+        let mut child = process.child;
         assert_eq!(ended(&mut tracer, &mut child), Some(Exit::Signal(libc::SIGTERM)));
     }
 
     #[test]
     fn a_stopped_process_stays_stopped_until_it_is_continued() {
-        let player = Player::new(&[], || get_parent(10));
-        let pid = player.child.pid();
+        let process = TestChild::new(&[], || get_parent(10));
+        let pid = process.child.pid();
         let mut tracer = Tracer::new().unwrap();
         tracer.attach(pid).unwrap();
         send_signal(pid, libc::SIGSTOP).unwrap();
@@ -530,14 +531,14 @@ mod tests {
                 rounds > 100
             },
         );
-        eventfd::add(player.start.as_fd(), 1).unwrap();
+        eventfd::add(process.start.as_fd(), 1).unwrap();
         for _ in 0..20 {
             std::thread::sleep(std::time::Duration::from_millis(1));
             tracer.attend(|_, number| calls.push(number)).unwrap();
         }
         assert!(!calls.contains(&libc::SYS_getppid), "it runs though stopped: {calls:?}");
         send_signal(pid, libc::SIGCONT).unwrap();
-        let done = [player.done.as_raw_fd()];
+        let done = [process.done.as_raw_fd()];
         attend_until(
             &mut tracer,
             |_, number| calls.push(number),
@@ -545,13 +546,13 @@ mod tests {
         );
         assert_eq!(calls.iter().filter(|number| **number == libc::SYS_getppid).count(), 10);
         drop(tracer);
-        player.end();
+        process.end();
     }
 
     #[test]
     fn a_process_that_was_stopped_while_traced_can_be_detached() {
-        let mut player = Player::new(&[], || ());
-        let pid = player.child.pid();
+        let mut process = TestChild::new(&[], || ());
+        let pid = process.child.pid();
         let mut tracer = Tracer::new().unwrap();
         tracer.attach(pid).unwrap();
         send_signal(pid, libc::SIGSTOP).unwrap();
@@ -567,11 +568,11 @@ mod tests {
         tracer.detach(pid).unwrap();
         assert_eq!(status(pid, "TracerPid:"), "0");
         // It stops anew, as it would have without a tracer.
-        attend_until(&mut tracer, |_, _| (), || player.child.is_stopped());
-        assert_eq!(player.child.try_wait(), None);
+        attend_until(&mut tracer, |_, _| (), || process.child.is_stopped());
+        assert_eq!(process.child.try_wait(), None);
         send_signal(pid, libc::SIGCONT).unwrap();
-        player.play(|| ());
-        player.end();
+        process.play(|| ());
+        process.end();
     }
 
     #[test]
@@ -592,19 +593,19 @@ mod tests {
 
     #[test]
     fn a_refusal_says_why() {
-        let player = Player::new(&[], || ());
+        let process = TestChild::new(&[], || ());
         let (mut tracer, mut other) = (Tracer::new().unwrap(), Tracer::new().unwrap());
-        tracer.attach(player.child.pid()).unwrap();
-        let error = other.attach(player.child.pid()).unwrap_err();
+        tracer.attach(process.child.pid()).unwrap();
+        let error = other.attach(process.child.pid()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert!(error.to_string().contains("traces it already"), "{error}");
         drop(tracer);
-        player.play(|| ());
-        player.end();
+        process.play(|| ());
+        process.end();
 
         // A filter holds for the rest of a process's life, so this one is short.
         let mut child = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || {
-            let mut grandchild = Player::new(&[], || ());
+            let mut grandchild = TestChild::new(&[], || ());
             forbid_ptrace().unwrap();
             let error = Tracer::new().unwrap().attach(grandchild.child.pid()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);

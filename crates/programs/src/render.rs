@@ -93,7 +93,7 @@ fn context(
     say("one_way", one_way.into());
     say("request", request.into());
     say("message_bytes", size_bytes.into());
-    say("ask_bytes", ASK_BYTES.min(size_bytes).into());
+    say("request_bytes", ASK_BYTES.min(size_bytes).into());
     say("ask_name", if request { "ASK_BYTES" } else { "MESSAGE_BYTES" }.into());
     // Datagrams are cut off where there is no room; one byte more tells.
     say("room", if recipe.has("boundaries") { "MESSAGE_BYTES + 1" } else { "MESSAGE_BYTES" }.into());

@@ -23,15 +23,15 @@ fn registry() -> Vec<Capabilities> {
 
 #[test]
 fn every_mechanism_with_data_has_a_program_or_a_reason() {
-    for promises in registry() {
-        let name = promises.name;
+    for capabilities in registry() {
+        let name = capabilities.name;
         assert!(known().any(|known| known == name), "nobody has said anything about {name}");
         let in_c = supported(Language::C).any(|(mechanism, _)| mechanism == name);
         // What needs a module of its own is for those who have it: driver/README.md is their program.
-        let expected = !promises.notifies_only() && name != "null" && promises.reach != Reach::Device;
+        let expected = !capabilities.notifies_only() && name != "null" && capabilities.reach != Reach::Device;
         assert_eq!(in_c, expected, "{name} in C");
         for (wait, language) in
-            promises.waits.iter().flat_map(|wait| Language::ALL.map(|language| (*wait, language)))
+            capabilities.waits.iter().flat_map(|wait| Language::ALL.map(|language| (*wait, language)))
         {
             let there = supported(language).any(|row| row == (name, wait));
             match program(name, wait, Pattern::RoundTrip, 128, language) {
@@ -49,7 +49,9 @@ fn every_mechanism_with_data_has_a_program_or_a_reason() {
 fn every_row_is_one_of_the_registry() {
     let registry = registry();
     for (mechanism, wait) in Language::ALL.into_iter().flat_map(supported) {
-        let there = |promises: &Capabilities| promises.name == mechanism && promises.waits.contains(&wait);
+        let there = |capabilities: &Capabilities| {
+            capabilities.name == mechanism && capabilities.waits.contains(&wait)
+        };
         assert!(registry.iter().any(there), "{mechanism}/{wait}");
     }
 }

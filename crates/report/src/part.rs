@@ -220,7 +220,7 @@ fn verdict(
         sentences.extend(replay.verdict.iter().map(|sentence| plain_sentence(sentence)));
     } else {
         sentences.extend(firsts(summary));
-        sentences.extend(summary.lessons.iter().map(|lesson| plain_sentence(lesson)));
+        sentences.extend(summary.findings.iter().map(|finding| plain_sentence(finding)));
     }
     if summary.run.noise.level != Level::Unreliable {
         sentences.extend(explanation.map(predicted::agreement));

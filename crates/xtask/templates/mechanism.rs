@@ -4,7 +4,7 @@
 
 use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
 use crate::pipe::link;
-use crate::{Link, Mechanism, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -40,11 +40,11 @@ impl Mechanism for Template {
         Ok(limits())
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?, spec)
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, specification)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<ByteStream> {
-        ByteStream::of_two(&mut seat, spec.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
+        ByteStream::of_two(&mut setup, specification.blocking)
     }
 }

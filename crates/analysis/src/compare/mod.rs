@@ -17,7 +17,7 @@ use furlong_model::Case;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Comparison`] as JSON; it changes when a field changes its meaning or goes.
-pub const COMPARISON_SCHEMA: u32 = 1;
+pub const COMPARISON_SCHEMA: u32 = 2;
 
 /// A run under the name that it was asked for by.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +92,7 @@ pub enum Incomparable {
     /// No row is in both.
     #[error(
         "{run} and {baseline} have no row in common: {run} has {has}, and {baseline} has {baseline_has}. \
-         Rows are the same if mechanism, wait, pattern, sizes, placement, pace and buffer are"
+         Rows are the same if mechanism, wait, pattern, sizes, placement, arrival and buffer are"
     )]
     NoCommonRow {
         /// The first run.

@@ -198,7 +198,7 @@ fn differences_of_the_machines_are_listed() {
     let mut new = steady(&[(numbered(0), NS)]);
     new.header.machine.kernel = "6.19.1".into();
     new.header.machine.mitigations = vec![("spectre_v2".into(), "Vulnerable".into())];
-    new.header.machine.governor = Some("performance".into());
+    new.header.machine.governor = Some("recorder".into());
     new.header.version = "0.2.0".into();
     new.noise[0].core_to_core_ns = Some(400.0);
     if let Outcome::Measured(measured) = &mut new.trials[3].outcome {
@@ -214,7 +214,7 @@ fn differences_of_the_machines_are_listed() {
         said,
         [
             "kernel: Linux 6.18.0-cloud -> Linux 6.19.1",
-            "governor: unknown -> performance",
+            "governor: unknown -> recorder",
             "furlong: 0.1.0 -> 0.2.0",
             "mitigation spectre_v2: unknown -> Vulnerable",
             "in force size-bytes of mechanism-0/block 128B other-core: 128 -> 64",
@@ -232,14 +232,14 @@ fn with_wake_ups(longer: f64) -> Run {
     records.extend(made.counts.iter().cloned().map(Record::Count));
     let mut cases: Vec<&Case> = made.trials.iter().map(|trial| &trial.case).collect();
     cases.dedup();
-    let mut lasting = Vec::new();
+    let mut persistent = Vec::new();
     for case in cases {
         let across = case.placement == Placement::OtherCore;
         let row = crate::summarise(&made).rows.into_iter().find(|row| row.case == *case).unwrap();
         let ns = row.exchange.ns.p50 + if across { 2.0 * longer } else { 0.0 };
-        lasting.push((case.clone(), ns));
+        persistent.push((case.clone(), ns));
     }
-    for (case, ns) in lasting {
+    for (case, ns) in persistent {
         let medians = STEADY.map(|factor| ns * factor);
         for (record, original) in maker.trials(&case, &medians).into_iter().zip(made.trials.iter().cycle()) {
             let Record::Trial(mut trial) = record else { continue };

@@ -6,7 +6,7 @@ use super::{
     schema::{self, Text},
 };
 use furlong_model::{
-    Amount, Ask, ByteSize, Exchange, Figure, InvalidName, Measure, Pattern, Placement, Touch, Work,
+    Amount, ByteSize, Exchange, Figure, InvalidName, Measure, Pattern, Placement, Request, Touch, Work,
 };
 use toml::{Spanned, Value};
 
@@ -71,8 +71,8 @@ fn handover(source: &Source, measure: &schema::Measure) -> Result<Work, Experime
         ("count", measure.count.as_ref().map(Spanned::span)),
         ("total", measure.total.as_ref().map(Spanned::span)),
         ("per_trial", measure.per_trial.as_ref().map(Spanned::span)),
-        ("ask", measure.ask.as_ref().map(Spanned::span)),
-        ("ask_by", measure.ask_by.as_ref().map(Spanned::span)),
+        ("request", measure.request.as_ref().map(Spanned::span)),
+        ("request_by", measure.request_by.as_ref().map(Spanned::span)),
     ];
     if let Some((key, Some(span))) = exchanges.into_iter().find(|(_, span)| span.is_some()) {
         return Err(source.error(span.start, format!("a handover has no {key}: say how many repetitions")));
@@ -110,8 +110,8 @@ fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, Ex
         }
     };
     let per_trial = measure.per_trial.as_ref().map(|amount| amount_of(source, amount)).transpose()?;
-    let ask = ask(source, measure, pattern)?;
-    Ok(Work::Exchange(Exchange { pattern, ask, count, per_trial: per_trial.unwrap_or(count) }))
+    let request = request(source, measure, pattern)?;
+    Ok(Work::Exchange(Exchange { pattern, request, count, per_trial: per_trial.unwrap_or(count) }))
 }
 
 /// A number of exchanges, or bytes as text.
@@ -131,20 +131,25 @@ fn amount_of(source: &Source, value: &Spanned<Value>) -> Result<Amount, Experime
     amount.ok_or_else(|| source.wrong(value, reason))
 }
 
-fn ask(source: &Source, measure: &schema::Measure, pattern: Pattern) -> Result<Option<Ask>, ExperimentError> {
-    let by = measure.ask_by.as_ref().map(|by| source.identifier(by)).transpose()?;
-    match (&measure.ask, pattern) {
-        (Some(ask), Pattern::Request) => Ok(Some(Ask { size_bytes: source.size(ask)?, by })),
-        (Some(ask), _) => {
-            Err(source.wrong(ask, "only a request asks: leave ask out, or write kind = \"request\""))
-        }
-        (None, Pattern::Request) => {
-            Err(source.wrong(&measure.kind, "a request needs the size of what asks, as in ask = \"1\""))
-        }
-        (None, _) => match &measure.ask_by {
-            Some(by) => {
-                Err(source.wrong(by, "only a request asks: leave ask_by out, or write kind = \"request\""))
-            }
+fn request(
+    source: &Source,
+    measure: &schema::Measure,
+    pattern: Pattern,
+) -> Result<Option<Request>, ExperimentError> {
+    let by = measure.request_by.as_ref().map(|by| source.identifier(by)).transpose()?;
+    match (&measure.request, pattern) {
+        (Some(request), Pattern::Request) => Ok(Some(Request { size_bytes: source.size(request)?, by })),
+        (Some(request), _) => Err(source.wrong(
+            request,
+            "only kind \"request\" has a request: leave request out, or write kind = \"request\"",
+        )),
+        (None, Pattern::Request) => Err(source
+            .wrong(&measure.kind, "kind \"request\" needs the size of the request, as in request = \"1\"")),
+        (None, _) => match &measure.request_by {
+            Some(by) => Err(source.wrong(
+                by,
+                "only kind \"request\" has a request: leave request_by out, or write kind = \"request\"",
+            )),
             None => Ok(None),
         },
     }

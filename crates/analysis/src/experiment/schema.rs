@@ -41,8 +41,10 @@ pub(super) struct Measure {
     pub count: Option<Spanned<i64>>,
     pub total: Option<Text>,
     pub per_trial: Option<Spanned<Value>>,
-    pub ask: Option<Text>,
-    pub ask_by: Option<Text>,
+    #[serde(alias = "ask")]
+    pub request: Option<Text>,
+    #[serde(alias = "request_by")]
+    pub request_by: Option<Text>,
     pub touch: Option<Text>,
     pub repetitions: Option<Spanned<i64>>,
 }

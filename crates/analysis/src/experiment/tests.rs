@@ -84,7 +84,7 @@ fn the_five_are_measured_as_published() {
     assert_eq!(all[1].measure.sizes_bytes, [104_857_600]);
     let Work::Exchange(blocks) = &all[2].measure.work else { panic!("{:?}", all[2].measure.work) };
     assert_eq!((blocks.pattern, blocks.per_trial), (Pattern::Request, Amount::Bytes(128 << 20)));
-    assert_eq!(blocks.ask.as_ref().map(|ask| ask.size_bytes), Some(1));
+    assert_eq!(blocks.request.as_ref().map(|request| request.size_bytes), Some(1));
 }
 
 #[test]
@@ -194,10 +194,14 @@ fn each_mistake_is_told_with_its_line() {
             "count = 1\nplace = \"here\"",
             "mine.toml:8: no placement is called 'here'; there are: other-core",
         ),
-        ("count = 1000", "count = 1\nask = \"1\"", "mine.toml:8: only a request asks"),
-        ("count = 1000", "count = 1\nask_by = \"tcp\"", "mine.toml:8: only a request asks"),
+        ("count = 1000", "count = 1\nask = \"1\"", "mine.toml:8: only kind \"request\" has a request"),
+        (
+            "count = 1000",
+            "count = 1\nrequest_by = \"tcp\"",
+            "mine.toml:8: only kind \"request\" has a request",
+        ),
         ("count = 1000", "count = 1\ntouch = \"byte\"", "mine.toml:8: only a handover has touch"),
-        ("round-trip", "request", "mine.toml:5: a request needs the size of what asks"),
+        ("round-trip", "request", "mine.toml:5: kind \"request\" needs the size"),
         ("order_by = \"mean_us\"", "", "mine.toml:4: missing field `order_by`"),
         (
             "by = \"mean_us\"",

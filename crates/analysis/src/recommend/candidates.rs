@@ -1,17 +1,17 @@
 //! From the mechanisms of a machine to the rows that may be chosen, and those that may not.
 
-use super::burdens::{burdens, caveats};
 use super::constraints::refusal;
+use super::integration_costs::{caveats, integration_costs};
 use furlong_model::{
-    Boundary, Candidate, Capabilities, Excluded, Fall, Limits, Placement, Reach, Shortlist, Tried, Trust,
-    Unavailable, Wait, WaitKind, Workload,
+    Boundary, Candidate, Capabilities, Disqualifier, Excluded, Limits, Placement, Reach, Shortlist, Tried,
+    Trust, Unavailable, Wait, WaitKind, Workload,
 };
 
 /// A mechanism, or one way of waiting of a mechanism that waits inside, as this machine has it.
 #[derive(Debug, Clone)]
 pub struct Offer<'a> {
     /// What it promises.
-    pub promises: &'a Capabilities,
+    pub capabilities: &'a Capabilities,
     /// Whether it is there, and within which limits: those of a user's program.
     pub here: Result<Limits, Unavailable>,
 }
@@ -27,13 +27,13 @@ pub fn shortlist(
 ) -> Shortlist {
     let (candidates, excluded) = (Vec::new(), Vec::new());
     let mut shortlist = Shortlist { workload, candidates, excluded, tried, placement, first_look_trials };
-    let mut names: Vec<&str> = offers.iter().map(|offer| offer.promises.name).collect();
+    let mut names: Vec<&str> = offers.iter().map(|offer| offer.capabilities.name).collect();
     names.dedup();
     for name in names {
         let mut refused = None;
         for kind in [WaitKind::Sleeping, WaitKind::Spinning] {
-            let rows = offers.iter().filter(|offer| offer.promises.name == name).flat_map(|offer| {
-                let waits = offer.promises.waits.iter().filter(move |wait| wait.kind() == kind);
+            let rows = offers.iter().filter(|offer| offer.capabilities.name == name).flat_map(|offer| {
+                let waits = offer.capabilities.waits.iter().filter(move |wait| wait.kind() == kind);
                 waits.map(move |wait| (offer, *wait))
             });
             // Of what spins, the plainest: to yield is to let others in, which nobody asked for.
@@ -62,12 +62,13 @@ pub fn shortlist(
 /// Why a row may not be chosen, if so: what it promises first, then what this machine allows.
 fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String> {
     let Shortlist { workload, tried, placement, .. } = shortlist;
-    let promises = offer.promises;
-    if let Some(reason) = refusal(workload, promises, wait) {
+    let capabilities = offer.capabilities;
+    if let Some(reason) = refusal(workload, capabilities, wait) {
         return Err(reason);
     }
     // Another address than that of the loopback, which was tried, may lead across.
-    let missed = tried.iter().filter(|tried| tried.reach == promises.reach && tried.reach != Reach::Network);
+    let missed =
+        tried.iter().filter(|tried| tried.reach == capabilities.reach && tried.reach != Reach::Network);
     if let Some(why) = missed.filter_map(|tried| tried.failed.as_ref()).next() {
         return Err(format!("tried here, and not reached: {why}"));
     }
@@ -76,12 +77,12 @@ fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String>
         remedy => format!("{}; {remedy}", why.reason),
     })?;
     // What would help furlong with a limit helps no other program, so the reason must do.
-    let case = workload.case(promises.name, wait, *placement);
-    case.refusal(promises, limits).map_or(Ok(()), |why: Unavailable| Err(why.reason))
+    let case = workload.case(capabilities.name, wait, *placement);
+    case.refusal(capabilities, limits).map_or(Ok(()), |why: Unavailable| Err(why.reason))
 }
 
 fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
-    let promises = offer.promises;
+    let capabilities = offer.capabilities;
     let with = |change: fn(&mut Workload)| {
         let mut changed = workload.clone();
         change(&mut changed);
@@ -93,14 +94,15 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
         ("--boundary host", with(|workload| workload.boundaries = vec![Boundary::Host])),
     ];
     let fall = |(change, workload): &(&str, Workload)| {
-        refusal(workload, promises, wait).map(|reason| Fall { change: (*change).to_owned(), reason })
+        refusal(workload, capabilities, wait)
+            .map(|reason| Disqualifier { change: (*change).to_owned(), reason })
     };
     Candidate {
-        mechanism: promises.name.to_owned(),
+        mechanism: capabilities.name.to_owned(),
         wait,
-        burdens: burdens(workload, promises),
-        caveats: caveats(workload, promises),
-        falls_if: changes.iter().filter_map(fall).collect(),
+        integration_costs: integration_costs(workload, capabilities),
+        caveats: caveats(workload, capabilities),
+        disqualified_by: changes.iter().filter_map(fall).collect(),
         max_size_bytes: offer.here.as_ref().ok().and_then(|limits| limits.max_size_bytes),
     }
 }
@@ -108,7 +110,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recommend::made::promises;
+    use crate::recommend::made::capabilities;
     use furlong_model::{Family, Language, Reach, Start};
 
     const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];
@@ -123,9 +125,9 @@ mod tests {
 
     #[test]
     fn a_mechanism_is_there_asleep_and_spinning() {
-        let socket = Capabilities { name: "socket", family: Family::Socket, waits: POLLED, ..promises() };
-        let floor = Capabilities { name: "floor", start: Start::Alone, ..promises() };
-        let offers = [&socket, &floor].map(|promises| Offer { promises, here: Ok(Limits::none()) });
+        let socket = Capabilities { name: "socket", family: Family::Socket, waits: POLLED, ..capabilities() };
+        let floor = Capabilities { name: "floor", start: Start::Alone, ..capabilities() };
+        let offers = [&socket, &floor].map(|capabilities| Offer { capabilities, here: Ok(Limits::none()) });
         let found = asked(Workload::default(), &offers);
         assert_eq!(rows(&found), ["socket/block", "socket/spin"]);
         assert_eq!(found.excluded.len(), 1);
@@ -134,10 +136,10 @@ mod tests {
 
     #[test]
     fn the_first_wait_that_may_serve_is_taken() {
-        let memory = |waits| Capabilities { name: "memory", family: Family::Memory, waits, ..promises() };
+        let memory = |waits| Capabilities { name: "memory", family: Family::Memory, waits, ..capabilities() };
         let made = [memory(&[Wait::Futex]), memory(&[Wait::Spin]), memory(&[Wait::Eventfd])];
         let offers: Vec<_> =
-            made.iter().map(|promises| Offer { promises, here: Ok(Limits::none()) }).collect();
+            made.iter().map(|capabilities| Offer { capabilities, here: Ok(Limits::none()) }).collect();
         assert_eq!(rows(&asked(Workload::default(), &offers)), ["memory/futex", "memory/spin"]);
         let python = Workload { languages: vec![Language::Python], ..Workload::default() };
         let found = asked(python, &offers);
@@ -147,9 +149,9 @@ mod tests {
 
     #[test]
     fn what_was_not_reached_when_it_was_tried_is_out() {
-        let path = Capabilities { name: "path", reach: Reach::FileSystem, ..promises() };
-        let network = Capabilities { name: "network", reach: Reach::Network, ..promises() };
-        let offers = [&path, &network].map(|promises| Offer { promises, here: Ok(Limits::none()) });
+        let path = Capabilities { name: "path", reach: Reach::FileSystem, ..capabilities() };
+        let network = Capabilities { name: "network", reach: Reach::Network, ..capabilities() };
+        let offers = [&path, &network].map(|capabilities| Offer { capabilities, here: Ok(Limits::none()) });
         let failed = |reach| Tried { reach, failed: Some("it was not there".to_owned()) };
         let tried = vec![failed(Reach::FileSystem), failed(Reach::Network)];
         let found = shortlist(Workload::default(), &offers, tried, Placement::OtherCore, 3);
@@ -159,9 +161,9 @@ mod tests {
 
     #[test]
     fn limits_are_those_of_the_machine() {
-        let queue = Capabilities { name: "queue", family: Family::Queue, waits: POLLED, ..promises() };
+        let queue = Capabilities { name: "queue", family: Family::Queue, waits: POLLED, ..capabilities() };
         let limited = Ok(Limits::at(8192, "fs.mqueue.msgsize_max", "raise it"));
-        let offers = [Offer { promises: &queue, here: limited }];
+        let offers = [Offer { capabilities: &queue, here: limited }];
         let large = Workload { size_bytes: 1 << 20, ..Workload::default() };
         let found = asked(large, &offers);
         assert!(found.candidates.is_empty());
@@ -171,10 +173,15 @@ mod tests {
 
     #[test]
     fn what_would_exclude_a_row_is_known_beforehand() {
-        let memory =
-            Capabilities { name: "memory", family: Family::Memory, reach: Reach::IpcNamespace, ..promises() };
-        let found = asked(Workload::default(), &[Offer { promises: &memory, here: Ok(Limits::none()) }]);
-        let falls: Vec<_> = found.candidates[0].falls_if.iter().map(|fall| fall.change.as_str()).collect();
+        let memory = Capabilities {
+            name: "memory",
+            family: Family::Memory,
+            reach: Reach::IpcNamespace,
+            ..capabilities()
+        };
+        let found = asked(Workload::default(), &[Offer { capabilities: &memory, here: Ok(Limits::none()) }]);
+        let falls: Vec<_> =
+            found.candidates[0].disqualified_by.iter().map(|fall| fall.change.as_str()).collect();
         assert_eq!(falls, ["--trust none", "--boundary container", "--boundary host"]);
     }
 }

@@ -6,21 +6,21 @@ use furlong_model::{
 };
 
 /// Why a row cannot serve the workload, if it cannot.
-pub(super) fn refusal(workload: &Workload, promises: &Capabilities, wait: Wait) -> Option<String> {
-    if promises.start == Start::Alone || promises.notifies_only() {
+pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wait) -> Option<String> {
+    if capabilities.start == Start::Alone || capabilities.notifies_only() {
         return Some("no room for data in it".to_owned());
     }
-    let boundary = workload.boundaries.iter().find_map(|boundary| across(*boundary, promises, wait));
+    let boundary = workload.boundaries.iter().find_map(|boundary| across(*boundary, capabilities, wait));
     boundary
-        .or_else(|| workload.needs.iter().find_map(|need| lacks(*need, promises)))
-        .or_else(|| distrusted(workload, promises))
-        .or_else(|| workload.languages.iter().find_map(|language| unspeakable(*language, promises, wait)))
+        .or_else(|| workload.needs.iter().find_map(|need| lacks(*need, capabilities)))
+        .or_else(|| distrusted(workload, capabilities))
+        .or_else(|| workload.languages.iter().find_map(|language| unspeakable(*language, capabilities, wait)))
 }
 
 /// Why a row does not reach across a boundary, if it does not.
-fn across(boundary: Boundary, promises: &Capabilities, wait: Wait) -> Option<String> {
+fn across(boundary: Boundary, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     use Boundary::{Container, Fork, Host, IpcNamespace, PidNamespace, User};
-    let objects = [Some(promises.reach), reach_of(wait)];
+    let objects = [Some(capabilities.reach), reach_of(wait)];
     objects.into_iter().flatten().find_map(|reach| {
         let reason = match (reach, boundary) {
             (_, Fork) | (Reach::Network, _) => return None,
@@ -47,34 +47,34 @@ fn reach_of(wait: Wait) -> Option<Reach> {
 }
 
 /// Why a mechanism does not give what is needed, if it does not.
-fn lacks(need: Need, promises: &Capabilities) -> Option<String> {
+fn lacks(need: Need, capabilities: &Capabilities) -> Option<String> {
     let (there, reason) = match need {
-        Need::Boundaries => (promises.boundaries, "a stream, in which messages have no boundaries"),
+        Need::Boundaries => (capabilities.boundaries, "a stream, in which messages have no boundaries"),
         Need::BackPressure => {
-            (promises.when_full == WhenFull::Waits, "what its receiver has no room for is dropped")
+            (capabilities.when_full == WhenFull::Waits, "what its receiver has no room for is dropped")
         }
         Need::Persistence => {
-            (promises.lifetime == Lifetime::Removal, "gone with the last process that uses it")
+            (capabilities.lifetime == Lifetime::Removal, "gone with the last process that uses it")
         }
-        Need::FdPassing => (passes_descriptors(promises), "no open files can be passed"),
+        Need::FdPassing => (passes_descriptors(capabilities), "no open files can be passed"),
         Need::PeerDeath => {
-            (promises.peer_death == PeerDeath::Noticed, "the other end's death goes unnoticed")
+            (capabilities.peer_death == PeerDeath::Noticed, "the other end's death goes unnoticed")
         }
     };
     (!there).then(|| reason.to_owned())
 }
 
 /// Whether open files can be handed over: what UNIX sockets do, and nothing else.
-fn passes_descriptors(promises: &Capabilities) -> bool {
-    promises.family == Family::Socket && promises.reach != Reach::Network
+fn passes_descriptors(capabilities: &Capabilities) -> bool {
+    capabilities.family == Family::Socket && capabilities.reach != Reach::Network
 }
 
 /// Why it is not for processes that do not trust each other, if it is not.
-fn distrusted(workload: &Workload, promises: &Capabilities) -> Option<String> {
+fn distrusted(workload: &Workload, capabilities: &Capabilities) -> Option<String> {
     if workload.trust == Trust::Mutual {
         return None;
     }
-    let reason = match (promises.family, promises.copies) {
+    let reason = match (capabilities.family, capabilities.copies) {
         (Family::Memory, _) if workload.accept_shared_memory => return None,
         (Family::Memory, _) => {
             "memory that both can write: a message may change while it is read (--accept-shared-memory if the reader \
@@ -88,15 +88,15 @@ fn distrusted(workload: &Workload, promises: &Capabilities) -> Option<String> {
 }
 
 /// What programs in a language cannot do of a row, with what comes with the language and the C library in reach.
-fn unspeakable(language: Language, promises: &Capabilities, wait: Wait) -> Option<String> {
+fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     let spins = wait.kind() == WaitKind::Spinning;
-    let is_network = promises.reach == Reach::Network;
-    let (name, can) = match (language, promises.family) {
+    let is_network = capabilities.reach == Reach::Network;
+    let (name, can) = match (language, capabilities.family) {
         (Language::C | Language::Cpp | Language::Rust, _) => return None,
         // The call that lends pages to a pipe is in the C library alone.
-        (_, Family::Pipe) => (language.name(), promises.copies == Copies::Two),
+        (_, Family::Pipe) => (language.name(), capabilities.copies == Copies::Two),
         // A message device is read and written like a file.
-        (_, Family::Queue) if promises.reach == Reach::Device => {
+        (_, Family::Queue) if capabilities.reach == Reach::Device => {
             (language.name(), wait == Wait::Block || language == Language::Python)
         }
         (Language::Go, Family::Socket | Family::RemoteMemory) => ("Go", true),
@@ -105,10 +105,11 @@ fn unspeakable(language: Language, promises: &Capabilities, wait: Wait) -> Optio
         (Language::Python, Family::Memory) => {
             ("Python", matches!(wait, Wait::Eventfd | Wait::PosixSemaphore))
         }
-        (Language::Java | Language::Node, Family::Socket) => {
-            (language.name(), is_network || (promises.reach == Reach::FileSystem && !promises.boundaries))
-        }
-        (Language::Java, Family::Memory) => ("Java", spins && promises.reach == Reach::FileSystem),
+        (Language::Java | Language::Node, Family::Socket) => (
+            language.name(),
+            is_network || (capabilities.reach == Reach::FileSystem && !capabilities.boundaries),
+        ),
+        (Language::Java, Family::Memory) => ("Java", spins && capabilities.reach == Reach::FileSystem),
         (_, _) => (language.name(), false),
     };
     (!can).then(|| format!("not to be had in {name} without native code"))
@@ -117,19 +118,19 @@ fn unspeakable(language: Language, promises: &Capabilities, wait: Wait) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recommend::made::promises;
+    use crate::recommend::made::capabilities;
 
-    fn refused(change: impl Fn(&mut Workload), promises: &Capabilities) -> Option<String> {
+    fn refused(change: impl Fn(&mut Workload), capabilities: &Capabilities) -> Option<String> {
         let mut workload = Workload::default();
         change(&mut workload);
-        refusal(&workload, promises, promises.waits[0])
+        refusal(&workload, capabilities, capabilities.waits[0])
     }
 
     #[test]
     fn a_boundary_keeps_out_what_is_named_inside_it() {
-        let queue = Capabilities { family: Family::Queue, reach: Reach::IpcNamespace, ..promises() };
-        let across = |boundary, promises: &Capabilities| {
-            refused(|workload| workload.boundaries = vec![boundary], promises)
+        let queue = Capabilities { family: Family::Queue, reach: Reach::IpcNamespace, ..capabilities() };
+        let across = |boundary, capabilities: &Capabilities| {
+            refused(|workload| workload.boundaries = vec![boundary], capabilities)
         };
         for (boundary, reaches) in [
             (Boundary::Fork, true),
@@ -142,23 +143,23 @@ mod tests {
         ] {
             assert_eq!(across(boundary, &queue).is_none(), reaches, "{boundary}");
         }
-        let network = Capabilities { reach: Reach::Network, ..promises() };
+        let network = Capabilities { reach: Reach::Network, ..capabilities() };
         assert!(Boundary::ALL.iter().all(|boundary| across(*boundary, &network).is_none()));
-        let inherited = Capabilities { reach: Reach::Fork, ..promises() };
+        let inherited = Capabilities { reach: Reach::Fork, ..capabilities() };
         assert!(across(Boundary::Process, &inherited).is_some());
     }
 
     #[test]
     fn how_it_waits_can_be_out_of_reach_too() {
         let workload = Workload { boundaries: vec![Boundary::IpcNamespace], ..Workload::default() };
-        assert_eq!(refusal(&workload, &promises(), Wait::Futex), None);
-        let reason = refusal(&workload, &promises(), Wait::SysvSemaphore).unwrap();
+        assert_eq!(refusal(&workload, &capabilities(), Wait::Futex), None);
+        let reason = refusal(&workload, &capabilities(), Wait::SysvSemaphore).unwrap();
         assert!(reason.contains("one IPC namespace"), "{reason}");
     }
 
     #[test]
     fn who_is_not_trusted_gets_no_memory() {
-        let memory = Capabilities { family: Family::Memory, ..promises() };
+        let memory = Capabilities { family: Family::Memory, ..capabilities() };
         assert_eq!(refused(|_| {}, &memory), None);
         let reason = refused(|workload| workload.trust = Trust::None, &memory).unwrap();
         assert!(reason.contains("--accept-shared-memory"), "{reason}");
@@ -167,8 +168,8 @@ mod tests {
             workload.accept_shared_memory = true;
         };
         assert_eq!(refused(accepted, &memory), None);
-        let lent = Capabilities { copies: Copies::One, ..promises() };
-        assert!(refused(accepted, &lent).is_some(), "that is not what was accepted");
+        let unread_buffers = Capabilities { copies: Copies::One, ..capabilities() };
+        assert!(refused(accepted, &unread_buffers).is_some(), "that is not what was accepted");
     }
 
     #[test]
@@ -177,7 +178,7 @@ mod tests {
             when_full: WhenFull::Drops,
             peer_death: PeerDeath::Unnoticed,
             family: Family::Pipe,
-            ..promises()
+            ..capabilities()
         };
         for need in Need::ALL {
             assert!(refused(|workload| workload.needs = vec![*need], &poor).is_some(), "{need}");
@@ -188,15 +189,15 @@ mod tests {
             peer_death: PeerDeath::Noticed,
             lifetime: Lifetime::Removal,
             family: Family::Socket,
-            ..promises()
+            ..capabilities()
         };
         assert_eq!(refused(|workload| workload.needs = Need::ALL.to_vec(), &rich), None);
     }
 
     #[test]
     fn a_language_must_be_able_to_wait_so() {
-        let memory = Capabilities { family: Family::Memory, ..promises() };
-        let device = Capabilities { family: Family::Queue, reach: Reach::Device, ..promises() };
+        let memory = Capabilities { family: Family::Memory, ..capabilities() };
+        let device = Capabilities { family: Family::Queue, reach: Reach::Device, ..capabilities() };
         let node = Workload { languages: vec![Language::Node], ..Workload::default() };
         assert_eq!(refusal(&node, &device, Wait::Block), None);
         assert!(refusal(&node, &device, Wait::Epoll).is_some());

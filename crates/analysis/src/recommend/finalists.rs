@@ -1,7 +1,7 @@
 //! Which rows are worth measuring at the workload, from a first look at all of them.
 
-use super::burdens::effort;
 use super::first_look;
+use super::integration_costs::effort;
 use crate::{Row, Run};
 use furlong_model::{Case, Objective, Placement, Shortlist, WaitKind, Workload};
 
@@ -81,5 +81,5 @@ fn chosen(run: &Run, shortlist: &Shortlist) -> Vec<Row> {
 
 fn effort_of(shortlist: &Shortlist, row: &Row) -> u32 {
     let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait);
-    candidate.map_or(u32::MAX, |candidate| effort(&candidate.burdens))
+    candidate.map_or(u32::MAX, |candidate| effort(&candidate.integration_costs))
 }

@@ -5,7 +5,7 @@ use furlong_model::{
 };
 
 /// A mechanism with nothing special about it: a pipe, more or less.
-pub(crate) const fn promises() -> Capabilities {
+pub(crate) const fn capabilities() -> Capabilities {
     Capabilities {
         name: "made",
         summary: "made for a test",

@@ -5,29 +5,29 @@
 //! measuring longer ([`finalists`]), and [`recommend`] judges what came of those.
 
 mod budget;
-mod burdens;
 mod candidates;
 mod constraints;
 mod finalists;
-mod flips;
+mod integration_costs;
 #[cfg(test)]
 mod made;
 mod ranked;
+mod sensitivities;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use budget::{Budget, BudgetKind};
 pub use candidates::{Offer, shortlist};
 pub use finalists::{finalists, surroundings};
-pub use flips::Flip;
 pub use ranked::{Ranked, SloVerdict};
+pub use sensitivities::Sensitivity;
 
 use crate::{Row, Run, RunFacts, Skipped, Summary, summarise};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form of a [`Recommendation`].
-pub const RECOMMENDATION_SCHEMA: u32 = 1;
+pub const RECOMMENDATION_SCHEMA: u32 = 2;
 
 /// What to take for a workload, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,11 +59,11 @@ pub struct Recommendation {
     /// Messages a second that the choice can take, one after the other.
     pub capacity_per_second: Option<f64>,
     /// Rows that were so far behind at a first look that they were not measured on.
-    pub outrun: Vec<Outrun>,
+    pub eliminated: Vec<Eliminated>,
     /// Rows that may not be chosen, or could not be measured, and why.
     pub excluded: Vec<Excluded>,
     /// What would change the answer.
-    pub flips: Vec<Flip>,
+    pub sensitivities: Vec<Sensitivity>,
 }
 
 /// Another row, beside the choice.
@@ -80,7 +80,7 @@ pub struct Alternative {
 
 /// A row that was not measured on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outrun {
+pub struct Eliminated {
     /// The mechanism's name.
     pub mechanism: String,
     /// How the receiver waits.
@@ -123,10 +123,10 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
         capacity_per_second: first_row.map(|row| row.exchange.per_second),
         simpler,
         if_spinning: spinning.first().and_then(alternative),
-        flips: choice
+        sensitivities: choice
             .as_ref()
-            .map_or_else(Vec::new, |choice| flips::all(shortlist, choice, &allowed, &summarise(run))),
-        outrun: outrun(workload, &first, &long),
+            .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &summarise(run))),
+        eliminated: eliminated(workload, &first, &long),
         excluded: excluded(shortlist, &first.skipped, &long.skipped),
         choice,
         ranked: allowed,
@@ -159,21 +159,21 @@ fn only(run: &Run, keep: impl Fn(&Trial) -> bool) -> Run {
 }
 
 /// Rows of the first look that were left behind.
-fn outrun(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Outrun> {
+fn eliminated(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Eliminated> {
     let rows = || first.rows.iter().filter(|row| workload.admits(row.case.wait));
     let figure = |row: &Row| finalists::figure(workload, row);
     let best = rows().map(figure).fold(f64::INFINITY, f64::min);
     let is_measured = |row: &Row| long.rows.iter().any(|other| other.case.row() == row.case.row());
-    let mut outrun: Vec<_> = rows()
+    let mut eliminated: Vec<_> = rows()
         .filter(|row| !is_measured(row))
-        .map(|row| Outrun {
+        .map(|row| Eliminated {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
             times: figure(row) / best,
         })
         .collect();
-    outrun.sort_by(|a, b| a.times.total_cmp(&b.times));
-    outrun
+    eliminated.sort_by(|a, b| a.times.total_cmp(&b.times));
+    eliminated
 }
 
 /// What was known beforehand, and what measuring found.

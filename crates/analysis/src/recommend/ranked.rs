@@ -1,12 +1,12 @@
 //! A row as it is judged for a workload.
 
-use super::burdens::effort;
+use super::integration_costs::effort;
 use crate::{
     Cpu, FEWEST_BEYOND, Row, Run,
     exchange::tidy,
     statistics::{are_apart, median, median_interval},
 };
-use furlong_model::{Burden, Objective, Shortlist, Slo, Wait, Workload, row_name};
+use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
 use serde::{Deserialize, Serialize};
 
 /// A row with its figures at the workload.
@@ -41,7 +41,7 @@ pub struct Ranked {
     /// Weight of all that its users must do themselves.
     pub effort: u32,
     /// What that is.
-    pub burdens: Vec<Burden>,
+    pub integration_costs: Vec<IntegrationCost>,
     /// What the figures leave out.
     pub caveats: Vec<String>,
 }
@@ -88,8 +88,8 @@ impl Ranked {
             figure: tidy(figure),
             figure_ci95: figure_ci95.map(|ends| ends.map(tidy)),
             slo: slo(workload, row, messages),
-            effort: effort(&candidate.burdens),
-            burdens: candidate.burdens.clone(),
+            effort: effort(&candidate.integration_costs),
+            integration_costs: candidate.integration_costs.clone(),
             caveats: candidate.caveats.clone(),
         })
     }

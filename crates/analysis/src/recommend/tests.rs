@@ -3,7 +3,8 @@
 use super::*;
 use crate::fixture;
 use furlong_model::{
-    Burden, Candidate, Fall, Objective, Outcome, Placement, Reach, Record, Slo, Tried, WaitKind,
+    Candidate, Disqualifier, IntegrationCost, Objective, Outcome, Placement, Reach, Record, Slo, Tried,
+    WaitKind,
 };
 
 /// A row of a made-up run: its name, its median in nanoseconds, and how much it leaves to its users.
@@ -19,7 +20,7 @@ fn trial(case: &Case, number: u32, median_ns: f64) -> Record {
     // A few per cent between trials.
     let drift = 1.0 + f64::from((number * 7) % 5) * 0.01;
     let mut measured = fixture::measurement(case, median_ns * drift, 0);
-    measured.elapsed_ns = measured.elapsed_ns.max(case.pace.pause_ns() * measured.round_trips);
+    measured.elapsed_ns = measured.elapsed_ns.max(case.arrival.pause_ns() * measured.round_trips);
     Record::Trial(Trial {
         case: case.clone(),
         family: fixture::family(&case.mechanism),
@@ -29,13 +30,13 @@ fn trial(case: &Case, number: u32, median_ns: f64) -> Record {
 }
 
 fn candidate((name, wait, _, weight): &Made) -> Candidate {
-    let fall = Fall { change: "--trust none".to_owned(), reason: "both can write it".to_owned() };
+    let fall = Disqualifier { change: "--trust none".to_owned(), reason: "both can write it".to_owned() };
     Candidate {
         mechanism: (*name).to_owned(),
         wait: *wait,
-        burdens: vec![Burden { what: "do this and that".to_owned(), weight: *weight }],
+        integration_costs: vec![IntegrationCost { what: "do this and that".to_owned(), weight: *weight }],
         caveats: Vec::new(),
-        falls_if: if *weight == 5 { vec![fall] } else { Vec::new() },
+        disqualified_by: if *weight == 5 { vec![fall] } else { Vec::new() },
         max_size_bytes: None,
     }
 }
@@ -150,11 +151,12 @@ fn a_share_below_a_hundredth_does_not_matter() {
 #[test]
 fn what_would_change_the_answer_is_said() {
     let found = recommended(Workload::default(), &[PIPE, MEMORY]);
-    let flip = |change: &str| found.flips.iter().find(|flip| flip.change == change).unwrap();
-    let trust = flip("--trust none");
+    let sensitivity =
+        |change: &str| found.sensitivities.iter().find(|sensitivity| sensitivity.change == change).unwrap();
+    let trust = sensitivity("--trust none");
     assert_eq!(trust.instead.as_deref(), Some("pipe/block"));
     assert!(trust.times.is_some_and(|times| times > 1.5) && !trust.reason.is_empty());
-    let together = flip("both processes on one core");
+    let together = sensitivity("both processes on one core");
     assert!(together.times.is_some_and(|times| (0.08..0.12).contains(&times)), "{together:?}");
 }
 
@@ -167,7 +169,7 @@ fn trials_of_the_first_look_do_not_count_twice() {
 #[test]
 fn where_nothing_may_serve_nothing_is_taken() {
     let found = recommended(Workload::default(), &[]);
-    assert!(found.choice.is_none() && found.excluded.len() == 1 && found.flips.is_empty());
+    assert!(found.choice.is_none() && found.excluded.len() == 1 && found.sensitivities.is_empty());
     assert_eq!(recommend(&Run::from_records(fixture::records()).unwrap()), None, "a run without a workload");
 }
 
@@ -180,7 +182,9 @@ fn finalists_are_of_every_family_and_spin_once() {
     assert_eq!(rows.len(), 5);
     assert_eq!(rows.iter().filter(|row| row.ends_with("/spin")).count(), 1);
     let around = surroundings(run.shortlist.as_ref().unwrap(), &finalists);
-    assert!(around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.pace.is_closed()));
+    assert!(
+        around.iter().all(|case| case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop())
+    );
     assert_eq!(around.len(), 4 * 3, "smaller, larger, and on one core");
 }
 

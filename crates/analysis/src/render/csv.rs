@@ -1,7 +1,7 @@
 //! A summary for a spreadsheet: a line a case, with or without a speed.
 
 use super::text::plain;
-use crate::{Exchange, Row, Skipped, Summary, Unit};
+use crate::{ExchangeFigures, Row, Skipped, Summary, Unit};
 use furlong_model::Case;
 
 /// One line: a case with its figures or with the reason why it has none.
@@ -21,7 +21,7 @@ impl Line<'_> {
     }
 
     /// A figure of rows whose exchange is this.
-    fn per(&self, unit: Unit, figure: impl Fn(&Exchange) -> f64) -> String {
+    fn per(&self, unit: Unit, figure: impl Fn(&ExchangeFigures) -> f64) -> String {
         self.figure_if_any(|row| (row.exchange.unit == unit).then(|| figure(&row.exchange)))
     }
 
@@ -78,7 +78,7 @@ const COLUMNS: [Column; 55] = [
     ("processors", |line| {
         line.of_row(|row| row.processors.iter().map(usize::to_string).collect::<Vec<_>>().join(":"))
     }),
-    ("pace", |line| line.case.pace.to_string()),
+    ("arrival", |line| line.case.arrival.to_string()),
     ("trials_drift", |line| line.of_row(|row| row.shape.trials_drift.to_string())),
     ("trials_autocorrelation", |line| line.figure_if_any(|row| row.shape.trials_autocorrelation)),
     ("trials_low_mode_ns", |line| line.figure_if_any(|row| row.shape.trials_bimodal.map(|modes| modes[0]))),
@@ -105,8 +105,12 @@ const COLUMNS: [Column; 55] = [
     ("major_faults_per_message", |line| line.per(Unit::Message, |exchange| exchange.page_faults.major)),
     ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
     ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
-    ("ask_bytes", |line| line.case.ask.as_ref().map_or_else(String::new, |ask| ask.size_bytes.to_string())),
-    ("ask_by", |line| words(line.case.ask.as_ref().and_then(|ask| ask.by.as_deref()).unwrap_or_default())),
+    ("request_bytes", |line| {
+        line.case.request.as_ref().map_or_else(String::new, |request| request.size_bytes.to_string())
+    }),
+    ("request_by", |line| {
+        words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
+    }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
     ("law", |line| {
         line.of_skipped(|skipped| skipped.law.map_or_else(String::new, |law| law.name().to_owned()))

@@ -16,7 +16,7 @@ fn paragraph(experiment: &Experiment, style: Style) -> String {
     let rows: Vec<_> = experiment.rows.iter().map(|row| plain(&row.name)).collect();
     let what = match experiment.measure.work {
         Work::Exchange(_) => "Compares",
-        Work::Handover { .. } => "Hands a region over through",
+        Work::Handover { .. } => "Accessor a region over through",
     };
     let mut text = format!("{}\n", style.paint(Paint::Bold, &plain(&experiment.name)));
     let lines = [

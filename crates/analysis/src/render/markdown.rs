@@ -32,7 +32,7 @@ pub fn markdown(summary: &Summary) -> String {
     text += &list(prose::footnotes(summary));
     let skipped = unmeasured::lines(&summary.skipped).into_iter().map(|(_, line)| line).collect();
     text += &titled(unmeasured::TITLE, skipped);
-    text + &titled("What this says", summary.lessons.iter().map(|lesson| plain(lesson)).collect())
+    text + &titled("What this says", summary.findings.iter().map(|finding| plain(finding)).collect())
 }
 
 fn ranking(entries: &[Entry]) -> String {

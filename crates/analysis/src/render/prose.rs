@@ -75,7 +75,9 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         )
     });
     let one_way = |closed: bool| {
-        shown.iter().any(|row| row.exchange.unit == Unit::Message && row.case.pace.is_closed() == closed)
+        shown
+            .iter()
+            .any(|row| row.exchange.unit == Unit::Message && row.case.arrival.is_closed_loop() == closed)
     };
     let streamed = one_way(true).then(|| {
         "Messages one way are timed a millisecond or more at a time, since they arrive in bursts: their percentiles are of \
@@ -107,11 +109,11 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
 fn doubts(summary: &Summary) -> Vec<String> {
     let groups = |row: &Row| row.shape.trials_bimodal.map(modes);
     let drift = |row: &Row| row.shape.trials_drift.then(String::new);
-    let humps = |row: &Row| row.shape.parting_humps().map(modes);
+    let modes = |row: &Row| row.shape.parting_modes().map(modes);
     [
         doubt(summary, "trials in two groups, so the median is of one or the other", groups),
         doubt(summary, "trials that drift, so the interval is too narrow", drift),
-        doubt(summary, "round trips of two kinds in each trial, and the median may be of either", humps),
+        doubt(summary, "round trips of two kinds in each trial, and the median may be of either", modes),
     ]
     .into_iter()
     .flatten()

@@ -5,14 +5,14 @@ use super::style::{Charts, Style};
 use super::ticks::Kind;
 use crate::ranking::describe_placement;
 use crate::{Carries, Row, Summary};
-use furlong_model::{Ask, Pace, Pattern, Placement};
+use furlong_model::{Arrival, Pattern, Placement, Request};
 
 /// Sizes from which on a row is a curve, and the fewest that can be drawn.
 const FEWEST_SIZES: usize = 3;
 const FEWEST_DRAWN: usize = 2;
 
 /// What the rows of one chart have in common.
-type Manner<'a> = (Placement, Pattern, Option<&'a Ask>, Pace);
+type Manner<'a> = (Placement, Pattern, Option<&'a Request>, Arrival);
 
 /// A chart for each placement and pattern in which some row was measured with several sizes; nothing without one.
 pub(super) fn charts(summary: &Summary, style: Style) -> String {
@@ -30,7 +30,7 @@ pub(super) fn charts(summary: &Summary, style: Style) -> String {
 }
 
 fn manner(row: &Row) -> Manner<'_> {
-    (row.case.placement, row.case.pattern, row.case.ask.as_ref(), row.case.pace)
+    (row.case.placement, row.case.pattern, row.case.request.as_ref(), row.case.arrival)
 }
 
 fn chart((placement, pattern, ..): Manner, curves: Vec<Curve>) -> Option<Chart> {
@@ -73,9 +73,9 @@ mod tests {
         let mut records = vec![Record::Run(fixture::header())];
         for (name, wait, fixed_ns) in [("pipe", Wait::Block, 500.0), ("posix-mq", Wait::Block, 2_000.0)] {
             for &size_bytes in sizes {
-                let ask = (pattern == Pattern::Request).then_some(Ask { size_bytes: 1, by: None });
+                let request = (pattern == Pattern::Request).then_some(Request { size_bytes: 1, by: None });
                 let case =
-                    Case { pattern, size_bytes, ask, ..fixture::case(name, wait, Placement::OtherCore) };
+                    Case { pattern, size_bytes, request, ..fixture::case(name, wait, Placement::OtherCore) };
                 for number in 0..3 {
                     let ns = fixed_ns + size_bytes as f64 / 8.0 + f64::from(number);
                     let outcome = Outcome::Measured(fixture::measurement(&case, ns, 0));

@@ -31,8 +31,8 @@ fn text(summary: &Summary, tails: &str, style: Style) -> String {
     text += tails;
     text += &footnotes(summary, style);
     text += &unmeasured(&summary.skipped, style);
-    let lessons = summary.lessons.iter().map(|lesson| bullet(&plain(lesson), style));
-    text + &titled("What this says", lessons, style)
+    let findings = summary.findings.iter().map(|finding| bullet(&plain(finding), style));
+    text + &titled("What this says", findings, style)
 }
 
 /// Everything above the tables.

@@ -21,7 +21,7 @@ pub(super) fn row(run: &Run, experiment: &Experiment, backing: Backing, empty: R
     let Some(asked) = experiment.measure.handover(backing, empty.size_bytes) else { return empty };
     let trials: Vec<_> = run.handovers.iter().filter(|trial| is_of(&trial.handover, &asked)).collect();
     let sound: Result<Vec<_>, _> = trials.iter().filter_map(|trial| checked(trial)).collect();
-    let trouble = Trouble::worst(&trials);
+    let trouble = RoleError::worst(&trials);
     let corrupted = trouble.as_ref().is_some_and(|trouble| trouble.corrupted);
     let empty = ReplayRow { corrupted, ..empty };
     match (sound, trouble) {
@@ -129,7 +129,7 @@ fn check(handover: &Handover, measured: &HandoverMeasurement) -> Result<(), Brea
 }
 
 /// What went wrong with trials of a backing.
-struct Trouble {
+struct RoleError {
     status: ReplayStatus,
     corrupted: bool,
     /// Trials that failed.
@@ -137,7 +137,7 @@ struct Trouble {
     why: Unavailable,
 }
 
-impl Trouble {
+impl RoleError {
     /// The worst among `trials`: corruption, any other failure, then what could not be had.
     fn worst(trials: &[&HandoverTrial]) -> Option<Self> {
         let failures = || {
@@ -148,7 +148,7 @@ impl Trouble {
         };
         let corruption = failures().find(|failure| failure.fault.is_corruption());
         if let Some(failure) = corruption.or_else(|| failures().next()) {
-            return Some(Trouble {
+            return Some(RoleError {
                 status: ReplayStatus::Failed,
                 corrupted: corruption.is_some(),
                 trials: failures().count(),
@@ -159,6 +159,11 @@ impl Trouble {
             HandoverOutcome::Unavailable(why) => Some(why.clone()),
             _ => None,
         });
-        unavailable.map(|why| Trouble { status: ReplayStatus::Unavailable, corrupted: false, trials: 0, why })
+        unavailable.map(|why| RoleError {
+            status: ReplayStatus::Unavailable,
+            corrupted: false,
+            trials: 0,
+            why,
+        })
     }
 }

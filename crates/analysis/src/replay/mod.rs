@@ -28,7 +28,7 @@ use furlong_model::{Figure, Measure};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Replay`] as JSON; it changes when a field changes its meaning or goes.
-pub const REPLAY_SCHEMA: u32 = 1;
+pub const REPLAY_SCHEMA: u32 = 2;
 
 /// Everything that a replay shows. As JSON it is what `furlong replay --format json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use by_hand::Hand;
 use furlong_analysis::statistics::{median, median_interval};
 use furlong_bench::registry::find;
 use furlong_bench::session::{Options, Session, enter_private_namespace};
-use furlong_bench::trial::{Scene, Settings};
-use furlong_bench::{Driver, ROLE_VERB, bare_pair, placement, registry, role_main};
+use furlong_bench::trial::{Settings, TrialContext};
+use furlong_bench::{MechanismEntry, ROLE_VERB, bare_pair, placement, registry, role_main};
 use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn compare_all() -> Result<()> {
     let program = std::env::current_exe()?;
     let session = Session::open(Options { program, file_folder: None, hear_signals: false })?;
     let settings = Settings { budget: BUDGET, ..Settings::default() };
-    let bench = Bench { drivers: registry(), session, settings };
+    let bench = Bench { mechanisms: registry(), session, settings };
 
     println!(
         "{SIZE_BYTES}-byte messages, {PAIRS} pairs of {} ms, ratio with 95 % interval",
@@ -84,7 +84,7 @@ fn compare_all() -> Result<()> {
 }
 
 struct Bench {
-    drivers: Vec<Driver>,
+    mechanisms: Vec<MechanismEntry>,
     session: Session,
     settings: Settings,
 }
@@ -92,10 +92,11 @@ struct Bench {
 impl Bench {
     /// The mean round trip, or message one way, of one trial, in nanoseconds, and the number of them.
     fn furlong(&self, case: &Case) -> Result<(f64, u64)> {
-        let driver = find(&self.drivers, &case.mechanism, case.wait).ok_or("no such row")?;
+        let entry = find(&self.mechanisms, &case.mechanism, case.wait).ok_or("no such row")?;
         let processors = placement::resolve(case.placement)?;
-        let (drivers, session) = (&self.drivers[..], &self.session);
-        let outcome = Scene { drivers, driver, asker: None, case, processors, session }.run(&self.settings);
+        let (mechanisms, session) = (&self.mechanisms[..], &self.session);
+        let outcome = TrialContext { mechanisms, entry, request_carrier: None, case, processors, session }
+            .run(&self.settings);
         match outcome.map_err(|_| "interrupted")? {
             Outcome::Measured(measured) => {
                 Ok((measured.elapsed_ns as f64 / measured.round_trips as f64, measured.round_trips))

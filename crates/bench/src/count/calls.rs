@@ -57,7 +57,7 @@ pub(super) struct Calls {
     /// The number of the call that marks beginning and end.
     mark: i64,
     /// Why the counts cannot be trusted.
-    pub(super) trouble: Option<io::Error>,
+    pub(super) error: Option<io::Error>,
 }
 
 /// Where system calls are learnt of.
@@ -73,7 +73,7 @@ impl Calls {
         let source = event.map_or(Source::Stops(None), |event| Source::Event(event, Vec::new()));
         // Every kernel has it; without, nothing would be found between the marks, and the counts be missing.
         let mark = system_call::number("getrusage").unwrap_or(-1);
-        Calls { span, source, pids: Vec::new(), logs: Vec::new(), mark, trouble: None }
+        Calls { span, source, pids: Vec::new(), logs: Vec::new(), mark, error: None }
     }
 
     /// Begins with the roles waiting for the first phase.
@@ -137,7 +137,7 @@ impl Calls {
     /// Gives up tracing after the first trouble. The trial itself goes on.
     fn keep(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
-            self.trouble.get_or_insert(error);
+            self.error.get_or_insert(error);
             self.source = Source::Stops(None);
         }
     }
@@ -145,7 +145,7 @@ impl Calls {
 
 impl Observer for Calls {
     fn before(&mut self, phase: Phase, roles: &[(Role, i32)]) {
-        if self.trouble.is_some() {
+        if self.error.is_some() {
             return;
         }
         if phase == self.span.begin {

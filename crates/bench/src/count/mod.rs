@@ -10,7 +10,7 @@ mod calls;
 
 pub(crate) use calls::{Log, Span};
 
-use crate::trial::{Interrupted, Scene, Settings};
+use crate::trial::{Interrupted, Settings, TrialContext};
 use crate::watch::Observer;
 use calls::Calls;
 use furlong_model::{Count, CountMethod, Measurement, Outcome, Phase, Role, RoleCount, RoleTally};
@@ -73,7 +73,7 @@ impl Counting {
     /// [`Interrupted`]; inside, the outcome of a trial that did not end well.
     pub fn count(
         &self,
-        scene: &Scene<'_>,
+        context: &TrialContext<'_>,
         settings: &Settings,
     ) -> Result<Result<Count, Outcome>, Interrupted> {
         let mut plain = Plain::default();
@@ -82,7 +82,7 @@ impl Counting {
             warm_up: Some(Duration::from_millis(2)),
             ..*settings
         };
-        let used = match scene.run_observed(&settings, &mut plain)? {
+        let used = match context.run_observed(&settings, &mut plain)? {
             Outcome::Measured(measurement) => measurement,
             outcome => return Ok(Err(outcome)),
         };
@@ -93,12 +93,12 @@ impl Counting {
             ..settings
         };
         let traced = self.trace(LEG, |observer| {
-            Ok(match scene.run_observed(&traced_settings, observer)? {
+            Ok(match context.run_observed(&traced_settings, observer)? {
                 Outcome::Measured(measurement) => Ok(measurement),
                 outcome => Err(outcome),
             })
         })?;
-        Ok(traced.map(|traced| record(scene, &used, traced, plain)))
+        Ok(traced.map(|traced| record(context, &used, traced, plain)))
     }
 
     /// Lets `run` take place under the best method that works, and gives what it has measured beside what was called.
@@ -115,12 +115,12 @@ impl Counting {
         while counting.method != CountMethod::Rusage {
             let mut calls = Calls::new(counting.event, span);
             let outcome = run(&mut calls)?;
-            match (outcome, calls.trouble) {
+            match (outcome, calls.error) {
                 (Ok(measured), None) => {
                     return Ok(Ok(Traced { counting, calls: Some((measured, calls.logs)) }));
                 }
                 // What could not be traced is measured all the same; only the next method can tell more.
-                (Ok(_), Some(trouble)) => counting.fall_back(&trouble),
+                (Ok(_), Some(error)) => counting.fall_back(&error),
                 (Err(outcome), _) => return Ok(Err(outcome)),
             }
         }
@@ -128,8 +128,8 @@ impl Counting {
     }
 
     /// Goes on with the next method.
-    fn fall_back(&mut self, trouble: &io::Error) {
-        self.why_not_better.push(format!("no {}: {trouble}", self.method));
+    fn fall_back(&mut self, error: &io::Error) {
+        self.why_not_better.push(format!("no {}: {error}", self.method));
         self.event = None;
         self.method = match self.method {
             CountMethod::Tracepoint => CountMethod::Ptrace,
@@ -147,13 +147,13 @@ pub(crate) struct Traced<T> {
 }
 
 fn record(
-    scene: &Scene<'_>,
+    context: &TrialContext<'_>,
     used: &Measurement,
     Traced { counting, calls }: Traced<Measurement>,
     plain: Plain,
 ) -> Count {
-    let Scene { case, driver, .. } = *scene;
-    let promises = driver.capabilities;
+    let TrialContext { case, entry, .. } = *context;
+    let capabilities = entry.capabilities;
     let role = |(index, usage): (usize, &RoleTally)| {
         let calls = calls.as_ref().map(|(measurement, logs)| (&measurement.roles[index], &logs[index]));
         RoleCount {
@@ -166,13 +166,13 @@ fn record(
     };
     Count {
         case: case.clone(),
-        family: Some(promises.family),
-        copies: Some(promises.copies),
+        family: Some(capabilities.family),
+        copies: Some(capabilities.copies),
         method: counting.method,
         why_not_better: counting.why_not_better,
         roles: used.roles.iter().enumerate().map(role).collect(),
         hardware_absent: plain.absent,
-        declared: promises.declared_in(case),
+        declared: capabilities.declared_in(case),
     }
 }
 

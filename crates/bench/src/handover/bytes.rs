@@ -50,18 +50,18 @@ pub(super) struct Mismatch {
 
 /// How a region is touched.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hands {
+pub(super) struct Accessor {
     /// From one byte that is touched to the next; the first lies so far behind the flag.
     pub(super) step: usize,
     pub(super) write: Write,
     pub(super) read: Read,
 }
 
-impl Hands {
-    pub(super) fn of(touch: Touch) -> Hands {
+impl Accessor {
+    pub(super) fn of(touch: Touch) -> Accessor {
         match touch {
-            Touch::Byte => Hands { step: 1, write: write::<1>, read: read::<1> },
-            Touch::Line => Hands { step: 64, write: write::<64>, read: read::<64> },
+            Touch::Byte => Accessor { step: 1, write: write::<1>, read: read::<1> },
+            Touch::Line => Accessor { step: 64, write: write::<64>, read: read::<64> },
         }
     }
 
@@ -105,16 +105,16 @@ mod tests {
     #[test]
     fn what_is_written_is_what_is_read() {
         for touch in [Touch::Byte, Touch::Line] {
-            let (hands, bytes) = (Hands::of(touch), memory(1000));
+            let (accessor, bytes) = (Accessor::of(touch), memory(1000));
             let state = Values::new(7, 3).state(0);
-            (hands.write)(&bytes, state);
-            assert_eq!((hands.read)(&bytes, state), Ok(()));
+            (accessor.write)(&bytes, state);
+            assert_eq!((accessor.read)(&bytes, state), Ok(()));
             bytes[128].fetch_xor(4, Ordering::Relaxed);
-            assert_eq!((hands.read)(&bytes, state).unwrap_err().offset, 128);
+            assert_eq!((accessor.read)(&bytes, state).unwrap_err().offset, 128);
             // What the line does not touch it does not see.
             bytes[128].fetch_xor(4, Ordering::Relaxed);
             bytes[129].fetch_xor(4, Ordering::Relaxed);
-            assert_eq!((hands.read)(&bytes, state).is_ok(), touch == Touch::Line);
+            assert_eq!((accessor.read)(&bytes, state).is_ok(), touch == Touch::Line);
         }
     }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_flag_is_not_handed_over() {
-        let touched = |touch, size| Hands::of(touch).touched(size);
+        let touched = |touch, size| Accessor::of(touch).touched(size);
         assert_eq!([0, 1, 2, 100].map(|size| touched(Touch::Byte, size)), [0, 0, 1, 99]);
         assert_eq!([1, 64, 65, 128, 129].map(|size| touched(Touch::Line, size)), [0, 0, 1, 1, 2]);
     }

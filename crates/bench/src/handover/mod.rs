@@ -10,12 +10,12 @@ mod role;
 #[cfg(test)]
 mod tests;
 
-use crate::board::Board;
+use crate::control_page::ControlPage;
 use crate::count::{Counting, Plain, Span};
 use crate::session::Session;
-use crate::watch::{Interrupted, Nobody, Observer, Player, Watch};
-use backing::Ground;
-use bytes::Hands;
+use crate::watch::{Interrupted, NoObserver, Observer, RoleProcess, Watch};
+use backing::BackedRegion;
+use bytes::Accessor;
 use furlong_model::{
     Failure, Fault, Handover, HandoverCount, HandoverMeasurement, HandoverOutcome, HandoverTimes, Phase,
     Placement, Role, RoleCount, Unavailable,
@@ -32,7 +32,7 @@ const WORK: Span = Span { begin: Phase::Open, end: Phase::Finish, marks: 6 };
 
 /// What a handover is about and where it takes place.
 #[derive(Debug, Clone, Copy)]
-pub struct HandoverScene<'a> {
+pub struct HandoverContext<'a> {
     /// What is handed over.
     pub handover: &'a Handover,
     /// For writer and reader.
@@ -40,16 +40,16 @@ pub struct HandoverScene<'a> {
     /// What surrounds it.
     pub session: &'a Session,
     /// How long nothing may happen before the trial is given up: a stretch of the region is something.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
-impl HandoverScene<'_> {
+impl HandoverContext<'_> {
     /// Runs one trial. Nothing is left of it when this returns.
     ///
     /// # Errors
     /// [`Interrupted`], after everything that was started has ended.
     pub fn run(&self) -> Result<HandoverOutcome, Interrupted> {
-        self.run_observed(&mut Nobody, self.hands())
+        self.run_observed(&mut NoObserver, self.accessor())
     }
 
     /// Counts the system calls of both roles in one trial more, and what else they use in another in which nothing is
@@ -85,15 +85,15 @@ impl HandoverScene<'_> {
         }))
     }
 
-    fn hands(&self) -> Hands {
-        Hands::of(self.handover.touch)
+    fn accessor(&self) -> Accessor {
+        Accessor::of(self.handover.touch)
     }
 
     fn measure(
         &self,
         observer: &mut dyn Observer,
     ) -> Result<Result<HandoverMeasurement, HandoverOutcome>, Interrupted> {
-        Ok(match self.run_observed(observer, self.hands())? {
+        Ok(match self.run_observed(observer, self.accessor())? {
             HandoverOutcome::Measured(measurement) => Ok(measurement),
             outcome => Err(outcome),
         })
@@ -103,17 +103,17 @@ impl HandoverScene<'_> {
     fn run_observed(
         &self,
         observer: &mut dyn Observer,
-        hands: Hands,
+        accessor: Accessor,
     ) -> Result<HandoverOutcome, Interrupted> {
-        if let Some(unavailable) = self.refusal(hands) {
+        if let Some(unavailable) = self.refusal(accessor) {
             return Ok(HandoverOutcome::Unavailable(unavailable));
         }
         let Handover { backing, size_bytes, .. } = *self.handover;
-        let ground = match backing::make(backing, size_bytes, self.session) {
-            Ok(ground) => ground,
+        let backed_region = match backing::make(backing, size_bytes, self.session) {
+            Ok(backed_region) => backed_region,
             Err(unavailable) => return Ok(HandoverOutcome::Unavailable(unavailable)),
         };
-        let mut watch = match self.start(&ground, hands) {
+        let mut watch = match self.start(&backed_region, accessor) {
             Ok(watch) => watch,
             Err(error) => {
                 let (phase, detail) = (Phase::Open, error.to_string());
@@ -121,15 +121,15 @@ impl HandoverScene<'_> {
                 return Ok(HandoverOutcome::Failed(failure));
             }
         };
-        let told = watch.until_done(self.session, observer)?;
-        Ok(match told.and_then(|told| measured(told, ground.in_effect.clone())) {
+        let reported = watch.until_done(self.session, observer)?;
+        Ok(match reported.and_then(|reported| measured(reported, backed_region.in_effect.clone())) {
             Ok(measurement) => HandoverOutcome::Measured(measurement),
             Err(failure) => HandoverOutcome::Failed(failure),
         })
     }
 
     /// Why this makes no sense, if it makes none.
-    fn refusal(&self, hands: Hands) -> Option<Unavailable> {
+    fn refusal(&self, accessor: Accessor) -> Option<Unavailable> {
         let Handover { size_bytes, repetitions, placement, .. } = *self.handover;
         if placement == Placement::OneProcess {
             return Some(Unavailable::new("a handover is between two processes", "choose another placement"));
@@ -137,53 +137,59 @@ impl HandoverScene<'_> {
         if repetitions == 0 {
             return Some(Unavailable::new("no repetition was asked for", "ask for one or more"));
         }
-        (hands.touched(size_bytes) == 0).then(|| {
+        (accessor.touched(size_bytes) == 0).then(|| {
             let reason = format!("a region of {size_bytes} bytes has none to hand over beside its flag");
-            Unavailable::new(reason, format!("take at least {} bytes", hands.step + 1))
+            Unavailable::new(reason, format!("take at least {} bytes", accessor.step + 1))
         })
     }
 
     /// Starts both roles: forks, which inherit what they are to know.
-    fn start(&self, ground: &Ground, hands: Hands) -> io::Result<Watch<Done>> {
-        let (board, board_object) = Board::create()?;
+    fn start(&self, backed_region: &BackedRegion, accessor: Accessor) -> io::Result<Watch<Done>> {
+        let (control_page, control_page_object) = ControlPage::create()?;
         let key = identity::random()?;
-        let mut players = Vec::new();
+        let mut processes = Vec::new();
         for role in Role::BOTH {
-            players.push(Player::start(role, |control, stderr| {
+            processes.push(RoleProcess::start(role, |control, stderr| {
                 let work = Work {
                     role,
                     processor: self.processors[role.index()],
-                    memory: &ground.memory,
+                    memory: &backed_region.memory,
                     size_bytes: self.handover.size_bytes,
                     repetitions: self.handover.repetitions,
                     key,
-                    hands,
-                    board: &board,
+                    accessor,
+                    control_page: &control_page,
                 };
                 let mut inherit = vec![control];
-                inherit.extend(ground.memory.descriptor());
+                inherit.extend(backed_region.memory.descriptor());
                 fork(&inherit, stderr, Bond::DiesWithParent, || work.perform(control))
             })?);
         }
-        drop(board_object);
-        Ok(Watch { players, board, patience: self.patience, budget: Duration::ZERO, explain: whose_turn })
+        drop(control_page_object);
+        Ok(Watch {
+            processes,
+            control_page,
+            timeout: self.timeout,
+            budget: Duration::ZERO,
+            explain: whose_turn,
+        })
     }
 }
 
 /// Blames a silence in the work on the role whose turn it is: the other one waits for it.
 fn whose_turn(watch: &Watch<Done>) -> Option<Failure> {
-    (watch.phase() == Phase::Timed).then(|| watch.mute(role::turn(&watch.board)))
+    (watch.phase() == Phase::Timed).then(|| watch.silence_failure(role::turn(&watch.control_page)))
 }
 
 /// Puts together what both roles have told.
-fn measured(told: Vec<Done>, in_effect: String) -> Result<HandoverMeasurement, Failure> {
+fn measured(reported: Vec<Done>, in_effect: String) -> Result<HandoverMeasurement, Failure> {
     let incomplete = || Failure {
         phase: Phase::Finish,
         role: None,
         fault: Fault::Error,
-        detail: "a role has not told of all repetitions".to_owned(),
+        detail: "a role has not reported of all repetitions".to_owned(),
     };
-    let [writer, reader] = <[Done; 2]>::try_from(told).map_err(|_| incomplete())?;
+    let [writer, reader] = <[Done; 2]>::try_from(reported).map_err(|_| incomplete())?;
     let (Some(first), Some(last)) = (writer.passes.first(), reader.passes.last()) else {
         return Err(incomplete());
     };

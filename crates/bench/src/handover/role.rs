@@ -1,11 +1,11 @@
 //! A role of a handover, in a process of its own.
 
 use super::backing::Memory;
-use super::bytes::{Hands, Mismatch, STRETCH, Values};
-use crate::board::{Board, Progress};
+use super::bytes::{Accessor, Mismatch, STRETCH, Values};
 use crate::control::Control;
-use crate::exchange::Leg;
-use crate::role::{Trouble, confess, meet, say_done, step, tally};
+use crate::control_page::{ControlPage, Progress};
+use crate::message_loop::Leg;
+use crate::role::{RoleError, enter_phase, report_done, report_failure, step, tally};
 use furlong_model::{Fault, Phase, Role, RoleTally};
 use furlong_os::memory::Region;
 use furlong_os::{affinity, clock, cpu, descriptor, usage};
@@ -43,8 +43,8 @@ pub(super) struct Work<'a> {
     pub(super) size_bytes: usize,
     pub(super) repetitions: u32,
     pub(super) key: u64,
-    pub(super) hands: Hands,
-    pub(super) board: &'a Board,
+    pub(super) accessor: Accessor,
+    pub(super) control_page: &'a ControlPage,
 }
 
 impl Work<'_> {
@@ -52,41 +52,41 @@ impl Work<'_> {
     pub(super) fn perform(&self, control: RawFd) -> i32 {
         let result = descriptor::inherit(control).map(Control::from).and_then(|mut control| {
             let lived = self.live(&mut control);
-            confess(&mut control, lived)
+            report_failure(&mut control, lived)
         });
         i32::from(result.is_err())
     }
 
-    fn live(&self, control: &mut Control) -> Result<(), Trouble> {
+    fn live(&self, control: &mut Control) -> Result<(), RoleError> {
         let pinned = affinity::pin(self.processor);
         step(Phase::Open, &format!("pin to processor {}", self.processor), pinned)?;
         let handle = step(Phase::Open, "inherit the region", self.memory.inherit())?;
         let mut passes = Vec::with_capacity(self.repetitions as usize);
-        meet(control, Phase::Open)?;
+        enter_phase(control, Phase::Open)?;
         // Each question for the usage begins or ends a part of what is counted.
-        let ask = |phase| step(phase, "ask for the usage", usage::now());
-        ask(Phase::Open)?;
+        let usage_in = |phase| step(phase, "ask for the usage", usage::now());
+        usage_in(Phase::Open)?;
         let region = step(Phase::Open, "map the region", handle.open())?;
-        ask(Phase::Open)?;
+        usage_in(Phase::Open)?;
 
-        meet(control, Phase::Timed)?;
-        let before = ask(Phase::Timed)?;
+        enter_phase(control, Phase::Timed)?;
+        let before = usage_in(Phase::Timed)?;
         // Huge pages may make the mapping longer than the region.
         let verified_bytes = self.hand_over(&region.bytes()[..self.size_bytes], &mut passes)?;
-        let usage = ask(Phase::Timed)? - before;
-        ask(Phase::Timed)?;
+        let usage = usage_in(Phase::Timed)? - before;
+        usage_in(Phase::Timed)?;
         drop(region);
-        ask(Phase::Timed)?;
+        usage_in(Phase::Timed)?;
 
-        meet(control, Phase::Finish)?;
+        enter_phase(control, Phase::Finish)?;
         let round_trips = u64::from(self.repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
         let tally = tally(self.role, round_trips, Leg { round_trips, elapsed_ns, usage, idle_ns: 0 })?;
-        say_done(control, Done { tally, passes, verified_bytes })
+        report_done(control, Done { tally, passes, verified_bytes })
     }
 
     /// All repetitions. Gives the number of bytes that were compared.
-    fn hand_over(&self, bytes: &[AtomicU8], passes: &mut Vec<Pass>) -> Result<u64, Trouble> {
+    fn hand_over(&self, bytes: &[AtomicU8], passes: &mut Vec<Pass>) -> Result<u64, RoleError> {
         let flag = &bytes[0];
         let (own, other) = match self.role {
             Role::Initiator => (WRITERS, READERS),
@@ -102,16 +102,16 @@ impl Work<'_> {
             let begin_ns = clock::now_ns();
             for start in (0..bytes.len()).step_by(STRETCH) {
                 let end = bytes.len().min(start + STRETCH);
-                let first = if start == 0 { self.hands.step } else { start };
+                let first = if start == 0 { self.accessor.step } else { start };
                 self.touch(&bytes[first.min(end)..end], values, first)
                     .map_err(|found| corrupt(repetition, first, found))?;
                 stretches += 1;
-                self.board.note(self.role, self.progress(stretches));
+                self.control_page.note(self.role, self.progress(stretches));
             }
             passes.push(Pass { begin_ns, end_ns: clock::now_ns() });
             flag.store(other, Ordering::Release);
         }
-        let read = self.hands.touched(self.size_bytes) as u64 * u64::from(self.repetitions);
+        let read = self.accessor.touched(self.size_bytes) as u64 * u64::from(self.repetitions);
         Ok(if self.role == Role::Responder { read } else { 0 })
     }
 
@@ -119,10 +119,10 @@ impl Work<'_> {
         let state = values.state(offset);
         match self.role {
             Role::Initiator => {
-                (self.hands.write)(stretch, state);
+                (self.accessor.write)(stretch, state);
                 Ok(())
             }
-            Role::Responder => (self.hands.read)(stretch, state),
+            Role::Responder => (self.accessor.read)(stretch, state),
         }
     }
 
@@ -133,20 +133,20 @@ impl Work<'_> {
 }
 
 /// The role whose turn it is by what both have noted.
-pub(super) fn turn(board: &Board) -> Role {
-    let [written, read] = Role::BOTH.map(|role| board.progress(role));
+pub(super) fn turn(control_page: &ControlPage) -> Role {
+    let [written, read] = Role::BOTH.map(|role| control_page.progress(role));
     let passes = |progress: Progress| progress.received / progress.sent.max(1);
     if passes(written) == passes(read) { Role::Initiator } else { Role::Responder }
 }
 
 #[cold]
-fn corrupt(repetition: u32, first: usize, Mismatch { offset, expected, found }: Mismatch) -> Trouble {
+fn corrupt(repetition: u32, first: usize, Mismatch { offset, expected, found }: Mismatch) -> RoleError {
     let detail = format!(
         "repetition {}: byte {} is {found:#04x} and must be {expected:#04x}",
         repetition + 1,
         first + offset
     );
-    Trouble::new(Fault::Flipped, detail).at(Phase::Timed)
+    RoleError::new(Fault::Flipped, detail).at(Phase::Timed)
 }
 
 /// The region as a role inherits it, before it is mapped.

@@ -24,21 +24,21 @@ fn handover(backing: Backing, touch: Touch, size_bytes: usize) -> Handover {
 }
 
 /// Runs `body` with a scene that has two cores where there are two.
-fn with_scene<T>(handover: &Handover, patience_ms: u64, body: impl FnOnce(HandoverScene<'_>) -> T) -> T {
+fn with_scene<T>(handover: &Handover, patience_ms: u64, body: impl FnOnce(HandoverContext<'_>) -> T) -> T {
     let session = session();
     let processors = placement::resolve(Placement::OtherCore)
         .or_else(|_| placement::resolve(Placement::SameCore))
         .unwrap();
-    body(HandoverScene {
+    body(HandoverContext {
         handover,
         processors,
         session: &session,
-        patience: Duration::from_millis(patience_ms),
+        timeout: Duration::from_millis(patience_ms),
     })
 }
 
 fn run(handover: &Handover) -> HandoverOutcome {
-    with_scene(handover, 10_000, |scene| scene.run().unwrap())
+    with_scene(handover, 10_000, |context| context.run().unwrap())
 }
 
 /// What an outcome says where it is a measurement; else, loudly, why it is none.
@@ -47,7 +47,7 @@ fn sound(handover: &Handover, outcome: HandoverOutcome) {
     match outcome {
         HandoverOutcome::Measured(measured) => {
             let HandoverMeasurement { elapsed_ns, repetitions, verified_bytes, in_effect, roles } = measured;
-            let each = Hands::of(handover.touch).touched(handover.size_bytes);
+            let each = Accessor::of(handover.touch).touched(handover.size_bytes);
             assert_eq!(verified_bytes, each as u64 * u64::from(REPETITIONS), "{handover}");
             assert_eq!(repetitions.len(), REPETITIONS as usize, "{handover}");
             let sum: u64 = repetitions.iter().map(|times| times.write_ns + times.read_ns).sum();
@@ -109,8 +109,9 @@ fn what_makes_no_sense_is_not_begun() {
 fn one_core_is_enough() {
     let handover = handover(Backing::Anonymous, Touch::Line, SIZE);
     let [processor, _] = placement::resolve(Placement::SameCore).unwrap();
-    let outcome =
-        with_scene(&handover, 20_000, |scene| HandoverScene { processors: [processor; 2], ..scene }.run());
+    let outcome = with_scene(&handover, 20_000, |context| {
+        HandoverContext { processors: [processor; 2], ..context }.run()
+    });
     sound(&handover, outcome.unwrap());
 }
 
@@ -134,13 +135,13 @@ fn no_room_in_a_file_system_is_an_error_in_words() {
         let file_folder = Some(folder.into());
         let program = std::env::current_exe().unwrap();
         let session = Session::open(Options { program, file_folder, hear_signals: false }).unwrap();
-        let scene = HandoverScene {
+        let context = HandoverContext {
             handover: &full,
             processors: [0, 0],
             session: &session,
-            patience: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
         };
-        match scene.run().unwrap() {
+        match context.run().unwrap() {
             HandoverOutcome::Unavailable(unavailable) => unavailable.reason,
             other => panic!("{other:?}"),
         }
@@ -158,15 +159,15 @@ fn now() -> bool {
     USED.fetch_add(1, Ordering::Relaxed) == 3
 }
 
-fn honest() -> Hands {
-    Hands::of(Touch::Byte)
+fn honest() -> Accessor {
+    Accessor::of(Touch::Byte)
 }
 
 fn raise(signal: i32) {
     send_signal(std::process::id() as i32, signal).unwrap();
 }
 
-fn flips(bytes: &[AtomicU8], state: u64) {
+fn sensitivities(bytes: &[AtomicU8], state: u64) {
     (honest().write)(bytes, state);
     if now() {
         bytes[100].fetch_xor(1, Ordering::Relaxed);
@@ -207,9 +208,9 @@ fn hangs(bytes: &[AtomicU8], state: u64) -> Result<(), Mismatch> {
 /// What becomes of a trial in which one role has other hands.
 fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
     let handover = handover(Backing::Memfd, Touch::Byte, SIZE);
-    let hands =
-        Hands { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };
-    match with_scene(&handover, 300, |scene| scene.run_observed(&mut Nobody, hands).unwrap()) {
+    let accessor =
+        Accessor { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };
+    match with_scene(&handover, 300, |context| context.run_observed(&mut NoObserver, accessor).unwrap()) {
         HandoverOutcome::Failed(failure) => failure,
         other => panic!("{other:?}"),
     }
@@ -217,7 +218,7 @@ fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
 
 #[test]
 fn a_byte_that_is_wrong_is_found_and_named() {
-    let wrong: [(Write, usize); 2] = [(flips, 100), (forgets, 0)];
+    let wrong: [(Write, usize); 2] = [(sensitivities, 100), (forgets, 0)];
     for (write, offset) in wrong {
         let failure = sabotaged(Some(write), None);
         assert_eq!(

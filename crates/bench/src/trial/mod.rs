@@ -1,15 +1,15 @@
 //! One trial: make a link, start both roles, watch them, and say what came of it.
 
-mod stage;
+mod running;
 
 pub use crate::watch::Interrupted;
 
-use crate::registry::Driver;
+use crate::registry::MechanismEntry;
 use crate::session::Session;
-use crate::watch::{Nobody, Observer};
+use crate::watch::{NoObserver, Observer};
 use furlong_model::{Case, Failure, Fault, Outcome, Phase, Unavailable};
 use furlong_os::clock;
-use stage::Stage;
+use running::RunningTrial;
 use std::io;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct Settings {
     /// The least time to warm up; until the pace is steady if not given.
     pub warm_up: Option<Duration>,
     /// How long nothing may happen before the trial is given up.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// What a reading of the clock costs, in nanoseconds.
     pub clock_read_ns: f64,
     /// Round trips, or messages one way, after which the measured leg ends, if its time has not run out before.
@@ -33,7 +33,7 @@ impl Default for Settings {
         Settings {
             budget: Duration::from_millis(40),
             warm_up: None,
-            patience: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
             clock_read_ns: clock::cost_and_step_ns().0,
             most_round_trips: None,
         }
@@ -42,13 +42,13 @@ impl Default for Settings {
 
 /// What a trial is about and where it takes place.
 #[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
+pub struct TrialContext<'a> {
     /// All mechanisms, for roles that are forked.
-    pub drivers: &'a [Driver],
+    pub mechanisms: &'a [MechanismEntry],
     /// The one that is tried.
-    pub driver: &'a Driver,
+    pub entry: &'a MechanismEntry,
     /// What carries requests, where that is another mechanism.
-    pub asker: Option<&'a Driver>,
+    pub request_carrier: Option<&'a MechanismEntry>,
     /// In which way.
     pub case: &'a Case,
     /// For initiator and responder.
@@ -57,25 +57,25 @@ pub struct Scene<'a> {
     pub session: &'a Session,
 }
 
-impl Scene<'_> {
+impl TrialContext<'_> {
     /// Runs one trial.
     ///
     /// # Errors
     /// [`Interrupted`], after everything that was started has ended.
     pub fn run(&self, settings: &Settings) -> Result<Outcome, Interrupted> {
-        self.run_observed(settings, &mut Nobody)
+        self.run_observed(settings, &mut NoObserver)
     }
 
     /// Runs one trial with somebody looking on.
     ///
     /// # Errors
-    /// As [`run`](Scene::run).
+    /// As [`run`](TrialContext::run).
     pub(crate) fn run_observed(
         &self,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Interrupted> {
-        match Stage::set(self, settings) {
+        match RunningTrial::set(self, settings) {
             Ok(stage) => stage.watch(self.session, observer),
             Err((phase, error)) => Ok(not_set(phase, &error)),
         }

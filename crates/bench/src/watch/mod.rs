@@ -3,11 +3,11 @@
 //! It sleeps while the roles work. It wakes when a role says something, when one dies, when somebody wants the run to
 //! end, or when nothing has happened for too long.
 
-mod player;
+mod role_process;
 
-pub(crate) use player::Player;
+pub(crate) use role_process::RoleProcess;
 
-use crate::board::{Board, Progress};
+use crate::control_page::{ControlPage, Progress};
 use crate::session::Session;
 use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::{clock, readiness};
@@ -53,17 +53,17 @@ pub(crate) trait Observer {
 }
 
 /// Nobody looks on.
-pub(crate) struct Nobody;
+pub(crate) struct NoObserver;
 
-impl Observer for Nobody {}
+impl Observer for NoObserver {}
 
 /// The roles of a trial, each of which tells a `D` when it is done.
 pub(crate) struct Watch<D> {
-    pub(crate) players: Vec<Player<D>>,
+    pub(crate) processes: Vec<RoleProcess<D>>,
     /// On which they note how far they have come.
-    pub(crate) board: Board,
+    pub(crate) control_page: ControlPage,
     /// How long nothing may happen.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
     /// The longest time that a phase takes by itself.
     pub(crate) budget: Duration,
     /// What can be told of a silence from the work that the roles do; nothing leaves it at who is alive.
@@ -99,7 +99,7 @@ impl<D: DeserializeOwned> Watch<D> {
                 }
             };
             observer.attend();
-            if let Some(signal) = session.wish() {
+            if let Some(signal) = session.shutdown_request() {
                 return Err(Interrupted { signal });
             }
             // What an observer sees is no news: a role that hangs may well make calls.
@@ -123,13 +123,13 @@ impl<D: DeserializeOwned> Watch<D> {
                     Some(_) => {}
                 }
             }
-            incidents.extend(self.players.iter_mut().filter_map(Player::attend));
-            if heard_out || incidents.len() >= self.players.len() {
+            incidents.extend(self.processes.iter_mut().filter_map(RoleProcess::attend));
+            if heard_out || incidents.len() >= self.processes.len() {
                 return Ok(Err(self.give_up(incidents)));
             }
             if incidents.is_empty() {
-                if let Some(told) = self.finished() {
-                    return Ok(Ok(told));
+                if let Some(reported) = self.finished() {
+                    return Ok(Ok(reported));
                 }
                 self.let_go_on(observer);
             }
@@ -138,66 +138,68 @@ impl<D: DeserializeOwned> Watch<D> {
 
     /// Whether a role is about to die of which nothing tells: without a pidfd that can only be polled for.
     fn polls(&self) -> bool {
-        let unseen =
-            |player: &Player<D>| player.silent && player.exit.is_none() && player.child.death().is_none();
-        self.players.iter().any(unseen)
+        let unseen = |process: &RoleProcess<D>| {
+            process.silent && process.exit.is_none() && process.child.death().is_none()
+        };
+        self.processes.iter().any(unseen)
     }
 
     /// How long nothing may happen from now on.
     fn patience_ms(&self) -> u64 {
-        let measuring = self.players.iter().any(|player| player.phase >= Phase::WarmUp);
+        let measuring = self.processes.iter().any(|process| process.phase >= Phase::WarmUp);
         let budget = if measuring { self.budget } else { Duration::ZERO };
-        (self.patience + budget).as_millis() as u64
+        (self.timeout + budget).as_millis() as u64
     }
 
     /// What to watch: each role's words and death, and the wish that the run ends.
     fn watched(&self, session: &Session) -> Vec<RawFd> {
         let mut watched: Vec<RawFd> = Vec::new();
-        for player in self.players.iter().filter(|player| player.exit.is_none()) {
-            if !player.silent {
-                watched.push(player.control.number());
+        for process in self.processes.iter().filter(|process| process.exit.is_none()) {
+            if !process.silent {
+                watched.push(process.control.number());
             }
-            watched.extend(player.child.death().map(|descriptor| descriptor.as_raw_fd()));
+            watched.extend(process.child.death().map(|descriptor| descriptor.as_raw_fd()));
         }
-        watched.extend(session.wish_descriptor());
+        watched.extend(session.shutdown_descriptor());
         watched
     }
 
     fn progress(&self) -> [Progress; 2] {
-        Role::BOTH.map(|role| self.board.progress(role))
+        Role::BOTH.map(|role| self.control_page.progress(role))
     }
 
     /// Lets the roles begin the next phase once all are ready for it.
     fn let_go_on(&mut self, observer: &mut dyn Observer) {
-        if self.players.iter().all(|player| player.ready) {
-            let roles: Vec<_> = self.players.iter().map(|player| (player.role, player.child.pid())).collect();
-            observer.before(self.players[0].phase, &roles);
-            for player in &mut self.players {
-                player.ready = false;
+        if self.processes.iter().all(|process| process.ready) {
+            let roles: Vec<_> =
+                self.processes.iter().map(|process| (process.role, process.child.pid())).collect();
+            observer.before(self.processes[0].phase, &roles);
+            for process in &mut self.processes {
+                process.ready = false;
                 // One that died in between is noticed by the watch.
-                let _ = player.control.say(&player.phase);
+                let _ = process.control.send(&process.phase);
             }
         }
     }
 
     /// What each role has told, once all are done and gone.
     fn finished(&mut self) -> Option<Vec<D>> {
-        if !self.players.iter().all(|player| player.done.is_some() && player.exit.is_some()) {
+        if !self.processes.iter().all(|process| process.done.is_some() && process.exit.is_some()) {
             return None;
         }
-        self.players.iter_mut().map(|player| player.done.take()).collect()
+        self.processes.iter_mut().map(|process| process.done.take()).collect()
     }
 
     /// Why nothing has happened for so long.
     fn silence(&mut self, observer: &dyn Observer) -> Vec<Failure> {
-        let patience = self.patience;
+        let timeout = self.timeout;
         let stopped: Vec<Failure> = self
-            .players
+            .processes
             .iter()
-            .filter(|player| player.child.is_stopped() || observer.sees_stopped(player.child.pid()))
-            .map(|player| {
-                let detail = format!("stopped by a signal (state T), nothing came from it for {patience:?}");
-                Failure { phase: player.phase, role: Some(player.role), fault: Fault::Stopped, detail }
+            .filter(|process| process.child.is_stopped() || observer.sees_stopped(process.child.pid()))
+            .map(|process| {
+                let detail = format!("stopped by a signal (state T), nothing came from it for {timeout:?}");
+                Failure { phase: process.phase, role: Some(process.role), fault: Fault::Stopped, detail }
             })
             .collect();
         if !stopped.is_empty() {
@@ -206,21 +208,25 @@ impl<D: DeserializeOwned> Watch<D> {
         if let Some(failure) = (self.explain)(self) {
             return vec![failure];
         }
-        let mute = |player: &&Player<D>| !player.ready && player.done.is_none();
-        self.players.iter().filter(mute).map(|player| self.mute(player.role)).collect()
+        let silence_failure = |process: &&RoleProcess<D>| !process.ready && process.done.is_none();
+        self.processes
+            .iter()
+            .filter(silence_failure)
+            .map(|process| self.silence_failure(process.role))
+            .collect()
     }
 
     /// What is told of a role that lives and from which nothing comes.
-    pub(crate) fn mute(&self, role: Role) -> Failure {
-        let detail = format!("alive, but nothing came from it for {:?}", self.patience);
-        let player = self.players.iter().find(|player| player.role == role);
-        let phase = player.map_or_else(|| self.phase(), |player| player.phase);
+    pub(crate) fn silence_failure(&self, role: Role) -> Failure {
+        let detail = format!("alive, but nothing came from it for {:?}", self.timeout);
+        let process = self.processes.iter().find(|process| process.role == role);
+        let phase = process.map_or_else(|| self.phase(), |process| process.phase);
         Failure { phase, role: Some(role), fault: Fault::Silent, detail }
     }
 
     /// The phase of the role that has come least far.
     pub(crate) fn phase(&self) -> Phase {
-        self.players.iter().map(|player| player.phase).min().unwrap_or(Phase::Open)
+        self.processes.iter().map(|process| process.phase).min().unwrap_or(Phase::Open)
     }
 
     pub(crate) fn failure(&self, role: Option<Role>, fault: Fault, detail: String) -> Failure {
@@ -229,9 +235,9 @@ impl<D: DeserializeOwned> Watch<D> {
 
     /// Ends both roles and names the cause: a death explains an error, and not the other way round.
     fn give_up(&mut self, mut incidents: Vec<Failure>) -> Failure {
-        for player in &mut self.players {
-            player.child.kill();
-            player.child.wait();
+        for process in &mut self.processes {
+            process.child.kill();
+            process.child.wait();
         }
         incidents.sort_by_key(|incident| match incident.fault {
             Fault::Killed => 0,

@@ -1,8 +1,8 @@
 //! The claims in a mechanism's capabilities, one test for each.
 
-use crate::pair::{Gate, Pair, Part, Stage, WATCHDOG, ended, ensure, scratch_spec, step};
+use crate::pair::{Gate, Pair, Part, RunningTrial, WATCHDOG, ended, ensure, scratch_spec, step};
 use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_mechanism::{Endpoint, Interest, Mechanism, Message, Seat};
+use furlong_mechanism::{Endpoint, EndpointSetup, Interest, Mechanism, Message};
 use furlong_model::{Capabilities, Copies, Lifetime, PeerDeath, Reach, Role, Start, Wait, WhenFull};
 use furlong_os::memory::page_bytes;
 use furlong_os::process::Exit;
@@ -38,8 +38,8 @@ pub fn tests() -> Vec<Trial> {
                 ("waits-as-claimed", waits::<M>),
             ];
             for (claim, test) in claims {
-                let (promises, probe) = (&M::CAPABILITIES, M::probe);
-                let name = format!("{}/{}: {claim}", promises.name, promises.waits[0]);
+                let (capabilities, probe) = (&M::CAPABILITIES, M::probe);
+                let name = format!("{}/{}: {claim}", capabilities.name, capabilities.waits[0]);
                 self.0.push(Trial::ignorable_test(name, move || match probe() {
                     Err(unavailable) => Ok(skipped(&unavailable.reason)),
                     Ok(_) => match test() {
@@ -68,24 +68,24 @@ fn message(len: usize, byte: u8) -> Result<Message, String> {
 }
 
 /// The size at which a mechanism's claims are tested.
-fn size(promises: &Capabilities) -> usize {
-    promises.fixed_size_bytes.unwrap_or(4096)
+fn size(capabilities: &Capabilities) -> usize {
+    capabilities.fixed_size_bytes.unwrap_or(4096)
 }
 
-fn play<M: Mechanism>(sender: Part<M>, receiver: Part<M>) -> Finding {
+fn run_role<M: Mechanism>(sender: Part<M>, receiver: Part<M>) -> Finding {
     Pair::start::<M>(size(&M::CAPABILITIES), true, sender, receiver)?.finish().map(|()| None)
 }
 
 /// Two messages of different lengths arrive as two, or as one stretch of bytes.
 fn boundaries<M: Mechanism>() -> Finding {
-    let promises = &M::CAPABILITIES;
-    if promises.start == Start::Alone {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    if promises.fixed_size_bytes.is_some() {
+    if capabilities.fixed_size_bytes.is_some() {
         return Ok(Some("its messages have one size; merging is tested as when-full"));
     }
-    play::<M>(
+    run_role::<M>(
         |end, stage| {
             let (mut three, mut five) = (message(3, b'a')?, message(5, b'b')?);
             step("send", end.send(&mut three))?;
@@ -111,14 +111,14 @@ fn boundaries<M: Mechanism>() -> Finding {
 
 /// What a receiver sees of a message that its sender has overwritten in the meantime.
 fn copies<M: Mechanism>() -> Finding {
-    let promises = &M::CAPABILITIES;
-    if promises.start == Start::Alone {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    if promises.fixed_size_bytes == Some(0) {
+    if capabilities.fixed_size_bytes == Some(0) {
         return Ok(Some("it carries nothing"));
     }
-    play::<M>(
+    run_role::<M>(
         |end, stage| {
             let mut bytes = message(size(&M::CAPABILITIES), b'a')?;
             step("send", end.send(&mut bytes))?;
@@ -147,12 +147,12 @@ const MANY: u32 = 64;
 
 /// A sender that is faster than its receiver waits, loses, merges or overwrites, as claimed.
 fn when_full<M: Mechanism>() -> Finding {
-    let promises = &M::CAPABILITIES;
-    if promises.start == Start::Alone {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    match promises.when_full {
-        WhenFull::Waits => play::<M>(send_many_and_stay::<M>, |end, stage| {
+    match capabilities.when_full {
+        WhenFull::Waits => run_role::<M>(send_many_and_stay::<M>, |end, stage| {
             // Late, so that the sender meets a full mechanism.
             std::thread::sleep(Duration::from_millis(30));
             let mut bytes = message(size(&M::CAPABILITIES), 0)?;
@@ -164,13 +164,13 @@ fn when_full<M: Mechanism>() -> Finding {
             stage.open(Gate::Received);
             Ok(())
         }),
-        WhenFull::Merges => play::<M>(send_two::<M>, |end, stage| {
+        WhenFull::Merges => run_role::<M>(send_two::<M>, |end, stage| {
             stage.pass(Gate::Sent);
             let mut bytes = message(size(&M::CAPABILITIES), 0)?;
             step("receive", end.recv(&mut bytes))?;
             ensure(bytes[0] == 5 + 7, || format!("{} came, the sum of 5 and 7 is claimed", bytes[0]))
         }),
-        WhenFull::Overwrites => play::<M>(send_two::<M>, |end, stage| {
+        WhenFull::Overwrites => run_role::<M>(send_two::<M>, |end, stage| {
             stage.pass(Gate::Sent);
             let mut bytes = message(size(&M::CAPABILITIES), 0)?;
             step("receive", end.recv(&mut bytes))?;
@@ -191,13 +191,13 @@ fn when_full<M: Mechanism>() -> Finding {
                 stage.open(Gate::Sent);
                 Ok(())
             };
-            Pair::start::<M>(size(promises), false, send, receive)?.finish().map(|()| None)
+            Pair::start::<M>(size(capabilities), false, send, receive)?.finish().map(|()| None)
         }
     }
 }
 
 /// Where messages are read out of the sender's memory, it must stay until all are read.
-fn send_many_and_stay<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+fn send_many_and_stay<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result<(), String> {
     let sent = send_many::<M>(end)?;
     stage.pass(Gate::Received);
     drop(sent);
@@ -215,7 +215,7 @@ fn send_many<M: Mechanism>(end: &mut M::Endpoint) -> Result<Vec<Message>, String
     Ok(sent)
 }
 
-fn send_two<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+fn send_two<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result<(), String> {
     for value in [5, 7] {
         let mut bytes = message(size(&M::CAPABILITIES), 0)?;
         bytes[0] = value;
@@ -236,8 +236,8 @@ fn number_of(bytes: &[u8]) -> u32 {
 fn peer_death<M: Mechanism>() -> Finding {
     /// Long enough for a process to be told that its peer is gone.
     const QUIET: Duration = Duration::from_millis(300);
-    let promises = &M::CAPABILITIES;
-    if promises.start == Start::Alone {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
     let receive: Part<M> = |end, _| {
@@ -250,8 +250,8 @@ fn peer_death<M: Mechanism>() -> Finding {
             Err(_) => Ok(()),
         }
     };
-    let mut pair = Pair::start::<M>(size(promises), true, |_, _| Ok(()), receive)?;
-    match promises.peer_death {
+    let mut pair = Pair::start::<M>(size(capabilities), true, |_, _| Ok(()), receive)?;
+    match capabilities.peer_death {
         PeerDeath::Noticed => pair.finish().map(|()| None),
         PeerDeath::Unnoticed => {
             ended(&mut pair.sender, WATCHDOG);
@@ -265,12 +265,12 @@ fn peer_death<M: Mechanism>() -> Finding {
 
 /// A process in another IPC namespace reaches it, or does not.
 fn reach<M: Mechanism>() -> Finding {
-    let promises = &M::CAPABILITIES;
-    if promises.start == Start::Alone {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    let by_name = promises.reach == Reach::IpcNamespace && promises.lifetime == Lifetime::Removal;
-    if by_name && promises.waits.contains(&Wait::Poll) {
+    let by_name = capabilities.reach == Reach::IpcNamespace && capabilities.lifetime == Lifetime::Removal;
+    if by_name && capabilities.waits.contains(&Wait::Poll) {
         return Ok(Some(
             "its descriptor is inherited, and the name that a namespace hides is never looked up",
         ));
@@ -278,21 +278,21 @@ fn reach<M: Mechanism>() -> Finding {
     if namespace::enter_private_ipc().is_err() {
         return Ok(Some("this user may not make namespaces"));
     }
-    if promises.reach == Reach::IpcNamespace {
+    if capabilities.reach == Reach::IpcNamespace {
         return across_namespaces::<M>();
     }
     // All else must work although the namespace has just changed: nothing hangs on one.
-    play::<M>(send_one::<M>, receive_one::<M>)
+    run_role::<M>(send_one::<M>, receive_one::<M>)
 }
 
-fn send_one<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+fn send_one<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result<(), String> {
     let mut bytes = message(size(&M::CAPABILITIES), 9)?;
     step("send", end.send(&mut bytes))?;
     stage.pass(Gate::Received);
     Ok(())
 }
 
-fn receive_one<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(), String> {
+fn receive_one<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result<(), String> {
     let mut bytes = message(size(&M::CAPABILITIES), 0)?;
     let result = step("receive", end.recv(&mut bytes)).map(drop);
     stage.open(Gate::Received);
@@ -301,13 +301,13 @@ fn receive_one<M: Mechanism>(end: &mut M::Endpoint, stage: &Stage) -> Result<(),
 
 /// The link is made in one namespace and opened in another, where its number means nothing.
 fn across_namespaces<M: Mechanism>() -> Finding {
-    let (_folder, spec) = scratch_spec(size(&M::CAPABILITIES), false)?;
-    let mut link = step("create", M::create(&spec))?;
+    let (_folder, specification) = scratch_spec(size(&M::CAPABILITIES), false)?;
+    let mut link = step("create", M::create(&specification))?;
     let handles = link.take_end(Role::Initiator);
     step("enter another namespace", namespace::enter_private_ipc())?;
-    let seat = Seat { role: Role::Initiator, handles, peer: std::process::id() as i32 };
-    let opened = M::open(&spec, seat);
-    let used = opened.and_then(|mut end| end.send(&mut Message::new(spec.largest_bytes())?));
+    let setup = EndpointSetup { role: Role::Initiator, handles, peer: std::process::id() as i32 };
+    let opened = M::open(&specification, setup);
+    let used = opened.and_then(|mut end| end.send(&mut Message::new(specification.largest_bytes())?));
     // The doorbell or the data is behind a number of the namespace that was left.
     ensure(used.is_err(), || "it was reached from another namespace".to_owned()).map(|()| None)
 }
@@ -316,19 +316,19 @@ fn across_namespaces<M: Mechanism>() -> Finding {
 /// nobody has received.
 fn lifetime<M: Mechanism>() -> Finding {
     let before = objects();
-    let promises = &M::CAPABILITIES;
-    if promises.start == Start::Alone {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    let (_folder, spec) = scratch_spec(size(promises), true)?;
-    let link = step("create", M::create(&spec))?;
+    let (_folder, specification) = scratch_spec(size(capabilities), true)?;
+    let link = step("create", M::create(&specification))?;
     let during = objects();
     drop(link);
-    let numbered = promises.waits.contains(&Wait::SysvSemaphore)
-        || promises.reach == Reach::Device
-        || (promises.lifetime == Lifetime::Removal && !promises.waits.contains(&Wait::Poll));
+    let numbered = capabilities.waits.contains(&Wait::SysvSemaphore)
+        || capabilities.reach == Reach::Device
+        || (capabilities.lifetime == Lifetime::Removal && !capabilities.waits.contains(&Wait::Poll));
     ensure(!numbered || during > before, || "nothing was to be removed".to_owned())?;
-    Pair::start::<M>(size(promises), true, send_one::<M>, receive_one::<M>)?.finish()?;
+    Pair::start::<M>(size(capabilities), true, send_one::<M>, receive_one::<M>)?.finish()?;
     ensure(objects() == before, || "something is left in the kernel".to_owned())?;
     let unread: [Part<M>; 2] = [
         |end, stage| {
@@ -342,7 +342,7 @@ fn lifetime<M: Mechanism>() -> Finding {
             Ok(())
         },
     ];
-    Pair::start::<M>(size(promises), true, unread[0], unread[1])?.finish()?;
+    Pair::start::<M>(size(capabilities), true, unread[0], unread[1])?.finish()?;
     ensure(objects() == before, || "a message that nobody received is left in the kernel".to_owned())?;
     Ok(None)
 }
@@ -391,11 +391,11 @@ fn system_v_objects() -> usize {
 
 /// Only what must be forked hands over memory itself.
 fn start<M: Mechanism>() -> Finding {
-    let promises = &M::CAPABILITIES;
-    let (folder, spec) = scratch_spec(size(&M::CAPABILITIES), true)?;
-    let link = step("create", M::create(&spec))?;
+    let capabilities = &M::CAPABILITIES;
+    let (folder, specification) = scratch_spec(size(&M::CAPABILITIES), true)?;
+    let link = step("create", M::create(&specification))?;
     let regions = link.end(Role::Responder).regions.len();
-    ensure((regions > 0) == (promises.start == Start::Forked), || {
+    ensure((regions > 0) == (capabilities.start == Start::Forked), || {
         format!("{regions} regions are inherited")
     })?;
     let names: Vec<_> = step("look", std::fs::read_dir(folder.path()))?.flatten().collect();
@@ -404,11 +404,11 @@ fn start<M: Mechanism>() -> Finding {
 
 /// Where it waits outside the call, the call says at once that it would block, and a descriptor can be watched.
 fn waits<M: Mechanism>() -> Finding {
-    let promises = &M::CAPABILITIES;
-    if promises.start == Start::Alone {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    let outside = promises.waits.contains(&Wait::Poll) || promises.waits.len() > 1;
+    let outside = capabilities.waits.contains(&Wait::Poll) || capabilities.waits.len() > 1;
     if !outside {
         return Ok(Some("it always waits inside the call"));
     }
@@ -439,7 +439,7 @@ fn waits<M: Mechanism>() -> Finding {
             }
         }
     };
-    let mut pair = Pair::start::<M>(size(promises), false, send, receive)?;
+    let mut pair = Pair::start::<M>(size(capabilities), false, send, receive)?;
     match ended(&mut pair.sender, WATCHDOG) {
         Some(Exit::Code(0)) => pair.finish().map(|()| None),
         other => Err(format!("the sender ended with {other:?}")),

@@ -4,23 +4,23 @@ use crate::rows::{case, session};
 use crate::saboteur::{self, CALL, LATE, name};
 use furlong_analysis::undeclared_calls;
 use furlong_bench::count::Counting;
-use furlong_bench::trial::{Scene, Settings};
-use furlong_bench::{Driver, placement, registry};
+use furlong_bench::trial::{Settings, TrialContext};
+use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{Count, CountMethod, Wait};
 use libtest_mimic::{Completion, Failed, Trial};
 
 /// Two tests for each row.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
-    for driver in registry() {
-        for &wait in driver.capabilities.waits {
-            let row = format!("{}/{wait}", driver.capabilities.name);
+    for entry in registry() {
+        for &wait in entry.capabilities.waits {
+            let row = format!("{}/{wait}", entry.capabilities.name);
             tests.push(Trial::ignorable_test(format!("{row}: calls what it declares"), move || {
-                declared(&driver, wait, Counting::find())
+                declared(&entry, wait, Counting::find())
             }));
             tests.push(Trial::ignorable_test(
                 format!("{row}: calls what it declares, by ptrace"),
-                move || declared(&driver, wait, Counting::by_ptrace()),
+                move || declared(&entry, wait, Counting::by_ptrace()),
             ));
         }
     }
@@ -32,11 +32,11 @@ pub fn tests() -> Vec<Trial> {
 }
 
 fn an_undeclared_call_is_found() -> Result<(), Failed> {
-    let drivers = saboteur::drivers();
-    let driver =
-        drivers.iter().find(|driver| driver.capabilities.name == name(CALL, LATE)).ok_or("no such row")?;
+    let mechanisms = saboteur::mechanisms();
+    let entry =
+        mechanisms.iter().find(|entry| entry.capabilities.name == name(CALL, LATE)).ok_or("no such row")?;
     for counting in [Counting::find(), Counting::by_ptrace()] {
-        let surprise = undeclared_calls(&count(&drivers, driver, Wait::Block, &counting)?);
+        let surprise = undeclared_calls(&count(&mechanisms, entry, Wait::Block, &counting)?);
         if !surprise.as_ref().is_some_and(|surprise| surprise.contains("initiator calls getppid 1.000 times"))
         {
             return Err(format!("{surprise:?}").into());
@@ -45,11 +45,11 @@ fn an_undeclared_call_is_found() -> Result<(), Failed> {
     Ok(())
 }
 
-fn declared(driver: &Driver, wait: Wait, counting: Counting) -> Result<Completion, Failed> {
-    if let Err(unavailable) = (driver.probe)() {
+fn declared(entry: &MechanismEntry, wait: Wait, counting: Counting) -> Result<Completion, Failed> {
+    if let Err(unavailable) = (entry.probe)() {
         return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
     }
-    let count = count(&registry(), driver, wait, &counting)?;
+    let count = count(&registry(), entry, wait, &counting)?;
     if count.method == CountMethod::Rusage {
         return Err(format!("nothing could be counted: {:?}", count.why_not_better).into());
     }
@@ -59,12 +59,24 @@ fn declared(driver: &Driver, wait: Wait, counting: Counting) -> Result<Completio
     undeclared_calls(&count).map_or(Ok(Completion::Completed), |surprise| Err(surprise.into()))
 }
 
-fn count(drivers: &[Driver], driver: &Driver, wait: Wait, counting: &Counting) -> Result<Count, Failed> {
-    let case = case(driver, wait, driver.capabilities.fixed_size_bytes.unwrap_or(128));
+fn count(
+    mechanisms: &[MechanismEntry],
+    entry: &MechanismEntry,
+    wait: Wait,
+    counting: &Counting,
+) -> Result<Count, Failed> {
+    let case = case(entry, wait, entry.capabilities.fixed_size_bytes.unwrap_or(128));
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
-    let scene = Scene { drivers, driver, asker: None, case: &case, processors, session: &session()? };
-    match counting.count(&scene, &settings) {
+    let context = TrialContext {
+        mechanisms,
+        entry,
+        request_carrier: None,
+        case: &case,
+        processors,
+        session: &session()?,
+    };
+    match counting.count(&context, &settings) {
         Ok(Ok(count)) => Ok(count),
         other => Err(format!("{case}: {other:?}").into()),
     }

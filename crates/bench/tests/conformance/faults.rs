@@ -49,11 +49,11 @@ pub fn tests() -> Vec<Trial> {
 }
 
 fn sabotaged(mechanism: &str, pattern: Pattern) -> Result<Outcome, Failed> {
-    let drivers = saboteur::drivers();
-    let driver =
-        drivers.iter().find(|driver| driver.capabilities.name == mechanism).ok_or("no such saboteur")?;
+    let mechanisms = saboteur::mechanisms();
+    let entry =
+        mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
     let case = Case { pattern, ..Case::round_trip(mechanism, Wait::Block, 128, placed()) };
-    quick(&drivers, driver, &case, Duration::from_millis(500))
+    quick(&mechanisms, entry, &case, Duration::from_millis(500))
 }
 
 fn caught((mechanism, fault, role, phase): Expected, pattern: Pattern) -> Result<(), Failed> {
@@ -61,11 +61,11 @@ fn caught((mechanism, fault, role, phase): Expected, pattern: Pattern) -> Result
         Outcome::Failed(failure)
             if failure.fault == fault && failure.role == role && failure.phase >= phase =>
         {
-            let told = match fault {
+            let reported = match fault {
                 Fault::Exited if mechanism == "panic" => failure.detail.contains("the saboteur panics"),
                 _ => !failure.detail.is_empty(),
             };
-            if told { Ok(()) } else { Err(format!("it is not told well: {failure}").into()) }
+            if reported { Ok(()) } else { Err(format!("it is not reported well: {failure}").into()) }
         }
         other => Err(format!("expected {fault:?} at {role:?} in {phase} or later: {other:?}").into()),
     }

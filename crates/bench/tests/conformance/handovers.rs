@@ -3,7 +3,7 @@
 use crate::pair::ensure;
 use crate::rows::{placed, session};
 use furlong_bench::count::Counting;
-use furlong_bench::handover::HandoverScene;
+use furlong_bench::handover::HandoverContext;
 use furlong_bench::placement;
 use furlong_model::{Backing, CountMethod, Handover, HandoverCount, HandoverOutcome, Touch};
 use libtest_mimic::{Completion, Failed, Trial};
@@ -27,10 +27,10 @@ fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
     let placement = placed();
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 3, placement };
     let processors = placement::resolve(placement).map_err(|unavailable| unavailable.reason)?;
-    let patience = Duration::from_secs(10);
+    let timeout = Duration::from_secs(10);
     let session = session()?;
-    let scene = HandoverScene { handover: &handover, processors, session: &session, patience };
-    match scene.count(counting).map_err(|_| "interrupted")? {
+    let context = HandoverContext { handover: &handover, processors, session: &session, timeout };
+    match context.count(counting).map_err(|_| "interrupted")? {
         Ok(count) => check(&count).map(|()| Completion::Completed),
         Err(HandoverOutcome::Unavailable(unavailable)) => {
             Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)))

@@ -26,8 +26,8 @@ fn main() -> ExitCode {
     match (verb.as_deref(), number) {
         (Some(ALIVE_VERB), Some(number)) => return ExitCode::from(alive_main(number) as u8),
         (Some(ROLE_VERB), number) => {
-            let drivers = [registry(), saboteur::drivers()].concat();
-            return ExitCode::from(number.map_or(2, |number| role_main(&drivers, number)) as u8);
+            let mechanisms = [registry(), saboteur::mechanisms()].concat();
+            return ExitCode::from(number.map_or(2, |number| role_main(&mechanisms, number)) as u8);
         }
         _ => {}
     }

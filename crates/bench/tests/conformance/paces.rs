@@ -1,10 +1,10 @@
 //! Messages that are sent when they are due, and what becomes of those that are not.
 
-use crate::rows::{case, lasting};
+use crate::rows::{case, persistent};
 use crate::saboteur::{self, DAWDLE, LATE, STALL, name};
 use furlong_analysis::{Distribution, Mixture};
-use furlong_bench::{Driver, registry};
-use furlong_model::{Case, Measurement, Outcome, Pace, Pattern, Wait};
+use furlong_bench::{MechanismEntry, registry};
+use furlong_model::{Arrival, Case, Measurement, Outcome, Pattern, Wait};
 use libtest_mimic::{Failed, Trial};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub fn tests() -> Vec<Trial> {
             tests.push(Trial::test(format!("pace/{wait}: a rate is kept ({pattern})"), move || {
                 a_rate_is_kept(wait, pattern)
             }));
-            tests.push(Trial::test(format!("pace/{wait}: late sends are told ({pattern})"), move || {
+            tests.push(Trial::test(format!("pace/{wait}: late sends are reported ({pattern})"), move || {
                 late_sends_are_told(wait, pattern)
             }));
         }
@@ -27,24 +27,25 @@ pub fn tests() -> Vec<Trial> {
 }
 
 fn paced(
-    drivers: &[Driver],
+    mechanisms: &[MechanismEntry],
     mechanism: Option<&str>,
     wait: Wait,
-    (pattern, pace): (Pattern, Pace),
+    (pattern, arrival): (Pattern, Arrival),
     budget: Duration,
 ) -> Result<Measurement, Failed> {
-    let suits = |driver: &&Driver| {
-        let promises = driver.capabilities;
-        mechanism
-            .map_or(!promises.notifies_only() && promises.waits.contains(&wait), |name| promises.name == name)
+    let suits = |entry: &&MechanismEntry| {
+        let capabilities = entry.capabilities;
+        mechanism.map_or(!capabilities.notifies_only() && capabilities.waits.contains(&wait), |name| {
+            capabilities.name == name
+        })
     };
-    let driver = drivers
+    let entry = mechanisms
         .iter()
         .filter(suits)
-        .find(|driver| driver.capabilities.name != "null")
+        .find(|entry| entry.capabilities.name != "null")
         .ok_or("no such row")?;
-    let case = Case { pattern, pace, ..case(driver, wait, 128) };
-    match lasting(drivers, driver, &case, Duration::from_secs(20), budget)? {
+    let case = Case { pattern, arrival, ..case(entry, wait, 128) };
+    match persistent(mechanisms, entry, &case, Duration::from_secs(20), budget)? {
         Outcome::Measured(measured) => Ok(measured),
         other => Err(format!("{case}: {other:?}").into()),
     }
@@ -56,40 +57,45 @@ fn holds(claim: bool, measured: &Measurement) -> Result<(), Failed> {
 
 fn a_gap_is_kept(wait: Wait) -> Result<(), Failed> {
     const GAP_NS: u64 = 300_000;
-    let measured =
-        paced(&registry(), None, wait, (Pattern::RoundTrip, Pace::Gap(GAP_NS)), Duration::from_millis(20))?;
+    let measured = paced(
+        &registry(),
+        None,
+        wait,
+        (Pattern::RoundTrip, Arrival::ThinkTime(GAP_NS)),
+        Duration::from_millis(20),
+    )?;
     holds(measured.elapsed_ns >= measured.round_trips * GAP_NS, &measured)
 }
 
 fn a_rate_is_kept(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
     const INTERVAL_NS: u64 = 400_000;
-    let manner = (pattern, Pace::Every(INTERVAL_NS));
+    let manner = (pattern, Arrival::Interval(INTERVAL_NS));
     let measured = paced(&registry(), None, wait, manner, Duration::from_millis(40))?;
     holds(measured.elapsed_ns >= measured.round_trips * INTERVAL_NS, &measured)
 }
 
 /// Nothing comes in 20 ns, so nearly every message is late, and its time grows with each.
 fn late_sends_are_told(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
-    let manner = (pattern, Pace::Every(20));
+    let manner = (pattern, Arrival::Interval(20));
     let measured = paced(&registry(), None, wait, manner, Duration::from_millis(20))?;
     holds(measured.late_sends * 10 > measured.round_trips * 9, &measured)
 }
 
 /// One message in a second is slow when the next waits for it, and a tenth of all at a fixed rate.
 fn a_stall_shows_at_a_fixed_rate() -> Result<(), Failed> {
-    let drivers = saboteur::drivers();
-    let p99_ns = |pace: Pace| -> Result<f64, Failed> {
+    let mechanisms = saboteur::mechanisms();
+    let p99_ns = |arrival: Arrival| -> Result<f64, Failed> {
         let measured = paced(
-            &drivers,
+            &mechanisms,
             Some(name(DAWDLE, LATE)),
             Wait::Block,
-            (Pattern::RoundTrip, pace),
+            (Pattern::RoundTrip, arrival),
             Duration::from_millis(2_500),
         )?;
         let times = Distribution::decode(&measured.histogram).map_err(|error| error.to_string())?;
         Ok(Mixture::of(&[times]).ok_or("no times")?.quantile_ns(0.99))
     };
-    let (closed, open) = (p99_ns(Pace::Closed)?, p99_ns(Pace::Every(1_000_000))?);
+    let (closed, open) = (p99_ns(Arrival::ClosedLoop)?, p99_ns(Arrival::Interval(1_000_000))?);
     let stall_ns = STALL.as_nanos() as f64;
     if open > stall_ns / 2.0 && closed < stall_ns / 2.0 {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Two processes with one end each, to look at a mechanism without the measured loop around it.
 
-use furlong_mechanism::{Link, Mechanism, Seat, Spec};
+use furlong_mechanism::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::Role;
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::process::{Bond, Child, Exit, fork};
@@ -17,7 +17,7 @@ pub const WATCHDOG: Duration = Duration::from_secs(20);
 
 /// A page that both processes see: their numbers, and gates that one opens for the other.
 #[derive(Debug, Clone)]
-pub struct Stage(Arc<Region>);
+pub struct RunningTrial(Arc<Region>);
 
 /// A gate for each direction, by the word that holds its state.
 #[derive(Debug, Clone, Copy)]
@@ -26,10 +26,10 @@ pub enum Gate {
     Received = 256,
 }
 
-impl Stage {
-    fn new() -> Result<Stage, String> {
+impl RunningTrial {
+    fn new() -> Result<RunningTrial, String> {
         Region::anonymous(page_bytes())
-            .map(|region| Stage(Arc::new(region)))
+            .map(|region| RunningTrial(Arc::new(region)))
             .map_err(|error| error.to_string())
     }
 
@@ -47,7 +47,7 @@ impl Stage {
 
     /// Says that this end is open, and waits for the other: a signal to a process that does not expect it yet
     /// would end it. In a trial the roles meet for the same reason.
-    fn meet(&self, role: Role) {
+    fn enter_phase(&self, role: Role) {
         let word = |role: Role| self.0.word(64 + role.index() * 4);
         word(role).store(1, Ordering::Release);
         while word(role.peer()).load(Ordering::Acquire) == 0 {
@@ -69,10 +69,13 @@ impl Stage {
 }
 
 /// What a link is to be, in a folder of its own.
-pub fn scratch_spec(size_bytes: usize, blocking: bool) -> Result<(tempfile::TempDir, Spec), String> {
+pub fn scratch_spec(
+    size_bytes: usize,
+    blocking: bool,
+) -> Result<(tempfile::TempDir, LinkSpecification), String> {
     let folder = step("make a folder", tempfile::tempdir())?;
     let number = step("draw a number", identity::random())?;
-    let spec = Spec {
+    let specification = LinkSpecification {
         name: format!("furlong-{number:016x}"),
         key: (number as i32 & 0x7fff_fffe).max(2),
         sizes_bytes: [size_bytes; 2],
@@ -82,11 +85,11 @@ pub fn scratch_spec(size_bytes: usize, blocking: bool) -> Result<(tempfile::Temp
         folder: folder.path().to_owned(),
         file_folder: folder.path().to_owned(),
     };
-    Ok((folder, spec))
+    Ok((folder, specification))
 }
 
 /// What one process does with its end.
-pub type Part<M> = fn(&mut <M as Mechanism>::Endpoint, &Stage) -> Result<(), String>;
+pub type Part<M> = fn(&mut <M as Mechanism>::Endpoint, &RunningTrial) -> Result<(), String>;
 
 /// A sender, which sits in the initiator's seat, and a receiver in the responder's.
 pub struct Pair {
@@ -106,20 +109,20 @@ impl Pair {
         receiver: Part<M>,
     ) -> Result<Pair, String> {
         let text = |error: std::io::Error| error.to_string();
-        let (folder, spec) = scratch_spec(size_bytes, blocking)?;
-        let mut link = M::create(&spec).map_err(text)?;
-        let stage = Stage::new()?;
+        let (folder, specification) = scratch_spec(size_bytes, blocking)?;
+        let mut link = M::create(&specification).map_err(text)?;
+        let stage = RunningTrial::new()?;
         let words = segment::memfd("words", 1).map_err(text)?;
         let mut start = |role: Role, part: Part<M>| {
             let inherit: Vec<RawFd> = link.end(role).descriptors.iter().map(AsRawFd::as_raw_fd).collect();
-            let (link, stage, spec) = (&mut link, &stage, &spec);
+            let (link, stage, specification) = (&mut link, &stage, &specification);
             fork(&inherit, words.as_fd(), Bond::DiesWithParent, move || {
                 let handles = link.take_end(role);
                 let peer = stage.exchange_numbers(role);
-                let result = M::open(spec, Seat { role, handles, peer })
+                let result = M::open(specification, EndpointSetup { role, handles, peer })
                     .map_err(|error| error.to_string())
                     .and_then(|mut endpoint| {
-                        stage.meet(role);
+                        stage.enter_phase(role);
                         part(&mut endpoint, stage)
                     });
                 if let Err(message) = &result {
@@ -160,11 +163,11 @@ impl Pair {
 }
 
 /// How a process ended, if it does within `patience`.
-pub fn ended(child: &mut Child, patience: Duration) -> Option<Exit> {
+pub fn ended(child: &mut Child, timeout: Duration) -> Option<Exit> {
     let start = Instant::now();
     loop {
         match child.try_wait() {
-            None if start.elapsed() < patience => std::thread::sleep(Duration::from_millis(1)),
+            None if start.elapsed() < timeout => std::thread::sleep(Duration::from_millis(1)),
             exit => return exit,
         }
     }

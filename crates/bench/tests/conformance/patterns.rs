@@ -2,9 +2,9 @@
 
 use crate::rows::{case, session};
 use furlong_bench::run::{Event, Run, harness};
-use furlong_bench::{Driver, plan::Plan, registry};
+use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    Amount, Ask, Case, KernelBuffer, Measurement, Outcome, Pattern, Record, Start, Wait, WhenFull,
+    Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Record, Request, Start, Wait, WhenFull,
 };
 use libtest_mimic::{Completion, Failed, Trial};
 use std::time::Duration;
@@ -15,31 +15,31 @@ const SIZES: &[usize] = &[1, 17, 128, 4097, 65_537, 300_000];
 /// Those of them that a wait which is not the usual one is tried with: the mechanism is the same.
 const FEW_SIZES: &[usize] = &[128, 65_537];
 
-fn sizes(driver: &Driver, wait: Wait) -> impl Iterator<Item = usize> {
-    let usual = driver.capabilities.waits[0] == wait;
+fn sizes(entry: &MechanismEntry, wait: Wait) -> impl Iterator<Item = usize> {
+    let usual = entry.capabilities.waits[0] == wait;
     (if usual { SIZES } else { FEW_SIZES }).iter().copied()
 }
 
 /// Each row in each pattern, and each mechanism with a buffer.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
-    for driver in registry() {
-        let name = driver.capabilities.name;
-        for &wait in driver.capabilities.waits {
+    for entry in registry() {
+        let name = entry.capabilities.name;
+        for &wait in entry.capabilities.waits {
             tests.push(Trial::ignorable_test(format!("{name}/{wait}: streams one way"), move || {
-                streams(&driver, wait)
+                streams(&entry, wait)
             }));
             tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests"), move || {
-                answers(&driver, wait, None)
+                answers(&entry, wait, None)
             }));
         }
-        let wait = driver.capabilities.waits[0];
+        let wait = entry.capabilities.waits[0];
         tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests of a pipe"), move || {
-            answers(&driver, wait, Some("pipe"))
+            answers(&entry, wait, Some("pipe"))
         }));
-        if driver.capabilities.buffer != KernelBuffer::None {
+        if entry.capabilities.buffer != KernelBuffer::None {
             tests.push(Trial::test(format!("{name}/{wait}: has the buffer that is asked for"), move || {
-                has_its_buffer(&driver, wait)
+                has_its_buffer(&entry, wait)
             }));
         }
     }
@@ -50,7 +50,7 @@ pub fn tests() -> Vec<Trial> {
 
 /// What comes of a short run of one case.
 fn outcome(case: &Case, amount: Option<Amount>) -> Result<Outcome, Failed> {
-    let drivers = registry();
+    let mechanisms = registry();
     let plan = Plan {
         cases: vec![case.clone()],
         handovers: Vec::new(),
@@ -62,12 +62,12 @@ fn outcome(case: &Case, amount: Option<Amount>) -> Result<Outcome, Failed> {
         warm_up: Some(Duration::from_millis(1)),
         costs: false,
         count: false,
-        patience: Duration::from_secs(20),
+        timeout: Duration::from_secs(20),
         seed: 1,
     };
     let mut found = None;
     let session = session()?;
-    let run = Run { drivers: &drivers, plan: &plan, harness: harness(), session: &session };
+    let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session };
     run.go(&mut |event| {
         if let Event::Record(Record::Trial(trial)) = event {
             found = Some(trial.outcome.clone());
@@ -92,12 +92,12 @@ fn measured(case: &Case, amount: Option<Amount>) -> Result<Measurement, Failed> 
 }
 
 /// The cases of these sizes that the mechanism takes, or why it takes none.
-fn taken(driver: &Driver, cases: impl Iterator<Item = Case>) -> Result<Vec<Case>, String> {
-    let limits = (driver.probe)().map_err(|unavailable| unavailable.reason)?;
+fn taken(entry: &MechanismEntry, cases: impl Iterator<Item = Case>) -> Result<Vec<Case>, String> {
+    let limits = (entry.probe)().map_err(|unavailable| unavailable.reason)?;
     let mut refusal = "it takes none".to_owned();
     let mut taken = Vec::new();
     for case in cases {
-        match case.refusal(driver.capabilities, &limits) {
+        match case.refusal(entry.capabilities, &limits) {
             None => taken.push(case),
             Some(refused) => refusal = refused.reason,
         }
@@ -105,8 +105,8 @@ fn taken(driver: &Driver, cases: impl Iterator<Item = Case>) -> Result<Vec<Case>
     if taken.is_empty() { Err(refusal) } else { Ok(taken) }
 }
 
-fn measure_all(driver: &Driver, cases: impl Iterator<Item = Case>) -> Result<Completion, Failed> {
-    match taken(driver, cases) {
+fn measure_all(entry: &MechanismEntry, cases: impl Iterator<Item = Case>) -> Result<Completion, Failed> {
+    match taken(entry, cases) {
         Err(refusal) => Ok(Completion::ignored_with(format!("skipped, because {refusal}"))),
         Ok(cases) => {
             cases.iter().try_for_each(|case| measured(case, None).map(drop))?;
@@ -115,33 +115,34 @@ fn measure_all(driver: &Driver, cases: impl Iterator<Item = Case>) -> Result<Com
     }
 }
 
-fn streams(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
-    let promises = driver.capabilities;
-    let one_way = |size| Case { pattern: Pattern::OneWay, ..case(driver, wait, size) };
-    let done = measure_all(driver, sizes(driver, wait).map(one_way))?;
-    let can =
-        promises.when_full == WhenFull::Waits && !promises.notifies_only() && promises.start != Start::Alone;
-    match (can && (driver.probe)().is_ok(), &done) {
-        (true, Completion::Ignored { .. }) => Err(format!("{} ought to stream", promises.name).into()),
-        (false, Completion::Completed) => Err(format!("{} ought not to stream", promises.name).into()),
+fn streams(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    let capabilities = entry.capabilities;
+    let one_way = |size| Case { pattern: Pattern::OneWay, ..case(entry, wait, size) };
+    let done = measure_all(entry, sizes(entry, wait).map(one_way))?;
+    let can = capabilities.when_full == WhenFull::Waits
+        && !capabilities.notifies_only()
+        && capabilities.start != Start::Alone;
+    match (can && (entry.probe)().is_ok(), &done) {
+        (true, Completion::Ignored { .. }) => Err(format!("{} ought to stream", capabilities.name).into()),
+        (false, Completion::Completed) => Err(format!("{} ought not to stream", capabilities.name).into()),
         _ => Ok(done),
     }
 }
 
-fn answers(driver: &Driver, wait: Wait, by: Option<&str>) -> Result<Completion, Failed> {
+fn answers(entry: &MechanismEntry, wait: Wait, by: Option<&str>) -> Result<Completion, Failed> {
     let request = |size| {
-        let ask = Ask { size_bytes: if size == 128 { 200 } else { 1 }, by: by.map(str::to_owned) };
-        Case { pattern: Pattern::Request, ask: Some(ask), ..case(driver, wait, size) }
+        let request = Request { size_bytes: if size == 128 { 200 } else { 1 }, by: by.map(str::to_owned) };
+        Case { pattern: Pattern::Request, request: Some(request), ..case(entry, wait, size) }
     };
-    measure_all(driver, sizes(driver, wait).map(request))
+    measure_all(entry, sizes(entry, wait).map(request))
 }
 
 /// A mechanism that waits carries messages both ways through a buffer of the size asked for, and says how large it is.
-fn has_its_buffer(driver: &Driver, wait: Wait) -> Result<(), Failed> {
+fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<(), Failed> {
     const BYTES: usize = 128 << 10;
-    let case = Case { buffer_bytes: Some(BYTES), ..case(driver, wait, 4096) };
+    let case = Case { buffer_bytes: Some(BYTES), ..case(entry, wait, 4096) };
     let measured = measured(&case, None)?;
-    let noted: Vec<u64> = match driver.capabilities.buffer {
+    let noted: Vec<u64> = match entry.capabilities.buffer {
         KernelBuffer::None => Vec::new(),
         KernelBuffer::Pipe => vec![measured.effective["pipe-size-bytes"]],
         // The kernel counts its own bookkeeping.
@@ -159,16 +160,16 @@ fn has_its_buffer(driver: &Driver, wait: Wait) -> Result<(), Failed> {
 /// Spinning rows are timed many at a time, and still do as many as they are told.
 fn a_number_is_kept() -> Result<(), Failed> {
     const WANTED: u64 = 5_000;
-    let drivers = registry();
+    let mechanisms = registry();
     for wait in [Wait::Block, Wait::Spin] {
-        let driver = drivers
+        let entry = mechanisms
             .iter()
-            .find(|driver| {
-                driver.capabilities.waits.contains(&wait) && driver.capabilities.start != Start::Alone
+            .find(|entry| {
+                entry.capabilities.waits.contains(&wait) && entry.capabilities.start != Start::Alone
             })
             .ok_or("no such row")?;
         for pattern in [Pattern::RoundTrip, Pattern::OneWay] {
-            let case = Case { pattern, ..case(driver, wait, 128) };
+            let case = Case { pattern, ..case(entry, wait, 128) };
             let done = measured(&case, Some(Amount::Exchanges(WANTED)))?.roles[0].round_trips;
             if !(WANTED..WANTED + WANTED / 10).contains(&done) {
                 return Err(format!("{case}: {done} instead of {WANTED}").into());
@@ -179,14 +180,15 @@ fn a_number_is_kept() -> Result<(), Failed> {
 }
 
 fn bad_askers_are_refused() -> Result<(), Failed> {
-    let drivers = registry();
-    let answering = drivers
+    let mechanisms = registry();
+    let answering = mechanisms
         .iter()
-        .find(|driver| driver.capabilities.buffer == KernelBuffer::Pipe)
+        .find(|entry| entry.capabilities.buffer == KernelBuffer::Pipe)
         .ok_or("no such row")?;
     for by in ["null", "eventfd", "posix-mq", "posix-shm", "nothing"] {
-        let ask = Ask { size_bytes: 1, by: Some(by.to_owned()) };
-        let case = Case { pattern: Pattern::Request, ask: Some(ask), ..case(answering, Wait::Block, 128) };
+        let request = Request { size_bytes: 1, by: Some(by.to_owned()) };
+        let case =
+            Case { pattern: Pattern::Request, request: Some(request), ..case(answering, Wait::Block, 128) };
         match outcome(&case, None)? {
             Outcome::Refused(refusal) if refusal.reason.contains(by) => {}
             other => return Err(format!("{by}: {other:?}").into()),

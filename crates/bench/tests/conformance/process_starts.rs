@@ -14,7 +14,7 @@ pub fn tests() -> Vec<Trial> {
     ways.flat_map(|method| {
         [
             Trial::test(format!("start/{method}: every process says its word"), move || lives(method)),
-            Trial::test(format!("start/{method}: trouble is told"), move || trouble(method)),
+            Trial::test(format!("start/{method}: error is reported"), move || error(method)),
         ]
     })
     .collect()
@@ -28,14 +28,14 @@ fn lives(method: StartMethod) -> Result<(), Failed> {
 }
 
 /// A program that is not there, and one that does not say its word.
-fn trouble(method: StartMethod) -> Result<(), Failed> {
+fn error(method: StartMethod) -> Result<(), Failed> {
     for program in ["/no/such/program", "/bin/true"] {
         let options = Options { program: PathBuf::from(program), file_folder: None, hear_signals: false };
         let reading = look(method, 3, &Session::open(options)?);
         // A fork alone needs no program.
         let expected = method != StartMethod::Fork;
-        let told = reading.trouble.as_ref().is_some_and(|trouble| trouble.contains(method.name()));
-        ensure(told == expected && reading.starts_ns.is_empty() == expected, || format!("{reading:?}"))?;
+        let reported = reading.trouble.as_ref().is_some_and(|error| error.contains(method.name()));
+        ensure(reported == expected && reading.starts_ns.is_empty() == expected, || format!("{reading:?}"))?;
     }
     Ok(())
 }

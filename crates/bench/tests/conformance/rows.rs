@@ -1,8 +1,8 @@
 //! Every row through the whole harness, at sizes around every edge.
 
 use furlong_bench::session::{Options, Session};
-use furlong_bench::trial::{Scene, Settings};
-use furlong_bench::{Driver, placement, registry};
+use furlong_bench::trial::{Settings, TrialContext};
+use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{Case, Measurement, Outcome, Placement, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed, Trial};
 use std::time::Duration;
@@ -16,23 +16,23 @@ const LARGEST: usize = 16 << 20;
 /// Each row at all sizes it takes, and each mechanism at its limit and beyond.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
-    for driver in registry() {
-        for &wait in driver.capabilities.waits {
-            let name = format!("{}/{wait}: carries what it is given", driver.capabilities.name);
-            tests.push(Trial::ignorable_test(name, move || carries(&driver, wait)));
+    for entry in registry() {
+        for &wait in entry.capabilities.waits {
+            let name = format!("{}/{wait}: carries what it is given", entry.capabilities.name);
+            tests.push(Trial::ignorable_test(name, move || carries(&entry, wait)));
         }
-        if driver.capabilities.start != Start::Alone {
-            for &wait in driver.capabilities.waits {
+        if entry.capabilities.start != Start::Alone {
+            for &wait in entry.capabilities.waits {
                 let name =
-                    format!("{}/{wait}: carries what it is given in one process", driver.capabilities.name);
-                tests.push(Trial::ignorable_test(name, move || carries_in_one_process(&driver, wait)));
+                    format!("{}/{wait}: carries what it is given in one process", entry.capabilities.name);
+                tests.push(Trial::ignorable_test(name, move || carries_in_one_process(&entry, wait)));
             }
         }
         let name = format!(
             "{}/{}: goes to its limit and not beyond",
-            driver.capabilities.name, driver.capabilities.waits[0]
+            entry.capabilities.name, entry.capabilities.waits[0]
         );
-        tests.push(Trial::ignorable_test(name, move || limit(&driver)));
+        tests.push(Trial::ignorable_test(name, move || limit(&entry)));
     }
     tests
 }
@@ -45,33 +45,34 @@ pub fn session() -> Result<Session, Failed> {
 
 /// A quick trial with this binary as both roles.
 pub fn quick(
-    drivers: &[Driver],
-    driver: &Driver,
+    mechanisms: &[MechanismEntry],
+    entry: &MechanismEntry,
     case: &Case,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Outcome, Failed> {
-    lasting(drivers, driver, case, patience, Duration::from_millis(2))
+    persistent(mechanisms, entry, case, timeout, Duration::from_millis(2))
 }
 
 /// The same, measured for as long as `budget`.
-pub fn lasting(
-    drivers: &[Driver],
-    driver: &Driver,
+pub fn persistent(
+    mechanisms: &[MechanismEntry],
+    entry: &MechanismEntry,
     case: &Case,
-    patience: Duration,
+    timeout: Duration,
     budget: Duration,
 ) -> Result<Outcome, Failed> {
     let session = session()?;
     let settings = Settings {
         budget,
         warm_up: Some(Duration::from_millis(2)),
-        patience,
+        timeout,
         clock_read_ns: 25.0,
         most_round_trips: None,
     };
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
-    let scene = Scene { drivers, driver, asker: None, case, processors, session: &session };
-    scene.run(&settings).map_err(|_| "interrupted".into())
+    let context =
+        TrialContext { mechanisms, entry, request_carrier: None, case, processors, session: &session };
+    context.run(&settings).map_err(|_| "interrupted".into())
 }
 
 /// Two cores where there are two: a spinning pair on one takes a time slice for each message.
@@ -83,16 +84,16 @@ pub fn placed() -> Placement {
 }
 
 /// The row as a case.
-pub fn case(driver: &Driver, wait: Wait, size_bytes: usize) -> Case {
-    Case::round_trip(driver.capabilities.name, wait, size_bytes, placed())
+pub fn case(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Case {
+    Case::round_trip(entry.capabilities.name, wait, size_bytes, placed())
 }
 
 /// The measurement of a trial that must succeed, after looking at what must hold in it.
-fn measured(driver: &Driver, wait: Wait, size_bytes: usize) -> Result<Measurement, Failed> {
-    let case = case(driver, wait, size_bytes);
-    match quick(&registry(), driver, &case, Duration::from_secs(20))? {
+fn measured(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Measurement, Failed> {
+    let case = case(entry, wait, size_bytes);
+    match quick(&registry(), entry, &case, Duration::from_secs(20))? {
         Outcome::Measured(measured) => {
-            let roles = if driver.capabilities.start == Start::Alone { 1 } else { 2 };
+            let roles = if entry.capabilities.start == Start::Alone { 1 } else { 2 };
             let counts: Vec<_> = measured.roles.iter().map(|role| role.messages_received).collect();
             let sound = measured.verified_messages > 0
                 && measured.round_trips > 0
@@ -104,40 +105,40 @@ fn measured(driver: &Driver, wait: Wait, size_bytes: usize) -> Result<Measuremen
     }
 }
 
-fn carries(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
-    let limits = match (driver.probe)() {
+fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    let limits = match (entry.probe)() {
         Ok(limits) => limits,
         Err(unavailable) => {
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
         }
     };
-    if let Some(size) = driver.capabilities.fixed_size_bytes {
-        measured(driver, wait, size)?;
+    if let Some(size) = entry.capabilities.fixed_size_bytes {
+        measured(entry, wait, size)?;
         return Ok(Completion::Completed);
     }
     for size in SIZES {
         if limits.max_size_bytes.is_none_or(|max| size <= max) {
-            measured(driver, wait, size)?;
+            measured(entry, wait, size)?;
         }
     }
     Ok(Completion::Completed)
 }
 
 /// With both ends in one process, also where a message does not fit into the mechanism in one piece.
-fn carries_in_one_process(driver: &Driver, wait: Wait) -> Result<Completion, Failed> {
-    let limits = match (driver.probe)() {
+fn carries_in_one_process(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    let limits = match (entry.probe)() {
         Ok(limits) => limits,
         Err(unavailable) => {
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
         }
     };
-    let fixed = driver.capabilities.fixed_size_bytes.map(|size| vec![size]);
+    let fixed = entry.capabilities.fixed_size_bytes.map(|size| vec![size]);
     for size in fixed.unwrap_or_else(|| vec![1, 128, 4097, 300_000]) {
-        let case = Case { placement: Placement::OneProcess, ..case(driver, wait, size) };
-        if case.refusal(driver.capabilities, &limits).is_some() {
+        let case = Case { placement: Placement::OneProcess, ..case(entry, wait, size) };
+        if case.refusal(entry.capabilities, &limits).is_some() {
             continue;
         }
-        match quick(&registry(), driver, &case, Duration::from_secs(20))? {
+        match quick(&registry(), entry, &case, Duration::from_secs(20))? {
             Outcome::Measured(measured) if measured.roles.len() == 1 && measured.verified_messages > 0 => {}
             other => return Err(format!("{case}: {other:?}").into()),
         }
@@ -145,21 +146,21 @@ fn carries_in_one_process(driver: &Driver, wait: Wait) -> Result<Completion, Fai
     Ok(Completion::Completed)
 }
 
-fn limit(driver: &Driver) -> Result<Completion, Failed> {
-    let wait = driver.capabilities.waits[0];
-    if driver.capabilities.fixed_size_bytes.is_some() {
+fn limit(entry: &MechanismEntry) -> Result<Completion, Failed> {
+    let wait = entry.capabilities.waits[0];
+    if entry.capabilities.fixed_size_bytes.is_some() {
         return Ok(Completion::ignored_with("skipped, because its messages have one size"));
     }
-    let limits = match (driver.probe)() {
+    let limits = match (entry.probe)() {
         Ok(limits) => limits,
         Err(unavailable) => {
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
         }
     };
     let max = limits.max_size_bytes.unwrap_or(LARGEST).min(LARGEST);
-    measured(driver, wait, max)?;
+    measured(entry, wait, max)?;
     let beyond = limits.max_size_bytes.unwrap_or(usize::MAX).saturating_add(1);
-    match (limits.max_size_bytes, case(driver, wait, beyond).refusal(driver.capabilities, &limits)) {
+    match (limits.max_size_bytes, case(entry, wait, beyond).refusal(entry.capabilities, &limits)) {
         (None, _) => Ok(Completion::Completed),
         (Some(max), Some(refusal)) if refusal.reason.contains(&format_bytes(max)) => {
             Ok(Completion::Completed)

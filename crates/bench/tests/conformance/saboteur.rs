@@ -1,8 +1,8 @@
 //! Mechanisms that do wrong, each in one way, once: a sequential-packet socket whose initiator breaks one
 //! message or its own process.
 
-use furlong_bench::Driver;
-use furlong_mechanism::{Endpoint, Link, Mechanism, Message, Seat, Spec};
+use furlong_bench::MechanismEntry;
+use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role, Start,
     Unavailable, Wait, WhenFull,
@@ -52,9 +52,9 @@ pub const fn name(how: u8, at: u64) -> &'static str {
         (REORDER, _) => "reorder-early",
         (CUT, EARLY) => "cut-early",
         (CUT, _) => "cut-late",
-        (FLIP_HEAD, EARLY) => "flip-head-early",
-        (FLIP_HEAD, _) => "flip-head-late",
-        (FLIP_BODY, _) => "flip-body-early",
+        (FLIP_HEAD, EARLY) => "sensitivity-head-early",
+        (FLIP_HEAD, _) => "sensitivity-head-late",
+        (FLIP_BODY, _) => "sensitivity-body-early",
         (PANIC, _) => "panic",
         (LEAVE, _) => "leave",
         (FAIL, _) => "fail",
@@ -66,25 +66,25 @@ pub const fn name(how: u8, at: u64) -> &'static str {
 }
 
 /// All of them.
-pub fn drivers() -> Vec<Driver> {
+pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
-        Driver::of::<Saboteur<LOSE, EARLY>>(),
-        Driver::of::<Saboteur<LOSE, LATE>>(),
-        Driver::of::<Saboteur<REPEAT, EARLY>>(),
-        Driver::of::<Saboteur<REPEAT, LATE>>(),
-        Driver::of::<Saboteur<REORDER, EARLY>>(),
-        Driver::of::<Saboteur<CUT, EARLY>>(),
-        Driver::of::<Saboteur<CUT, LATE>>(),
-        Driver::of::<Saboteur<FLIP_HEAD, EARLY>>(),
-        Driver::of::<Saboteur<FLIP_HEAD, LATE>>(),
-        Driver::of::<Saboteur<FLIP_BODY, EARLY>>(),
-        Driver::of::<Saboteur<PANIC, LATE>>(),
-        Driver::of::<Saboteur<LEAVE, LATE>>(),
-        Driver::of::<Saboteur<FAIL, LATE>>(),
-        Driver::of::<Saboteur<HANG, LATE>>(),
-        Driver::of::<Saboteur<NOTHING, LATE>>(),
-        Driver::of::<Saboteur<CALL, LATE>>(),
-        Driver::of::<Saboteur<DAWDLE, LATE>>(),
+        MechanismEntry::of::<Saboteur<LOSE, EARLY>>(),
+        MechanismEntry::of::<Saboteur<LOSE, LATE>>(),
+        MechanismEntry::of::<Saboteur<REPEAT, EARLY>>(),
+        MechanismEntry::of::<Saboteur<REPEAT, LATE>>(),
+        MechanismEntry::of::<Saboteur<REORDER, EARLY>>(),
+        MechanismEntry::of::<Saboteur<CUT, EARLY>>(),
+        MechanismEntry::of::<Saboteur<CUT, LATE>>(),
+        MechanismEntry::of::<Saboteur<FLIP_HEAD, EARLY>>(),
+        MechanismEntry::of::<Saboteur<FLIP_HEAD, LATE>>(),
+        MechanismEntry::of::<Saboteur<FLIP_BODY, EARLY>>(),
+        MechanismEntry::of::<Saboteur<PANIC, LATE>>(),
+        MechanismEntry::of::<Saboteur<LEAVE, LATE>>(),
+        MechanismEntry::of::<Saboteur<FAIL, LATE>>(),
+        MechanismEntry::of::<Saboteur<HANG, LATE>>(),
+        MechanismEntry::of::<Saboteur<NOTHING, LATE>>(),
+        MechanismEntry::of::<Saboteur<CALL, LATE>>(),
+        MechanismEntry::of::<Saboteur<DAWDLE, LATE>>(),
     ]
 }
 
@@ -111,15 +111,15 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         Ok(Limits::none())
     }
 
-    fn create(_spec: &Spec) -> io::Result<Link> {
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
         link.give_pair(socket::socketpair(Kind::Seqpacket)?);
         Ok(link)
     }
 
-    fn open(_spec: &Spec, mut seat: Seat) -> io::Result<Self::Endpoint> {
-        let saboteur = seat.role == Role::Initiator;
-        Ok(End { socket: seat.descriptor()?, saboteur, sent: 0, held: None, stalled: Instant::now() })
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let saboteur = setup.role == Role::Initiator;
+        Ok(End { socket: setup.descriptor()?, saboteur, sent: 0, held: None, stalled: Instant::now() })
     }
 }
 

@@ -45,7 +45,7 @@ pub struct WorkloadOptions {
     pub pattern: Option<Pattern>,
     /// Bytes in a request
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub ask: Option<ByteSize>,
+    pub request: Option<ByteSize>,
     /// What is to be best: latency if not given, throughput for a stream without a rate
     #[arg(long, value_name = "OBJECTIVE", value_parser = words(Objective::ALL, Objective::name))]
     pub objective: Option<Objective>,

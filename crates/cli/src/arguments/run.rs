@@ -14,10 +14,10 @@ Examples:
   furlong run --wait spin --place 0:1            everything that can spin, on processors 0 and 1
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
   furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to all who wait
-  furlong run pipe posix-shm --gap 1ms           a message after a pause
+  furlong run pipe posix-shm --think-time 1ms    a message after a pause
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
-  furlong run pipe posix-shm -m request --ask 1 --answer 256KiB
+  furlong run pipe posix-shm -m request --request 1 --answer 256KiB
                                                  a small question and a large answer
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run pipe --chart always                how long its slowest round trips take, drawn
@@ -37,11 +37,11 @@ pub struct RunOptions {
     pub pattern: PatternOptions,
     /// Send at a fixed rate, as 10k/s, whatever became of the last message; a round trip then lasts from the time at
     /// which its message was due
-    #[arg(long, value_name = "RATE", conflicts_with = "gap", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RATE", conflicts_with = "think_time", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// Do nothing for this long after each answer: what a message after a pause takes
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub gap: Option<Time>,
+    /// Wait this long after each response before the next message is sent
+    #[arg(long, alias = "gap", value_name = "TIME", allow_hyphen_values = true)]
+    pub think_time: Option<Time>,
     /// Trials of each row, interleaved with those of all others
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -14,7 +14,8 @@ struct Written {
     size: Option<String>,
     rate: Option<String>,
     pattern: Option<String>,
-    ask: Option<String>,
+    #[serde(alias = "ask")]
+    request: Option<String>,
     objective: Option<String>,
     slo: Option<String>,
     boundary: Vec<String>,
@@ -48,7 +49,7 @@ fn parsed(written: &Written) -> Result<WorkloadOptions, String> {
         size: one("size", written.size.as_deref())?,
         rate: one("rate", written.rate.as_deref())?,
         pattern: one("pattern", written.pattern.as_deref())?,
-        ask: one("ask", written.ask.as_deref())?,
+        request: one("request", written.request.as_deref())?,
         objective: one("objective", written.objective.as_deref())?,
         slo: one("slo", written.slo.as_deref())?,
         boundary: several("boundary", &written.boundary)?,

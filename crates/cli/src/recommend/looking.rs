@@ -1,12 +1,12 @@
 //! Measuring what may serve a workload: a first look at all of it, a longer one at what is worth it.
 
 use super::emitting;
+use crate::environment::{FinishedRun, RunEnvironment, Save, Surroundings};
 use crate::output;
-use crate::performing::{Performed, Save, Surroundings, Venue};
 use furlong_analysis::{Offer, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
 use furlong_bench::{boundary, registry};
-use furlong_model::{Case, Pace, Placement, Record, Workload};
+use furlong_model::{Arrival, Case, Placement, Record, Workload};
 use furlong_programs::Language;
 use std::time::Duration;
 
@@ -27,12 +27,12 @@ pub fn measure(
     (placement, within): (Placement, Duration),
     around: Surroundings,
     save: Save,
-) -> anyhow::Result<Performed> {
-    let drivers = registry();
+) -> anyhow::Result<FinishedRun> {
+    let mechanisms = registry();
     // Asked before anything is raised for the trials: what counts is what a user's program may do.
-    let offers: Vec<_> = drivers
+    let offers: Vec<_> = mechanisms
         .iter()
-        .map(|driver| Offer { promises: driver.capabilities, here: (driver.probe)() })
+        .map(|entry| Offer { capabilities: entry.capabilities, here: (entry.probe)() })
         .collect();
     let tried = boundary::try_across(&workload.boundaries).unwrap_or_else(|error| {
         output::tell(format_args!("furlong: the boundary was not tried: {error}"));
@@ -46,9 +46,9 @@ pub fn measure(
         emitting::keep_printable(&mut shortlist, language);
     }
     let workload = &shortlist.workload;
-    let venue = Venue::enter(&drivers, around)?;
+    let environment = RunEnvironment::enter(&mechanisms, around)?;
     let look = |cases: Vec<Case>, (trials, budget): (u32, Duration)| -> anyhow::Result<Plan> {
-        Ok(Plan { warm_up: Some(Duration::from_millis(5)), ..venue.plan(cases, trials, budget)? })
+        Ok(Plan { warm_up: Some(Duration::from_millis(5)), ..environment.plan(cases, trials, budget)? })
     };
     let at_once: Vec<_> = shortlist
         .candidates
@@ -57,16 +57,17 @@ pub fn measure(
         .collect();
     let first = look(at_once, FIRST_LOOK)?;
     // One seed for all parts, so that the run can be repeated by what its header says.
-    let longer = Plan { seed: first.seed, ..venue.plan(Vec::new(), TRIALS, Duration::from_millis(40))? };
-    let mut performance = venue.begin(&longer, save)?;
-    performance.keep(Record::Shortlist(shortlist.clone()));
-    performance.carry_out(&first, 0);
-    let cases = finalists(&performance.so_far()?);
+    let longer =
+        Plan { seed: first.seed, ..environment.plan(Vec::new(), TRIALS, Duration::from_millis(40))? };
+    let mut recorder = environment.begin(&longer, save)?;
+    recorder.keep(Record::Shortlist(shortlist.clone()));
+    recorder.carry_out(&first, 0);
+    let cases = finalists(&recorder.so_far()?);
     let around = look(surroundings(&shortlist, &cases), SURROUNDINGS)?;
-    performance.carry_out(&Plan { seed: first.seed, ..around }, 0);
+    recorder.carry_out(&Plan { seed: first.seed, ..around }, 0);
     let (trials, budget) = longer_look(&cases, within);
-    performance.carry_out(&Plan { cases, trials, budget, ..longer }, FIRST_LOOK.0);
-    performance.finish()
+    recorder.carry_out(&Plan { cases, trials, budget, ..longer }, FIRST_LOOK.0);
+    recorder.finish()
 }
 
 /// How often and for how long each finalist is measured: where messages are rare, long enough to see some, and no longer
@@ -77,7 +78,8 @@ fn longer_look(cases: &[Case], within: Duration) -> (u32, Duration) {
     const OVERHEAD: Duration = Duration::from_millis(100);
     /// With fewer trials there is hardly an interval.
     const FEWEST: u32 = 5;
-    let pause_ns = cases.iter().map(|case| case.pace).map(|pace: Pace| pace.pause_ns()).max().unwrap_or(0);
+    let pause_ns =
+        cases.iter().map(|case| case.arrival).map(|arrival: Arrival| arrival.pause_ns()).max().unwrap_or(0);
     let wanted = Duration::from_nanos(pause_ns.saturating_mul(MESSAGES)).max(LEAST);
     let rows = cases.len().max(1) as u32;
     let trials = (within.as_nanos() / ((wanted + OVERHEAD).as_nanos() * u128::from(rows))) as u32;

@@ -6,9 +6,9 @@ mod file;
 mod looking;
 
 use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
+use crate::environment::{Demands, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::output;
-use crate::performing::{Demands, Save, Surroundings};
 use furlong_analysis::{Recommendation, recommend as judge, render};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
 
@@ -26,14 +26,14 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
         (None, false) => Save::Dated,
         (None, true) => Save::Not,
     };
-    let performed = looking::measure(
+    let finished = looking::measure(
         workload,
         asked.emit,
         (asked.place, asked.within.0),
         Surroundings::from(&asked.common),
         save,
     )?;
-    let Some(recommendation) = judge(&performed.run) else {
+    let Some(recommendation) = judge(&finished.run) else {
         anyhow::bail!("the run has no workload in it: this is a fault of furlong; please report it");
     };
     let shown = match asked.format {
@@ -49,7 +49,7 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
     }
     let failed = recommendation.found_corruption;
     let strict = asked.strict.then_some(recommendation.run.noise.level);
-    let outcome = performed.conclude_with(failed, false, Demands { require: false, strict });
+    let outcome = finished.conclude_with(failed, false, Demands { require: false, strict });
     Ok(outcome.worse(verdict(&recommendation)))
 }
 
@@ -80,7 +80,7 @@ impl WorkloadOptions {
             size,
             rate,
             pattern,
-            ask,
+            request,
             objective,
             slo,
             boundary,
@@ -92,7 +92,8 @@ impl WorkloadOptions {
             spin,
             work,
         } = self;
-        let words = [size.is_some(), rate.is_some(), pattern.is_some(), ask.is_some(), objective.is_some()];
+        let words =
+            [size.is_some(), rate.is_some(), pattern.is_some(), request.is_some(), objective.is_some()];
         let more = [slo.is_some(), consumers.is_some(), trust.is_some(), work.is_some()];
         let lists = [!boundary.is_empty(), !languages.is_empty(), !needs.is_empty()];
         !words.into_iter().chain(more).chain(lists).chain([*accept_shared_memory, *spin]).any(|said| said)
@@ -105,7 +106,7 @@ impl WorkloadOptions {
             size: typed.size.or(self.size),
             rate: typed.rate.or(self.rate),
             pattern: typed.pattern.or(self.pattern),
-            ask: typed.ask.or(self.ask),
+            request: typed.request.or(self.request),
             objective: typed.objective.or(self.objective),
             slo: typed.slo.or(self.slo),
             boundary: list(typed.boundary, self.boundary),
@@ -125,8 +126,8 @@ fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     let usage = |text: &str| Err(Usage(text.to_owned()).into());
     let usual = Workload::default();
     let pattern = options.pattern.unwrap_or(usual.pattern);
-    if options.ask.is_some() && pattern != Pattern::Request {
-        return usage("--ask belongs to requests: say --pattern request");
+    if options.request.is_some() && pattern != Pattern::Request {
+        return usage("--request belongs to requests: say --pattern request");
     }
     if options.accept_shared_memory && options.trust != Some(Trust::None) {
         return usage("--accept-shared-memory says something only with --trust none");
@@ -146,7 +147,7 @@ fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     Ok(Workload {
         pattern,
         size_bytes,
-        ask_bytes: (pattern == Pattern::Request).then(|| options.ask.map_or(1, |size| size.0)),
+        request_bytes: (pattern == Pattern::Request).then(|| options.request.map_or(1, |size| size.0)),
         interval_ns: options.rate.map(|rate| rate.interval_ns()),
         objective,
         slo: options.slo,

@@ -10,7 +10,7 @@ use super::HEAD_BYTES;
 use super::doorbell::Doorbell;
 use super::post::{INLINE_BYTES, Post};
 use super::segment::Segment;
-use crate::{Endpoint, Interest, Link, Mechanism, Message, Seat, Spec};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{Capabilities, Copies, Family, KernelBuffer, Limits, Unavailable, WhenFull};
 use furlong_os::shared_place::Stretch;
 use std::io;
@@ -56,20 +56,20 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         S::probe()
     }
 
-    fn create(spec: &Spec) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
-        let region = S::create(spec, region_bytes(spec.largest_bytes()), &mut link)?;
-        D::create(spec, &region, &mut link)?;
+        let region = S::create(specification, region_bytes(specification.largest_bytes()), &mut link)?;
+        D::create(specification, &region, &mut link)?;
         Ok(link)
     }
 
-    fn open(spec: &Spec, mut seat: Seat) -> io::Result<Mailboxes<D>> {
-        let region = S::attach(&mut seat, region_bytes(spec.largest_bytes()))?;
-        let doorbell = D::open(spec, &mut seat, &region)?;
-        let tail = tail_bytes(spec.largest_bytes());
-        let [own_tail, other_tail] = [seat.role, seat.role.peer()]
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Mailboxes<D>> {
+        let region = S::attach(&mut setup, region_bytes(specification.largest_bytes()))?;
+        let doorbell = D::open(specification, &mut setup, &region)?;
+        let tail = tail_bytes(specification.largest_bytes());
+        let [own_tail, other_tail] = [setup.role, setup.role.peer()]
             .map(|role| Stretch::new(&region, HEAD_BYTES + role.index() * tail, tail));
-        Ok(Mailboxes { post: Post::new(&region, seat.role, doorbell), own_tail, other_tail })
+        Ok(Mailboxes { post: Post::new(&region, setup.role, doorbell), own_tail, other_tail })
     }
 }
 

@@ -18,8 +18,8 @@ const WORKERS: usize = 3;
 pub fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
-        let ask = ["-c", "import sys; print(sys.executable)"];
-        let output = run_to_end(Command::new("python3").args(ask));
+        let request = ["-c", "import sys; print(sys.executable)"];
+        let output = run_to_end(Command::new("python3").args(request));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     })
 }
@@ -307,17 +307,17 @@ fn sysv_key(name: &str, user: u32) -> i32 {
 /// Asks the kernel, since its file system of queues need not be mounted.
 fn queue_exists(name: &str) -> bool {
     static ASKER: Mutex<Option<(tempfile::TempDir, PathBuf)>> = Mutex::new(None);
-    let mut asker = ASKER.lock().unwrap_or_else(PoisonError::into_inner);
-    let (_, asker) = asker.get_or_insert_with(|| {
+    let mut request_carrier = ASKER.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, request_carrier) = request_carrier.get_or_insert_with(|| {
         let place = tempfile::tempdir().unwrap();
         let text = "#include <fcntl.h>\n#include <mqueue.h>\n\
                     int main(int argc, char **argv) { return argc != 2 || mq_open(argv[1], O_RDONLY) < 0; }\n";
-        fs::write(place.path().join("asker.c"), text).unwrap();
-        run_to_end(Command::new("cc").args(["asker.c", "-o", "asker", "-lrt"]).current_dir(place.path()));
-        let path = place.path().join("asker");
+        fs::write(place.path().join("request_carrier.c"), text).unwrap();
+        run_to_end(Command::new("cc").args(["request_carrier.c", "-o", "request_carrier", "-lrt"]).current_dir(place.path()));
+        let path = place.path().join("request_carrier");
         (place, path)
     });
-    Command::new(asker).arg(name).status().unwrap().success()
+    Command::new(request_carrier).arg(name).status().unwrap().success()
 }
 
 /// The processor time of a process, in hundredths of a second.

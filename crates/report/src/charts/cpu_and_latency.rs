@@ -8,14 +8,14 @@ use furlong_analysis::{
     Carries, Group, Row, Summary, describe_placement,
     render::{plain, three_digits},
 };
-use furlong_model::{Ask, Pace, Pattern, Placement, WaitKind, format_bytes, format_ns};
+use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use std::collections::BTreeSet;
 
 /// Fewest rows in one way of waiting that are worth a chart.
 const FEWEST_ALIKE: usize = 4;
 
 /// What the rows of one chart have in common.
-type Manner<'a> = (usize, Pattern, Option<&'a Ask>, Pace);
+type Manner<'a> = (usize, Pattern, Option<&'a Request>, Arrival);
 
 /// A chart for each size, pattern and pace, but of a sweep over sizes three, and how many are left out.
 pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
@@ -23,8 +23,8 @@ pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     let manners: BTreeSet<Manner> = rows.iter().map(|(_, row)| manner(row)).collect();
     let charts = manners.into_iter().filter_map(|of| Some((of, chart(&rows, of)?)));
     let (charts, left_out) =
-        ends_and_middle(charts.collect(), |((_, pattern, ask, pace), _): &(Manner, Chart)| {
-            (*pattern, *ask, *pace)
+        ends_and_middle(charts.collect(), |((_, pattern, request, arrival), _): &(Manner, Chart)| {
+            (*pattern, *request, *arrival)
         });
     (charts.into_iter().map(|(_, chart)| chart).collect(), left_out)
 }
@@ -36,7 +36,7 @@ fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
 }
 
 fn manner(row: &Row) -> Manner<'_> {
-    (row.case.size_bytes, row.case.pattern, row.case.ask.as_ref(), row.case.pace)
+    (row.case.size_bytes, row.case.pattern, row.case.request.as_ref(), row.case.arrival)
 }
 
 fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
@@ -60,15 +60,16 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
             points: rows.iter().filter(is_of).map(point).collect(),
         }
     });
-    let (size, pattern, ask, pace) = of;
+    let (size, pattern, request, arrival) = of;
     let mut manner =
         format!("{} {}", format_bytes(size), if pattern == Pattern::OneWay { "one way" } else { "messages" });
-    if let Some(ask) = ask {
-        let by = ask.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
-        manner = format!("{} answers to {} requests{by}", format_bytes(size), format_bytes(ask.size_bytes));
+    if let Some(request) = request {
+        let by = request.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
+        manner =
+            format!("{} answers to {} requests{by}", format_bytes(size), format_bytes(request.size_bytes));
     }
-    if !pace.is_closed() {
-        manner += &format!(", {pace}");
+    if !arrival.is_closed_loop() {
+        manner += &format!(", {arrival}");
     }
     let x = if pattern == Pattern::OneWay { "median time of a message" } else { "median round trip" };
     Chart {

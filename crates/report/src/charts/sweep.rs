@@ -2,7 +2,7 @@
 
 use crate::words::waiting;
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement, render::plain};
-use furlong_model::{Ask, Pace, Pattern, Placement, WaitKind, format_bytes};
+use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes};
 use std::collections::BTreeSet;
 
 /// Sizes from which on a row is a curve.
@@ -12,10 +12,10 @@ const FEWEST_SIZES: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Manner<'a> {
     pattern: Pattern,
-    ask: Option<&'a Ask>,
+    request: Option<&'a Request>,
     placement: Placement,
     waiting: WaitKind,
-    pace: Pace,
+    arrival: Arrival,
     buffer_bytes: Option<usize>,
 }
 
@@ -44,22 +44,22 @@ impl<'a> Manner<'a> {
         let case = &row.case;
         Manner {
             pattern: case.pattern,
-            ask: case.ask.as_ref(),
+            request: case.request.as_ref(),
             placement: case.placement,
             waiting: case.wait.kind(),
-            pace: case.pace,
+            arrival: case.arrival,
             buffer_bytes: case.buffer_bytes,
         }
     }
 
     fn words(&self) -> String {
         let mut words = format!("{}, {}", describe_placement(self.placement), waiting(self.waiting));
-        if let Some(ask) = self.ask {
-            let by = ask.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
-            words += &format!(", {} requests{by}", format_bytes(ask.size_bytes));
+        if let Some(request) = self.request {
+            let by = request.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
+            words += &format!(", {} requests{by}", format_bytes(request.size_bytes));
         }
-        if !self.pace.is_closed() {
-            words += &format!(", {}", self.pace);
+        if !self.arrival.is_closed_loop() {
+            words += &format!(", {}", self.arrival);
         }
         if let Some(bytes) = self.buffer_bytes {
             words += &format!(", buffers of {}", format_bytes(bytes));

@@ -34,9 +34,13 @@ const COLUMNS: [Column; 25] = [
     ("pattern", |line| line.case.pattern.to_string()),
     ("size_bytes", |line| line.case.size_bytes.to_string()),
     ("placement", |line| line.case.placement.to_string()),
-    ("pace", |line| line.case.pace.to_string()),
-    ("ask_bytes", |line| line.case.ask.as_ref().map(|ask| ask.size_bytes.to_string()).unwrap_or_default()),
-    ("ask_by", |line| words(line.case.ask.as_ref().and_then(|ask| ask.by.as_deref()).unwrap_or_default())),
+    ("arrival", |line| line.case.arrival.to_string()),
+    ("request_bytes", |line| {
+        line.case.request.as_ref().map(|request| request.size_bytes.to_string()).unwrap_or_default()
+    }),
+    ("request_by", |line| {
+        words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
+    }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
     ("verdict", |line| line.row.map_or("not-compared", |row| row.verdict.name()).to_owned()),
     ("ratio", |line| line.figure(|row| Some(row.ratio))),

@@ -20,7 +20,7 @@ pub fn recommendation_sentences(recommendation: &Recommendation) -> Vec<String> 
         .chain([format!("{}.", prose::heading(recommendation))])
         .chain(prose::reasons(recommendation))
         .chain(prose::instead(recommendation))
-        .chain(prose::flips(recommendation))
+        .chain(prose::sensitivities(recommendation))
         .chain(prose::not_measured(recommendation))
         .collect()
 }

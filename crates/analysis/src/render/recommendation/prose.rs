@@ -1,7 +1,7 @@
 //! The sentences of a recommendation.
 
 use super::super::text::{format_count, listed, plain, three_digits};
-use crate::{Alternative, Budget, BudgetKind, Flip, Ranked, Recommendation, SloVerdict};
+use crate::{Alternative, Budget, BudgetKind, Ranked, Recommendation, Sensitivity, SloVerdict};
 use furlong_model::{
     Boundary, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns, row_name,
 };
@@ -12,11 +12,11 @@ const NAMED: usize = 6;
 /// What was asked, in one sentence.
 pub(super) fn asked(workload: &Workload) -> String {
     let size = format_bytes(workload.size_bytes);
-    let what = match (workload.pattern, workload.ask_bytes) {
+    let what = match (workload.pattern, workload.request_bytes) {
         (Pattern::RoundTrip, _) => format!("round trips of {size}"),
         (Pattern::OneWay, _) => format!("messages of {size} one way"),
-        (Pattern::Request, ask) => {
-            format!("requests of {} answered with {size}", format_bytes(ask.unwrap_or(1)))
+        (Pattern::Request, request) => {
+            format!("requests of {} answered with {size}", format_bytes(request.unwrap_or(1)))
         }
     };
     let rate = workload.per_second().map_or_else(
@@ -123,9 +123,10 @@ pub(super) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     if !recommendation.ties.is_empty() || recommendation.ranked.first().is_some_and(|best| best != choice) {
         lines.push(tie(recommendation, choice));
     }
-    let burdens: Vec<_> = choice.burdens.iter().map(|burden| plain(&burden.what)).collect();
-    if !burdens.is_empty() {
-        lines.push(format!("Left to you: {}.", burdens.join("; ")));
+    let integration_costs: Vec<_> =
+        choice.integration_costs.iter().map(|integration_cost| plain(&integration_cost.what)).collect();
+    if !integration_costs.is_empty() {
+        lines.push(format!("Left to you: {}.", integration_costs.join("; ")));
     }
     lines.extend(choice.caveats.iter().map(|caveat| format!("Mind: {}.", plain(caveat))));
     lines
@@ -177,8 +178,14 @@ fn budget_line(budget: &Budget) -> String {
 pub(super) fn instead(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
     let simpler = recommendation.simpler.as_ref().map(|other| {
-        let burdens: Vec<_> = other.row.burdens.iter().map(|burden| plain(&burden.what)).collect();
-        let left = if burdens.is_empty() { "nothing".to_owned() } else { burdens.join("; ") };
+        let integration_costs: Vec<_> = other
+            .row
+            .integration_costs
+            .iter()
+            .map(|integration_cost| plain(&integration_cost.what))
+            .collect();
+        let left =
+            if integration_costs.is_empty() { "nothing".to_owned() } else { integration_costs.join("; ") };
         format!(
             "Simpler: {} {}; it leaves to you: {left}.",
             plain(&other.row.name()),
@@ -243,9 +250,9 @@ pub(super) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
 }
 
 /// What would change the answer.
-pub(super) fn flips(recommendation: &Recommendation) -> Vec<String> {
+pub(super) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
-    let mut lines: Vec<_> = recommendation.flips.iter().map(flip).collect();
+    let mut lines: Vec<_> = recommendation.sensitivities.iter().map(sensitivity).collect();
     let capacity = recommendation.capacity_per_second.filter(|_| recommendation.choice.is_some());
     lines.extend(capacity.map(|per_second| {
         let unit = unit(workload);
@@ -265,9 +272,13 @@ pub(super) fn flips(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
-fn flip(flip: &Flip) -> String {
-    let reason = if flip.reason.is_empty() { String::new() } else { format!(" ({})", plain(&flip.reason)) };
-    let instead = match (&flip.instead, flip.times) {
+fn sensitivity(sensitivity: &Sensitivity) -> String {
+    let reason = if sensitivity.reason.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", plain(&sensitivity.reason))
+    };
+    let instead = match (&sensitivity.instead, sensitivity.times) {
         (Some(row), Some(times)) if times < 1.0 => {
             format!("{} is {} times as fast", plain(row), three_digits(1.0 / times))
         }
@@ -275,7 +286,7 @@ fn flip(flip: &Flip) -> String {
         (Some(row), None) => format!("{}, which was too far behind to be measured on", plain(row)),
         (None, _) => "nothing here would do".to_owned(),
     };
-    format!("{}: {instead}{reason}.", plain(&flip.change))
+    format!("{}: {instead}{reason}.", plain(&sensitivity.change))
 }
 
 /// What the figures say nothing of.
@@ -313,13 +324,14 @@ pub(super) fn left_out(recommendation: &Recommendation) -> Vec<String> {
     }
     let mut lines: Vec<_> =
         reasons.into_iter().map(|(reason, names)| format!("{}: {reason}.", listed(&names, NAMED))).collect();
-    let outrun: Vec<_> = recommendation
-        .outrun
+    let eliminated: Vec<_> = recommendation
+        .eliminated
         .iter()
         .map(|row| format!("{} ({}x)", plain(&row_name(&row.mechanism, row.wait)), three_digits(row.times)))
         .collect();
-    if !outrun.is_empty() {
-        lines.push(format!("behind at a first look, so not measured on: {}.", listed(&outrun, 2 * NAMED)));
+    if !eliminated.is_empty() {
+        lines
+            .push(format!("behind at a first look, so not measured on: {}.", listed(&eliminated, 2 * NAMED)));
     }
     lines
 }

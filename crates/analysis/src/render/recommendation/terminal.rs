@@ -33,7 +33,7 @@ pub fn recommendation_table(recommendation: &Recommendation, style: Style) -> St
     };
     text += &list("Instead", prose::instead(recommendation));
     text += &measured(recommendation, style);
-    text += &list("What would change the answer", prose::flips(recommendation));
+    text += &list("What would change the answer", prose::sensitivities(recommendation));
     text += &list("Not measured", prose::not_measured(recommendation));
     text + &list("Left out", prose::left_out(recommendation))
 }

@@ -72,9 +72,9 @@ fn amount(exchange: &Exchange, sizes: &[usize]) -> String {
 }
 
 fn asked(exchange: &Exchange) -> String {
-    let Some(ask) = &exchange.ask else { return String::new() };
-    let by = ask.by.as_deref().map(|by| format!(" by {}", plain(by)));
-    format!("; what asks has {}{}", format_bytes(ask.size_bytes), by.unwrap_or_default())
+    let Some(request) = &exchange.request else { return String::new() };
+    let by = request.by.as_deref().map(|by| format!(" by {}", plain(by)));
+    format!("; what asks has {}{}", format_bytes(request.size_bytes), by.unwrap_or_default())
 }
 
 /// Rows that share a reason, and the sizes that it is about.

@@ -1,11 +1,11 @@
 //! No file: a mapping that both roles inherit. It is there before they begin, and none of its pages is.
 
-use super::{Ground, Memory, because};
+use super::{BackedRegion, Memory, because};
 use furlong_model::Unavailable;
 use furlong_os::memory::Region;
 use std::sync::Arc;
 
-pub(super) fn make<'a>(size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
+pub(super) fn make<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
     let region = Region::anonymous(size_bytes).map_err(|error| because("no memory to share", &error))?;
-    Ok(Ground::plain(Memory::Mapped(Arc::new(region)), ""))
+    Ok(BackedRegion::plain(Memory::Mapped(Arc::new(region)), ""))
 }

@@ -1,7 +1,7 @@
 //! A file system of one's own on a block device of one's own: made, mounted nowhere, and with one nameless file in it.
 
-use super::{Ground, Memory, because};
-use crate::session::Made;
+use super::{BackedRegion, Memory, because};
+use crate::session::CleanupGuard;
 use furlong_model::Unavailable;
 use furlong_os::process::{Exit, spawn};
 use furlong_os::{mount, segment};
@@ -46,18 +46,18 @@ pub(super) fn size_for(size_bytes: usize) -> u64 {
 /// Makes the file system on the device at `path`, and the file in it. `device` is dropped before `made`, which it holds.
 pub(super) fn furnish<'a>(
     path: &Path,
-    made: Option<Made<'a>>,
+    made: Option<CleanupGuard<'a>>,
     device: Option<File>,
     size_bytes: usize,
     named: &str,
-) -> Result<Ground<'a>, Unavailable> {
+) -> Result<BackedRegion<'a>, Unavailable> {
     make_file_system(path)?;
     let source = path.display().to_string();
     let top = mount::detached(KIND, &[("source", &source)])
         .map_err(|error| because(format_args!("{KIND} on {named}"), &error))?;
     let file = segment::nameless_file(Some(top.as_fd()), ".".as_ref(), size_bytes)
         .map_err(|error| because(format_args!("{KIND} on {named}"), &error))?;
-    Ok(Ground {
+    Ok(BackedRegion {
         memory: Memory::Object(file, size_bytes),
         in_effect: format!("{KIND} on {named}"),
         _file_system: Some(top),

@@ -1,7 +1,7 @@
 //! A nameless file in the file system of a disk: in the folder that the user has named, or else in the first that does
 //! not lie in memory.
 
-use super::{Ground, Memory, because};
+use super::{BackedRegion, Memory, because};
 use crate::session::Session;
 use furlong_model::Unavailable;
 use furlong_os::{file_system, segment};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const REMEDY: &str = "name a folder on a disk: --file-folder";
 
-pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<Ground<'a>, Unavailable> {
+pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<BackedRegion<'a>, Unavailable> {
     if let Some(folder) = session.file_folder() {
         return in_folder(folder, size_bytes);
     }
@@ -31,7 +31,7 @@ fn candidates() -> Vec<PathBuf> {
     [Some(std::env::temp_dir()), Some("/var/tmp".into()), home, here].into_iter().flatten().collect()
 }
 
-fn in_folder<'a>(folder: &Path, size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
+fn in_folder<'a>(folder: &Path, size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
     let kind = file_system::kind(folder).map_err(|error| because(folder.display(), &error))?;
     if file_system::is_memory(&kind) {
         let reason = format!("{} lies in memory ({kind})", folder.display());
@@ -40,5 +40,5 @@ fn in_folder<'a>(folder: &Path, size_bytes: usize) -> Result<Ground<'a>, Unavail
     let file = segment::nameless_file(None, folder, size_bytes)
         .map_err(|error| because(format_args!("{kind} in {}", folder.display()), &error))?;
     let in_effect = format!("{kind} in {}", folder.display());
-    Ok(Ground::plain(Memory::Object(file, size_bytes), in_effect))
+    Ok(BackedRegion::plain(Memory::Object(file, size_bytes), in_effect))
 }

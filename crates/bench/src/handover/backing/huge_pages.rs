@@ -4,8 +4,8 @@
 //! Where the machine's pool has too few, root lets the kernel make more of ordinary memory. That limit of the machine is
 //! raised only while the pages are reserved, and put back before the trial begins; the pages go with their object.
 
-use super::{Ground, Memory};
-use crate::lasting::{Lasting, OVERCOMMIT, lock_overcommit};
+use super::{BackedRegion, Memory};
+use crate::persistent::{OVERCOMMIT, PersistentResource, lock_overcommit};
 use crate::session::Session;
 use furlong_model::Unavailable;
 use furlong_os::available_memory::of_machine;
@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 const REMEDY: &str = "as root: sysctl vm.nr_hugepages=N, on a machine with enough free memory";
 
-pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<Ground<'a>, Unavailable> {
+pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<BackedRegion<'a>, Unavailable> {
     let page_bytes = page_bytes().ok_or_else(|| {
         Unavailable::new("the kernel has no huge pages (/proc/meminfo)", "CONFIG_HUGETLBFS=y")
     })?;
@@ -34,7 +34,7 @@ pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<Ground<'a
         })
     })?;
     let in_effect = format!("huge pages of {} KiB", page_bytes >> 10);
-    Ok(Ground::plain(Memory::Object(object, len), in_effect))
+    Ok(BackedRegion::plain(Memory::Object(object, len), in_effect))
 }
 
 /// An object whose pages are all reserved: the kernel keeps them for as long as it is open.
@@ -54,7 +54,7 @@ fn raised<T>(pages: usize, session: &Session, reserve: impl FnOnce() -> io::Resu
         of_machine("HugePages_Surp:").and_then(|pages| usize::try_from(pages).ok()).unwrap_or_default();
     let to = from.max(held).saturating_add(pages);
     // Dropped behind the lock, which it takes itself.
-    let _made = session.making(Lasting::Overcommit { from, to })?;
+    let _made = session.making(PersistentResource::Overcommit { from, to })?;
     let result = set_sysctl(OVERCOMMIT, &to.to_string())
         .context(|| format!("{OVERCOMMIT} cannot be raised"))
         .and_then(|()| reserve());

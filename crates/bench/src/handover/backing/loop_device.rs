@@ -1,8 +1,8 @@
 //! A file in a file system on a loop device, whose own file lies in a tmpfs that is mounted nowhere.
 
-use super::{Ground, because, device, tmpfs};
-use crate::lasting::Lasting;
-use crate::session::{Made, Session};
+use super::{BackedRegion, because, device, tmpfs};
+use crate::persistent::PersistentResource;
+use crate::session::{CleanupGuard, Session};
 use furlong_model::Unavailable;
 use furlong_os::loop_device;
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Others may take a device between finding and binding it; so many are tried.
 const ATTEMPTS: usize = 16;
 
-pub(super) fn make(size_bytes: usize, session: &Session) -> Result<Ground<'_>, Unavailable> {
+pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<'_>, Unavailable> {
     let size = usize::try_from(device::size_for(size_bytes)).unwrap_or(usize::MAX);
     // The device holds its file, and the file its file system.
     let (_top, file) =
@@ -28,7 +28,7 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<Ground<'_>, U
 }
 
 /// Binds the first device that is free to the file. One that has to be made goes into the journal.
-fn bind<'a>(file: BorrowedFd<'_>, session: &'a Session) -> io::Result<(u32, File, Option<Made<'a>>)> {
+fn bind<'a>(file: BorrowedFd<'_>, session: &'a Session) -> io::Result<(u32, File, Option<CleanupGuard<'a>>)> {
     let mut number = 0;
     let mut attempts = 0;
     loop {
@@ -45,8 +45,8 @@ fn bind<'a>(file: BorrowedFd<'_>, session: &'a Session) -> io::Result<(u32, File
 }
 
 /// Makes the device of this number; nothing if somebody else was faster.
-fn add(number: u32, session: &Session) -> io::Result<Option<Made<'_>>> {
-    let made = session.making(Lasting::Loop { number })?;
+fn add(number: u32, session: &Session) -> io::Result<Option<CleanupGuard<'_>>> {
+    let made = session.making(PersistentResource::Loop { number })?;
     match loop_device::add(number) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             made.strike_off();

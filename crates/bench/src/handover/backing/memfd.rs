@@ -1,10 +1,10 @@
 //! An object in memory with a descriptor and no name. Its pages are taken before the roles begin, but not cleared.
 
-use super::{Ground, Memory, because};
+use super::{BackedRegion, Memory, because};
 use furlong_model::Unavailable;
 use furlong_os::segment;
 
-pub(super) fn make<'a>(size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
+pub(super) fn make<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
     let object = segment::memfd("furlong-region", size_bytes).map_err(|error| because("no memfd", &error))?;
-    Ok(Ground::plain(Memory::Object(object, size_bytes), "memfd"))
+    Ok(BackedRegion::plain(Memory::Object(object, size_bytes), "memfd"))
 }

@@ -13,7 +13,7 @@ mod ram_disk;
 mod tmpfs;
 
 use super::role::Handle;
-use crate::session::{Made, Session};
+use crate::session::{CleanupGuard, Session};
 use furlong_model::{Backing, Unavailable};
 use furlong_os::available_memory::available_bytes;
 use furlong_os::descriptor;
@@ -53,7 +53,7 @@ impl Memory {
 }
 
 /// A region and what it stands on. Its parts are given back in their order.
-pub(super) struct Ground<'a> {
+pub(super) struct BackedRegion<'a> {
     pub(super) memory: Memory,
     /// The file system and device in effect, in words.
     pub(super) in_effect: String,
@@ -62,12 +62,12 @@ pub(super) struct Ground<'a> {
     /// The device under it.
     _device: Option<File>,
     /// What outlives all processes.
-    _made: Option<Made<'a>>,
+    _made: Option<CleanupGuard<'a>>,
 }
 
-impl<'a> Ground<'a> {
-    fn plain(memory: Memory, in_effect: impl Into<String>) -> Ground<'a> {
-        Ground { memory, in_effect: in_effect.into(), _file_system: None, _device: None, _made: None }
+impl<'a> BackedRegion<'a> {
+    fn plain(memory: Memory, in_effect: impl Into<String>) -> BackedRegion<'a> {
+        BackedRegion { memory, in_effect: in_effect.into(), _file_system: None, _device: None, _made: None }
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn make(
     backing: Backing,
     size_bytes: usize,
     session: &Session,
-) -> Result<Ground<'_>, Unavailable> {
+) -> Result<BackedRegion<'_>, Unavailable> {
     ensure_memory(backing, size_bytes)?;
     match backing {
         Backing::Anonymous => anonymous::make(size_bytes),

@@ -3,14 +3,14 @@
 //!
 //! Not brd: its devices are there for all to use, so that none is known to be free, and what is written to them stays.
 
-use super::{Ground, because, device};
-use crate::lasting::{Lasting, lock};
-use crate::session::{Made, Session};
+use super::{BackedRegion, because, device};
+use crate::persistent::{PersistentResource, lock};
+use crate::session::{CleanupGuard, Session};
 use furlong_model::Unavailable;
 use furlong_os::zram;
 use std::io;
 
-pub(super) fn make(size_bytes: usize, session: &Session) -> Result<Ground<'_>, Unavailable> {
+pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<'_>, Unavailable> {
     let size = device::size_for(size_bytes);
     let (number, made) = add(size, session).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Unavailable::new(
@@ -27,11 +27,11 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<Ground<'_>, U
 
 /// Makes a device of this size. Its number is known only then, so the journal first has the numbers that it does not get.
 /// No other run makes or removes one in between, or sees this one without its size and takes it for its own.
-fn add(size_bytes: u64, session: &Session) -> io::Result<(u32, Made<'_>)> {
+fn add(size_bytes: u64, session: &Session) -> io::Result<(u32, CleanupGuard<'_>)> {
     let lock = lock(zram::CONTROL)?;
-    let next = session.making(Lasting::NextZram { others: zram::numbers()? })?;
+    let next = session.making(PersistentResource::NextZram { others: zram::numbers()? })?;
     let added = zram::add().and_then(|number| {
-        let made = session.making(Lasting::Zram { number, size_bytes })?;
+        let made = session.making(PersistentResource::Zram { number, size_bytes })?;
         Ok((number, made, zram::set_size(number, size_bytes)))
     });
     // What is removed again takes the lock itself.

@@ -1,6 +1,6 @@
 //! A nameless file in a tmpfs: one that is mounted nowhere and for this trial alone, else that of the machine.
 
-use super::{Ground, Memory, because};
+use super::{BackedRegion, Memory, because};
 use furlong_model::Unavailable;
 use furlong_os::{file_system, mount, segment};
 use std::io;
@@ -10,11 +10,11 @@ use std::path::Path;
 /// Where every machine has one.
 const SHARED: &str = "/dev/shm";
 
-pub(super) fn make<'a>(size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
+pub(super) fn make<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
     match own_file(size_bytes) {
-        Ok((top, file)) => Ok(Ground {
+        Ok((top, file)) => Ok(BackedRegion {
             _file_system: Some(top),
-            ..Ground::plain(Memory::Object(file, size_bytes), "a tmpfs of its own")
+            ..BackedRegion::plain(Memory::Object(file, size_bytes), "a tmpfs of its own")
         }),
         // The machine's may have room, and asks for no right.
         Err(_) => shared_file(size_bytes),
@@ -30,7 +30,7 @@ pub(super) fn own_file(size_bytes: usize) -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((top, file))
 }
 
-fn shared_file<'a>(size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
+fn shared_file<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailable> {
     let folder = Path::new(SHARED);
     let kind = file_system::kind(folder).map_err(|error| because(SHARED, &error))?;
     if !file_system::is_memory(&kind) {
@@ -38,5 +38,5 @@ fn shared_file<'a>(size_bytes: usize) -> Result<Ground<'a>, Unavailable> {
     }
     let file = segment::nameless_file(None, folder, size_bytes)
         .map_err(|error| because(format_args!("the tmpfs in {SHARED} cannot be used"), &error))?;
-    Ok(Ground::plain(Memory::Object(file, size_bytes), format!("{kind} in {SHARED}")))
+    Ok(BackedRegion::plain(Memory::Object(file, size_bytes), format!("{kind} in {SHARED}")))
 }

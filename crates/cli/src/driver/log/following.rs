@@ -55,15 +55,15 @@ impl Following {
     /// Lines can neither be read nor printed.
     pub fn follow(
         &mut self,
-        wishes: BorrowedFd<'_>,
+        shutdown_signals: BorrowedFd<'_>,
         is_there: impl Fn() -> bool,
         print: &mut Print<'_>,
     ) -> anyhow::Result<Ended> {
         loop {
-            let ready =
-                readiness::any_readable(&[wishes.as_raw_fd()], 0).context("cannot wait for signals")?;
+            let ready = readiness::any_readable(&[shutdown_signals.as_raw_fd()], 0)
+                .context("cannot wait for signals")?;
             if ready == [true] {
-                let (signal, _) = signal::read_signalfd(wishes).context("cannot read a signal")?;
+                let (signal, _) = signal::read_signalfd(shutdown_signals).context("cannot read a signal")?;
                 return Ok(Ended::Signal(signal));
             }
             if self.left_ms() == 0 {
@@ -77,7 +77,7 @@ impl Following {
                 if !is_there() {
                     return Ok(Ended::Over);
                 }
-                self.wait(wishes)?;
+                self.wait(shutdown_signals)?;
             }
         }
     }
@@ -92,10 +92,10 @@ impl Following {
     }
 
     /// Sleeps until there may be something to read.
-    fn wait(&self, wishes: BorrowedFd<'_>) -> anyhow::Result<()> {
+    fn wait(&self, shutdown_signals: BorrowedFd<'_>) -> anyhow::Result<()> {
         let before = now_ns();
         let limit = self.left_ms().min(LOOK_MS);
-        let ready = readiness::any_readable(&[self.pipe.as_raw_fd(), wishes.as_raw_fd()], limit);
+        let ready = readiness::any_readable(&[self.pipe.as_raw_fd(), shutdown_signals.as_raw_fd()], limit);
         ready.context("cannot wait for events")?;
         // A trace whose end was reached is ready at once, again and again.
         if now_ns() - before < 1_000_000 {
@@ -162,9 +162,9 @@ mod tests {
     }
 
     /// Follows and keeps what is printed.
-    fn keep(following: &mut Following, wishes: &OwnedFd, is_there: bool) -> (Ended, Vec<Line>) {
+    fn keep(following: &mut Following, shutdown_signals: &OwnedFd, is_there: bool) -> (Ended, Vec<Line>) {
         let mut lines = Vec::new();
-        let ended = following.follow(wishes.as_fd(), || is_there, &mut |line| {
+        let ended = following.follow(shutdown_signals.as_fd(), || is_there, &mut |line| {
             lines.push(line.clone());
             Ok(true)
         });
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn lines_are_printed_whole_and_as_many_as_were_asked_for() {
-        let (mut following, mut writer, (wishes, _keep)) = followed(Some(3), None);
+        let (mut following, mut writer, (shutdown_signals, _keep)) = followed(Some(3), None);
         let text = format!("{}CPU:0 [LOST 5 EVENTS]\n{}{}", ring(1), ring(2), ring(3));
         let thread = std::thread::spawn(move || {
             for part in text.as_bytes().chunks(7) {
@@ -182,7 +182,7 @@ mod tests {
             }
             writer
         });
-        let (ended, lines) = keep(&mut following, &wishes, true);
+        let (ended, lines) = keep(&mut following, &shutdown_signals, true);
         assert_eq!(ended, Ended::Enough);
         let expected = [ring(1), "CPU:0 [LOST 5 EVENTS]".to_owned(), ring(2)];
         assert_eq!(lines, expected.map(|line| Line::read(line.trim_end_matches('\n')).unwrap()));
@@ -191,24 +191,25 @@ mod tests {
 
     #[test]
     fn it_ends_when_the_time_is_over_or_nothing_is_there() {
-        let (mut following, mut writer, (wishes, _keep)) = followed(None, Some(now_ns() + 30_000_000));
+        let (mut following, mut writer, (shutdown_signals, _keep)) =
+            followed(None, Some(now_ns() + 30_000_000));
         writer.write_all(ring(1).as_bytes()).unwrap();
-        let (ended, lines) = keep(&mut following, &wishes, true);
+        let (ended, lines) = keep(&mut following, &shutdown_signals, true);
         assert_eq!((ended, lines.len()), (Ended::Late, 1));
 
-        let (mut following, mut writer, (wishes, _keep)) = followed(None, None);
+        let (mut following, mut writer, (shutdown_signals, _keep)) = followed(None, None);
         writer.write_all(ring(1).as_bytes()).unwrap();
         drop(writer);
-        let (ended, lines) = keep(&mut following, &wishes, false);
+        let (ended, lines) = keep(&mut following, &shutdown_signals, false);
         assert_eq!((ended, lines.len()), (Ended::Over, 1), "what was there is printed before");
     }
 
     #[test]
     fn it_ends_when_nobody_reads() {
-        let (mut following, mut writer, (wishes, _keep)) = followed(None, None);
+        let (mut following, mut writer, (shutdown_signals, _keep)) = followed(None, None);
         writer.write_all(format!("{}{}", ring(1), ring(2)).as_bytes()).unwrap();
         let mut printed = 0;
-        let ended = following.follow(wishes.as_fd(), || true, &mut |_| {
+        let ended = following.follow(shutdown_signals.as_fd(), || true, &mut |_| {
             printed += 1;
             Ok(false)
         });

@@ -51,8 +51,8 @@ pub fn log(places: &Places, options: &DriverLogOptions) -> anyhow::Result<Outcom
         .into());
     }
     // From here on a signal must not end us before all is as it was.
-    let wishes = signal::signalfd(&ENDING).context("cannot listen to signals")?;
-    let ended = record_and_follow(places, &root, options, wishes.as_fd())?;
+    let shutdown_signals = signal::signalfd(&ENDING).context("cannot listen to signals")?;
+    let ended = record_and_follow(places, &root, options, shutdown_signals.as_fd())?;
     Ok(match ended {
         Ended::Signal(signal) => Outcome::Interrupted(signal),
         Ended::Enough | Ended::Late | Ended::Unread => Outcome::Done,
@@ -67,7 +67,7 @@ fn record_and_follow(
     places: &Places,
     root: &Path,
     options: &DriverLogOptions,
-    wishes: std::os::fd::BorrowedFd<'_>,
+    shutdown_signals: std::os::fd::BorrowedFd<'_>,
 ) -> anyhow::Result<Ended> {
     let instances = root.join("instances");
     let parameter = places.at(LOG_BYTES);
@@ -100,7 +100,7 @@ fn record_and_follow(
         };
         output::print_more(&format!("{text}\n"))
     };
-    let ended = following.follow(wishes, || instance.is_there(), &mut print)?;
+    let ended = following.follow(shutdown_signals, || instance.is_there(), &mut print)?;
     // What happened until now is shown, and nothing that comes later.
     if matches!(ended, Ended::Signal(_) | Ended::Late) {
         instance.end()?;

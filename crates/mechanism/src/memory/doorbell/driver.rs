@@ -5,7 +5,7 @@
 //! other end dies its peer goes, and a read finds the end of the file.
 
 use super::Doorbell;
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Call, Calls, PeerDeath, Role, Wait};
 use furlong_os::descriptor::set_non_blocking;
 use furlong_os::driver::shm;
@@ -30,7 +30,7 @@ impl Doorbell for DriverBell {
     const MAY_WAIT_OUTSIDE: bool = true;
 
     /// The devices are those that the segment has just handed over.
-    fn create(_spec: &Spec, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
+    fn create(_spec: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
         for role in Role::BOTH {
             let Some(device) = link.end(role).descriptors.back() else {
                 return Err(io::Error::other("there is no device whose bell could be rung"));
@@ -42,9 +42,13 @@ impl Doorbell for DriverBell {
         Ok(())
     }
 
-    fn open(spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
-        let (device, other) = (seat.descriptor()?, seat.number()? as u32);
-        set_non_blocking(device.as_fd(), !spec.blocking)?;
+    fn open(
+        specification: &LinkSpecification,
+        setup: &mut EndpointSetup,
+        _region: &Arc<Region>,
+    ) -> io::Result<Self> {
+        let (device, other) = (setup.descriptor()?, setup.number()? as u32);
+        set_non_blocking(device.as_fd(), !specification.blocking)?;
         shm::watch(device.as_fd(), other)?;
         Ok(DriverBell { device, other })
     }

@@ -3,7 +3,7 @@
 use super::Doorbell;
 use crate::eventfd::EVENTFD_CALLS;
 use crate::two_ways::shared;
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Calls, Wait};
 use furlong_os::eventfd;
 use furlong_os::memory::Region;
@@ -23,13 +23,13 @@ impl Doorbell for Eventfd {
     const WAITS: &'static [Wait] = &[Wait::Eventfd];
     const CALLS: Calls = EVENTFD_CALLS;
 
-    fn create(_spec: &Spec, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
+    fn create(_spec: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
         link.give_both(eventfd::eventfd()?)?;
         link.give_both(eventfd::eventfd()?)
     }
 
-    fn open(_spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
-        let (send, receive) = shared(seat)?;
+    fn open(_spec: &LinkSpecification, setup: &mut EndpointSetup, _region: &Arc<Region>) -> io::Result<Self> {
+        let (send, receive) = shared(setup)?;
         Ok(Eventfd { send, receive })
     }
 

@@ -2,7 +2,7 @@
 
 use super::Doorbell;
 use crate::futex::FUTEX_CALLS;
-use crate::{Seat, Spec};
+use crate::{EndpointSetup, LinkSpecification};
 use furlong_model::{Calls, Wait};
 use furlong_os::futex;
 use furlong_os::memory::Region;
@@ -18,7 +18,7 @@ impl Doorbell for Futex {
     const WAITS: &'static [Wait] = &[Wait::Futex];
     const CALLS: Calls = FUTEX_CALLS;
 
-    fn open(_spec: &Spec, _seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &LinkSpecification, _seat: &mut EndpointSetup, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Futex)
     }
 

@@ -18,7 +18,7 @@ pub use spin::Spin;
 pub use sysv_semaphore::SysvSemaphore;
 pub use r#yield::Yield;
 
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Calls, PeerDeath, Unavailable, Wait};
 use furlong_os::memory::Region;
 use furlong_os::readiness::Interest;
@@ -45,12 +45,16 @@ pub trait Doorbell: Sized + 'static {
     }
 
     /// Makes what both roles need, in the supervisor.
-    fn create(_spec: &Spec, _region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
+    fn create(_spec: &LinkSpecification, _region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
         Ok(())
     }
 
     /// Takes this role's part.
-    fn open(spec: &Spec, seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self>;
+    fn open(
+        specification: &LinkSpecification,
+        setup: &mut EndpointSetup,
+        region: &Arc<Region>,
+    ) -> io::Result<Self>;
 
     /// Tells the other side that `word` has changed. Called exactly once for each change.
     fn ring(&self, word: &AtomicU32) -> io::Result<()>;

@@ -3,7 +3,7 @@
 use super::Doorbell;
 use crate::memory::SEMAPHORE_OFFSETS;
 use crate::posix_semaphore::POSIX_SEMAPHORE_CALLS;
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Calls, Wait};
 use furlong_os::memory::Region;
 use furlong_os::posix_semaphore;
@@ -23,12 +23,12 @@ impl Doorbell for PosixSemaphore {
     const WAITS: &'static [Wait] = &[Wait::PosixSemaphore];
     const CALLS: Calls = POSIX_SEMAPHORE_CALLS;
 
-    fn create(_spec: &Spec, region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
+    fn create(_spec: &LinkSpecification, region: &Arc<Region>, _link: &mut Link) -> io::Result<()> {
         SEMAPHORE_OFFSETS.iter().try_for_each(|&offset| posix_semaphore::initialise(region, offset))
     }
 
-    fn open(_spec: &Spec, seat: &mut Seat, region: &Arc<Region>) -> io::Result<Self> {
-        let [send, receive] = [seat.role, seat.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
+    fn open(_spec: &LinkSpecification, setup: &mut EndpointSetup, region: &Arc<Region>) -> io::Result<Self> {
+        let [send, receive] = [setup.role, setup.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
         Ok(PosixSemaphore { region: Arc::clone(region), send, receive })
     }
 

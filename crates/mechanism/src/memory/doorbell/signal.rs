@@ -2,7 +2,7 @@
 
 use super::Doorbell;
 use crate::signal::{SIGNAL_CALLS, can_queue};
-use crate::{Seat, Spec};
+use crate::{EndpointSetup, LinkSpecification};
 
 use furlong_model::{Calls, Unavailable, Wait};
 use furlong_os::memory::Region;
@@ -26,8 +26,8 @@ impl Doorbell for Signal {
         can_queue()
     }
 
-    fn open(_spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
-        Ok(Signal { inbound: MessageSignal::new()?, peer: seat.peer })
+    fn open(_spec: &LinkSpecification, setup: &mut EndpointSetup, _region: &Arc<Region>) -> io::Result<Self> {
+        Ok(Signal { inbound: MessageSignal::new()?, peer: setup.peer })
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! No doorbell: the receiver looks again and again.
 
 use super::Doorbell;
-use crate::{Seat, Spec};
+use crate::{EndpointSetup, LinkSpecification};
 use furlong_model::{Calls, Wait};
 use furlong_os::cpu;
 use furlong_os::memory::Region;
@@ -17,7 +17,7 @@ impl Doorbell for Spin {
     const WAITS: &'static [Wait] = &[Wait::Spin];
     const CALLS: Calls = Calls::NONE;
 
-    fn open(_spec: &Spec, _seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(_spec: &LinkSpecification, _seat: &mut EndpointSetup, _region: &Arc<Region>) -> io::Result<Self> {
         Ok(Spin)
     }
 

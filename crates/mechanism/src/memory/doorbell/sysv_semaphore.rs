@@ -3,7 +3,7 @@
 use super::Doorbell;
 use crate::sysv_semaphore::{SYSV_SEMAPHORE_CALLS, give_set, present};
 
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Calls, Unavailable, Wait};
 use furlong_os::memory::Region;
 use furlong_os::sysv_semaphore;
@@ -27,13 +27,13 @@ impl Doorbell for SysvSemaphore {
         present()
     }
 
-    fn create(spec: &Spec, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
-        give_set(spec, link)
+    fn create(specification: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
+        give_set(specification, link)
     }
 
-    fn open(_spec: &Spec, seat: &mut Seat, _region: &Arc<Region>) -> io::Result<Self> {
-        let set = seat.number()?;
-        let [send, receive] = [seat.role, seat.role.peer()].map(|role| role.index() as u16);
+    fn open(_spec: &LinkSpecification, setup: &mut EndpointSetup, _region: &Arc<Region>) -> io::Result<Self> {
+        let set = setup.number()?;
+        let [send, receive] = [setup.role, setup.role.peer()].map(|role| role.index() as u16);
         Ok(SysvSemaphore { set, send, receive })
     }
 

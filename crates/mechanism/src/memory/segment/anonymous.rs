@@ -1,7 +1,7 @@
 //! An anonymous mapping, inherited over fork: no name, no descriptor, no file.
 
 use super::Segment;
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Reach, Start};
 use furlong_os::memory::Region;
 use std::io;
@@ -17,13 +17,13 @@ impl Segment for AnonShm {
     const REACH: Reach = Reach::Fork;
     const START: Start = Start::Forked;
 
-    fn create(_spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+    fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         let region = Arc::new(Region::anonymous(len)?);
         link.give_region(&region);
         Ok(region)
     }
 
-    fn attach(seat: &mut Seat, _len: usize) -> io::Result<Arc<Region>> {
-        seat.region()
+    fn attach(setup: &mut EndpointSetup, _len: usize) -> io::Result<Arc<Region>> {
+        setup.region()
     }
 }

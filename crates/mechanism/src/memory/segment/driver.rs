@@ -4,7 +4,7 @@
 
 use super::Segment;
 use crate::driver::{Kind, State, claim, spare_bytes};
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Role, Unavailable};
 use furlong_os::driver::{self, shm};
 use furlong_os::memory::Region;
@@ -45,7 +45,7 @@ impl Segment for DriverShm {
 
     /// Opens the device once for each role: who opens it is a peer, and each role is one of its own. The supervisor's own
     /// peer is gone with the view that this gives.
-    fn create(_spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+    fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         let [channel] = claim(&CHANNELS).map_err(io::Error::other)?;
         let device = channel.device.as_fd();
         shm::resize(device, len as u64)?;
@@ -55,7 +55,7 @@ impl Segment for DriverShm {
         Region::of_device(device, len).map(Arc::new)
     }
 
-    fn attach(seat: &mut Seat, len: usize) -> io::Result<Arc<Region>> {
-        Region::of_device(seat.descriptor()?.as_fd(), len).map(Arc::new)
+    fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
+        Region::of_device(setup.descriptor()?.as_fd(), len).map(Arc::new)
     }
 }

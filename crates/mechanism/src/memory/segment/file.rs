@@ -1,7 +1,7 @@
 //! A plain file in a folder of the user's choice: the kernel may write it to a disk in the background.
 
 use super::{Segment, share_object};
-use crate::{Link, Spec};
+use crate::{Link, LinkSpecification};
 use furlong_model::Reach;
 use furlong_os::memory::Region;
 use furlong_os::segment;
@@ -17,7 +17,7 @@ impl Segment for FileShm {
     const SUMMARY: &'static str = "mailbox in a mapped file (--file-folder chooses where)";
     const REACH: Reach = Reach::FileSystem;
 
-    fn create(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        share_object(segment::file(&spec.file_folder, &spec.name, len)?, len, link)
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        share_object(segment::file(&specification.file_folder, &specification.name, len)?, len, link)
     }
 }

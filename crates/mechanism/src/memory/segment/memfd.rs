@@ -1,7 +1,7 @@
 //! A memfd: memory that is a descriptor and has no name.
 
 use super::{Segment, share_memfd};
-use crate::{Link, Spec};
+use crate::{Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Unavailable};
 use furlong_os::memory::Region;
 use furlong_os::segment;
@@ -23,7 +23,7 @@ impl Segment for MemfdShm {
         })
     }
 
-    fn create(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        share_memfd(spec, len, link)
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        share_memfd(specification, len, link)
     }
 }

@@ -14,7 +14,7 @@ pub use memfd::MemfdShm;
 pub use posix::PosixShm;
 pub use sysv::SysvShm;
 
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Lifetime, Limits, Reach, Start, Unavailable};
 use furlong_os::memory::Region;
 use furlong_os::segment;
@@ -41,15 +41,15 @@ pub trait Segment: 'static {
     }
 
     /// Makes `len` zeroed bytes, hands them over, and gives the supervisor's own view of them.
-    fn create(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>>;
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>>;
 
     /// A role's view of what was handed over.
-    fn attach(seat: &mut Seat, len: usize) -> io::Result<Arc<Region>> {
-        attach_object(seat, len)
+    fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
+        attach_object(setup, len)
     }
 }
 
-/// Hands a memory object to both roles and maps it.
+/// Accessor a memory object to both roles and maps it.
 fn share_object(object: OwnedFd, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
     let region = Region::of_file(object.as_fd(), len)?;
     link.give_both(object)?;
@@ -57,11 +57,15 @@ fn share_object(object: OwnedFd, len: usize, link: &mut Link) -> io::Result<Arc<
 }
 
 /// Maps the memory object that the seat has next.
-pub(crate) fn attach_object(seat: &mut Seat, len: usize) -> io::Result<Arc<Region>> {
-    Region::of_file(seat.descriptor()?.as_fd(), len).map(Arc::new)
+pub(crate) fn attach_object(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
+    Region::of_file(setup.descriptor()?.as_fd(), len).map(Arc::new)
 }
 
 /// A memfd of `len` bytes for both roles.
-pub(crate) fn share_memfd(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-    share_object(segment::memfd(&spec.name, len)?, len, link)
+pub(crate) fn share_memfd(
+    specification: &LinkSpecification,
+    len: usize,
+    link: &mut Link,
+) -> io::Result<Arc<Region>> {
+    share_object(segment::memfd(&specification.name, len)?, len, link)
 }

@@ -1,7 +1,7 @@
 //! A POSIX shared memory object: a file in the tmpfs at /dev/shm.
 
 use super::{Segment, share_object};
-use crate::{Link, Spec};
+use crate::{Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Unavailable};
 use furlong_os::memory::Region;
 use furlong_os::segment;
@@ -26,7 +26,7 @@ impl Segment for PosixShm {
         })
     }
 
-    fn create(spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        share_object(segment::posix_shm(&spec.name, len)?, len, link)
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        share_object(segment::posix_shm(&specification.name, len)?, len, link)
     }
 }

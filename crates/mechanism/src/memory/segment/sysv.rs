@@ -2,7 +2,7 @@
 //! with its last user; Linux lets the roles attach by number all the same.
 
 use super::Segment;
-use crate::{Link, Seat, Spec};
+use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Unavailable};
 use furlong_os::limits::sysctl_number;
 use furlong_os::memory::Region;
@@ -32,7 +32,7 @@ impl Segment for SysvShm {
         }
     }
 
-    fn create(_spec: &Spec, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+    fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         let segment = sysv_segment::create(len)?;
         link.give_number(segment.number);
         let region = Arc::new(segment.region);
@@ -40,7 +40,7 @@ impl Segment for SysvShm {
         Ok(region)
     }
 
-    fn attach(seat: &mut Seat, len: usize) -> io::Result<Arc<Region>> {
-        sysv_segment::attach(seat.number()?, len).map(Arc::new)
+    fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
+        sysv_segment::attach(setup.number()?, len).map(Arc::new)
     }
 }

@@ -1,7 +1,7 @@
 //! One role's side of an exchange: its buffers, its stamps, and what every pattern does with them.
 
-use crate::board::{Board, Progress};
-use crate::role::Trouble;
+use crate::control_page::{ControlPage, Progress};
+use crate::role::RoleError;
 use crate::stamp::{Discrepancy, Stamp};
 use crate::waiting::Channel;
 use furlong_mechanism::Message;
@@ -11,11 +11,11 @@ use std::io;
 
 /// One role's side of an exchange.
 #[derive(Debug)]
-pub(crate) struct Exchange<'a, C> {
+pub(crate) struct MessageLoop<'a, C> {
     channel: C,
     role: Role,
     pattern: Pattern,
-    pub(crate) board: &'a Board,
+    pub(crate) control_page: &'a ControlPage,
     /// One buffer, or as many more as the other end may still read out of: a message stays untouched until it is known
     /// to be read. A power of two.
     outbox: Vec<Message>,
@@ -30,7 +30,7 @@ pub(crate) struct Exchange<'a, C> {
 
 /// What the messages of an exchange are like.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct MessageFormat {
     /// How they go back and forth.
     pub(crate) pattern: Pattern,
     /// Bytes in those that each role sends, the initiator's first.
@@ -54,15 +54,20 @@ pub(crate) struct Leg {
     pub(crate) idle_ns: u64,
 }
 
-impl<'a, C: Channel> Exchange<'a, C> {
+impl<'a, C: Channel> MessageLoop<'a, C> {
     /// Makes its buffers.
-    pub(crate) fn new(channel: C, role: Role, board: &'a Board, shape: &Shape) -> io::Result<Self> {
+    pub(crate) fn new(
+        channel: C,
+        role: Role,
+        control_page: &'a ControlPage,
+        shape: &MessageFormat,
+    ) -> io::Result<Self> {
         let [sent_bytes, received_bytes] = [role, role.peer()].map(|role| shape.sizes_bytes[role.index()]);
-        let lent = channel.lent(sent_bytes);
+        let unread_buffers = channel.unread_buffers(sent_bytes);
         let buffers = match shape.pattern {
             // The answer says that the message before this one was read.
-            Pattern::RoundTrip | Pattern::Request => 1 + lent.min(1),
-            Pattern::OneWay => lent + 1,
+            Pattern::RoundTrip | Pattern::Request => 1 + unread_buffers.min(1),
+            Pattern::OneWay => unread_buffers + 1,
         }
         .next_power_of_two();
         // Each direction has a key of its own, so that a message that comes back to its sender is caught.
@@ -77,12 +82,23 @@ impl<'a, C: Channel> Exchange<'a, C> {
             (Message::several(buffers, sent_bytes)?, Message::new(received_bytes)?)
         };
         let pattern = shape.pattern;
-        Ok(Exchange { channel, role, pattern, board, outbox, inbox, own, other, done: 0, unchecked: None })
+        Ok(MessageLoop {
+            channel,
+            role,
+            pattern,
+            control_page,
+            outbox,
+            inbox,
+            own,
+            other,
+            done: 0,
+            unchecked: None,
+        })
     }
 
     /// Exchanges `bursts` of `burst` messages, each way that the pattern has, and checks every byte. Gives the number
     /// checked. What it sent last may still be unread when it returns; both roles must meet before either sends again.
-    pub(crate) fn verify(&mut self, bursts: u64, burst: u64) -> Result<u64, Trouble> {
+    pub(crate) fn verify(&mut self, bursts: u64, burst: u64) -> Result<u64, RoleError> {
         let answers = self.pattern != Pattern::OneWay;
         for _ in 0..bursts {
             match self.role {
@@ -104,17 +120,17 @@ impl<'a, C: Channel> Exchange<'a, C> {
         Ok(if answers || self.role == Role::Responder { bursts * burst } else { 0 })
     }
 
-    fn send_burst(&mut self, burst: u64) -> Result<(), Trouble> {
+    fn send_burst(&mut self, burst: u64) -> Result<(), RoleError> {
         for number in self.done + 1..=self.done + burst {
             let place = self.place(number);
             self.own.write_all(&mut self.outbox[place], number as u32);
-            self.channel.send(&mut self.outbox[place]).map_err(|error| Trouble::of_call("send", &error))?;
+            self.channel.send(&mut self.outbox[place]).map_err(|error| RoleError::of_call("send", &error))?;
             self.note(number, if self.role == Role::Initiator { self.done } else { self.done + burst });
         }
         Ok(())
     }
 
-    fn receive_burst(&mut self, burst: u64) -> Result<(), Trouble> {
+    fn receive_burst(&mut self, burst: u64) -> Result<(), RoleError> {
         // A message that came too early: lost is the one before it, unless that comes now.
         let mut early: Option<Discrepancy> = None;
         for number in self.done + 1..=self.done + burst {
@@ -125,7 +141,7 @@ impl<'a, C: Channel> Exchange<'a, C> {
                 (Ok(()), None) => {}
                 (Ok(()), Some(before)) => {
                     let detail = format!("message {due} came after {}", before.found.unwrap_or_default());
-                    return Err(Trouble::new(Fault::Reordered, detail));
+                    return Err(RoleError::new(Fault::Reordered, detail));
                 }
                 (Err(found), None) if found.fault == Fault::Lost && number < self.done + burst => {
                     early = Some(found);
@@ -138,19 +154,19 @@ impl<'a, C: Channel> Exchange<'a, C> {
     }
 
     #[inline(always)]
-    pub(crate) fn send(&mut self) -> Result<(), Trouble> {
+    pub(crate) fn send(&mut self) -> Result<(), RoleError> {
         let place = self.place(self.done + 1);
-        self.channel.send(&mut self.outbox[place]).map_err(|error| Trouble::of_call("send", &error))
+        self.channel.send(&mut self.outbox[place]).map_err(|error| RoleError::of_call("send", &error))
     }
 
     #[inline(always)]
-    pub(crate) fn receive(&mut self) -> Result<usize, Trouble> {
-        self.channel.recv(&mut self.inbox).map_err(|error| Trouble::of_call("receive", &error))
+    pub(crate) fn receive(&mut self) -> Result<usize, RoleError> {
+        self.channel.recv(&mut self.inbox).map_err(|error| RoleError::of_call("receive", &error))
     }
 
     /// Checks the message that came last, if that was not done yet.
     #[inline(always)]
-    pub(crate) fn settle(&mut self) -> Result<(), Trouble> {
+    pub(crate) fn settle(&mut self) -> Result<(), RoleError> {
         if let Some(length) = self.unchecked.take() {
             self.other.check(&self.inbox, length, self.done as u32)?;
         }
@@ -173,11 +189,11 @@ impl<'a, C: Channel> Exchange<'a, C> {
 
     #[inline(always)]
     pub(crate) fn note(&self, sent: u64, received: u64) {
-        self.board.note(self.role, Progress { sent, received });
+        self.control_page.note(self.role, Progress { sent, received });
     }
 }
 
 /// What this role has used so far.
-pub(crate) fn used() -> Result<Usage, Trouble> {
-    usage::now().map_err(|error| Trouble::of_call("getrusage", &error))
+pub(crate) fn used() -> Result<Usage, RoleError> {
+    usage::now().map_err(|error| RoleError::of_call("getrusage", &error))
 }

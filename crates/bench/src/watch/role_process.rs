@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// A role's process; `D` is what it tells when it is done.
-pub(crate) struct Player<D> {
+pub(crate) struct RoleProcess<D> {
     pub(crate) role: Role,
     pub(crate) child: Child,
     pub(crate) control: Control,
@@ -25,17 +25,17 @@ pub(crate) struct Player<D> {
     pub(crate) done: Option<D>,
 }
 
-impl<D: DeserializeOwned> Player<D> {
+impl<D: DeserializeOwned> RoleProcess<D> {
     /// A role that `begin` starts, with the descriptor of its end of the conversation to inherit and that of its
     /// standard error.
     pub(crate) fn start(
         role: Role,
         begin: impl FnOnce(RawFd, BorrowedFd<'_>) -> io::Result<Child>,
-    ) -> io::Result<Player<D>> {
+    ) -> io::Result<RoleProcess<D>> {
         let (control, theirs) = Control::pair()?;
         let stderr = segment::memfd("furlong-stderr", 1)?;
         let child = begin(theirs.as_raw_fd(), stderr.as_fd())?;
-        Ok(Player {
+        Ok(RoleProcess {
             role,
             child,
             control,
@@ -55,11 +55,11 @@ impl<D: DeserializeOwned> Player<D> {
         let died = if self.exit.is_none() { self.child.try_wait() } else { None };
         self.exit = self.exit.or(died);
         while self.can_be_heard() {
-            match self.control.hear::<Report<D>>() {
+            match self.control.receive::<Report<D>>() {
                 Ok(Some(Report::Ready { phase })) => (self.phase, self.ready) = (phase, true),
-                Ok(Some(Report::Done(told))) => {
+                Ok(Some(Report::Done(reported))) => {
                     self.phase = Phase::Finish;
-                    self.done = Some(told);
+                    self.done = Some(reported);
                 }
                 Ok(Some(Report::Failed { phase, fault, detail })) => {
                     (self.phase, self.failed) = (phase, true);
@@ -78,7 +78,7 @@ impl<D: DeserializeOwned> Player<D> {
                 }
             }
         }
-        died.filter(|_| self.done.is_none() && !self.failed).map(|exit| self.obituary(exit))
+        died.filter(|_| self.done.is_none() && !self.failed).map(|exit| self.exit_failure(exit))
     }
 
     /// Whether something it said can be heard without waiting.
@@ -89,12 +89,12 @@ impl<D: DeserializeOwned> Player<D> {
     }
 
     /// How it died, with its last words.
-    fn obituary(&mut self, exit: Exit) -> Failure {
+    fn exit_failure(&mut self, exit: Exit) -> Failure {
         let (fault, mut detail) = match exit {
             Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),
             Exit::Code(code) => (Fault::Exited, format!("left too early with exit code {code}")),
         };
-        let words = self.last_words();
+        let words = self.captured_stderr();
         if !words.is_empty() {
             detail = format!("{detail}; it said: {words}");
         }
@@ -102,7 +102,7 @@ impl<D: DeserializeOwned> Player<D> {
     }
 
     /// The first two lines that it wrote to its standard error: where and why a panic was.
-    fn last_words(&self) -> String {
+    fn captured_stderr(&self) -> String {
         const MOST: u64 = 4096;
         segment::text(self.stderr.as_fd(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
     }

@@ -1,21 +1,21 @@
-//! Two humps in the times of the round trips: a row that is two things, and takes turns.
+//! Two modes in the times of the round trips: a row that is two things, and takes turns.
 //!
 //! Times are looked at on a logarithmic scale, smoothed over about the width that chance alone would make uneven. On
-//! such a scale the tail of a latency distribution falls all the way and is no hump.
+//! such a scale the tail of a latency distribution falls all the way and is no mode.
 
 use crate::{Distribution, Mixture, shape::APART};
 
-/// Fewest samples that are judged: of fewer, chance makes humps.
+/// Fewest samples that are judged: of fewer, chance makes modes.
 const FEWEST_SAMPLES: u64 = 300;
 /// The least part of all samples on either side of the valley.
 const LEAST_MASS: f64 = 0.1;
-/// How low the valley is by the lower hump. Of 300 seeded draws each of 5000 normal, lognormal, exponential and
+/// How low the valley is by the lower mode. Of 300 seeded draws each of 5000 normal, lognormal, exponential and
 /// uniform values, none had one below 0.9; two equal modes 1.2 times apart, each 3 % wide, have one below 0.1.
 const DEPTH: f64 = 0.5;
 /// The least part of a trial on its smaller side, averaged over trials. With less, the trials differ from each other
 /// and not the samples within them.
 const LEAST_WITHIN: f64 = 0.05;
-/// Narrowest smoothing, as a logarithm: 1 %, since nobody cares for humps that are nearer.
+/// Narrowest smoothing, as a logarithm: 1 %, since nobody cares for modes that are nearer.
 const NARROWEST: f64 = 0.01;
 /// Bins to the width of the smoothing.
 const BINS_PER_WIDTH: f64 = 4.0;
@@ -24,18 +24,18 @@ const REACH: f64 = 3.0;
 /// Least time in nanoseconds, so that it has a logarithm.
 const LEAST_NS: f64 = 0.5;
 
-/// Two humps of the samples of all trials.
+/// Two modes of the samples of all trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Humps {
+pub(crate) struct Modes {
     /// Where they are, in nanoseconds.
     pub at_ns: [f64; 2],
     /// The part of all samples in the smaller one, up to 0.5.
     pub smaller_share: f64,
 }
 
-/// The two humps of the samples of `trials`; `None` without two. `step_ns` is what the clock can tell, since samples
+/// The two modes of the samples of `trials`; `None` without two. `step_ns` is what the clock can tell, since samples
 /// that fall on its steps look like a comb.
-pub(crate) fn two_humps(trials: &[Distribution], step_ns: f64) -> Option<Humps> {
+pub(crate) fn two_modes(trials: &[Distribution], step_ns: f64) -> Option<Modes> {
     let samples: u64 = trials.iter().map(Distribution::samples).sum();
     if samples < FEWEST_SAMPLES {
         return None;
@@ -44,8 +44,8 @@ pub(crate) fn two_humps(trials: &[Distribution], step_ns: f64) -> Option<Humps> 
     let valley = Smoothed::of(trials, width).valley()?;
     let within =
         trials.iter().map(|trial| smaller_side(trial, valley.at_ns)).sum::<f64>() / trials.len() as f64;
-    let Humps { at_ns: [low, high], .. } = valley.humps;
-    (within >= LEAST_WITHIN && high >= low * APART).then_some(valley.humps)
+    let Modes { at_ns: [low, high], .. } = valley.modes;
+    (within >= LEAST_WITHIN && high >= low * APART).then_some(valley.modes)
 }
 
 fn ln(time_ns: f64) -> f64 {
@@ -87,10 +87,10 @@ struct Smoothed {
     density: Vec<f64>,
 }
 
-/// The lowest place between two humps.
+/// The lowest place between two modes.
 struct Valley {
     at_ns: f64,
-    humps: Humps,
+    modes: Modes,
 }
 
 impl Smoothed {
@@ -131,8 +131,8 @@ impl Smoothed {
         }
         let (_, at, below) = lowest?;
         let at_ns = [self.time_ns(left[at]), self.time_ns(right[at])];
-        let humps = Humps { at_ns, smaller_share: below.min(1.0 - below) };
-        Some(Valley { at_ns: self.time_ns(at), humps })
+        let modes = Modes { at_ns, smaller_share: below.min(1.0 - below) };
+        Some(Valley { at_ns: self.time_ns(at), modes })
     }
 }
 
@@ -175,10 +175,10 @@ mod tests {
         Distribution::decode(&encode(times)).unwrap()
     }
 
-    /// Of how many percent of 300 draws of 5000 samples two humps are said.
+    /// Of how many percent of 300 draws of 5000 samples two modes are said.
     fn found_percent(source: Source) -> f64 {
         let mut random = fastrand::Rng::with_seed(5);
-        let found = |_: &u32| two_humps(&[trial(source, 5000, &mut random)], 20.0).is_some();
+        let found = |_: &u32| two_modes(&[trial(source, 5000, &mut random)], 20.0).is_some();
         (0..300).filter(found).count() as f64 / 3.0
     }
 
@@ -193,20 +193,20 @@ mod tests {
             Source::Lognormal(1.0),
         ] {
             let percent = found_percent(source);
-            assert!(percent <= 2.0, "two humps in {percent} % of {source:?}");
+            assert!(percent <= 2.0, "two modes in {percent} % of {source:?}");
         }
     }
 
     #[test]
-    fn two_humps_are_found_where_they_are() {
+    fn two_modes_are_found_where_they_are() {
         for share in [0.5, 0.85] {
             let source = Source::Bimodal(share, 1.4, 0.03);
             let percent = found_percent(source);
-            assert!(percent >= 95.0, "two humps in {percent} % of {source:?}");
+            assert!(percent >= 95.0, "two modes in {percent} % of {source:?}");
             let mut random = fastrand::Rng::with_seed(9);
-            let humps = two_humps(&[trial(source, 5000, &mut random)], 20.0).unwrap();
-            let [low, high] = humps.at_ns;
-            assert!((humps.smaller_share - share.min(1.0 - share)).abs() < 0.03, "{humps:?}");
+            let modes = two_modes(&[trial(source, 5000, &mut random)], 20.0).unwrap();
+            let [low, high] = modes.at_ns;
+            assert!((modes.smaller_share - share.min(1.0 - share)).abs() < 0.03, "{modes:?}");
             assert!(
                 (low / 50_000.0 - 1.0).abs() < 0.03 && (high / 70_000.0 - 1.0).abs() < 0.03,
                 "{low} {high}"
@@ -220,28 +220,28 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_differ_from_each_other_have_no_humps_within() {
+    fn trials_that_differ_from_each_other_have_no_modes_within() {
         let mut random = fastrand::Rng::with_seed(2);
         let mut at = |mean| trial(Source::Normal(mean, 0.02), 1000, &mut random);
         let trials: Vec<_> = [1.0, 1.4, 1.0, 1.4].map(&mut at).into();
-        assert_eq!(two_humps(&trials, 20.0), None);
+        assert_eq!(two_modes(&trials, 20.0), None);
     }
 
     #[test]
-    fn steps_of_the_clock_are_no_humps() {
+    fn steps_of_the_clock_are_no_modes() {
         let mut random = fastrand::Rng::with_seed(4);
         let times = Source::Normal(1000.0, 30.0).draw(5000, &mut random);
         let in_steps = times.into_iter().map(|time| (time / 60.0).round() as u64 * 60);
         let trial = Distribution::decode(&encode(in_steps)).unwrap();
-        assert_eq!(two_humps(std::slice::from_ref(&trial), 60.0), None);
+        assert_eq!(two_modes(std::slice::from_ref(&trial), 60.0), None);
     }
 
     #[test]
     fn few_or_equal_samples_say_nothing() {
         let mut random = fastrand::Rng::with_seed(6);
-        assert_eq!(two_humps(&[trial(Source::Bimodal(0.5, 1.4, 0.03), 200, &mut random)], 20.0), None);
+        assert_eq!(two_modes(&[trial(Source::Bimodal(0.5, 1.4, 0.03), 200, &mut random)], 20.0), None);
         let equal = Distribution::decode(&encode(std::iter::repeat_n(0, 1000))).unwrap();
-        assert_eq!(two_humps(&[equal], 0.0), None);
-        assert_eq!(two_humps(&[], 0.0), None);
+        assert_eq!(two_modes(&[equal], 0.0), None);
+        assert_eq!(two_modes(&[], 0.0), None);
     }
 }

@@ -26,7 +26,7 @@ const PROGRESS: [usize; 2] = [128, 256];
 
 /// The page, mapped.
 #[derive(Debug)]
-pub struct Board(Region);
+pub struct ControlPage(Region);
 
 /// How far a role has come: messages since the trial began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,18 +35,18 @@ pub(crate) struct Progress {
     pub(crate) received: u64,
 }
 
-impl Board {
+impl ControlPage {
     /// A new page and the descriptor by which roles map it.
-    pub(crate) fn create() -> io::Result<(Board, OwnedFd)> {
+    pub(crate) fn create() -> io::Result<(ControlPage, OwnedFd)> {
         use std::os::fd::AsFd;
-        let object = segment::memfd("furlong-board", page_bytes())?;
-        let board = Board::open(object.as_fd())?;
-        Ok((board, object))
+        let object = segment::memfd("furlong-control_page", page_bytes())?;
+        let control_page = ControlPage::open(object.as_fd())?;
+        Ok((control_page, object))
     }
 
     /// Maps the page of a descriptor.
-    pub(crate) fn open(object: BorrowedFd<'_>) -> io::Result<Board> {
-        Region::of_file(object, page_bytes()).map(Board)
+    pub(crate) fn open(object: BorrowedFd<'_>) -> io::Result<ControlPage> {
+        Region::of_file(object, page_bytes()).map(ControlPage)
     }
 
     /// Announces when the leg began, before its first message is sent.

@@ -18,8 +18,8 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Strin
         return vec![sentence.to_owned()];
     }
     let race = Race { groups, rows };
-    let lessons = [race.wake_up(), race.sleepers(), race.spinning(), race.memory(), race.memory_that_ties()];
-    lessons.into_iter().flatten().collect()
+    let findings = [race.wake_up(), race.sleepers(), race.spinning(), race.memory(), race.memory_that_ties()];
+    findings.into_iter().flatten().collect()
 }
 
 /// The rows that carry data, by group. Those at a pace or in a pattern of their own are left out:
@@ -31,7 +31,7 @@ struct Race<'a> {
 
 impl<'a> Race<'a> {
     fn data_groups(&self) -> impl Iterator<Item = &'a Group> {
-        let plain = |group: &&Group| group.pattern == Pattern::RoundTrip && group.pace.is_closed();
+        let plain = |group: &&Group| group.pattern == Pattern::RoundTrip && group.arrival.is_closed_loop();
         self.groups.iter().filter(|group| group.carries == Carries::Data).filter(plain)
     }
 

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::saving::Store;
 use anyhow::Context;
 use furlong_analysis::{Level, Run, Skipped, SkippedStatus};
-use furlong_bench::Driver;
+use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
@@ -49,7 +49,7 @@ impl From<&CommonOptions> for Surroundings {
 }
 
 /// What came of a plan.
-pub struct Performed {
+pub struct FinishedRun {
     /// Everything that was recorded.
     pub run: Run,
     /// The signal that ended it, if one did.
@@ -59,22 +59,29 @@ pub struct Performed {
 }
 
 /// Where plans are carried out: this process, in namespaces of its own where it may have them.
-pub struct Venue<'a> {
-    drivers: &'a [Driver],
+pub struct RunEnvironment<'a> {
+    mechanisms: &'a [MechanismEntry],
     around: Surroundings,
     private_ipc_namespace: bool,
 }
 
-impl<'a> Venue<'a> {
+impl<'a> RunEnvironment<'a> {
     /// Enters the namespaces; once in a process.
     ///
     /// # Errors
     /// A folder that cannot be named.
-    pub fn enter(drivers: &'a [Driver], around: Surroundings) -> anyhow::Result<Venue<'a>> {
+    pub fn enter(
+        mechanisms: &'a [MechanismEntry],
+        around: Surroundings,
+    ) -> anyhow::Result<RunEnvironment<'a>> {
         // A folder given by a path from here must mean the same in every role.
         let file_folder = around.file_folder.as_ref().map(std::path::absolute).transpose()?;
         let private_ipc_namespace = session::enter_private_namespace().is_ok();
-        Ok(Venue { drivers, around: Surroundings { file_folder, ..around }, private_ipc_namespace })
+        Ok(RunEnvironment {
+            mechanisms,
+            around: Surroundings { file_folder, ..around },
+            private_ipc_namespace,
+        })
     }
 
     /// A plan without what its surroundings say.
@@ -95,7 +102,7 @@ impl<'a> Venue<'a> {
             warm_up: None,
             costs: false,
             count: false,
-            patience: self.around.timeout,
+            timeout: self.around.timeout,
             seed,
         })
     }
@@ -104,21 +111,21 @@ impl<'a> Venue<'a> {
     ///
     /// # Errors
     /// What kept it from beginning.
-    pub fn perform(&self, plan: &Plan, save: Save) -> anyhow::Result<Performed> {
-        let mut performance = self.begin(plan, save)?;
-        performance.carry_out(plan, 0);
-        performance.finish()
+    pub fn perform(&self, plan: &Plan, save: Save) -> anyhow::Result<FinishedRun> {
+        let mut recorder = self.begin(plan, save)?;
+        recorder.carry_out(plan, 0);
+        recorder.finish()
     }
 
     /// Carries out the plan of an experiment, which is recorded with it.
     ///
     /// # Errors
-    /// As [`perform`](Venue::perform).
-    pub fn repeat(&self, experiment: &Experiment, plan: &Plan, save: Save) -> anyhow::Result<Performed> {
-        let mut performance = self.begin(plan, save)?;
-        performance.keep(Record::Experiment(experiment.clone()));
-        performance.carry_out(plan, 0);
-        performance.finish()
+    /// As [`perform`](RunEnvironment::perform).
+    pub fn repeat(&self, experiment: &Experiment, plan: &Plan, save: Save) -> anyhow::Result<FinishedRun> {
+        let mut recorder = self.begin(plan, save)?;
+        recorder.keep(Record::Experiment(experiment.clone()));
+        recorder.carry_out(plan, 0);
+        recorder.finish()
     }
 
     /// Begins a run whose header says what `plan` asks; what is measured may come in parts, each of which knows what
@@ -126,7 +133,7 @@ impl<'a> Venue<'a> {
     ///
     /// # Errors
     /// What kept it from beginning.
-    pub fn begin(&self, plan: &Plan, save: Save) -> anyhow::Result<Performance<'_>> {
+    pub fn begin(&self, plan: &Plan, save: Save) -> anyhow::Result<RunRecorder<'_>> {
         let session = Session::open(session::Options {
             program: std::env::current_exe().context("cannot find furlong's own binary")?,
             file_folder: self.around.file_folder.clone(),
@@ -140,17 +147,17 @@ impl<'a> Venue<'a> {
             Save::Not => None,
         };
         let progress = Progress::new(self.around.progress);
-        let drivers = self.drivers;
+        let mechanisms = self.mechanisms;
         let mut begun =
-            Performance { drivers, harness, session, progress, store, records: Vec::new(), end: None };
+            RunRecorder { mechanisms, harness, session, progress, store, records: Vec::new(), end: None };
         begun.keep(Record::Run(header));
         Ok(begun)
     }
 }
 
 /// A run that has begun.
-pub struct Performance<'a> {
-    drivers: &'a [Driver],
+pub struct RunRecorder<'a> {
+    mechanisms: &'a [MechanismEntry],
     harness: Harness,
     session: Session,
     progress: Progress,
@@ -160,7 +167,7 @@ pub struct Performance<'a> {
     end: Option<End>,
 }
 
-impl Performance<'_> {
+impl RunRecorder<'_> {
     /// Keeps a record.
     pub fn keep(&mut self, record: Record) {
         if let Some(store) = &mut self.store {
@@ -174,9 +181,9 @@ impl Performance<'_> {
         if self.end.is_some_and(|end| end.interrupted_by.is_some()) {
             return;
         }
-        let Performance { drivers, harness, session, progress, store, records, end } = self;
+        let RunRecorder { mechanisms, harness, session, progress, store, records, end } = self;
         let mut part = None;
-        let run = furlong_bench::run::Run { drivers, plan, harness: *harness, session };
+        let run = furlong_bench::run::Run { mechanisms, plan, harness: *harness, session };
         run.go(&mut |event| match event {
             Event::Record(Record::End(ended)) => part = Some(*ended),
             Event::Record(record) => {
@@ -208,13 +215,13 @@ impl Performance<'_> {
     ///
     /// # Errors
     /// Records that make no run.
-    pub fn finish(mut self) -> anyhow::Result<Performed> {
+    pub fn finish(mut self) -> anyhow::Result<FinishedRun> {
         let end = self.end;
         if let Some(end) = end {
             self.keep(Record::End(end));
         }
         drop(self.session);
-        Ok(Performed {
+        Ok(FinishedRun {
             run: Run::from_records(self.records)?,
             interrupted_by: end.and_then(|end| end.interrupted_by),
             saved: self.store.map(Store::finish).transpose(),
@@ -231,7 +238,7 @@ pub struct Demands {
     pub strict: Option<Level>,
 }
 
-impl Performed {
+impl FinishedRun {
     /// Says where the run was saved, and how the verb ends: `skipped` are cases without a figure.
     pub fn conclude(self, skipped: &[Skipped], demands: Demands) -> Outcome {
         let failed =

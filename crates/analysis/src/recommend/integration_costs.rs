@@ -1,62 +1,68 @@
 //! What users of a mechanism must do themselves, and what its figures leave out, from its promises.
 
 use furlong_model::{
-    Boundary, Burden, Capabilities, Copies, Family, Lifetime, Pattern, PeerDeath, Reach, WhenFull, Workload,
+    Boundary, Capabilities, Copies, Family, IntegrationCost, Lifetime, Pattern, PeerDeath, Reach, WhenFull,
+    Workload,
 };
 
 /// What its users must do themselves, with what lies between the processes.
-pub(super) fn burdens(workload: &Workload, promises: &Capabilities) -> Vec<Burden> {
-    let framing = !promises.boundaries;
+pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities) -> Vec<IntegrationCost> {
+    let framing = !capabilities.boundaries;
     // Who is neither a child nor a sibling can only be sent a descriptor, over a UNIX socket beside.
     let related = |boundary: &Boundary| matches!(boundary, Boundary::Fork | Boundary::Process);
     let strangers = !workload.boundaries.iter().all(related);
-    let by_descriptor = promises.reach == Reach::Descriptor;
+    let by_descriptor = capabilities.reach == Reach::Descriptor;
     let listed: [(bool, &str, u32); 14] = [
         (framing, "frame messages", 1),
-        (promises.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
-        (promises.reach == Reach::Device, "build and load a kernel module, and give rights to its device", 4),
-        (promises.reach == Reach::IpcNamespace, "agree on a key or a name", 1),
+        (capabilities.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
+        (
+            capabilities.reach == Reach::Device,
+            "build and load a kernel module, and give rights to its device",
+            4,
+        ),
+        (capabilities.reach == Reach::IpcNamespace, "agree on a key or a name", 1),
         (by_descriptor && !strangers, "inherit or pass descriptors", 1),
         (by_descriptor && strangers, "pass descriptors over a UNIX socket beside it", 2),
-        (promises.reach == Reach::Fork, "fork without exec", 2),
-        (promises.reach == Reach::Network, "choose a port and who may connect", 1),
-        (promises.reach == Reach::PidNamespace, "hold the right to read the other process", 3),
-        (promises.lifetime == Lifetime::Removal, "remove what outlives both processes", 1),
-        (promises.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
-        (promises.when_full == WhenFull::Drops, "make up for lost messages", 2),
-        (promises.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
-        (promises.family == Family::Memory, "write layout, ordering and wake-ups", 3),
+        (capabilities.reach == Reach::Fork, "fork without exec", 2),
+        (capabilities.reach == Reach::Network, "choose a port and who may connect", 1),
+        (capabilities.reach == Reach::PidNamespace, "hold the right to read the other process", 3),
+        (capabilities.lifetime == Lifetime::Removal, "remove what outlives both processes", 1),
+        (capabilities.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
+        (capabilities.when_full == WhenFull::Drops, "make up for lost messages", 2),
+        (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
+        (capabilities.family == Family::Memory, "write layout, ordering and wake-ups", 3),
     ];
-    let made = |(_, what, weight): &(bool, &str, u32)| Burden { what: (*what).to_owned(), weight: *weight };
+    let made =
+        |(_, what, weight): &(bool, &str, u32)| IntegrationCost { what: (*what).to_owned(), weight: *weight };
     listed.iter().filter(|(applies, ..)| *applies).map(made).collect()
 }
 
 /// How much its users must do themselves: the weights together.
-pub(super) fn effort(burdens: &[Burden]) -> u32 {
-    burdens.iter().map(|burden| burden.weight).fold(0, u32::saturating_add)
+pub(super) fn effort(integration_costs: &[IntegrationCost]) -> u32 {
+    integration_costs.iter().map(|integration_cost| integration_cost.weight).fold(0, u32::saturating_add)
 }
 
 /// What the figures of a row leave out for this workload.
-pub(super) fn caveats(workload: &Workload, promises: &Capabilities) -> Vec<String> {
+pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<String> {
     let between = |boundary| workload.boundaries.contains(&boundary);
     let networks = between(Boundary::NetworkNamespace) || between(Boundary::Container);
-    let network = promises.reach == Reach::Network;
+    let network = capabilities.reach == Reach::Network;
     [
         (network && networks).then_some(
             "measured over loopback; between network namespaces a virtual Ethernet pair comes on top, which is not measured",
         ),
         (network && between(Boundary::Host))
             .then_some("measured over loopback; what the network takes comes on top and is not measured"),
-        (promises.reach == Reach::FileSystem && between(Boundary::Container)).then_some(
+        (capabilities.reach == Reach::FileSystem && between(Boundary::Container)).then_some(
             "its path must lie in a folder that both containers see (of POSIX shared memory that is /dev/shm)",
         ),
-        (promises.reach == Reach::Device && between(Boundary::Container))
+        (capabilities.reach == Reach::Device && between(Boundary::Container))
             .then_some("its device must be given to both containers"),
-        (promises.reach == Reach::Descriptor && between(Boundary::Container)).then_some(
+        (capabilities.reach == Reach::Descriptor && between(Boundary::Container)).then_some(
             "its descriptors must be passed over a UNIX socket whose path both containers see",
         ),
         // The mailbox has one slot.
-        (promises.family == Family::Memory && workload.pattern == Pattern::OneWay)
+        (capabilities.family == Family::Memory && workload.pattern == Pattern::OneWay)
             .then_some("measured with room for one message; a ring takes bursts better"),
     ]
     .into_iter()
@@ -68,20 +74,20 @@ pub(super) fn caveats(workload: &Workload, promises: &Capabilities) -> Vec<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recommend::made::promises;
+    use crate::recommend::made::capabilities;
 
     #[test]
     fn memory_is_more_work_than_a_socket() {
-        let socket = Capabilities { family: Family::Socket, reach: Reach::FileSystem, ..promises() };
+        let socket = Capabilities { family: Family::Socket, reach: Reach::FileSystem, ..capabilities() };
         let memory = Capabilities {
             family: Family::Memory,
             peer_death: PeerDeath::Unnoticed,
             boundaries: true,
             ..socket
         };
-        let effort = |boundary, promises: &Capabilities| {
+        let effort = |boundary, capabilities: &Capabilities| {
             let workload = Workload { boundaries: vec![boundary], ..Workload::default() };
-            effort(&burdens(&workload, promises))
+            effort(&integration_costs(&workload, capabilities))
         };
         let near = Boundary::Process;
         assert!(effort(near, &memory) > effort(near, &socket));
@@ -93,9 +99,11 @@ mod tests {
 
     #[test]
     fn a_kernel_module_is_more_work_than_anything_in_the_kernel() {
-        let device = Capabilities { reach: Reach::Device, boundaries: true, ..promises() };
+        let device = Capabilities { reach: Reach::Device, boundaries: true, ..capabilities() };
         let workload = |boundary| Workload { boundaries: vec![boundary], ..Workload::default() };
-        let borne = |promises: &Capabilities| effort(&burdens(&workload(Boundary::Process), promises));
+        let borne = |capabilities: &Capabilities| {
+            effort(&integration_costs(&workload(Boundary::Process), capabilities))
+        };
         for reach in
             [Reach::Descriptor, Reach::FileSystem, Reach::IpcNamespace, Reach::PidNamespace, Reach::Network]
         {
@@ -106,7 +114,7 @@ mod tests {
 
     #[test]
     fn loopback_is_not_a_network() {
-        let network = Capabilities { family: Family::Socket, reach: Reach::Network, ..promises() };
+        let network = Capabilities { family: Family::Socket, reach: Reach::Network, ..capabilities() };
         let between = |boundaries: &[Boundary]| {
             caveats(&Workload { boundaries: boundaries.to_vec(), ..Workload::default() }, &network)
         };

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// A child that waits for the word to start, then runs a body, says that it is done, and waits to be let go. From the
 /// word to start on, it makes the body's system calls, one write, and one read.
-pub struct Player {
+pub struct TestChild {
     pub child: Child,
     /// What it waits for.
     pub start: OwnedFd,
@@ -15,14 +15,14 @@ pub struct Player {
     pub done: OwnedFd,
 }
 
-impl Player {
+impl TestChild {
     /// Returns when the child has no call left to make before it waits.
-    pub fn new(inherit: &[i32], body: impl Fn()) -> Player {
-        Player::repeated(1, inherit, body)
+    pub fn new(inherit: &[i32], body: impl Fn()) -> TestChild {
+        TestChild::repeated(1, inherit, body)
     }
 
     /// One that plays `times` times, and waits for the word to start before each.
-    pub fn repeated(times: usize, inherit: &[i32], body: impl Fn()) -> Player {
+    pub fn repeated(times: usize, inherit: &[i32], body: impl Fn()) -> TestChild {
         let [start, done] = [(); 2].map(|()| eventfd::eventfd().unwrap());
         let mut inherited = inherit.to_vec();
         inherited.extend([start.as_raw_fd(), done.as_raw_fd()]);
@@ -37,7 +37,7 @@ impl Player {
             i32::from(!well)
         });
         eventfd::take(done.as_fd()).unwrap();
-        Player { child: child.unwrap(), start, done }
+        TestChild { child: child.unwrap(), start, done }
     }
 
     /// Lets it play until it is done; `meanwhile` runs again and again until then.

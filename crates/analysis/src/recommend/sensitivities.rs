@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A change of the workload, and what the answer would be then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Flip {
+pub struct Sensitivity {
     /// The change, as it is typed.
     pub change: String,
     /// Why the answer changes; empty where figures say it.
@@ -23,7 +23,12 @@ pub struct Flip {
 const WORTH_IT: f64 = 0.8;
 
 /// Every change that is known to change the answer.
-pub(super) fn all(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked], all: &Summary) -> Vec<Flip> {
+pub(super) fn all(
+    shortlist: &Shortlist,
+    choice: &Ranked,
+    ranked: &[Ranked],
+    all: &Summary,
+) -> Vec<Sensitivity> {
     let falls = falls(shortlist, choice, ranked);
     falls.into_iter().chain(sizes(shortlist, choice, all)).chain(one_core(shortlist, choice, all)).collect()
 }
@@ -33,61 +38,62 @@ fn candidate<'a>(shortlist: &'a Shortlist, row: &Ranked) -> Option<&'a Candidate
 }
 
 /// Changes that would exclude the choice.
-fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Flip> {
+fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Sensitivity> {
     let Some(chosen) = candidate(shortlist, choice) else { return Vec::new() };
     let stands = |row: &&Ranked, change: &str| {
-        candidate(shortlist, row).is_some_and(|row| !row.falls_if.iter().any(|fall| fall.change == change))
+        candidate(shortlist, row)
+            .is_some_and(|row| !row.disqualified_by.iter().any(|fall| fall.change == change))
     };
     let unmeasured = |change: &str| {
         let mut left = shortlist.candidates.iter().filter(|row| row.wait.kind() == WaitKind::Sleeping);
-        let next = left.find(|row| !row.falls_if.iter().any(|fall| fall.change == change))?;
+        let next = left.find(|row| !row.disqualified_by.iter().any(|fall| fall.change == change))?;
         Some(row_name(&next.mechanism, next.wait))
     };
-    let flip = |fall: &furlong_model::Fall| {
+    let sensitivity = |fall: &furlong_model::Disqualifier| {
         let next = ranked.iter().find(|row| stands(row, &fall.change));
-        Flip {
+        Sensitivity {
             change: fall.change.clone(),
             reason: fall.reason.clone(),
             instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
             times: next.map(|row| row.figure / choice.figure),
         }
     };
-    chosen.falls_if.iter().map(flip).collect()
+    chosen.disqualified_by.iter().map(sensitivity).collect()
 }
 
 /// Sizes at which another row is faster than the choice, as far as intervals tell.
-fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Flip> {
+fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivity> {
     let size_bytes = shortlist.workload.size_bytes;
     let at_other_size = |row: &&Row| {
         row.case.size_bytes != size_bytes
             && row.case.placement == shortlist.placement
-            && row.case.pace.is_closed()
+            && row.case.arrival.is_closed_loop()
             && row.case.wait.kind() == WaitKind::Sleeping
     };
     let mut sizes: Vec<usize> =
         all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let flip = |size: usize| {
+    let sensitivity = |size: usize| {
         let rows = || all.rows.iter().filter(at_other_size).filter(|row| row.case.size_bytes == size);
         let own = rows().find(|row| choice.is(row))?;
         let faster = rows().filter(|row| row.differs_from(own) && row.exchange.ns.p50 < own.exchange.ns.p50);
         let best = faster.min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
         let times = best.exchange.ns.p50 / own.exchange.ns.p50;
-        (times < WORTH_IT).then(|| Flip {
+        (times < WORTH_IT).then(|| Sensitivity {
             change: format!("--size {}", format_bytes(size)),
             reason: String::new(),
             instead: Some(best.case.row()),
             times: Some(times),
         })
     };
-    sizes.into_iter().filter_map(flip).collect()
+    sizes.into_iter().filter_map(sensitivity).collect()
 }
 
 /// Both processes on one core, where that is faster than two: waking another core is dear on some machines.
-fn one_core(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Option<Flip> {
+fn one_core(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Option<Sensitivity> {
     let closed = |case: &Case, placement| {
-        case.pace.is_closed()
+        case.arrival.is_closed_loop()
             && case.size_bytes == shortlist.workload.size_bytes
             && case.placement == placement
     };
@@ -98,7 +104,7 @@ fn one_core(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Option<Fli
     let two = rows(shortlist.placement).find(|row| choice.is(row))?;
     let one = rows(Placement::SameCore).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
     let times = one.exchange.ns.p50 / two.exchange.ns.p50;
-    (one.differs_from(two) && times < WORTH_IT).then(|| Flip {
+    (one.differs_from(two) && times < WORTH_IT).then(|| Sensitivity {
         change: "both processes on one core".to_owned(),
         reason: String::new(),
         instead: Some(one.case.row()),

@@ -21,7 +21,7 @@ const PATIENCE_NS: u64 = 5_000_000_000;
 /// One of these things.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Lasting {
+pub(crate) enum PersistentResource {
     /// A zram device that is about to be made while there are these others: it gets the lowest number that is free.
     NextZram {
         /// The numbers of all others.
@@ -53,49 +53,49 @@ pub(crate) enum Lasting {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Entry {
     /// This is about to be made.
-    Making(Lasting),
+    Making(PersistentResource),
     /// This is gone.
-    Gone(Lasting),
+    Gone(PersistentResource),
 }
 
 /// What the lines of a journal leave: made, or about to be, and not gone. A line that was cut off was written by a run
 /// that was killed before it made anything of it.
-pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Lasting> {
+pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<PersistentResource> {
     let mut left = Vec::new();
     for entry in lines.filter_map(|line| serde_json::from_str(line).ok()) {
         match entry {
-            Entry::Making(lasting) => left.push(lasting),
-            Entry::Gone(lasting) => left.retain(|other| *other != lasting),
+            Entry::Making(persistent) => left.push(persistent),
+            Entry::Gone(persistent) => left.retain(|other| *other != persistent),
         }
     }
     left
 }
 
-impl Lasting {
+impl PersistentResource {
     /// Removes it. That it is gone already, or that somebody else's thing is in its place, is no error.
     pub(crate) fn remove(&self) -> io::Result<()> {
         match self {
-            Lasting::NextZram { others } => {
+            PersistentResource::NextZram { others } => {
                 let _lock = lock(zram::CONTROL)?;
                 let next = (0..).find(|number| !others.contains(number)).unwrap_or_default();
                 // One with a size has its own line in the journal, or is somebody else's.
                 if zram::size(next) == Some(0) { when_free(|| remove_zram(next)) } else { Ok(()) }
             }
-            Lasting::Zram { number, size_bytes } => when_free(|| {
+            PersistentResource::Zram { number, size_bytes } => when_free(|| {
                 let _lock = lock(zram::CONTROL)?;
                 match zram::size(*number) {
                     Some(size) if size == 0 || size == *size_bytes => remove_zram(*number),
                     _ => Ok(()),
                 }
             }),
-            Lasting::Loop { number } => {
+            PersistentResource::Loop { number } => {
                 let free = || match loop_device::remove(*number) {
                     Err(_) if !loop_device::exists(*number) => Ok(()),
                     result => result,
                 };
                 when_free(free)
             }
-            Lasting::Overcommit { from, to } => restore_overcommit(*from, *to),
+            PersistentResource::Overcommit { from, to } => restore_overcommit(*from, *to),
         }
     }
 }
@@ -171,8 +171,10 @@ mod tests {
 
     #[test]
     fn what_is_struck_off_or_cut_off_is_not_left() {
-        let (next, zram) =
-            (Lasting::NextZram { others: vec![0] }, Lasting::Zram { number: 1, size_bytes: 1 << 20 });
+        let (next, zram) = (
+            PersistentResource::NextZram { others: vec![0] },
+            PersistentResource::Zram { number: 1, size_bytes: 1 << 20 },
+        );
         let lines = [Entry::Making(next.clone()), Entry::Making(zram.clone()), Entry::Gone(next)]
             .map(|entry| serde_json::to_string(&entry).unwrap());
         let read = |lines: &[&str]| left(lines.iter().copied());
@@ -187,7 +189,7 @@ mod tests {
         for number in zram::numbers().unwrap_or_default().into_iter().chain([9_999]) {
             let before = zram::size(number);
             if before != Some(0) {
-                Lasting::Zram { number, size_bytes: 12_345 }.remove().unwrap();
+                PersistentResource::Zram { number, size_bytes: 12_345 }.remove().unwrap();
                 assert_eq!(zram::size(number), before);
             }
         }
