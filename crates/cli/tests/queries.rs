@@ -1,4 +1,4 @@
-//! The queries of METHODOLOGY.md, as they stand there, say of saved runs what furlong says of them.
+//! The queries of docs/queries.md, as they stand there, say of saved runs what furlong says of them.
 //!
 //! They need a Python with DuckDB: that of `FURLONG_PYTHON`, else `python3`. `.ci/run` makes one.
 #![forbid(unsafe_code)]
@@ -37,13 +37,11 @@ fn python() -> Option<String> {
     None
 }
 
-/// What stands in the section's blocks of SQL.
+/// What stands in the page's blocks of SQL.
 fn queries() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../METHODOLOGY.md");
-    let page = fs::read_to_string(path).expect("METHODOLOGY.md");
-    let (_, section) = page.split_once("\n## Querying runs\n").expect("the section");
-    let section = section.split("\n## ").next().unwrap_or_default();
-    let blocks = section.split("\n```sql\n").skip(1);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queries.md");
+    let page = fs::read_to_string(path).expect("docs/queries.md");
+    let blocks = page.split("\n```sql\n").skip(1);
     blocks.filter_map(|block| block.split_once("\n```").map(|(query, _)| query.to_owned())).collect()
 }
 

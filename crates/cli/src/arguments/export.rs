@@ -13,7 +13,7 @@ Examples:
   furlong export @last --format openmetrics -o furlong.prom
                                                  for a monitoring system (a textfile collector reads it)
 
-The files of runs themselves are JSON lines, which databases read as they are; METHODOLOGY.md has queries for DuckDB.";
+The files of runs themselves are JSON lines, which databases read as they are; docs/queries.md has queries for DuckDB.";
 
 /// What `furlong export` takes.
 #[derive(Debug, Clone, Args)]
