@@ -292,6 +292,9 @@ mod tests {
     #[test]
     fn nothing_counted_is_no_rows() {
         let run = Run::from_records([Record::Run(header())]).unwrap();
-        assert_eq!(CountSummary::of(&run), CountSummary { schema: COUNT_SCHEMA, rows: vec![], skipped: vec![] });
+        assert_eq!(
+            CountSummary::of(&run),
+            CountSummary { schema: COUNT_SCHEMA, rows: vec![], skipped: vec![] }
+        );
     }
 }

@@ -7,6 +7,7 @@
 mod claims;
 mod counts;
 mod faults;
+mod handover_leftovers;
 mod handovers;
 mod paces;
 mod pair;
@@ -31,6 +32,9 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
+    if handover_leftovers::is_run() {
+        return ExitCode::SUCCESS;
+    }
     let mut arguments = Arguments::from_args();
     // Children die with the thread that started them, and a fork takes along one thread only.
     arguments.test_threads = Some(1);
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
         patterns::tests(),
         faults::tests(),
         handovers::tests(),
+        handover_leftovers::tests(),
         process_starts::tests(),
     ];
     let tests = tests.into_iter().flatten().collect();

@@ -1,0 +1,272 @@
+//! Saved runs compared: by which names, with which verdicts and exit codes, and what is refused.
+
+use crate::common::rewritten::rewritten;
+use crate::common::value::{at, list, number, row, text};
+use crate::common::{Finished, Place};
+use furlong_analysis::{Comparison, Run};
+use furlong_model::Record;
+use std::fs;
+
+/// Trials within 1 % of each other, and others that are not the same.
+const STEADY: [f64; 8] = [1.0, 0.992, 1.008, 0.996, 1.004, 0.994, 1.006, 1.002];
+const AGAIN: [f64; 8] = [1.001, 0.993, 1.007, 0.997, 1.003, 0.995, 1.005, 0.999];
+
+/// A place with a run as it was measured, saved as `measured`.
+fn measured() -> (Place, Run) {
+    let place = Place::new();
+    let quick = ["--trials", "3", "--budget", "4ms", "--save", "measured", "--no-progress"];
+    let rows = ["run", "pipe", "unix-stream", "posix-shm/spin", "-s", "128"];
+    place.run(rows.iter().chain(&quick).copied()).expect_code(0);
+    let run = Run::read(place.saved("measured")).expect("a run");
+    (place, run)
+}
+
+/// All rows of the run, multiplied.
+fn times(run: &Run, factors: [f64; 8], times: f64) -> Vec<Record> {
+    rewritten(run, &factors.map(|factor| factor * times))
+}
+
+/// A place with the run, the same measured again, and one in which everything takes 1.3 times as long.
+fn compared() -> (Place, Run) {
+    let (place, run) = measured();
+    place.write_run("before", &times(&run, STEADY, 1.0));
+    place.write_run("again", &times(&run, AGAIN, 1.0));
+    place.write_run("slower", &times(&run, AGAIN, 1.3));
+    (place, run)
+}
+
+fn compare(place: &Place, words: &[&str]) -> Finished {
+    place.run(["compare"].iter().chain(words).copied()).expect_no_panic()
+}
+
+fn verdicts(finished: &Finished) -> Vec<String> {
+    list(&finished.json(), "rows").iter().map(|row| text(row, "verdict").to_owned()).collect()
+}
+
+#[test]
+fn a_run_is_the_same_as_its_copy() {
+    let (place, _) = measured();
+    fs::copy(place.saved("measured"), place.saved("copy")).unwrap();
+    let words = ["measured", "copy", "--fail-on", "regression,inconclusive", "--format", "json"];
+    let finished = compare(&place, &words).expect_code(0);
+    assert_eq!(verdicts(&finished), ["same"; 3]);
+    let table = compare(&place, &["measured", "copy"]).expect_code(0).stdout;
+    assert!(table.contains("they are copies of one run"), "{table}");
+}
+
+#[test]
+fn what_is_slower_is_worse_and_fails_where_that_is_asked() {
+    let (place, _) = compared();
+    let json = |words: &[&str]| compare(&place, &[words, &["--format", "json"]].concat());
+    let worse = json(&["before", "slower"]).expect_code(0);
+    assert_eq!(verdicts(&worse), ["worse"; 3]);
+    let fail = ["--fail-on", "regression", "--fail-on", "inconclusive"];
+    json(&[&["before", "slower"], &fail[..]].concat()).expect_code(3);
+    // The other way round it is better, and measured again it is the same.
+    assert_eq!(verdicts(&json(&[&["slower", "before"], &fail[..]].concat()).expect_code(0)), ["better"; 3]);
+    assert_eq!(verdicts(&json(&[&["before", "again"], &fail[..]].concat()).expect_code(0)), ["same"; 3]);
+    // A margin that it stays within.
+    assert_eq!(verdicts(&json(&["before", "slower", "--margin", "40%"]).expect_code(0)), ["same"; 3]);
+}
+
+#[test]
+fn what_cannot_be_said_fails_where_that_is_asked() {
+    let (place, run) = compared();
+    place.write_run("wide", &rewritten(&run, &[1.0, 1.6, 0.7, 1.2, 0.8, 1.5]));
+    let words = ["before", "wide", "--format", "json"];
+    assert_eq!(verdicts(&compare(&place, &words).expect_code(0)), ["inconclusive"; 3]);
+    compare(&place, &["before", "wide", "--fail-on", "inconclusive"]).expect_code(4);
+    compare(&place, &["before", "wide", "--fail-on", "regression"]).expect_code(0);
+    // A regression is told first.
+    compare(&place, &["before", "wide", "slower", "--fail-on", "inconclusive,regression"]).expect_code(3);
+}
+
+#[test]
+fn json_has_the_documented_fields() {
+    let (place, _) = compared();
+    let finished = compare(&place, &["before", "slower", "again", "--format", "json"]).expect_code(0);
+    let json = finished.json();
+    assert_eq!((at(&json, "schema"), text(&json, "baseline")), (&1.into(), "before"));
+    let names: Vec<_> = list(&json, "runs").iter().map(|run| text(run, "name")).collect();
+    assert_eq!(names, ["before", "slower", "again"]);
+    assert_eq!(list(&json, "rows").len(), 6);
+    let pipe = row(&json, "rows", "pipe/block");
+    assert_eq!(
+        [text(pipe, "run"), text(pipe, "verdict"), text(pipe, "placement")],
+        ["slower", "worse", "other-core"]
+    );
+    assert_eq!((number(pipe, "size_bytes"), number(pipe, "baseline_trials")), (128.0, 8.0));
+    let (ratio, ends) = (number(pipe, "ratio"), list(pipe, "ci95"));
+    assert!(ends[0].as_f64() <= Some(ratio) && Some(ratio) <= ends[1].as_f64(), "{pipe:#}");
+    assert!((ratio - number(pipe, "new_ns") / number(pipe, "baseline_ns")).abs() < 1e-6, "{pipe:#}");
+    assert!((ratio - 1.3).abs() < 0.02 && number(pipe, "p_adjusted") < 0.05, "{pipe:#}");
+    assert!(
+        list(&json, "only_in").is_empty() && list(&json, "environment_differences").is_empty(),
+        "{json:#}"
+    );
+    assert!(!list(&json, "verdict").is_empty());
+    let read: Comparison = serde_json::from_value(json.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), json);
+}
+
+#[test]
+fn every_format_has_every_row() {
+    let (place, _) = compared();
+    for format in ["table", "markdown", "csv"] {
+        let text = compare(&place, &["before", "slower", "--format", format]).expect_code(0).stdout;
+        assert_eq!(text.matches("worse").count().min(3), 3, "{text}");
+        assert!(!text.contains('\x1b'), "no colours where no terminal is: {text}");
+    }
+    let csv = compare(&place, &["before", "slower", "--format", "csv"]).stdout;
+    assert!(
+        csv.starts_with("run,mechanism,wait,pattern,size_bytes,placement,") && csv.lines().count() == 4,
+        "{csv}"
+    );
+}
+
+#[test]
+fn runs_are_found_by_what_they_are_called() {
+    let (place, run) = compared();
+    let later = |name: &str, seconds: u64, slower: f64| {
+        let mut records = times(&run, AGAIN, slower);
+        if let Record::Run(header) = &mut records[0] {
+            header.started_unix_s += seconds;
+        }
+        place.write_run(name, &records);
+    };
+    later("nightly-2", 2000, 1.3);
+    later("nightly-1", 1000, 1.0);
+    let names = |words: &[&str]| {
+        let json = compare(&place, &[words, &["--format", "json"]].concat()).expect_code(0).json();
+        list(&json, "runs").iter().map(|run| text(run, "name").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["@last~1", "@last"]), ["nightly-1", "nightly-2"]);
+    // By time, not by name; and the baseline is not compared with itself.
+    assert_eq!(names(&["nightly-*"]), ["nightly-1", "nightly-2"]);
+    assert_eq!(names(&["@last", "nightly-*", "before"]), ["nightly-2", "nightly-1", "before"]);
+    // A file from anywhere.
+    fs::copy(place.saved("slower"), place.path("theirs.jsonl")).unwrap();
+    assert_eq!(names(&["before", "theirs.jsonl"]), ["before", "theirs.jsonl"]);
+    let path = place.path("theirs.jsonl").display().to_string();
+    assert_eq!(names(&[&path, "before"]), [path.as_str(), "before"]);
+}
+
+#[test]
+fn what_names_no_run_is_refused() {
+    let (place, run) = compared();
+    fs::write(place.saved("garbage"), "no run\n").unwrap();
+    let mut newer = serde_json::to_value(Record::Run(run.header)).unwrap();
+    newer["schema"] = 2.into();
+    fs::write(place.saved("newer"), format!("{newer}\n")).unwrap();
+    fs::write(place.saved("hostile"), "{\"record\":\"trial\",\"\\u001b[2J\":1,\"case\":\"\\u001b[2J\"}\n")
+        .unwrap();
+    for (words, told) in [
+        (&["befor", "again"][..], "no run is saved as 'befor'; there is 'before'"),
+        (&["before", "zzz"], "no run is saved as 'zzz'; there are "),
+        (&["before", "../before"], "cannot open ../before"),
+        (&["before", "missing.jsonl"], "cannot open missing.jsonl"),
+        (&["before", "@last~99"], "there is no @last~99; there are "),
+        (&["before", "@first"], "write @last, or @last~1"),
+        (&["before", "@last~x"], "write @last, or @last~1"),
+        (&["before", "z*"], "no saved run matches 'z*'"),
+        (&["before", "["], "is no run: "),
+        (&["before", ""], "no run is saved as ''"),
+        (&["before", "before"], "named twice"),
+        (&["before"], "needs a baseline and another run"),
+        (&[], "required arguments"),
+        (&["before", "garbage"], "run garbage: line 1 (byte 0): this is no record of furlong"),
+        (&["before", "newer"], "use a newer furlong"),
+        (&["before", "hostile"], "run hostile: line 1"),
+        (&["before", "again", "--margin", "5"], "as in 5% or 2.5%"),
+        (&["before", "again", "--margin", "-5%"], "as in 5% or 2.5%"),
+        (&["before", "again", "--margin", "0%"], "as in 5% or 2.5%"),
+        (&["before", "again", "--fail-on", "worse"], "regression, inconclusive"),
+        (&["before", "again", "--format", "xml"], "table, json, csv, markdown"),
+    ] {
+        let finished = compare(&place, words).expect_code(2).expect_complaint(told);
+        assert!(finished.stdout.is_empty() && !finished.stderr.contains('\x1b'), "{finished:?}");
+    }
+    let nothing = Place::new();
+    compare(&nothing, &["@last", "@last~1"]).expect_code(2).expect_complaint("no run is saved yet");
+}
+
+#[test]
+fn runs_without_a_common_row_cannot_be_compared() {
+    let (place, run) = compared();
+    let mut records = times(&run, AGAIN, 1.0);
+    records.retain(|record| !matches!(record, Record::Trial(trial) if trial.case.mechanism != "pipe"));
+    for record in &mut records {
+        if let Record::Trial(trial) = record {
+            trial.case.size_bytes = 256;
+        }
+    }
+    place.write_run("other", &records);
+    let told =
+        "other and before have no row in common: other has pipe/block 256B other-core, and before has ";
+    let finished = compare(&place, &["before", "other"]).expect_code(6).expect_complaint(told);
+    assert_eq!(finished.stdout, "");
+    place.write_run("empty", &records[..1]);
+    compare(&place, &["before", "empty"]).expect_code(6).expect_complaint("empty has no row with a speed");
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_compared_as_far_as_it_goes() {
+    let (place, _) = compared();
+    let text = fs::read(place.saved("slower")).unwrap();
+    fs::write(place.saved("torn"), &text[..text.len() * 9 / 10]).unwrap();
+    let finished = compare(&place, &["before", "torn"]).expect_code(0);
+    assert!(finished.stdout.contains("the run is partial"), "{finished:#?}");
+}
+
+#[test]
+fn hostile_text_in_a_run_is_harmless() {
+    let (place, run) = compared();
+    let hostile = |factors| {
+        let mut records = times(&run, factors, 1.0);
+        for record in &mut records {
+            match record {
+                Record::Run(header) => header.machine.kernel = "\x1b[2J|<b>".into(),
+                Record::Trial(trial) => trial.case.mechanism += "\x1b[31m\u{202e}",
+                _ => {}
+            }
+        }
+        records
+    };
+    place.write_run("evil", &hostile(STEADY));
+    place.write_run("eviler", &hostile(AGAIN));
+    for format in ["table", "markdown", "csv"] {
+        let finished = compare(&place, &["evil", "eviler", "--format", format]).expect_code(0);
+        assert!(!finished.stdout.contains(['\x1b', '\u{202e}']), "{finished:?}");
+    }
+    let finished = compare(&place, &["before", "evil"]).expect_code(6);
+    assert!(!finished.stderr.contains(['\x1b', '\u{202e}']), "{finished:?}");
+}
+
+#[test]
+fn nothing_is_measured_and_nothing_written() {
+    let (place, _) = compared();
+    let saved = || fs::read_dir(place.saved("x").parent().unwrap()).unwrap().count();
+    let before = saved();
+    let finished = compare(&place, &["before", "slower"]).expect_code(0);
+    assert_eq!((saved(), finished.stderr.as_str()), (before, ""));
+    assert!(fs::read_dir(place.path("tmp")).unwrap().next().is_none());
+}
+
+#[test]
+fn explained_runs_are_saved_with_their_costs_and_compared() {
+    let place = Place::new();
+    for name in ["one", "other"] {
+        let words =
+            ["explain", "pipe", "--place", "same-core", "--trials", "4", "--budget", "2ms", "--save", name];
+        place.run(words).expect_code(0);
+        assert!(place.records(name, "costs") > 0 && place.records(name, "count") > 0);
+    }
+    let json = compare(&place, &["one", "other", "--format", "json"]).expect_code(0).json();
+    // Whatever is said to account for a change has its figures.
+    for cause in list(&json, "causes") {
+        for share in list(cause, "rows") {
+            let part = number(share, "part_ns") / number(share, "change_ns");
+            assert!((0.5..=1.5).contains(&part), "{cause:#}");
+        }
+    }
+}

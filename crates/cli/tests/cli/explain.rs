@@ -1,0 +1,158 @@
+//! `furlong explain`: the parts of a round trip, how they add up, and what cannot be taken apart.
+
+use crate::common::value::{at, list, number, row, text};
+use crate::common::{Place, Snapshot, look_for};
+use serde_json::Value;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+const A_WHILE: Duration = Duration::from_secs(30);
+const QUICK: [&str; 4] = ["--trials", "3", "--budget", "5ms"];
+
+/// What `furlong explain` prints with these words.
+fn explain(words: &[&str]) -> String {
+    let place = Place::alone();
+    let finished = place.run(["explain"].iter().chain(words).chain(&QUICK).copied()).expect_code(0);
+    assert_eq!(finished.stderr, "");
+    finished.stdout
+}
+
+fn explain_json(words: &[&str]) -> Value {
+    serde_json::from_str(&explain(&[words, &["--format", "json"]].concat())).expect("one object")
+}
+
+/// One explanation that several tests look at.
+static ON_ONE_CORE: LazyLock<Value> = LazyLock::new(|| {
+    explain_json(&["pipe", "posix-shm/futex", "posix-shm/spin", "eventfd", "--place", "same-core"])
+});
+
+/// Fails unless both are the same, but for what rounding leaves of `scale`.
+#[track_caller]
+fn expect_close(found: f64, expected: f64, scale: f64) {
+    assert!((found - expected).abs() <= 1e-3 * scale.abs() + 1e-6, "{found} is not {expected}");
+}
+
+/// A part of a row.
+#[track_caller]
+fn term<'a>(row: &'a Value, name: &str) -> &'a Value {
+    let found = list(row, "terms").iter().find(|term| at(term, "name") == name);
+    found.unwrap_or_else(|| panic!("no {name} in {row:#}"))
+}
+
+/// A cost of the run that does not depend on a size.
+#[track_caller]
+fn cost<'a>(json: &'a Value, name: &str) -> &'a Value {
+    let found = list(json, "costs.figures").iter().find(|figure| at(figure, "name") == name);
+    found.unwrap_or_else(|| panic!("no cost {name} in {json:#}"))
+}
+
+#[test]
+fn the_parts_add_up() {
+    assert_eq!(list(&ON_ONE_CORE, "rows").len(), 3, "{:#}", *ON_ONE_CORE);
+    for row in list(&ON_ONE_CORE, "rows") {
+        let size = if text(row, "mechanism") == "eventfd" { 8 } else { 128 };
+        assert_eq!((at(row, "size_bytes"), text(row, "placement")), (&Value::from(size), "same-core"));
+        let [measured, predicted, unexplained] =
+            ["measured_ns", "predicted_ns", "unexplained_ns"].map(|name| number(row, name));
+        let mut sum = 0.0;
+        for term in list(row, "terms") {
+            let [count, cost_ns, ns] = ["count", "cost_ns", "ns"].map(|name| number(term, name));
+            assert!(count >= 0.0 && cost_ns >= 0.0 && !text(term, "name").is_empty(), "{term:#}");
+            expect_close(ns, count * cost_ns, ns);
+            sum += ns;
+        }
+        expect_close(predicted, sum, sum);
+        expect_close(unexplained, measured - predicted, measured);
+        // Far off would be another row, or parts that are missing; how near depends on the machine.
+        assert!(predicted > measured / 2.0 && predicted < measured * 2.0, "{row:#}");
+        assert!(number(row, "article_ns") > 0.0, "{row:#}");
+        // Nobody shares a core without giving way.
+        assert!(number(term(row, "context-switches"), "count") > 1.0, "{row:#}");
+        term(row, "own-path");
+    }
+    let pipe = row(&ON_ONE_CORE, "rows", "pipe/block");
+    assert!((number(term(pipe, "system-calls"), "count") - 4.0).abs() <= 0.04, "{pipe:#}");
+    assert_eq!(number(term(pipe, "copying"), "count"), 4.0, "two messages, two copies each: {pipe:#}");
+}
+
+#[test]
+fn costs_are_those_of_the_same_run() {
+    let pipe = row(&ON_ONE_CORE, "rows", "pipe/block");
+    assert_eq!(at(pipe, "costs_without"), &Value::Null, "{pipe:#}");
+    for (part, name) in [("system-calls", "system-call"), ("context-switches", "context-switch")] {
+        let ns = number(cost(&ON_ONE_CORE, name), "ns");
+        assert!(ns > 0.0, "{name} in {:#}", *ON_ONE_CORE);
+        expect_close(number(term(pipe, part), "cost_ns"), ns, ns);
+    }
+}
+
+#[test]
+fn no_cost_is_fitted_to_the_row_that_it_explains() {
+    let switch = cost(&ON_ONE_CORE, "context-switch");
+    let from = list(switch, "from");
+    assert!(from.iter().any(|row| row == "eventfd/block") && from.len() > 1, "{switch:#}");
+    assert!(!from.iter().any(|row| row == "pipe/block" || row == "posix-shm/futex"), "{switch:#}");
+    // The rows that a context switch is taken from are explained by those of the others alone.
+    let eventfd = row(&ON_ONE_CORE, "rows", "eventfd/block");
+    assert_eq!(text(eventfd, "costs_without"), "eventfd");
+    assert_ne!(number(term(eventfd, "context-switches"), "cost_ns"), number(switch, "ns"), "{eventfd:#}");
+    let table = explain(&["eventfd/block", "--place", "same-core"]);
+    assert!(table.contains("Costs are without the rows of eventfd"), "{table}");
+}
+
+#[test]
+fn what_cannot_be_explained_is_listed_with_its_reason() {
+    assert_eq!(list(&ON_ONE_CORE, "unmodelled").len(), 1, "{:#}", *ON_ONE_CORE);
+    let spins = row(&ON_ONE_CORE, "unmodelled", "posix-shm/spin");
+    assert!(text(spins, "reason").contains("until its time slice ends"), "{spins:#}");
+    assert!(list(&ON_ONE_CORE, "skipped").is_empty(), "{:#}", *ON_ONE_CORE);
+
+    let json = explain_json(&["udp", "-s", "1MiB", "--place", "same-core"]);
+    let refused = row(&json, "skipped", "udp/block");
+    assert_eq!(text(refused, "status"), "refused");
+    assert!(text(refused, "reason").starts_with("1MiB is more than the "), "{json:#}");
+    assert!(list(&json, "rows").is_empty() && list(&json, "unmodelled").is_empty(), "{json:#}");
+}
+
+#[test]
+fn the_table_says_what_was_measured_and_what_is_explained() {
+    let table = explain(&["pipe/block", "posix-shm/spin", "--place", "same-core"]);
+    let head = table.lines().find(|line| line.starts_with("pipe/block 128B same-core: ")).expect("a head");
+    assert!(head.contains(" measured (") && head.contains(" explained ("), "{table}");
+    for part in ["system calls", "copying", "own path", "context switches", "unexplained"] {
+        assert!(table.lines().any(|line| line.trim_start().starts_with(part)), "{part} in {table}");
+    }
+    assert!(table.contains("T = size/bandwidth + N*switch + M*call: "), "{table}");
+    for cost in ["system-call ", "context-switch "] {
+        assert!(table.lines().any(|line| line.starts_with(cost)), "{cost} in {table}");
+    }
+    let (_, listed) = table.split_once("Not explained\n").expect("what is not explained");
+    assert!(listed.contains("posix-shm/spin 128B same-core: "), "{table}");
+}
+
+#[test]
+fn on_two_cores_who_sleeps_must_be_woken() {
+    let json = explain_json(&["pipe/block", "posix-shm/spin"]);
+    let [pipe, spins] = ["pipe/block", "posix-shm/spin"].map(|name| row(&json, "rows", name));
+    assert_eq!([pipe, spins].map(|row| text(row, "placement")), ["other-core"; 2]);
+    let wake_ups = term(pipe, "wake-ups");
+    assert!(number(wake_ups, "count") > 0.5 && number(wake_ups, "ns") > 0.0, "{pipe:#}");
+    assert!(number(cost(&json, "wake-up"), "ns") > number(cost(&json, "system-call"), "ns"), "{json:#}");
+    // Who spins is not, and calls nobody; the bytes must cross all the same.
+    assert!(list(spins, "terms").iter().all(|term| at(term, "name") != "wake-ups"), "{spins:#}");
+    assert_eq!(number(term(spins, "system-calls"), "count"), 0.0, "{spins:#}");
+    assert!(number(term(spins, "cache-lines-across"), "ns") > 0.0, "{spins:#}");
+}
+
+#[test]
+fn an_interrupt_leaves_nothing() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let arguments = ["explain", "pipe", "--trials", "1000", "--format", "json"];
+    let running = place.start(&mut place.furlong(arguments));
+    look_for(A_WHILE, || place.roles(running.pid())).expect("roles");
+    running.signal(libc::SIGINT);
+    let finished = running.finish_within(A_WHILE).expect_code(130);
+    before.expect_nothing_left(&place);
+    let json = finished.json();
+    assert!(list(&json, "rows").is_empty() && list(&json, "skipped").is_empty(), "{json:#}");
+}

@@ -1,0 +1,93 @@
+//! `furlong export`, `completions` and `man`: what they write is what other programs read.
+
+use crate::common::Place;
+use std::fs;
+
+/// A place with two saved runs.
+fn place() -> Place {
+    let place = Place::new();
+    for name in ["before", "after"] {
+        let words = ["run", "pipe", "posix-mq", "--trials", "3", "--budget", "2ms", "--save", name];
+        place.run(words).expect_code(0);
+    }
+    place
+}
+
+#[test]
+fn runs_are_exported_in_every_form() {
+    let place = place();
+    let sheet = place.run(["export", "before", "after"]).expect_code(0).stdout;
+    let of = |name: &str| sheet.lines().filter(|line| line.starts_with(&format!("{name},"))).count();
+    assert_eq!((of("run"), of("before"), of("after")), (1, 2, 2), "{sheet}");
+    let json = place.run(["export", "*e*", "--format", "json"]).expect_code(0).json();
+    assert_eq!(json.as_array().map(Vec::len), Some(2));
+    let page = place.run(["export", "before", "--format", "markdown"]).expect_code(0).stdout;
+    assert!(page.contains("| pipe/block") && !page.contains("# before"), "{page}");
+    let metrics = place.run(["export", "--format", "openmetrics"]).expect_code(0).stdout;
+    assert!(metrics.contains("run=\"after\"") && !metrics.contains("run=\"before\""), "{metrics}");
+    assert!(metrics.ends_with("# EOF\n"), "{metrics}");
+}
+
+#[test]
+fn a_file_is_replaced_as_a_whole() {
+    let place = place();
+    let file = place.path("runs.csv");
+    fs::write(&file, "old\n".repeat(1000)).unwrap();
+    let path = file.to_str().unwrap();
+    let output = place.run(["export", "before", "-o", path]).expect_code(0);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(output.stdout.is_empty() && text.starts_with("run,") && !text.contains("old"), "{text}");
+    let folder = place.path("tmp");
+    place.run(["export", "before", "-o", folder.to_str().unwrap()]).expect_code(2);
+    let output = place.run(["export", "before", "-o", "/proc/nowhere/runs.csv"]).expect_code(1);
+    assert!(output.stderr.contains("/proc/nowhere"), "{}", output.stderr);
+    let output = place.run(["export", "bef0re"]).expect_code(2);
+    assert!(output.stderr.contains("before"), "{}", output.stderr);
+}
+
+#[test]
+fn a_full_disk_leaves_what_was_there() {
+    let place = place();
+    let output = place.run(["export", "before", "-o", "/dev/full"]).expect_code(1);
+    assert!(output.stderr.contains("/dev/full"), "{}", output.stderr);
+}
+
+#[test]
+fn shells_get_every_verb() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(["completions", shell]).expect_code(0).stdout;
+        for word in ["recommend", "compare", "boundary"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        // The other two are not told the words that an option takes.
+        let values = matches!(shell, "bash" | "zsh" | "fish");
+        assert_eq!(script.contains("ipc-namespace"), values, "{shell}");
+    }
+    // What a person types and a shell that has read it offers.
+    let script = "\"$FURLONG\" completions bash > furlong.bash && . ./furlong.bash && \
+        COMP_WORDS=(furlong rec) COMP_CWORD=1 && _furlong furlong rec furlong && echo \"${COMPREPLY[@]}\"";
+    let mut bash = place.program("bash");
+    bash.args(["-c", script]);
+    assert_eq!(place.finish(&mut bash).expect_code(0).stdout, "recommend\n");
+}
+
+#[test]
+fn every_verb_has_a_page() {
+    let place = Place::new();
+    let page = place.run(["man"]).expect_code(0).stdout;
+    assert!(page.contains(".TH furlong 1") && page.contains("furlong\\-recommend(1)"), "{page}");
+    let page = place.run(["man", "recommend"]).expect_code(0).stdout;
+    assert!(page.contains("furlong\\-recommend") && page.contains("Exit codes"), "{page}");
+    let folder = place.path("man1");
+    place.run(["man", "--all", "-o", folder.to_str().unwrap()]).expect_code(0);
+    let mut pages: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|page| page.file_name()).collect();
+    pages.sort();
+    assert!(
+        pages.contains(&"furlong-driver.1".into()) && pages.contains(&"furlong-driver-log.1".into()),
+        "{pages:?}"
+    );
+    assert!(pages.len() >= 12 && pages.contains(&"furlong-run.1".into()), "{pages:?}");
+    let output = place.run(["man", "fly"]).expect_code(2);
+    assert!(output.stderr.contains("no verb is called 'fly'"), "{}", output.stderr);
+}

@@ -1,0 +1,209 @@
+//! What is printed: one object, one line a row, or a table, the same figures in each.
+
+use crate::common::{Finished, Place, value::at};
+use furlong_analysis::SkippedStatus;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::Stdio;
+
+const QUICK: [&str; 4] = ["--trials", "2", "--budget", "5ms"];
+
+/// A quick run of these rows.
+fn run(place: &Place, arguments: &[&str]) -> Finished {
+    place.run(["run"].iter().chain(arguments).chain(&QUICK).copied())
+}
+
+#[test]
+fn json_has_the_documented_fields() {
+    let place = Place::new();
+    let arguments = ["run", "pipe", "posix-shm/spin", "udp", "-s", "128", "-s", "1MiB", "--trials", "4"];
+    let finished = place.run(arguments.into_iter().chain(["--budget", "5ms", "--format", "json"]));
+    let finished = finished.expect_code(0);
+    let json = finished.json();
+    assert_eq!(at(&json, "schema"), 1);
+    assert_eq!(at(&json, "partial"), false);
+    for name in ["machine.kernel", "noise.level", "seed", "argv", "groups", "findings", "harness"] {
+        at(&json, name);
+    }
+    let rows = at(&json, "rows").as_array().unwrap();
+    assert_eq!(rows.len(), 5, "{json:#}");
+    for row in rows {
+        assert_eq!(at(row, "pattern"), "round-trip");
+        assert_eq!(at(row, "placement"), "other-core");
+        assert_eq!(at(row, "status"), "measured");
+        assert_eq!(at(row, "trials"), 4);
+        assert_eq!(at(row, "verified"), true);
+        assert!(at(row, "mechanism").is_string() && at(row, "wait").is_string());
+        assert!([128, 1 << 20].contains(&at(row, "size_bytes").as_u64().unwrap()));
+        let number = |path: &str| at(row, path).as_f64().unwrap_or_else(|| panic!("{path} of {row:#}"));
+        let times = ["p50", "p90", "p99", "p999", "max"].map(|name| number(&format!("round_trip_ns.{name}")));
+        assert!(times[0] > 0.0 && times.is_sorted(), "{row:#}");
+        assert!(number("round_trip_ns.mean") <= times[4] && number("round_trip_ns.stddev") >= 0.0, "{row:#}");
+        let interval = at(row, "round_trip_ns.median_ci95").as_array().unwrap();
+        let [low, high] = [0, 1].map(|index| interval[index].as_f64().unwrap());
+        assert!(low > 0.0 && low <= times[0] && times[0] <= high, "{row:#}");
+        assert!(number("round_trips_per_second") > 0.0, "{row:#}");
+        for path in ["cpu_ns_per_round_trip.user", "cpu_ns_per_round_trip.system"] {
+            assert!(number(path) >= 0.0, "{row:#}");
+        }
+        for path in ["switches_per_round_trip.voluntary", "switches_per_round_trip.involuntary"] {
+            assert!(number(path) >= 0.0, "{row:#}");
+        }
+    }
+    let skipped = at(&json, "skipped").as_array().unwrap();
+    assert_eq!(skipped.len(), 1, "{json:#}");
+    assert_eq!(at(&skipped[0], "mechanism"), "udp");
+    assert_eq!(at(&skipped[0], "wait"), "block");
+    assert_eq!(at(&skipped[0], "size_bytes"), 1 << 20);
+    assert_eq!(at(&skipped[0], "status"), "refused");
+    assert!(!at(&skipped[0], "reason").as_str().unwrap().is_empty() && at(&skipped[0], "remedy").is_string());
+
+    // What programs read is the summary itself.
+    let summary = finished.summary();
+    assert_eq!(serde_json::to_value(&summary).unwrap(), json);
+    assert_eq!(summary.run.argv[1..], finished_arguments(&json));
+}
+
+fn finished_arguments(json: &Value) -> Vec<String> {
+    at(json, "argv").as_array().unwrap()[1..].iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_format_has_every_row() {
+    let place = Place::new();
+    let arguments = ["pipe/block", "socketpair/poll", "eventfd", "udp", "-s", "1MiB"];
+    let rows = [("pipe", "block"), ("socketpair", "poll"), ("eventfd", "block"), ("udp", "block")];
+    let of = |format: &'static str| {
+        let arguments: Vec<_> = arguments.into_iter().chain(["--format", format]).collect();
+        run(&place, &arguments).expect_code(0).stdout
+    };
+    let csv = of("csv");
+    let mut lines = csv.lines();
+    let columns = lines.next().unwrap();
+    assert!(columns.starts_with("mechanism,wait,pattern,size_bytes,placement,status"), "{csv}");
+    let (markdown, table) = (of("markdown"), of("table"));
+    for (mechanism, wait) in rows {
+        let found = csv.lines().filter(|line| line.starts_with(&format!("{mechanism},{wait},"))).count();
+        assert_eq!(found, 1, "{mechanism}/{wait} in {csv}");
+        let row = format!("{mechanism}/{wait}");
+        assert!(markdown.lines().any(|line| line.contains(&row)), "{row} in {markdown}");
+        assert!(table.lines().any(|line| line.contains(&row)), "{row} in {table}");
+    }
+    assert_eq!(csv.lines().count(), 1 + rows.len(), "{csv}");
+    assert!(!table.contains('\x1b') && !markdown.contains('\x1b'), "no colours where no terminal is");
+}
+
+/// How many mechanisms there are in the one list.
+fn mechanisms() -> usize {
+    let mechanisms = furlong_bench::registry();
+    let names: BTreeSet<_> = mechanisms.iter().map(|entry| entry.capabilities.name).collect();
+    names.len()
+}
+
+#[test]
+fn every_mechanism_that_is_available_is_measured_and_verified() {
+    let place = Place::new();
+    let list = place.run(["list", "--format", "json"]).expect_code(0).json();
+    let list = list.as_array().unwrap();
+    assert_eq!(list.len(), mechanisms(), "{list:#?}");
+    let finished = run(&place, &["-s", "128", "--format", "json"]);
+    let summary = finished.expect_code(0).summary();
+    for entry in list {
+        let name = at(entry, "mechanism").as_str().unwrap();
+        if at(entry, "available") == false {
+            assert!(summary.skipped.iter().any(|skipped| skipped.case.mechanism == name), "{name}");
+            eprintln!("{name}: skipped, because {}", at(entry, "reason"));
+            continue;
+        }
+        let row = summary.rows.iter().find(|row| row.case.mechanism == name);
+        let row = row.unwrap_or_else(|| panic!("{name} is not measured: {:#?}", summary.skipped));
+        assert!(row.verified && row.trials == 2 && row.failed_trials == 0, "{row:#?}");
+        let size = at(entry, "capabilities.fixed_size_bytes").as_u64().unwrap_or(128);
+        assert_eq!(row.case.size_bytes as u64, size, "{name}");
+    }
+    assert_eq!(summary.rows.len() + summary.skipped.len(), list.len());
+}
+
+#[test]
+fn a_size_above_a_limit_is_refused_with_the_limit() {
+    let place = Place::new();
+    let arguments = ["udp", "pipe", "-s", "1MiB", "--format", "json"];
+    let summary = run(&place, &arguments).expect_code(0).summary();
+    assert_eq!((summary.rows.len(), summary.skipped.len()), (1, 1));
+    let skipped = &summary.skipped[0];
+    assert_eq!((skipped.case.mechanism.as_str(), skipped.status), ("udp", SkippedStatus::Refused));
+    assert!(skipped.reason.starts_with("1MiB is more than the "), "{skipped:?}");
+    // With --require it is not enough to be told.
+    run(&place, &["udp", "pipe", "-s", "1MiB", "--require"]).expect_code(7);
+    run(&place, &["udp", "pipe", "-s", "1KiB", "--require"]).expect_code(0);
+    // Nor is there a size of nothing for what carries data.
+    let summary = run(&place, &["pipe", "-s", "0", "--format", "json"]).expect_code(0).summary();
+    assert!(summary.rows.is_empty() && summary.skipped[0].status == SkippedStatus::Refused);
+}
+
+#[test]
+fn a_processor_that_is_not_there_is_named() {
+    let place = Place::new();
+    let arguments = ["pipe", "--place", "0:4711", "--format", "json"];
+    let summary = run(&place, &arguments).expect_code(0).summary();
+    assert!(summary.rows.is_empty());
+    assert!(summary.skipped[0].reason.contains("processor 4711"), "{:?}", summary.skipped);
+}
+
+#[test]
+fn stderr_has_one_line_where_it_is_no_terminal() {
+    let place = Place::new();
+    for format in ["table", "json", "csv", "markdown"] {
+        let finished = run(&place, &["pipe", "--format", format]).expect_code(0);
+        let lines: Vec<_> = finished.stderr.lines().collect();
+        assert!(lines.len() == 1 && lines[0].starts_with("saved: "), "{finished:?}");
+        assert!(std::path::Path::new(&lines[0]["saved: ".len()..]).is_file(), "{finished:?}");
+        assert_eq!(run(&place, &["pipe", "--no-save", "--format", format]).expect_code(0).stderr, "");
+    }
+    assert_eq!(place.run(["list", "--why"]).expect_code(0).stderr, "");
+    assert_eq!(place.run(["doctor"]).expect_code(0).stderr, "");
+}
+
+#[test]
+fn a_saved_run_holds_what_was_printed() {
+    let place = Place::new();
+    let arguments = ["pipe", "eventfd", "--format", "json", "--save", "kept", "--seed", "7"];
+    let printed = run(&place, &arguments).expect_code(0).summary();
+    let saved = furlong_analysis::Run::read(place.saved("kept")).unwrap();
+    assert_eq!(furlong_analysis::summarise(&saved), printed);
+    assert_eq!(printed.run.seed, 7);
+}
+
+/// Runs furlong with a reader that leaves before it has read anything.
+fn with_reader_gone(place: &Place, arguments: &[&str], both: bool) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut command = place.furlong(arguments.iter().copied());
+    // Not `start`, which gives outputs of its own.
+    command.stdout(writer.try_clone().unwrap());
+    command.stderr(if both { Stdio::from(writer) } else { Stdio::piped() });
+    let child = command.spawn().unwrap();
+    drop((reader, command));
+    let output = crate::common::wait_for_output(child);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let place = Place::new();
+    for both in [false, true] {
+        with_reader_gone(&place, &["run", "pipe", "--trials", "2", "--budget", "5ms"], both);
+        with_reader_gone(&place, &["list", "--why"], both);
+        with_reader_gone(&place, &["doctor"], both);
+        with_reader_gone(&place, &["run", "--help"], both);
+    }
+}
+
+#[test]
+fn closed_standard_descriptors_do_no_harm() {
+    let place = Place::new();
+    let line = "\"$FURLONG\" run pipe unix-stream --trials 2 --budget 5ms --save closed <&- >&- 2>&-";
+    place.finish(&mut place.shell(line)).expect_code(0);
+    let saved = furlong_analysis::Run::read(place.saved("closed")).unwrap();
+    assert_eq!(furlong_analysis::summarise(&saved).rows.len(), 2);
+}

@@ -1,0 +1,282 @@
+//! Where something is missing, full, or too small, the rows that need it say so, and the others run.
+
+use crate::common::{Finished, Place, Snapshot, is_root_or_skips, look_for};
+use furlong_analysis::{Skipped, SkippedStatus};
+use std::fs;
+use std::time::Duration;
+
+const QUICK: [&str; 5] = ["--trials", "1", "--budget", "5ms", "--format=json"];
+
+fn words<'a>(rows: &[&'a str]) -> Vec<&'a str> {
+    ["run"].into_iter().chain(rows.iter().copied()).chain(QUICK).collect()
+}
+
+/// Fails unless all of `rows` were measured.
+#[track_caller]
+fn expect_measured(finished: &Finished, rows: &[&str]) {
+    let summary = finished.summary();
+    for row in rows {
+        let found = summary.rows.iter().find(|found| found.case.row() == *row);
+        assert!(found.is_some_and(|found| found.verified), "{row} in {finished:#?}");
+    }
+}
+
+/// What is said of a row that was not measured.
+#[track_caller]
+fn skipped(finished: &Finished, row: &str) -> Skipped {
+    let summary = finished.summary();
+    let found = summary.skipped.iter().find(|found| found.case.row() == row);
+    found.unwrap_or_else(|| panic!("{row} in {finished:#?}")).clone()
+}
+
+#[test]
+fn few_descriptors() {
+    let before = Snapshot::take();
+    let place = Place::new();
+    let mut measured = 0;
+    for limit in (3..=40).step_by(2) {
+        let mut command = place.program("prlimit");
+        command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_furlong"));
+        let finished = place.finish(command.args(words(&["pipe", "unix-stream", "posix-shm"])));
+        let finished = finished.expect_no_panic();
+        before.expect_nothing_left(&place);
+        let said = format!("{}{}", finished.stdout, finished.stderr);
+        match finished.code {
+            Some(0) => {
+                expect_measured(&finished, &["pipe/block", "unix-stream/block", "posix-shm/futex"]);
+                measured += 1;
+            }
+            Some(1) => assert!(said.contains("Too many open files"), "{limit}: {finished:#?}"),
+            // So few that the program cannot even be loaded.
+            Some(127) => assert!(said.contains("error while loading shared libraries"), "{finished:#?}"),
+            _ => panic!("{limit}: {finished:#?}"),
+        }
+    }
+    assert!(measured > 0, "40 descriptors are enough");
+}
+
+/// Furlong without pidfds, as on older kernels and behind some filters.
+fn without_pidfd(place: &Place, arguments: &[&str]) -> std::process::Command {
+    let mut command = place.program("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_open"]);
+    command.args(["-e", "inject=pidfd_open:error=ENOSYS", env!("CARGO_BIN_EXE_furlong")]).args(arguments);
+    command
+}
+
+/// Whether strace is there and may trace. If not, says that `what` is skipped.
+fn can_trace_or_skips(place: &Place, what: &str) -> bool {
+    let can = place.program("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
+    let can = can.is_ok_and(|output| output.status.success());
+    if !can {
+        eprintln!("{what}: skipped, because strace is not there or may not trace");
+    }
+    can
+}
+
+#[test]
+fn no_pidfd() {
+    let before = Snapshot::take();
+    let place = Place::new();
+    if !can_trace_or_skips(&place, "no_pidfd") {
+        return;
+    }
+    let rows = ["pipe", "unix-stream", "posix-shm", "anon-shm"];
+    let finished = place.finish(&mut without_pidfd(&place, &words(&rows))).expect_code(0);
+    expect_measured(&finished, &["pipe/block", "unix-stream/block", "posix-shm/futex", "anon-shm/futex"]);
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn a_role_that_is_killed_where_there_is_no_pidfd() {
+    let place = Place::new();
+    if !can_trace_or_skips(&place, "a_role_that_is_killed_where_there_is_no_pidfd") {
+        return;
+    }
+    let rows = ["run", "pipe", "unix-stream", "--trials", "1", "--budget", "1s", "--format=json"];
+    let mut running = place.start(&mut without_pidfd(&place, &rows));
+    let roles = look_for(Duration::from_secs(30), || {
+        let supervisor = place.processes().into_iter().find(|process| process.parent == running.pid())?;
+        place.roles(supervisor.pid)
+    });
+    let [initiator, _] = roles.expect("roles");
+    furlong_os::process::send_signal(initiator.pid, libc::SIGKILL).expect("a role that lives");
+    assert!(!running.has_ended());
+    let finished = running.finish().expect_code(1);
+    let summary = finished.summary();
+    assert_eq!((summary.rows.len(), summary.skipped.len()), (1, 1), "{finished:#?}");
+    let reason = &summary.skipped[0].reason;
+    assert!(reason.starts_with("initiator in phase ") && reason.contains("killed by SIGKILL"), "{reason}");
+}
+
+#[test]
+fn no_room_for_queues() {
+    let place = Place::new();
+    let mut command = place.program("prlimit");
+    command.args(["--msgqueue=0:0", env!("CARGO_BIN_EXE_furlong")]);
+    let finished = place.finish(command.args(words(&["posix-mq", "pipe"]))).expect_code(0);
+    expect_measured(&finished, &["pipe/block"]);
+    if let Some(row) = finished.summary().rows.iter().find(|row| row.case.mechanism == "posix-mq") {
+        eprintln!("skipped, because this user may lift the limit: {row:?}");
+        return;
+    }
+    let refused = skipped(&finished, "posix-mq/block");
+    assert_eq!(refused.status, SkippedStatus::Refused);
+    assert!(refused.reason.contains("RLIMIT_MSGQUEUE"), "{refused:?}");
+    assert!(refused.remedy.contains("ulimit -q"), "{refused:?}");
+}
+
+#[test]
+fn memory_that_is_full() {
+    if !is_root_or_skips("memory_that_is_full") {
+        return;
+    }
+    let place = Place::new();
+    let line = "mount -t tmpfs -o size=64k none /dev/shm && exec \"$FURLONG\" run \
+        posix-shm memfd-shm pipe -s 1 -s 1MiB --trials 2 --budget 5ms --format json";
+    let finished = place.finish(place.program("unshare").args(["--mount", "sh", "-c", line])).expect_code(1);
+    expect_measured(&finished, &["posix-shm/futex", "memfd-shm/futex", "pipe/block"]);
+    let failed = skipped(&finished, "posix-shm/futex");
+    assert_eq!(failed.case.size_bytes, 1 << 20);
+    for words in ["/dev/shm", "bytes are needed, 65536 are free", "No space left on device"] {
+        assert!(failed.reason.contains(words), "{failed:?}");
+    }
+    assert!(!finished.stdout.contains("SIGBUS"), "{finished:#?}");
+    assert_eq!(finished.summary().rows.len(), 5);
+}
+
+#[test]
+fn memory_that_cannot_be_written_or_is_not_there() {
+    if !is_root_or_skips("memory_that_cannot_be_written_or_is_not_there") {
+        return;
+    }
+    let read_only = "mount -t tmpfs -o ro none /dev/shm";
+    let absent = "mount -t tmpfs none /dev && touch /dev/null && mknod /dev/zero c 1 5 && rm /dev/null \
+        && mknod /dev/null c 1 3";
+    for (change, words) in [(read_only, "Read-only file system"), (absent, "No such file or directory")] {
+        let place = Place::new();
+        let line = format!("{change} && exec \"$FURLONG\" {}", words_in_shell());
+        let finished = place.finish(place.program("unshare").args(["--mount", "sh", "-c", &line]));
+        let finished = finished.expect_code(0);
+        expect_measured(&finished, &["memfd-shm/futex", "anon-shm/spin", "pipe/block"]);
+        let unavailable = skipped(&finished, "posix-shm/futex");
+        assert_eq!(unavailable.status, SkippedStatus::Unavailable);
+        assert!(unavailable.reason.contains("/dev/shm"), "{unavailable:?}");
+        assert!(unavailable.reason.contains(words), "{unavailable:?}");
+        assert!(!unavailable.remedy.is_empty(), "{unavailable:?}");
+    }
+}
+
+fn words_in_shell() -> String {
+    words(&["posix-shm", "memfd-shm", "anon-shm/spin", "pipe"]).join(" ")
+}
+
+#[test]
+fn no_home() {
+    let place = Place::new();
+    let mut command = place.furlong(words(&["pipe"]));
+    let finished = place.finish(command.env_remove("HOME").env_remove("XDG_DATA_HOME")).expect_code(0);
+    expect_measured(&finished, &["pipe/block"]);
+    assert_eq!(finished.stderr, "", "there is nowhere to save to");
+    // Asked to save, it says what is missing before it measures.
+    let mut command = place.furlong(words(&["pipe", "--save", "x"]));
+    let finished = place.finish(command.env_remove("HOME").env_remove("XDG_DATA_HOME")).expect_code(2);
+    let finished = finished.expect_complaint("set XDG_DATA_HOME or HOME");
+    assert_eq!(finished.stdout, "");
+    // A relative folder would be another one in every place.
+    let mut command = place.furlong(words(&["pipe"]));
+    let finished = place.finish(command.env("HOME", "home").env("XDG_DATA_HOME", "data")).expect_code(0);
+    assert_eq!(finished.stderr, "");
+    // And a home that cannot be written to is no reason not to measure.
+    let mut command = place.furlong(words(&["pipe"]));
+    let finished = place.finish(command.env_remove("XDG_DATA_HOME").env("HOME", "/proc/nobody"));
+    expect_measured(&finished.expect_code(0), &["pipe/block"]);
+}
+
+#[test]
+fn a_home_is_where_runs_are_kept() {
+    let place = Place::new();
+    let mut command = place.furlong(words(&["pipe", "--save", "x"]));
+    place.finish(command.env_remove("XDG_DATA_HOME")).expect_code(0);
+    assert!(place.path("home/.local/share/furlong/runs/x.jsonl").is_file());
+}
+
+#[test]
+fn no_temporary_folder() {
+    let place = Place::new();
+    let missing = place.path("missing");
+    for arguments in [words(&["pipe"]), vec!["doctor"]] {
+        let finished = place.finish(place.furlong(arguments).env("TMPDIR", &missing)).expect_code(1);
+        let finished = finished.expect_complaint("TMPDIR").expect_complaint(missing.to_str().unwrap());
+        assert_eq!(finished.stdout, "");
+    }
+    assert!(!missing.exists());
+}
+
+#[test]
+fn a_temporary_folder_with_a_strange_name() {
+    for name in ["with spaces", "mit ümlaut", "line\nbreak", "quote'\"$HOME"] {
+        let before = Snapshot::take();
+        let place = Place::new();
+        let folder = place.path("tmp").join(name);
+        fs::create_dir(&folder).unwrap();
+        let rows = ["unix-stream", "fifo", "file-shm", "posix-shm"];
+        let finished = place.finish(place.furlong(words(&rows)).env("TMPDIR", &folder)).expect_code(0);
+        expect_measured(&finished, &["unix-stream/block", "fifo/block", "file-shm/futex", "posix-shm/futex"]);
+        fs::remove_dir(&folder).expect("an empty folder");
+        before.expect_nothing_left(&place);
+    }
+}
+
+#[test]
+fn a_temporary_folder_too_deep_for_sockets() {
+    let before = Snapshot::take();
+    let place = Place::new();
+    let folder = place.path("tmp").join("deep".repeat(30));
+    fs::create_dir(&folder).unwrap();
+    let rows = ["unix-*", "socketpair", "fifo", "posix-shm"];
+    let finished = place.finish(place.furlong(words(&rows)).env("TMPDIR", &folder)).expect_code(1);
+    expect_measured(&finished, &["socketpair/block", "fifo/block", "posix-shm/futex"]);
+    for row in ["unix-stream/block", "unix-seqpacket/block", "unix-dgram/block"] {
+        let failed = skipped(&finished, row);
+        assert_eq!(failed.status, SkippedStatus::Failed);
+        assert!(failed.reason.contains("UNIX socket in "), "{failed:?}");
+    }
+    fs::remove_dir(&folder).expect("an empty folder");
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn a_disk_that_is_full_when_the_run_is_saved() {
+    if !is_root_or_skips("a_disk_that_is_full_when_the_run_is_saved") {
+        return;
+    }
+    for name in ["", "--save x"] {
+        let place = Place::new();
+        let line = format!(
+            "mount -t tmpfs -o size=4k none data && \"$FURLONG\" run pipe --trials 5 --budget 5ms --format json {name}
+            code=$?; cp -r data kept; exit $code"
+        );
+        let finished = place.finish(place.program("unshare").args(["--mount", "sh", "-c", &line]));
+        // The result is there, and so is what is wrong.
+        let finished = finished.expect_code(1).expect_complaint("the run is not complete in ");
+        let finished = finished.expect_complaint("No space left on device");
+        expect_measured(&finished, &["pipe/block"]);
+        assert_eq!(finished.summary().rows[0].trials, 5);
+        assert!(!finished.stderr.contains("saved: "), "{finished:#?}");
+        // What is kept can be read, and says that it is not all.
+        let kept = fs::read_dir(place.path("kept/furlong/runs")).unwrap().next().unwrap().unwrap().path();
+        let kept = furlong_analysis::Run::read(kept).unwrap();
+        assert!(kept.is_partial() && kept.trials.len() < 5, "{kept:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to() {
+    let place = Place::new();
+    // Root may write anywhere but in /proc.
+    let mut command = place.furlong(words(&["pipe"]));
+    place.finish(command.env("TMPDIR", "/proc")).expect_code(1).expect_complaint("TMPDIR");
+    let finished = place.run(words(&["file-shm", "pipe", "--file-folder", "/proc"])).expect_code(1);
+    expect_measured(&finished, &["pipe/block"]);
+    assert!(skipped(&finished, "file-shm/futex").reason.contains("create /proc/"), "{finished:#?}");
+}

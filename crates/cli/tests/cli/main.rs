@@ -1,0 +1,35 @@
+//! The command as its users start it, one module a verb or a kind of fault. All is one program, so that furlong is
+//! linked once; `cargo test -p furlong --test cli kill::` runs a part of it.
+#![forbid(unsafe_code)]
+
+mod common;
+
+mod charts;
+mod compare;
+mod costs;
+mod count;
+mod doctor;
+mod driver;
+mod explain;
+mod export;
+mod formats;
+mod interrupt;
+mod kill;
+mod leftovers;
+mod limits;
+mod one_process;
+mod pace;
+mod patterns;
+mod queries;
+mod readme;
+mod recommend;
+mod recommend_asking;
+mod replay;
+mod replay_ends;
+mod replay_handover;
+mod replay_published;
+mod replay_usage;
+mod report;
+mod self_check;
+mod tracing;
+mod usage;

@@ -1,0 +1,53 @@
+//! `--place one-process`: both ends in one process, so that nobody waits.
+
+use crate::common::Place;
+use crate::common::value::{at, list, number, row, text};
+use serde_json::Value;
+
+/// The row of a mechanism where its roles run in `place`.
+#[track_caller]
+fn row_in<'a>(json: &'a Value, mechanism: &str, place: &str) -> &'a Value {
+    let is_it = |row: &&Value| [text(row, "mechanism"), text(row, "placement")] == [mechanism, place];
+    let found = list(json, "rows").iter().find(is_it);
+    found.unwrap_or_else(|| panic!("no {mechanism} in {place} of {json:#}"))
+}
+
+#[test]
+fn nobody_waits_and_one_processor_is_used() {
+    let place = Place::alone();
+    let mechanisms = ["pipe", "tcp", "posix-mq"];
+    let more = ["--place", "one-process", "--place", "same-core", "--trials", "3", "--budget", "5ms"];
+    let words = ["run"].into_iter().chain(mechanisms).chain(more).chain(["--no-save", "--format", "json"]);
+    let json = place.run(words).expect_code(0).json();
+    assert!(list(&json, "skipped").is_empty(), "{json:#}");
+    for mechanism in mechanisms {
+        let row = row_in(&json, mechanism, "one-process");
+        assert_eq!(at(row, "verified"), true, "{row:#}");
+        assert_eq!(list(row, "processors").len(), 1, "{row:#}");
+        let switches =
+            ["voluntary", "involuntary"].map(|kind| number(row, &format!("switches_per_round_trip.{kind}")));
+        assert!(switches[0] + switches[1] < 0.2, "{row:#}");
+        // What two processes do beside that is to wait for each other.
+        let shared = row_in(&json, mechanism, "same-core");
+        assert!(number(row, "round_trip_ns.p50") < number(shared, "round_trip_ns.p50"), "{json:#}");
+        assert_ne!(at(row, "group"), at(shared, "group"), "they are not ranked together: {json:#}");
+    }
+}
+
+#[test]
+fn every_mechanism_with_two_ends_can_do_it() {
+    let place = Place::new();
+    let words = ["run", "--place", "one-process", "--trials", "1", "--budget", "2ms", "--no-save"];
+    let json = place.run(words.into_iter().chain(["--format", "json"])).expect_code(0).json();
+    // One that has a single end anyway says so.
+    let null = row(&json, "skipped", "null/spin");
+    assert_eq!(text(null, "status"), "refused");
+    assert!(text(null, "reason").contains("one end"), "{null:#}");
+    let every = place.run(["list", "--format", "json"]).expect_code(0).json();
+    for entry in every.as_array().expect("a list") {
+        let name = text(entry, "mechanism");
+        if name != "null" && at(entry, "available") == true {
+            assert_eq!(at(row_in(&json, name, "one-process"), "verified"), true, "{name} in {json:#}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `--rate` and `--gap`: messages leave when they are due, and the rows say so.
+
+use crate::common::Place;
+use crate::common::value::{at, list, number};
+use serde_json::{Value, json};
+
+/// The rows that are asked for, at this pace.
+fn rows(rows: &[&str], arrival: [&str; 2]) -> Vec<Value> {
+    let more = ["--trials", "2", "--budget", "20ms", "--no-save", "--format", "json"];
+    let words = ["run"].iter().chain(rows).chain(&arrival).chain(&more).copied();
+    let json = Place::alone().run(words).expect_code(0).json();
+    let found = list(&json, "rows");
+    assert!(found.len() == rows.len() && list(&json, "skipped").is_empty(), "{json:#}");
+    assert!(found.iter().all(|row| at(row, "verified") == true), "{json:#}");
+    found.to_vec()
+}
+
+#[test]
+fn after_each_answer_there_is_a_gap() {
+    for row in rows(&["pipe", "posix-shm/spin"], ["--gap", "1ms"]) {
+        assert_eq!(at(&row, "arrival"), &json!({"think-time": 1_000_000}), "{row:#}");
+        assert_eq!(at(&row, "late_sends_share"), &Value::Null, "{row:#}");
+        let rate = number(&row, "round_trips_per_second");
+        assert!(rate > 0.0 && rate <= 1e3 * 1.02, "{row:#}");
+    }
+}
+
+#[test]
+fn messages_leave_at_fixed_times() {
+    for row in rows(&["pipe", "posix-shm/spin"], ["--rate", "1k/s"]) {
+        assert_eq!(at(&row, "arrival"), &json!({"interval": 1_000_000}), "{row:#}");
+        assert!((0.0..=1.0).contains(&number(&row, "late_sends_share")), "{row:#}");
+        // A machine with other things to do may be behind, but nothing is sent before it is due.
+        let rate = number(&row, "round_trips_per_second");
+        assert!(rate > 1e3 / 5.0 && rate <= 1e3 * 1.02, "{row:#}");
+    }
+}
+
+#[test]
+fn messages_one_way_are_timed_from_when_they_were_due() {
+    let place = Place::alone();
+    let words =
+        "run pipe posix-shm/spin -m one-way -s 4KiB --rate 1k/s --trials 2 --budget 20ms --no-save --format";
+    let json = place.run(words.split(' ').chain(["json"])).expect_code(0).json();
+    let rows = list(&json, "rows");
+    assert!(rows.len() == 2 && rows.iter().all(|row| at(row, "verified") == true), "{json:#}");
+    for row in rows {
+        assert_eq!(at(row, "arrival"), &json!({"interval": 1_000_000}), "{row:#}");
+        let rate = number(row, "messages_per_second");
+        assert!(rate > 1e3 / 5.0 && rate <= 1e3 * 1.02, "{row:#}");
+        assert!((0.0..=1.0).contains(&number(row, "late_sends_share")), "{row:#}");
+    }
+    // Who waits for a message asleep uses no processor between two; who spins keeps one busy all the time, and that the
+    // sender waits for its next message to be due is charged to neither.
+    let cpu = |index: usize| {
+        let row = &rows[index];
+        (number(row, "cpu_ns_per_message.user") + number(row, "cpu_ns_per_message.system"))
+            * number(row, "messages_per_second")
+            / 1e9
+    };
+    assert!(cpu(0) < cpu(1) && cpu(1) < 1.5, "{json:#}");
+    let table = place.run(words.split(' ').chain(["table"])).expect_code(0).stdout;
+    assert!(table.contains("from when each was due") && !table.contains("a millisecond or more"), "{table}");
+}
+
+#[test]
+fn a_gap_needs_an_answer() {
+    let place = Place::new();
+    let output = place.run(["run", "pipe", "-m", "one-way", "--gap", "1ms"]).expect_code(2);
+    assert!(output.stderr.contains("no message is answered"), "{}", output.stderr);
+}
+
+#[test]
+fn what_cannot_be_sent_in_time_is_late_and_its_wait_counts() {
+    let late = &rows(&["pipe"], ["--rate", "10M/s"])[0];
+    assert_eq!(at(late, "arrival"), &json!({"interval": 100}), "{late:#}");
+    assert!(number(late, "late_sends_share") > 0.5, "{late:#}");
+    // No pipe takes 100 ns, so that each message is later than the one before: its time is counted from when it
+    // was due, and is far more than by rate.
+    let interval_ns = 1e9 / number(late, "round_trips_per_second");
+    assert!(number(late, "round_trip_ns.p50") > 10.0 * interval_ns, "{late:#}");
+}
+
+#[test]
+fn a_row_without_a_pace_says_nothing_of_one() {
+    let place = Place::new();
+    let words = ["run", "pipe", "--trials", "1", "--budget", "5ms", "--no-save", "--format", "json"];
+    let json = place.run(words).expect_code(0).json();
+    let row = &list(&json, "rows")[0];
+    assert!(row.get("arrival").is_none_or(|pace| pace == "closed-loop"), "{row:#}");
+    assert_eq!(at(row, "late_sends_share"), &Value::Null, "{row:#}");
+}
+
+#[test]
+fn the_table_says_at_which_pace() {
+    let place = Place::new();
+    let table = |arrival: [&'static str; 2]| {
+        let words = ["run", "pipe", "--trials", "1", "--budget", "10ms", "--no-save"];
+        place.run(words.into_iter().chain(arrival)).expect_code(0).stdout
+    };
+    assert!(table(["--gap", "1ms"]).contains("after a gap of 1.00 ms"));
+    let rate = table(["--rate", "1M/s"]);
+    assert!(rate.contains("one message every 1.00 us") && rate.contains("sent late: "), "{rate}");
+}

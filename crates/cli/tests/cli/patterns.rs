@@ -1,0 +1,119 @@
+//! Messages one way, requests with answers, sweeps over sizes, and buffers of a chosen size.
+
+use crate::common::Place;
+use crate::common::value::{at, list, number, row, text};
+use serde_json::Value;
+
+const QUICK: [&str; 8] =
+    ["--trials", "3", "--budget", "4ms", "--warm-up", "2ms", "--no-save", "--no-progress"];
+
+/// The JSON of a quick run.
+fn measured(place: &Place, words: &[&str]) -> Value {
+    let words = ["run"].iter().chain(words).chain(&QUICK).chain(&["--format", "json"]);
+    place.run(words.copied()).expect_code(0).json()
+}
+
+#[test]
+fn a_stream_has_figures_of_messages_and_a_throughput() {
+    let json = measured(&Place::new(), &["pipe", "posix-mq", "-m", "one-way", "-s", "4KiB"]);
+    assert!(list(&json, "skipped").is_empty(), "{json:#}");
+    for mechanism in ["pipe/block", "posix-mq/block"] {
+        let row = row(&json, "rows", mechanism);
+        assert_eq!([text(row, "pattern"), text(row, "unit")], ["one-way", "message"]);
+        assert_eq!(at(row, "verified"), true);
+        let (rate, bytes) = (number(row, "messages_per_second"), number(row, "bytes_per_second"));
+        assert!(rate > 0.0 && (bytes / rate / 4096.0 - 1.0).abs() < 1e-3, "{row:#}");
+        assert!(number(row, "message_ns.p50") > 0.0 && number(row, "cpu_ns_per_message.system") > 0.0);
+        let object = row.as_object().expect("a row");
+        assert!(!object.keys().any(|key| key.contains("round_trip")), "{row:#}");
+    }
+}
+
+#[test]
+fn a_request_has_an_answer_of_its_own_size() {
+    let place = Place::new();
+    let json = measured(&place, &["unix-stream", "-m", "request", "--ask", "3", "--answer", "64KiB"]);
+    let own = row(&json, "rows", "unix-stream/block");
+    assert_eq!((number(own, "ask.size_bytes"), number(own, "size_bytes")), (3.0, 65_536.0));
+    assert!(number(own, "round_trip_ns.p50") > 0.0 && number(own, "bytes_per_second") > 0.0, "{own:#}");
+    let by_pipe =
+        measured(&place, &["posix-shm", "pipe", "-m", "request", "--ask-by", "pipe", "-s", "64KiB"]);
+    let [shm, pipe] = ["posix-shm/futex", "pipe/block"].map(|name| row(&by_pipe, "rows", name));
+    assert_eq!(text(shm, "ask.by"), "pipe");
+    assert_eq!(text(shm, "group"), text(pipe, "group"), "what asks the same way is ranked together");
+}
+
+#[test]
+fn a_sweep_has_every_size_and_a_chart() {
+    let place = Place::new();
+    let words = ["pipe", "unix-stream", "-m", "one-way", "-s", "64..4KiB:x4"];
+    let json = measured(&place, &words);
+    let sizes = |name: &str| {
+        let rows = list(&json, "rows").iter().filter(|row| text(row, "mechanism") == name);
+        let mut sizes: Vec<u64> = rows.map(|row| number(row, "size_bytes") as u64).collect();
+        sizes.sort_unstable();
+        sizes
+    };
+    assert_eq!(sizes("pipe"), [64, 256, 1024, 4096]);
+    assert_eq!(sizes("unix-stream"), sizes("pipe"));
+    let table = place.run(["run"].iter().chain(&words).chain(&QUICK).copied()).expect_code(0).stdout;
+    assert!(table.contains("Throughput one way against the size of a message"), "{table}");
+    assert!(table.contains("a pipe/block, b unix-stream/block"), "{table}");
+    assert!(table.contains("GB/s") && table.contains("CPU/message"), "{table}");
+    assert!(!table.contains("\u{1b}["), "a table in a pipe is plain text: {table}");
+}
+
+#[test]
+fn what_would_lose_messages_is_refused_one_way() {
+    let json = measured(&Place::new(), &["udp", "eventfd", "null", "pipe", "-m", "one-way"]);
+    for (name, why) in [("udp/block", "loses"), ("eventfd/block", "no data"), ("null/spin", "two processes")]
+    {
+        let skipped = row(&json, "skipped", name);
+        assert_eq!(text(skipped, "status"), "refused");
+        assert!(text(skipped, "reason").contains(why), "{skipped:#}");
+    }
+}
+
+#[test]
+fn buffers_are_as_large_as_asked_or_the_row_says_why_not() {
+    let place = Place::new();
+    let words = ["pipe", "unix-stream", "-m", "one-way", "--pipe-size", "128KiB", "--socket-buffer", "64KiB"];
+    let json = measured(&place, &words);
+    let pipe = row(&json, "rows", "pipe/block");
+    assert_eq!(
+        (number(pipe, "buffer_bytes"), number(pipe, "effective.pipe-size-bytes")),
+        (131_072.0, 131_072.0)
+    );
+    let socket = row(&json, "rows", "unix-stream/block");
+    // The kernel doubles it for its bookkeeping.
+    assert_eq!(number(socket, "effective.send-buffer-bytes"), 131_072.0);
+    // More than any pipe may hold.
+    let json = measured(&place, &["pipe", "--pipe-size", "1GiB"]);
+    let refused = row(&json, "skipped", "pipe/block");
+    assert_eq!(text(refused, "status"), "unavailable");
+    assert!(text(refused, "reason").contains("fs.pipe-max-size"), "{refused:#}");
+}
+
+#[test]
+fn options_that_contradict_one_another_are_told() {
+    let place = Place::new();
+    for (words, told) in [
+        (&["run", "pipe", "--ask", "1"][..], "--ask belongs to requests"),
+        (&["run", "pipe", "--answer", "1"], "--answer belongs to requests"),
+        (&["run", "pipe", "--ask-by", "tcp"], "--ask-by belongs to requests"),
+        (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
+        (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),
+        (&["run", "pipe", "-m", "both-ways"], "there are: round-trip, one-way, request"),
+        (&["run", "pipe", "-m", "request", "--answer", "4KiB", "-s", "4KiB"], "cannot be used with"),
+        (&["run", "posix-mq", "--pipe-size", "64KiB"], "none of these rows has such a buffer"),
+        (&["run", "pipe", "--socket-buffer", "64KiB"], "none of these rows has such a buffer"),
+        (&["run", "pipe", "-s", "64..1"], "sweep of sizes"),
+        (&["run", "pipe", "-s", "64..1KiB:x1"], "sweep of sizes"),
+    ] {
+        let finished = place.run(words.iter().copied()).expect_code(2);
+        assert!(finished.stderr.contains(told), "{words:?}: {}", finished.stderr);
+    }
+    // What a row cannot do is said by the row, and the others go on.
+    let json = measured(&place, &["pipe", "-m", "request", "--ask-by", "nothing"]);
+    assert!(text(row(&json, "skipped", "pipe/block"), "reason").contains("no mechanism is called nothing"));
+}

@@ -1,0 +1,141 @@
+//! The queries of docs/queries.md, as they stand there, say of saved runs what furlong says of them.
+//!
+//! They need a Python with DuckDB: that of `FURLONG_PYTHON`, else `python3`. `.ci/run` makes one.
+
+use crate::common::Place;
+use crate::common::value::{at, list, number, text};
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// Runs the query of stdin in the second folder, with the first as home, and prints a list of objects.
+const PROGRAM: &str = "
+import duckdb, json, os, sys
+os.environ['HOME'] = sys.argv[1]
+os.chdir(sys.argv[2])
+found = duckdb.connect().execute(sys.stdin.read())
+names = [column[0] for column in found.description]
+json.dump([dict(zip(names, row)) for row in found.fetchall()], sys.stdout, default=str)
+";
+
+/// A Python that has DuckDB; without one the test is skipped, and fails where all tests must run.
+fn python() -> Option<String> {
+    let python = env::var("FURLONG_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let output = Command::new(&python).args(["-c", "import duckdb"]).output();
+    let why = match output {
+        Ok(output) if output.status.success() => return Some(python),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    assert!(env::var_os("CI").is_none(), "{python} cannot run the queries: {why}");
+    eprintln!("the queries are skipped, because {python} has no DuckDB (pip install duckdb): {why}");
+    None
+}
+
+/// What stands in the page's blocks of SQL.
+fn queries() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queries.md");
+    let page = fs::read_to_string(path).expect("docs/queries.md");
+    let blocks = page.split("\n```sql\n").skip(1);
+    blocks.filter_map(|block| block.split_once("\n```").map(|(query, _)| query.to_owned())).collect()
+}
+
+/// The lines that a query finds.
+fn found(python: &str, place: &Place, query: &str) -> Vec<Value> {
+    let mut command = Command::new(python);
+    command.args(["-c", PROGRAM]).args([place.path("home"), place.path("home")]);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().expect("Python starts");
+    child.stdin.take().expect("a pipe").write_all(query.as_bytes()).expect("a reader");
+    let output = crate::common::wait_for_output(child);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}\n{query}");
+    match serde_json::from_slice(&output.stdout) {
+        Ok(Value::Array(lines)) => lines,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Furlong where it saves in its home, as the queries expect; its stdout.
+fn furlong(place: &Place, words: &[&str]) -> String {
+    let mut command = place.furlong(words.iter().copied());
+    command.env_remove("XDG_DATA_HOME").current_dir(place.path("home"));
+    place.finish(&mut command).expect_code(0).stdout
+}
+
+/// Three runs, one of them cut off in a line and one with a pace; and another thing that lies among them.
+fn with_runs() -> Place {
+    let place = Place::new();
+    for name in ["before", "after"] {
+        let rows = ["run", "pipe", "posix-mq", "-s", "128", "-s", "4KiB", "--trials", "3", "--budget", "5ms"];
+        furlong(&place, &[&rows[..], &["--no-progress", "--save", name]].concat());
+    }
+    let paced = ["run", "pipe", "--gap", "1ms", "--trials", "3", "--budget", "5ms", "--save", "paced"];
+    furlong(&place, &paced);
+    let folder = place.path("home/.local/share/furlong/runs");
+    let mut before = fs::OpenOptions::new().append(true).open(folder.join("before.jsonl")).expect("a run");
+    before.write_all(b"{\"record\":\"trial\",\"case\":{\"mech").expect("a file");
+    // An experiment's machine is a sentence where a header's is an object.
+    let mut after = fs::OpenOptions::new().append(true).open(folder.join("after.jsonl")).expect("a run");
+    after.write_all(b"{\"record\":\"of-the-future\",\"machine\":\"a PC\",\"outcome\":7}\n").expect("a file");
+    place
+}
+
+/// Every row of every run as furlong exports it, with the run's name and kernel, but for those with a pace.
+fn exported(place: &Place) -> Vec<(String, Value, Value)> {
+    let runs: Value =
+        serde_json::from_str(&furlong(place, &["export", "before", "paced", "--format", "json"])).unwrap();
+    let rows = |run: &Value| {
+        let of_run =
+            |row: &Value| (text(run, "run").to_owned(), at(run, "machine.kernel").clone(), row.clone());
+        list(run, "rows").iter().map(of_run).collect::<Vec<_>>()
+    };
+    runs.as_array().expect("a list").iter().flat_map(rows).collect()
+}
+
+fn same(line: &Value, run: &str, row: &Value) -> bool {
+    let words = ["mechanism", "wait", "pattern", "placement"];
+    text(line, "run") == run
+        && words.iter().all(|name| at(line, name) == at(row, name))
+        && number(line, "size_bytes") == number(row, "size_bytes")
+}
+
+#[track_caller]
+fn expect_close(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 1e-5, "{found} is not {expected}");
+}
+
+#[test]
+fn the_queries_agree_with_what_furlong_exports() {
+    let Some(python) = python() else { return };
+    let place = with_runs();
+    let [raw, sheet] = queries().try_into().expect("two queries");
+
+    let lines = found(&python, &place, &raw);
+    let of = |name: &str| lines.iter().filter(|line| text(line, "run") == name).count();
+    assert_eq!([of("before"), of("after"), of("paced")], [4, 4, 0], "{lines:#?}");
+    for (run, kernel, row) in exported(&place).iter().filter(|(run, ..)| run == "before") {
+        let line =
+            lines.iter().find(|line| same(line, run, row)).unwrap_or_else(|| panic!("{row:#} in {lines:#?}"));
+        assert_eq!((at(line, "kernel"), number(line, "trials")), (kernel, 3.0));
+        // The median of an odd number of trials is that of one of them, whether it is a time or a rate.
+        expect_close(number(line, "mean_ns"), 1e9 / number(row, "round_trips_per_second"));
+    }
+
+    furlong(&place, &["export", "before", "paced", "-o", "runs.csv"]);
+    let lines = found(&python, &place, &sheet);
+    let rows = exported(&place);
+    assert_eq!((lines.len(), rows.len()), (5, 5), "{lines:#?}");
+    for (run, kernel, row) in &rows {
+        let line =
+            lines.iter().find(|line| same(line, run, row)).unwrap_or_else(|| panic!("{row:#} in {lines:#?}"));
+        assert_eq!(at(line, "kernel"), kernel);
+        expect_close(number(line, "p50_ns"), number(row, "round_trip_ns.p50"));
+        let interval = list(row, "round_trip_ns.median_ci95");
+        for (name, end) in ["median_ci95_low_ns", "median_ci95_high_ns"].iter().zip(interval) {
+            expect_close(number(line, name), end.as_f64().expect("an end"));
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Every command that the README and `--help` show can be typed as it stands.
+
+use crate::common::{Place, look_for};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// What a line starts with if it is a command of ours; behind `cargo run --release` come its arguments.
+const CARGO: &str = "cargo run --release";
+
+/// The command in a line as a shell would take it, without what cargo does; `None` if it is none of ours.
+fn command(line: &str) -> Option<String> {
+    let line = line.trim();
+    let is = |rest: &str| rest.is_empty() || rest.starts_with(' ');
+    match line.strip_prefix(CARGO) {
+        Some("") => Some("furlong".to_owned()),
+        Some(rest) if rest.trim_start().starts_with('#') => Some("furlong".to_owned()),
+        Some(rest) => rest.strip_prefix(" -- ").map(|rest| format!("furlong {rest}")),
+        None => line.strip_prefix("furlong").filter(|rest| is(rest)).map(|_| line.to_owned()),
+    }
+}
+
+/// The commands in the README's shell blocks.
+fn readme() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut commands = Vec::new();
+    let mut in_shell = false;
+    // A line that ends with a backslash goes on.
+    for line in text.replace("\\\n", " ").lines() {
+        match line.trim().strip_prefix("```") {
+            Some(language) => in_shell = !in_shell && language.trim() == "sh",
+            None if in_shell => commands.extend(command(line)),
+            None => {}
+        }
+    }
+    assert!(!commands.is_empty(), "no command in {}", path.display());
+    commands
+}
+
+/// The verbs that a help lists, or the parts of a verb.
+fn listed(help: &str) -> Vec<&str> {
+    let Some((_, listed)) = help.split_once("Commands:\n") else { return Vec::new() };
+    listed
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|verb| *verb != "help")
+        .collect()
+}
+
+/// The commands under `Examples:` in the help of each verb and of its parts.
+fn help(place: &Place) -> Vec<String> {
+    let mut commands = Vec::new();
+    let mut left = vec![Vec::new()];
+    while let Some(words) = left.pop() {
+        let asked = words.iter().map(String::as_str).chain(["--help"]);
+        let text = place.run(asked).expect_code(0).stdout;
+        let verbs = listed(&text);
+        assert!(!words.is_empty() || verbs.len() >= 14, "{verbs:?}");
+        left.extend(verbs.iter().map(|verb| [words.as_slice(), &[(*verb).to_owned()]].concat()));
+        let (_, examples) = text.split_once("Examples:\n").unwrap_or_else(|| panic!("no examples in {text}"));
+        let before = commands.len();
+        for line in examples.lines().take_while(|line| line.starts_with("  ")) {
+            // What an example is for stands behind it, two spaces away.
+            let line = line.trim();
+            commands.extend(command(line.split_once("  ").map_or(line, |(command, _)| command)));
+        }
+        assert!(commands.len() > before, "no command in {text}");
+    }
+    commands
+}
+
+/// A line in which `option` has another value, if it has any.
+fn with_value(line: &str, option: &str, value: &str) -> String {
+    let mut words: Vec<_> = line.split(' ').collect();
+    if let Some(place) = words.iter().position(|word| *word == option) {
+        words[place + 1] = value;
+    }
+    words.join(" ")
+}
+
+/// Runs a line as it stands, but for the time it takes: where `run` is told no other number of trials it makes
+/// one, in which it measures for 2 ms, and what it measures is not saved unless that was asked. A row is compared
+/// with itself just twice, with as many trials as an interval needs. `replay` makes one trial, of 1 MiB where it has
+/// a total, whatever it is told. `recommend` measures the best rows for as short as it can. `driver log` follows for
+/// 10 ms.
+fn expect_it_runs(place: &Place, line: &str) {
+    let line = match line.starts_with("furlong replay ") {
+        true => &with_value(&with_value(line, "--trials", "1"), "--total", "1MiB"),
+        false => line,
+    };
+    let unless = |option: &str, more: &'static str| if line.contains(option) { "" } else { more };
+    let compares = line.contains("--self-check");
+    let shorter = format!(
+        "{} {} {}",
+        unless("--trials", if compares { "--repeats 2 --trials 5" } else { "--trials 1" }),
+        unless("--budget", "--budget 2ms"),
+        unless("save", "--no-save")
+    );
+    let replay = format!(
+        "{} {} --no-save",
+        unless("--trials", "--trials 1"),
+        if line.contains("qiita") { unless("--total", "--total 1MiB") } else { "" }
+    );
+    let log = unless("--for", "--for 10ms");
+    let replay = if line.contains("--list") { "" } else { &replay };
+    let script = format!(
+        "furlong() {{
+            case \"$1\" in
+                run) shift; set -- run {shorter} \"$@\" ;;
+                replay) shift; set -- replay {replay} \"$@\" ;;
+                driver) [ \"$2\" = log ] && set -- \"$@\" {log} ;;
+                recommend) shift; set -- recommend --within 1s --no-save \"$@\" ;;
+            esac
+            \"$FURLONG\" \"$@\"
+        }}
+        {line}"
+    );
+    let running = place.start(&mut place.shell(&script));
+    let finished = running.finish_within(Duration::from_secs(120)).expect_no_panic();
+    // On a machine that is not fit, --strict says so; a row may fail to tie with itself by chance, and be too slow.
+    let may_end = |word: &str, code: i32| line.contains(word) && finished.code == Some(code);
+    // What needs the driver says so where it is not loaded or cannot be built.
+    let driver =
+        may_end("furlong driver ", 7) && !line.contains("--dry-run") && !line.contains("--source-only");
+    let worse = may_end("--fail-on regression", 3) || may_end("--slo", 3);
+    let fine =
+        finished.code == Some(0) || may_end("--strict", 5) || may_end("--self-check", 1) || worse || driver;
+    assert!(fine, "{line}: {finished:#?}");
+}
+
+/// A place in which the runs are saved that examples compare.
+fn with_saved_runs() -> Place {
+    let place = Place::new();
+    for name in ["before", "after", "after-2"] {
+        place.run(["run", "pipe", "--trials", "4", "--budget", "2ms", "--save", name]).expect_code(0);
+    }
+    place
+}
+
+/// What takes longer than a test may begins, saves trials, and is interrupted.
+fn expect_it_begins(place: &Place, line: &str) {
+    let line = line.replacen("furlong", "exec \"$FURLONG\"", 1);
+    let running = place.start(&mut place.shell(&line));
+    let saved = || (place.records_of_all("trial") > 0).then_some(());
+    look_for(Duration::from_secs(60), saved).expect("a trial");
+    running.signal(libc::SIGINT);
+    let finished = running.finish().expect_code(130);
+    assert!(finished.stdout.contains("The run is partial"), "{finished:#?}");
+}
+
+/// Whether a line is the quick set, with or without a comment.
+fn is_quick_set(line: &str) -> bool {
+    line.strip_prefix("furlong").is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'))
+}
+
+/// Whether a line takes minutes as it stands, whatever options are added.
+fn takes_minutes(line: &str) -> bool {
+    is_quick_set(line) || line.contains("replay --all")
+}
+
+/// Files that examples read.
+const FRAMES: &str = "size = \"16KiB\"\nrate = \"1k/s\"\npattern = \"one-way\"\n";
+
+fn try_all(place: &Place, mut lines: Vec<String>) {
+    std::fs::write(place.path("frames.toml"), FRAMES).expect("a file");
+    lines.sort();
+    lines.dedup();
+    for line in lines {
+        println!("{line}");
+        let reads_saved_runs = ["compare", "report", "export"];
+        if reads_saved_runs.iter().any(|verb| line.starts_with(&format!("furlong {verb}"))) {
+            expect_it_runs(&with_saved_runs(), &line);
+            continue;
+        }
+        match takes_minutes(&line) {
+            true => expect_it_begins(&Place::new(), &line),
+            // What comes after `&&` begins only if the machine is fit, and would take a quick set's time.
+            false => expect_it_runs(place, line.trim_end_matches(" && furlong")),
+        }
+    }
+}
+
+#[test]
+fn every_command_in_the_readme_runs() {
+    try_all(&Place::new(), readme());
+}
+
+#[test]
+fn every_example_in_the_help_runs() {
+    let place = Place::new();
+    let lines = help(&place);
+    try_all(&place, lines);
+}
+
+#[test]
+fn commands_are_told_from_other_lines() {
+    assert_eq!(command("furlong run 'pipe/*'  # all").as_deref(), Some("furlong run 'pipe/*'  # all"));
+    assert_eq!(command("cargo run --release").as_deref(), Some("furlong"));
+    assert_eq!(command("cargo run --release   # the quick set").as_deref(), Some("furlong"));
+    assert_eq!(command("cargo run --release -- list --why").as_deref(), Some("furlong list --why"));
+    for line in ["cargo test --workspace", "furlongs", "cargo run --release -p xtask", "", "# furlong"] {
+        assert_eq!(command(line), None, "{line}");
+    }
+    assert!(is_quick_set("furlong # all") && is_quick_set("furlong") && !is_quick_set("furlong run"));
+}

@@ -1,0 +1,202 @@
+//! `furlong recommend`: constraints hold, the answer is measured at the workload, and what was typed wrong is said.
+
+use crate::common::value::{at, list, number};
+use crate::common::{Place, look_for};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What is recommended for the workload that these words describe.
+fn recommended(words: &str) -> Value {
+    let words = words.split(' ').chain(["--format", "json", "--no-save", "--no-progress", "--within", "2s"]);
+    Place::new().run(["recommend"].into_iter().chain(words)).expect_code(0).json()
+}
+
+/// The names of the mechanisms in a list of the answer.
+fn mechanisms<'a>(answer: &'a Value, of: &str) -> Vec<&'a str> {
+    list(answer, of).iter().filter_map(|entry| at(entry, "mechanism").as_str()).collect()
+}
+
+#[test]
+fn a_small_rpc_is_measured_at_its_rate() {
+    let answer = recommended("--size 128 --rate 1k/s --slo p99<10s --work 1s");
+    let choice = at(&answer, "choice");
+    assert!(number(choice, "p50_ns") > 0.0 && number(choice, "p99_ns") >= number(choice, "p50_ns"));
+    assert!((0.0..1.0).contains(&number(choice, "cpu_share")), "{choice:#}");
+    assert_eq!(at(choice, "slo.holds"), true, "{choice:#}");
+    assert_eq!(at(&answer, "budget.matters"), false, "{answer:#}");
+    assert!(!list(&answer, "ranked").iter().any(|row| at(row, "wait") == "spin"), "{answer:#}");
+    assert_eq!(at(&answer, "if_spinning.wait"), "spin", "{answer:#}");
+    let excluded = mechanisms(&answer, "excluded");
+    assert!(excluded.contains(&"null") && excluded.contains(&"anon-shm"), "{excluded:?}");
+    assert!(
+        list(&answer, "sensitivities")
+            .iter()
+            .any(|sensitivity| at(sensitivity, "change") == "--boundary host"),
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn between_containers_nothing_is_taken_that_a_namespace_hides() {
+    let place = Place::new();
+    let words = "recommend --size 4KiB --boundary container --trust none --within 2s --no-save --format json";
+    let answer = place.run(words.split(' ')).expect_code(0).json();
+    assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0, "nothing is left of what was tried");
+    let excluded = mechanisms(&answer, "excluded");
+    for hidden in ["posix-mq", "sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
+        assert!(excluded.contains(&hidden), "{hidden} in {excluded:?}");
+    }
+    // Not where the kernel lets nobody make namespaces.
+    if let [path, object, process, network] = list(&answer, "tried") {
+        assert_eq!(at(path, "failed"), &Value::Null, "{path}");
+        assert!([object, process, network].iter().all(|tried| at(tried, "failed").is_string()), "{answer:#}");
+    }
+    let family = at(&answer, "choice.mechanism").as_str().unwrap_or_default();
+    assert!(!family.ends_with("-shm") && !family.ends_with("-mq") && !family.is_empty(), "{answer:#}");
+}
+
+#[test]
+fn a_stream_without_a_rate_is_about_throughput() {
+    let answer = recommended("--size 16KiB --pattern one-way --languages rust,python --needs fd-passing");
+    assert_eq!(at(&answer, "workload.objective"), "throughput");
+    assert!(number(&answer, "choice.bytes_per_second") > 0.0, "{answer:#}");
+    let ranked = mechanisms(&answer, "ranked");
+    let sockets = ["unix-stream", "unix-seqpacket", "unix-dgram", "socketpair"];
+    assert!(ranked.iter().all(|name| sockets.contains(name)), "{ranked:?}");
+}
+
+#[test]
+fn an_objective_that_does_not_hold_is_exit_code_3() {
+    let words = "recommend --size 64 --rate 1k/s --slo p50<1ns --within 2s --no-save --no-progress";
+    let output = Place::new().run(words.split(' ')).expect_code(3);
+    assert!(output.stdout.contains("does not hold"), "{}", output.stdout);
+}
+
+#[test]
+fn where_nothing_may_serve_the_exit_code_is_7() {
+    // No queue is among the sockets that pass descriptors.
+    let words = "recommend --needs fd-passing,persistence --no-save --no-progress";
+    let output = Place::new().run(words.split(' ')).expect_code(7);
+    assert!(output.stdout.contains("Nothing on this machine may serve"), "{}", output.stdout);
+}
+
+#[test]
+fn a_workload_can_be_a_file() {
+    let place = Place::new();
+    let file = place.path("frames.toml");
+    let text =
+        "size = \"64KiB\"\nrate = \"1k/s\"\npattern = \"one-way\"\nneeds = [\"boundaries\"]\nspin = false\n";
+    std::fs::write(&file, text).unwrap();
+    let path = file.to_str().unwrap();
+    let words = [
+        "recommend",
+        "--workload",
+        path,
+        "--size",
+        "4KiB",
+        "--format",
+        "json",
+        "--no-save",
+        "--within",
+        "2s",
+    ];
+    let answer = place.run(words).expect_code(0).json();
+    assert_eq!(number(&answer, "workload.size_bytes"), 4096.0, "what is typed counts first");
+    assert_eq!(number(&answer, "workload.interval_ns"), 1e6);
+    assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
+}
+
+#[test]
+fn what_is_typed_wrong_is_said() {
+    let place = Place::new();
+    let broken = place.path("broken.toml");
+    for (text, expected) in [
+        ("sise = \"1\"\n", "unknown field `sise`"),
+        ("size = \"big\"\n", "size: 'big' is no size"),
+        ("boundary = [\"moon\"]\n", "no boundary is called 'moon'"),
+        ("consumers = 0\n", "consumers: say 1 to 1000"),
+    ] {
+        std::fs::write(&broken, text).unwrap();
+        let output = place.run(["recommend", "--workload", broken.to_str().unwrap()]).expect_code(2);
+        assert!(output.stderr.contains(expected), "{text}: {}", output.stderr);
+    }
+    for (words, expected) in [
+        ("", "no workload was described"),
+        ("--workload nowhere.toml", "cannot read nowhere.toml"),
+        ("--size 0", "--size 0 carries nothing"),
+        ("--ask 1", "--ask belongs to requests"),
+        ("--slo p98<1ms", "no service level objective"),
+        ("--slo p99<1ms --pattern one-way", "--slo is about single messages"),
+        ("--boundary moon", "container"),
+        ("--consumers 0", "1..=1000"),
+        ("--accept-shared-memory", "--trust none"),
+        ("--size 1 --place one-process", "two processes"),
+    ] {
+        let words = ["recommend"].into_iter().chain(words.split(' ').filter(|word| !word.is_empty()));
+        let output = place.run(words).expect_code(2);
+        assert!(output.stderr.contains(expected), "{}", output.stderr);
+        assert!(output.stdout.is_empty(), "{}", output.stdout);
+    }
+}
+
+#[test]
+fn a_saved_run_holds_the_workload() {
+    let place = Place::new();
+    place.run("recommend --size 1KiB --save asked --within 2s".split(' ')).expect_code(0);
+    let again = place.run("recommend --size 1KiB --save asked --no-progress".split(' ')).expect_code(2);
+    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    assert_eq!((place.records("asked", "shortlist"), place.records("asked", "end")), (1, 1));
+}
+
+#[test]
+fn a_row_is_printed_as_a_program_without_measuring() {
+    let place = Place::new();
+    for (language, row, begins) in [
+        ("c", "unix-seqpacket/block", "/*\n * unix-seqpacket/block: "),
+        ("rust", "posix-shm/futex", "//! posix-shm/futex: "),
+        ("python", "pipe/block", "#!/usr/bin/env python3\n# pipe/block: "),
+    ] {
+        let words = ["recommend", "--size", "100", "--emit", language, "--row", row];
+        let output = place.run(words).expect_code(0);
+        assert!(output.stdout.starts_with(begins), "{}", output.stdout);
+        assert!(output.stderr.contains("keep it as pair."), "{}", output.stderr);
+    }
+    let words = ["recommend", "--boundary", "user", "--emit", "c", "--row", "fifo/block"];
+    let output = place.run(words).expect_code(0);
+    assert!(output.stderr.contains("of one user alone"), "{}", output.stderr);
+    assert!(place.all_saved().is_empty());
+    for (row, expected) in [
+        ("pipe", "a row is a mechanism and a wait"),
+        ("pipe/tape", "no wait is called 'tape'"),
+        ("posix-shm/futex", "posix-semaphore"),
+        ("pigeon/block", "pigeon"),
+    ] {
+        let output = place.run(["recommend", "--emit", "python", "--size", "9", "--row", row]).expect_code(2);
+        assert!(output.stderr.contains(expected) && output.stdout.is_empty(), "{}", output.stderr);
+    }
+    place.run(["recommend", "--row", "pipe/block"]).expect_code(2);
+    place.run(["recommend", "--emit", "c", "--format", "json"]).expect_code(2);
+}
+
+#[test]
+fn the_choice_is_printed_beside_the_reasons_for_it() {
+    let words = "recommend --size 100 --emit python --within 2s --no-save --no-progress";
+    let output = Place::new().run(words.split(' ')).expect_code(0);
+    let choice = output.stderr.lines().find_map(|line| line.strip_prefix("Take ")).expect("a choice");
+    let header = output.stdout.lines().nth(1).unwrap_or_default();
+    assert!(header.starts_with(&format!("# {choice}: ")), "{header}");
+    assert!(!output.stderr.contains("/futex  "), "what Python cannot do is no candidate: {}", output.stderr);
+}
+
+#[test]
+fn an_interrupted_run_says_how_far_it_came_and_leaves_nothing() {
+    let place = Place::new();
+    let running = place.start(&mut place.furlong("recommend --size 64 --rate 50/s --no-progress".split(' ')));
+    let saved = || (place.records_of_all("trial") > 0).then_some(());
+    look_for(Duration::from_secs(60), saved).expect("a trial");
+    running.signal(libc::SIGINT);
+    let finished = running.finish().expect_code(130).expect_no_panic();
+    assert!(finished.stdout.contains("The run is partial"), "{finished:#?}");
+    assert_eq!(place.records_of_all("end"), 1);
+    assert!(place.processes().is_empty());
+}

@@ -1,0 +1,141 @@
+//! `furlong recommend` on a terminal: it asks, asks again where an answer makes no sense, and leaves the terminal as it
+//! was, however it ends. The terminal is that of `script` from util-linux.
+
+use crate::common::value::{at, number, text};
+use crate::common::{Finished, Place, Running, Snapshot, look_for};
+use std::fs;
+use std::io::{PipeWriter, Write};
+use std::time::Duration;
+
+const A_WHILE: Duration = Duration::from_secs(30);
+
+const ENTER: &str = "\r";
+const DOWN: &str = "\u{1b}[B";
+const INTERRUPT: &str = "\u{3}";
+
+const HIDE_CURSOR: &str = "\u{1b}[?25l";
+const SHOW_CURSOR: &str = "\u{1b}[?25h";
+
+/// A terminal on which a line of shell runs, with `"$FURLONG"` in it.
+struct Terminal<'a> {
+    running: Running<'a>,
+    keyboard: PipeWriter,
+    /// How much of what is shown was looked at.
+    seen: usize,
+}
+
+impl Terminal<'_> {
+    fn start<'a>(place: &'a Place, line: &str) -> Terminal<'a> {
+        let (keys, keyboard) = std::io::pipe().expect("a pipe");
+        let mut script = place.program("script");
+        script
+            .args(["--quiet", "--return", "--flush", "--command", line, "/dev/null"])
+            .stdin(keys)
+            .env("SHELL", "/bin/sh");
+        Terminal { running: place.start(&mut script), keyboard, seen: 0 }
+    }
+
+    /// Waits until these words are shown, after those that were waited for before, and then types.
+    #[track_caller]
+    fn at(&mut self, words: &str, keys: &str) {
+        let shown = look_for(A_WHILE, || {
+            let shown = self.running.stdout();
+            let found = shown.get(self.seen..)?.find(words)?;
+            Some(self.seen + found + words.len())
+        });
+        self.seen = shown.unwrap_or_else(|| panic!("no '{words}' in {:?}", self.running.stdout()));
+        self.keyboard.write_all(keys.as_bytes()).expect("a terminal that reads");
+    }
+
+    /// What was shown to the end.
+    fn finish(self) -> Finished {
+        self.running.finish_within(Duration::from_secs(120))
+    }
+}
+
+/// Fails unless the cursor is shown at the end, whatever hid it before.
+#[track_caller]
+fn expect_cursor(finished: &Finished) {
+    let (hidden, shown) = (finished.stdout.rfind(HIDE_CURSOR), finished.stdout.rfind(SHOW_CURSOR));
+    assert!(shown.is_some() && shown > hidden, "{finished:#?}");
+}
+
+#[test]
+fn answers_make_a_workload_and_wrong_ones_are_asked_again() {
+    let place = Place::new();
+    let line = r#"exec "$FURLONG" recommend --within 1s --no-save --no-progress --format json > answer.json"#;
+    let mut terminal = Terminal::start(&place, line);
+    terminal.at("How do messages go?", &format!("{DOWN}{DOWN}{ENTER}"));
+    terminal.at("How large is a message?", &format!("large{ENTER}"));
+    terminal.at("'large' is no size: write whole bytes", "");
+    terminal.at("How large is a message?", &format!("0{ENTER}"));
+    terminal.at("nothing would be carried", "");
+    terminal.at("How large is a message?", &format!("4KiB{ENTER}"));
+    terminal.at("How many a second", &format!("often{ENTER}"));
+    terminal.at("write how many a second, from 1/s to 10M/s", "");
+    terminal.at("How many a second", &format!("500/s{ENTER}"));
+    terminal.at("What is to be best?", ENTER);
+    terminal.at("Which percentile must stay below", &format!("p98<1ms{ENTER}"));
+    terminal.at("no service level objective", "");
+    terminal.at("Which percentile must stay below", &format!("p99<10s{ENTER}"));
+    terminal.at("What lies between the processes?", &format!("{DOWN}{DOWN}{ENTER}"));
+    terminal.at("Does each trust the other?", &format!("{DOWN}{ENTER}"));
+    terminal.at("May waiting keep a processor busy?", ENTER);
+    let finished = terminal.finish().expect_code(0);
+    expect_cursor(&finished);
+    let answer = fs::read_to_string(place.path("answer.json")).expect("an answer");
+    let answer: serde_json::Value =
+        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
+    let workload = at(&answer, "workload");
+    assert_eq!([text(workload, "pattern"), text(workload, "objective")], ["request", "latency"]);
+    assert_eq!((number(workload, "size_bytes"), number(workload, "interval_ns")), (4096.0, 2e6));
+    assert_eq!(text(workload, "trust"), "none");
+    assert_eq!(at(workload, "boundaries"), &serde_json::json!(["user"]));
+    assert_eq!(at(&answer, "choice.slo.holds"), true, "{answer:#}");
+}
+
+#[test]
+fn an_interrupt_at_any_kind_of_question_ends_it_and_leaves_nothing() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    for question in ["How do messages go?", "How large is a message?"] {
+        let mut terminal = Terminal::start(&place, r#"exec "$FURLONG" recommend"#);
+        if question != "How do messages go?" {
+            terminal.at("How do messages go?", ENTER);
+        }
+        terminal.at(question, INTERRUPT);
+        let finished = terminal.finish().expect_code(130);
+        assert!(finished.stdout.contains("furlong: interrupted, so nothing was measured"), "{finished:#?}");
+        expect_cursor(&finished);
+    }
+    assert!(place.all_saved().is_empty(), "{:?}", place.all_saved());
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn who_ends_it_from_outside_finds_the_terminal_in_order() {
+    let place = Place::new();
+    let line = r#"echo $$ > pid; exec "$FURLONG" recommend"#;
+    let mut terminal = Terminal::start(&place, line);
+    terminal.at("a small question, and an answer", "");
+    let pid = fs::read_to_string(place.path("pid")).expect("a number");
+    furlong_os::process::send_signal(pid.trim().parse().expect("a number"), libc::SIGTERM).expect("it lives");
+    let finished = terminal.finish().expect_code(143);
+    expect_cursor(&finished);
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_it() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    // The shell outlives the terminal and tells what became of furlong.
+    let line = r#"trap '' HUP; "$FURLONG" recommend; echo $? > code.new; mv code.new code"#;
+    let mut terminal = Terminal::start(&place, line);
+    terminal.at("How do messages go?", ENTER);
+    terminal.at("How large is a message?", "12");
+    terminal.running.signal(libc::SIGKILL);
+    let code = look_for(A_WHILE, || fs::read_to_string(place.path("code")).ok()).expect("an end");
+    // Whichever it hears of first: the hang-up, or that there is nothing more to read.
+    assert!(["129", "1"].contains(&code.trim()), "{code}");
+    assert!(place.all_saved().is_empty());
+    drop(terminal);
+    before.expect_nothing_left(&place);
+}

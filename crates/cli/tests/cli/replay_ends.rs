@@ -1,0 +1,174 @@
+//! However a replay of handovers ends, what has been measured is told, and nothing is left.
+
+use crate::common::experiment::{handovers, row};
+use crate::common::{Finished, Place, Snapshot, is_root_or_skips, look_for};
+use furlong_analysis::{ReplayStatus, Run};
+use std::time::Duration;
+
+const A_WHILE: Duration = Duration::from_secs(30);
+
+/// Backings of which a killed run could leave something, in an order in which a device comes first.
+const MAKERS: [&str; 4] = ["ram-disk", "loop", "tmpfs", "huge-pages"];
+
+/// Replays an experiment with a folder `files`, which a line of shell has mounted for this alone.
+fn in_own_mounts(place: &Place, experiment: &str, mounts: &str) -> Finished {
+    place.write_experiment(experiment);
+    let line = format!(
+        "{mounts} && \"$FURLONG\" replay ./mine.toml --format json --no-save --file-folder \"$PWD/files\"
+        code=$?; umount files 2>/dev/null; exit $code"
+    );
+    place.finish(place.program("unshare").args(["--mount", "sh", "-c", &line]))
+}
+
+#[test]
+fn an_interrupted_handover_is_partial_and_leaves_nothing() {
+    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+        let (before, place) = (Snapshot::take(), Place::new());
+        let experiment = handovers(&["memfd", "tmpfs", "ram-disk", "loop"], "4MiB", 2, 1000);
+        let running = place.start(&mut place.replaying(&experiment, &[]));
+        look_for(A_WHILE, || (place.records_of_all("handover") >= 8).then_some(())).expect("trials that end");
+        running.signal(signal);
+        let finished = running.finish().expect_code(code).expect_complaint("saved: ");
+        before.expect_nothing_left(&place);
+        let replay = finished.replay();
+        assert!(replay.run.partial, "{replay:#?}");
+        let memfd = row(&replay, "memfd");
+        assert!(memfd.status == ReplayStatus::Measured && memfd.trials > 0, "{memfd:#?}");
+        let [saved] = place.all_saved().try_into().expect("one run");
+        let saved = Run::read(saved).unwrap();
+        assert_eq!(saved.end.as_ref().and_then(|end| end.interrupted_by), Some(signal));
+        assert_eq!(furlong_analysis::replay(&saved), Some(replay));
+    }
+}
+
+/// Kills a replay so long after it has looked at the machine, from when on it makes things. Gives how many trials it
+/// had done.
+fn kill_after(experiment: &str, moment_ms: u64, place: &Place) -> usize {
+    let done = ["noise", "handover"].map(|kind| place.records_of_all(kind));
+    let running = place.start(&mut place.replaying(experiment, &["--seed", &moment_ms.to_string()]));
+    let begun = look_for(A_WHILE, || (place.records_of_all("noise") > done[0]).then_some(()));
+    assert!(begun.is_some(), "{:#?} {:#?}", place.processes(), running.finish());
+    std::thread::sleep(Duration::from_millis(moment_ms));
+    running.signal(libc::SIGKILL);
+    let finished = running.finish();
+    assert_eq!(finished.signal, Some(libc::SIGKILL), "{finished:#?}");
+    place.records_of_all("handover") - done[1]
+}
+
+#[test]
+fn a_killed_replay_leaves_nothing() {
+    // Without rights there is less to leave, but nobody may leave that either. While it is made, used and removed.
+    let each = MAKERS.map(|name| (handovers(&[name], "16MiB", 2, 100), &[0, 3, 8, 15, 40, 90][..]));
+    let all = (handovers(&MAKERS, "16MiB", 2, 100), &[200, 350, 600, 900][..]);
+    let (before, place) = (Snapshot::take(), Place::new());
+    let mut trials = 0;
+    for (experiment, moments_ms) in each.into_iter().chain([all]) {
+        for &moment_ms in moments_ms {
+            trials = kill_after(&experiment, moment_ms, &place);
+            let took = before.expect_nothing_left(&place);
+            println!("killed after {moment_ms} ms and {trials} trials: gone {} ms later", took.as_millis());
+        }
+    }
+    assert!(trials > 0, "the last one was killed before anything was handed over");
+}
+
+#[test]
+fn what_is_left_of_a_replay_that_is_killed_with_its_janitor_can_be_cleaned_up() {
+    if !is_root_or_skips("what_is_left_of_a_replay_that_is_killed_with_its_janitor_can_be_cleaned_up") {
+        return;
+    }
+    let (before, place) = (Snapshot::take(), Place::new());
+    let running = place.start(&mut place.replaying(&handovers(&["ram-disk"], "64MiB", 100, 1), &[]));
+    let Some(_) = look_for(Duration::from_secs(5), || place.roles(running.pid())) else {
+        eprintln!("skipped, because there is no RAM disk: {}", running.finish().stdout);
+        return;
+    };
+    let janitor = place.janitor(running.pid()).expect("a janitor");
+    furlong_os::process::send_signal(janitor.pid, libc::SIGKILL).expect("a janitor that lives");
+    running.signal(libc::SIGKILL);
+    running.finish();
+    look_for(A_WHILE, || place.processes().is_empty().then_some(())).expect("roles that die with their run");
+    let left = before.left(&place);
+    assert!(left.iter().any(|thing| thing.starts_with("device zram")), "{left:#?}");
+    let cleaned = place.run(["doctor", "--clean"]).expect_code(0).stdout;
+    assert!(cleaned.contains("removed what a dead run had left: "), "{cleaned}");
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn a_tmpfs_that_is_full_is_told_with_sizes() {
+    // An ordinary user has no tmpfs of his own, and so that of the machine is what can be full.
+    if !is_root_or_skips("a_tmpfs_that_is_full_is_told_with_sizes") {
+        return;
+    }
+    let (before, place) = (Snapshot::take(), Place::new());
+    place.write_experiment(&handovers(&["tmpfs", "memfd"], "4MiB", 2, 2));
+    let nobody = place.furlong_as_nobody([]);
+    let words: Vec<_> = nobody.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = format!(
+        "mount -t tmpfs -o size=1m,mode=1777 none /dev/shm && exec setpriv {} replay ./mine.toml --format json \
+         --no-save",
+        words.join(" ")
+    );
+    let finished = place.finish(place.program("unshare").args(["--mount", "sh", "-c", &line])).expect_code(0);
+    before.expect_nothing_left(&place);
+    let replay = finished.replay();
+    assert!(row(&replay, "memfd").verified, "{replay:#?}");
+    let full = row(&replay, "tmpfs");
+    assert_eq!(full.status, ReplayStatus::Unavailable, "{full:#?}");
+    for words in ["/dev/shm", "4194304 bytes are needed", "1048576 are free"] {
+        assert!(full.reason.as_ref().is_some_and(|reason| reason.contains(words)), "{words}: {full:#?}");
+    }
+    assert!(!finished.stdout.contains("SIGBUS"), "{finished:#?}");
+}
+
+#[test]
+fn a_disk_that_is_full_is_told_with_sizes() {
+    if !is_root_or_skips("a_disk_that_is_full_is_told_with_sizes") {
+        return;
+    }
+    let (before, place) = (Snapshot::take(), Place::new());
+    let disk = "mkdir files && truncate -s 8M disk && mkfs.ext4 -q -F disk && mount -o loop disk files";
+    let experiment = handovers(&["disk", "memfd"], "32MiB", 1, 1);
+    let finished = in_own_mounts(&place, &experiment, disk);
+    if finished.stderr.contains("mount: ") || finished.stderr.contains("mkfs") {
+        eprintln!("a_disk_that_is_full_is_told_with_sizes: skipped, because {}", finished.stderr);
+        return;
+    }
+    let finished = finished.expect_code(0);
+    before.expect_nothing_left(&place);
+    let replay = finished.replay();
+    assert!(row(&replay, "memfd").verified, "{replay:#?}");
+    let full = row(&replay, "disk");
+    assert_eq!(full.status, ReplayStatus::Unavailable, "{full:#?}");
+    for words in ["files", "33554432 bytes are needed", " are free"] {
+        assert!(full.reason.as_ref().is_some_and(|reason| reason.contains(words)), "{words}: {full:#?}");
+    }
+    assert!(!finished.stdout.contains("SIGBUS"), "{finished:#?}");
+}
+
+#[test]
+fn a_role_that_is_killed_or_stopped_fails_its_row_alone() {
+    for (signal, words) in [(libc::SIGKILL, "killed by SIGKILL"), (libc::SIGSTOP, "stopped by a signal")] {
+        for index in [0, 1] {
+            let (before, place) = (Snapshot::take(), Place::new());
+            // Whichever row it hits: no other row is as long in a trial as this takes.
+            let experiment = handovers(&["memfd", "tmpfs", "disk"], "16MiB", 3, 1);
+            let running = place.start(&mut place.replaying(&experiment, &["--timeout", "1s"]));
+            let victim = look_for(A_WHILE, || place.roles(running.pid())).expect("roles")[index].clone();
+            std::thread::sleep(Duration::from_millis(20));
+            furlong_os::process::send_signal(victim.pid, signal).expect("a role that lives");
+            let finished = running.finish().expect_code(1);
+            before.expect_nothing_left(&place);
+            let replay = finished.replay();
+            let (failed, sound): (Vec<_>, Vec<_>) =
+                replay.rows.iter().partition(|row| row.status == ReplayStatus::Failed);
+            assert_eq!((failed.len(), sound.len()), (1, 2), "{replay:#?}");
+            let reason = failed[0].reason.as_deref().unwrap_or_default();
+            let role = ["initiator", "responder"][index];
+            assert!(reason.starts_with(&format!("{role} in phase ")), "{reason}");
+            assert!(reason.contains(words), "{reason}");
+            assert!(sound.iter().all(|row| row.verified && row.trials == 1), "{sound:#?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What `furlong replay` does not understand is told with what would be right, before anything is measured.
+
+use crate::common::experiment::{ROUND_TRIPS, row};
+use crate::common::{Finished, Place, Snapshot};
+use furlong_analysis::ReplayStatus;
+
+const NAMES: [&str; 5] =
+    ["ka2yan-2008", "itmedia-mmap-100mb", "qiita-windows-blocks", "csdn-ipc-ranking", "racehorse"];
+
+/// Fails unless `furlong replay` refuses these words and says why.
+#[track_caller]
+fn refused(words: &[&str], told: &str) -> Finished {
+    let place = Place::new();
+    let finished = place.run(["replay"].iter().chain(words).copied()).expect_code(2).expect_complaint(told);
+    assert!(finished.stdout.is_empty() && place.all_saved().is_empty(), "{finished:#?}");
+    finished
+}
+
+#[test]
+fn the_list_has_all_five() {
+    let place = Place::new();
+    let finished = place.run(["replay", "--list"]).expect_code(0);
+    for name in NAMES {
+        assert!(finished.stdout.lines().any(|line| line == name), "no {name} in {}", finished.stdout);
+    }
+    assert!(finished.stderr.is_empty() && place.all_saved().is_empty(), "{finished:#?}");
+}
+
+#[test]
+fn names_that_nothing_has() {
+    refused(&[], "<EXPERIMENT>");
+    for name in ["racehors", "RACEHORSE", "", "."] {
+        let finished = refused(&[name], &format!("no experiment is called '{name}'"));
+        assert!(NAMES.iter().all(|name| finished.stderr.contains(name)), "{finished:#?}");
+    }
+    refused(&["./nothing.toml"], "cannot read ./nothing.toml: No such file");
+    refused(&["nothing.toml"], "cannot read nothing.toml: No such file");
+    refused(&["./"], "cannot read ./: Is a directory");
+    // One that is wrong keeps the others from beginning.
+    refused(&["racehorse", "racehors"], "no experiment is called 'racehors'");
+}
+
+#[test]
+fn options_that_mean_nothing() {
+    refused(&["ka2yan-2008", "--touch", "line"], "--touch: ka2yan-2008 hands over no region");
+    refused(&["ka2yan-2008", "--total", "1MiB"], "--total: ka2yan-2008 has no total of bytes");
+    refused(&["itmedia-mmap-100mb", "--total", "1MiB"], "--total: itmedia-mmap-100mb has no total of bytes");
+    for format in ["json", "csv", "markdown"] {
+        let words = ["racehorse", "--style", "racehorse", "--format", format];
+        refused(&words, "--style racehorse is a form of --format table");
+    }
+    refused(&["--list", "racehorse"], "cannot be used with");
+    refused(&["--list", "--all"], "cannot be used with");
+    refused(&["--all", "racehorse"], "cannot be used with");
+    for words in [&["--format", "json"][..], &["--trials", "3"], &["--touch", "line"], &["--require"]] {
+        refused(&[&["--list"], words].concat(), "cannot be used with");
+    }
+}
+
+#[test]
+fn values_that_are_none() {
+    refused(&["racehorse", "--trials", "0"], "1..=1000");
+    refused(&["racehorse", "--trials", "1001"], "1..=1000");
+    refused(&["racehorse", "--place", "moon"], "there are: other-core, same-core, one-process, A:B");
+    refused(&["itmedia-mmap-100mb", "--touch", "page"], "there are: byte, line");
+    refused(&["qiita-windows-blocks", "--total", "a lot"], "write whole bytes from 0 to 1GiB");
+    refused(&["racehorse", "--style", "donkey"], "furlong, racehorse");
+}
+
+#[test]
+fn a_mistake_in_a_file_is_told_with_its_line() {
+    for (right, wrong, line, told) in [
+        ("kind = \"round-trip\"", "kind = \"round\"", 8, "round-trip"),
+        ("count = 1000", "count = 0", 10, "count"),
+        ("order_by = \"mean_us\"", "order_by = \"speed\"", 13, "speed"),
+        ("row = \"pipe/block\"", "row = \"pipe\"", 17, "pipe"),
+        ("mean_us = 20", "mean_us = -20", 18, "mean_us"),
+        ("faster = \"the queue\"", "faster = \"the snail\"", 33, "the snail"),
+        ("author = ", "auther = ", 3, "auther"),
+        ("title = \"Is", "title = Is", 2, ""),
+    ] {
+        let (before, place) = (Snapshot::take(), Place::new());
+        assert!(ROUND_TRIPS.contains(right), "{right}");
+        let text = ROUND_TRIPS.replacen(right, wrong, 1);
+        let finished = place.finish(&mut place.replaying(&text, &[])).expect_code(2);
+        let finished = finished.expect_complaint(&format!("./mine.toml:{line}: ")).expect_complaint(told);
+        assert!(finished.stdout.is_empty() && place.all_saved().is_empty(), "{finished:#?}");
+        before.expect_nothing_left(&place);
+    }
+}
+
+#[test]
+fn a_row_that_there_is_not_says_so_and_the_others_are_measured() {
+    let place = Place::new();
+    for wrong in ["pigeon/block", "pipe/futex"] {
+        let text = ROUND_TRIPS.replacen("posix-mq/block", wrong, 1);
+        let replay = place.replay(&text, &["--no-save"]).expect_code(0).replay();
+        let mistyped = row(&replay, "the queue");
+        assert_eq!(mistyped.status, ReplayStatus::Refused, "{mistyped:#?}");
+        assert_eq!(mistyped.reason, Some(format!("no row is called {wrong}")));
+        assert_eq!(mistyped.remedy.as_deref(), Some("furlong list shows all there are"));
+        assert!(row(&replay, "the pipe").verified);
+    }
+}

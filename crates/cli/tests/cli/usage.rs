@@ -1,0 +1,154 @@
+//! What is typed wrong is refused with 2 and with words that say what would be right, before anything is measured.
+
+use crate::common::Place;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+/// Fails unless furlong refuses these arguments and says `words`.
+#[track_caller]
+fn refused(arguments: &[&str], words: &str) {
+    let place = Place::new();
+    let finished =
+        place.run(arguments.iter().copied()).expect_code(2).expect_complaint(words).expect_no_panic();
+    assert_eq!(finished.stdout, "", "{finished:?}");
+}
+
+#[test]
+fn sizes_that_are_none() {
+    for size in
+        ["-1", "1e9", "NaN", "9223372036854775808", "10GiB", "", " ", "1.5KiB", "4KB", "0x10", "-4KiB"]
+    {
+        refused(&["run", "pipe", "-s", size], "write whole bytes from 0 to 1GiB");
+        refused(&["run", "pipe", &format!("--size={size}")], "write whole bytes from 0 to 1GiB");
+    }
+}
+
+#[test]
+fn times_that_are_none() {
+    for option in ["--budget", "--timeout"] {
+        for time in ["0", "0ms", "-1s", "5", "1e3s", "inf", "61min", ""] {
+            refused(&["run", "pipe", option, time], "write a number above 0 and up to 60min");
+        }
+    }
+}
+
+#[test]
+fn paces_that_are_none() {
+    for rate in ["0/s", "abc", "-1/s", "1k", "0.5/s", "11M/s", "1/min", "/s", ""] {
+        refused(&["run", "pipe", "--rate", rate], "--rate <RATE>");
+        refused(&["run", "pipe", "--rate", rate], "write how many a second, from 1/s to 10M/s");
+    }
+    for gap in ["0", "0ms", "-1ms", "1", "61min", ""] {
+        refused(&["run", "pipe", "--gap", gap], "--gap <TIME>");
+        refused(&["run", "pipe", "--gap", gap], "write a number above 0 and up to 60min");
+    }
+}
+
+#[test]
+fn options_that_exclude_each_other() {
+    refused(&["run", "pipe", "--rate", "1k/s", "--gap", "1ms"], "'--rate <RATE>' cannot be used with '--gap");
+    refused(&["run", "pipe", "--self-check", "--count"], "'--self-check' cannot be used with '--count'");
+    refused(&["run", "pipe", "--self-check", "--require"], "'--self-check' cannot be used with '--require'");
+    // What explains the other places is not explained itself.
+    refused(&["explain", "pipe", "--place", "one-process"], "--place one-process: ");
+    refused(&["explain", "pipe", "--place", "one-process"], "ask for same-core or other-core");
+}
+
+#[test]
+fn numbers_that_are_none() {
+    for trials in ["0", "-1", "10001", "4294967296"] {
+        refused(&["run", "pipe", "--trials", trials], "1..=10000");
+    }
+    for trials in ["many", "", "1.5"] {
+        refused(&["run", "pipe", "--trials", trials], "--trials <N>");
+    }
+    for repeats in ["0", "-1", "1001", "many"] {
+        refused(&["run", "pipe", "--self-check", "--repeats", repeats], "--repeats <N>");
+    }
+    refused(&["run", "pipe", "--repeats", "3"], "--self-check");
+    for verb in ["costs", "explain"] {
+        refused(&[verb, "--trials", "0"], "1..=1000");
+        refused(&[verb, "--trials", "1001"], "1..=1000");
+    }
+    for seed in ["-1", "one", "18446744073709551616"] {
+        refused(&["run", "pipe", "--seed", seed], "--seed");
+    }
+}
+
+#[test]
+fn names_that_nothing_has() {
+    refused(&["run", "pipe", "--wait", "sleep"], "there are: block, spin, yield");
+    refused(&["run", "pipe", "--wait", ""], "there are: block, spin, yield");
+    refused(&["run", "pipe", "-m", "stream"], "there are: round-trip");
+    refused(&["run", "pipe", "--format", "xml"], "table, json, csv, markdown");
+    for place in ["2", "0:", ":1", "a:b", "0:1:2", "-1:0", "smt", ""] {
+        let known = "there are: other-core, same-core, one-process, A:B";
+        refused(&["run", "pipe", &format!("--place={place}")], known);
+    }
+}
+
+#[test]
+fn rows_that_nothing_matches() {
+    for row in ["pip", "pipe/futex", "pipe/", "", "/", "PIPE", "pipe/block/block"] {
+        refused(&["run", row], "furlong list shows all there are");
+        refused(&["run", "tcp", row], "furlong list shows all there are");
+        refused(&["count", "tcp", row], "furlong list shows all there are");
+        refused(&["explain", "tcp", row], "furlong list shows all there are");
+    }
+    refused(&["run", "["], "is no row");
+    refused(&["run", "pipe", "--wait", "futex"], "furlong list shows");
+}
+
+#[test]
+fn verbs_and_options_that_are_none() {
+    refused(&["go"], "Usage: furlong [COMMAND]");
+    refused(&["doctor", "now"], "Usage: furlong doctor [OPTIONS]");
+    refused(&["run", "--quickly"], "Usage: furlong run [OPTIONS] [ROW]...");
+    for verb in ["list", "count", "costs", "explain"] {
+        refused(&[verb, "--format", "csv"], "table, json");
+    }
+    refused(&["costs", "pipe"], "Usage: furlong costs [OPTIONS]");
+    // How furlong starts its roles is no verb of its own.
+    refused(&["role"], "Usage: furlong [COMMAND]");
+    refused(&["role", "x"], "Usage: furlong [COMMAND]");
+}
+
+#[test]
+fn what_is_no_text() {
+    let place = Place::new();
+    for words in [&["run"][..], &[], &["role"]] {
+        let mut command = place.furlong(words.iter().copied());
+        command.arg(OsStr::from_bytes(b"pi\xffpe"));
+        place.finish(&mut command).expect_code(2).expect_complaint("--help");
+    }
+}
+
+#[test]
+fn names_to_save_under() {
+    let long = "x".repeat(10_000);
+    for name in ["../x", ".hidden", "", ".", "..", "a/b", "/etc/passwd", "a b", "x\n", "ä"] {
+        let name = format!("--save={name}");
+        refused(&["run", "pipe", &name, "--trials", "1", "--budget", "2ms"], "use letters, digits");
+    }
+    refused(&["run", "pipe", "--save", "x", "--no-save"], "cannot be used with");
+    let place = Place::new();
+    let finished = place.run(["run", "pipe", "--trials", "1", "--budget", "2ms", "--save", &long]);
+    finished.expect_code(1).expect_complaint("File name too long");
+    assert!(!place.path("home").join(".hidden").exists() && !place.saved(".hidden").exists());
+}
+
+#[test]
+fn a_saved_run_is_never_overwritten() {
+    let place = Place::new();
+    let arguments = ["run", "pipe", "--trials", "1", "--budget", "2ms", "--save", "mine"];
+    place.run(arguments).expect_code(0);
+    let first = fs::read(place.saved("mine")).unwrap();
+    place.run(arguments).expect_code(2).expect_complaint("is there already");
+    assert_eq!(first, fs::read(place.saved("mine")).unwrap());
+    // Nor is what somebody else put there, even if it leads nowhere.
+    std::os::unix::fs::symlink("/nonexistent/target", place.saved("link")).unwrap();
+    let arguments = ["run", "pipe", "--trials", "1", "--budget", "2ms", "--save", "link"];
+    place.run(arguments).expect_code(2).expect_complaint("is there already");
+    assert!(fs::read_dir(place.path("tmp")).unwrap().next().is_none(), "nothing is left of a refused run");
+}

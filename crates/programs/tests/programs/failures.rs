@@ -1,0 +1,207 @@
+//! What goes wrong is made to happen: a peer that is killed or never comes, a signal, names that a killed run has left,
+//! messages that are too large. Each end must say so, exit with 1 in good time, and leave nothing.
+
+use crate::support::{Built, can_build, each, turn};
+use furlong_model::{Pattern, Wait};
+use furlong_programs::{Language, supported};
+
+/// What a program waits for its peer in these tests.
+const PATIENCE_S: u32 = 2;
+/// More than any exchange gets done in a test.
+const FOR_EVER: u64 = 1_000_000_000;
+
+/// A row of every kind that finds its peer and notices its end in its own way.
+fn representatives(language: Language) -> Vec<(&'static str, Wait)> {
+    let wanted = [
+        ("fifo", Wait::Block),
+        ("unix-stream", Wait::Block),
+        ("unix-seqpacket", Wait::Spin),
+        ("unix-dgram", Wait::Block),
+        ("tcp", Wait::Block),
+        ("udp", Wait::Block),
+        ("posix-mq", Wait::Block),
+        ("sysv-mq", Wait::Block),
+        ("sysv-mq", Wait::Spin),
+        ("posix-shm", Wait::Futex),
+        ("posix-shm", Wait::Spin),
+        ("sysv-shm", Wait::PosixSemaphore),
+        ("file-shm", Wait::PosixSemaphore),
+        ("memfd-shm", Wait::Eventfd),
+        ("process-vm", Wait::Futex),
+    ];
+    let there: Vec<_> = supported(language).filter(|row| wanted.contains(row)).collect();
+    assert!(there.len() >= 10, "{there:?}");
+    there
+}
+
+fn built(row: (&str, Wait), language: Language) -> Built {
+    Built::new(row, Pattern::RoundTrip, 128, language, Some(PATIENCE_S))
+}
+
+fn all_goes_wrong(language: Language) {
+    if !can_build(language) {
+        return;
+    }
+    each(representatives(language), |row| {
+        let _turn = turn(row.0);
+        let built = built(row, language);
+        nobody_comes(&built);
+        a_signal_ends_it(&built);
+        a_peer_is_killed(&built);
+        names_are_stale(&built);
+    });
+}
+
+fn nobody_comes(built: &Built) {
+    let names = [Built::new_name(), Built::new_name()];
+    let ends = [0, 1].map(|role| built.start(role, &names[role], 1));
+    for (end, name) in ends.into_iter().zip(&names) {
+        let ended = end.wait();
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.complained.contains("nobody came within 2"), "{ended:?}");
+        built.assert_nothing_is_left(name);
+    }
+}
+
+fn a_signal_ends_it(built: &Built) {
+    let name = Built::new_name();
+    let alone = built.start(0, &name, 1);
+    built.await_server(&name);
+    alone.terminate();
+    let ended = alone.wait();
+    assert!(ended.code != Some(0) && ended.code != Some(1), "{ended:?}");
+    built.assert_nothing_is_left(&name);
+}
+
+/// Each role in turn is the one that is killed.
+fn a_peer_is_killed(built: &Built) {
+    for victim in 0..2 {
+        let name = Built::new_name();
+        let mut ends = [0, 1].map(|role| Some(built.start(role, &name, FOR_EVER)));
+        ends.iter().flatten().for_each(crate::support::End::await_work);
+        let mut killed = ends[victim].take().unwrap();
+        killed.kill();
+        let survivor = ends[1 - victim].take().unwrap().wait();
+        assert_eq!(killed.wait().code, None);
+        assert_eq!(survivor.code, Some(1), "{survivor:?}");
+        assert!(survivor.complained.starts_with("pair: "), "{survivor:?}");
+        assert_eq!(survivor.complained.lines().count(), 1, "{survivor:?}");
+        built.assert_nothing_is_left(&name);
+    }
+}
+
+/// Killed while it waits, and while it exchanges, together with its peer.
+fn names_are_stale(built: &Built) {
+    let name = Built::new_name();
+    let mut alone = built.start(0, &name, 1);
+    built.await_server(&name);
+    alone.kill();
+    alone.wait();
+    let mut ends = [0, 1].map(|role| built.start(role, &name, FOR_EVER));
+    ends.iter().for_each(crate::support::End::await_work);
+    ends.iter_mut().for_each(crate::support::End::kill);
+    ends.into_iter().for_each(|end| drop(end.wait()));
+    for first in 0..2 {
+        let all = built.exchange_as(&name, first, 10, &[]);
+        built.assert_verified(&all, 10);
+    }
+    built.assert_nothing_is_left(&name);
+}
+
+#[test]
+fn c_programs_fail_well() {
+    all_goes_wrong(Language::C);
+}
+
+#[test]
+fn rust_programs_fail_well() {
+    all_goes_wrong(Language::Rust);
+}
+
+#[test]
+fn python_programs_fail_well() {
+    all_goes_wrong(Language::Python);
+}
+
+/// Of a program that forks, either half may be killed; the other must not go on.
+#[test]
+fn a_fork_does_not_outlive_the_other() {
+    for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
+        let rows = [
+            ("pipe", Wait::Block),
+            ("socketpair", Wait::Block),
+            ("vmsplice", Wait::Block),
+            ("anon-shm", Wait::PosixSemaphore),
+        ];
+        for row in rows {
+            let built = built(row, language);
+            for kill_child in [true, false] {
+                let mut parent = built.start(0, &Built::new_name(), FOR_EVER);
+                parent.await_work();
+                let child = child_of(parent.id());
+                if kill_child {
+                    kill(child);
+                } else {
+                    parent.kill();
+                }
+                let ended = parent.wait();
+                assert_eq!(ended.code, kill_child.then_some(1), "{row:?} {ended:?}");
+                // Its end of the standard streams is closed too, or `wait` would have waited for it.
+                assert!(ended.complained.starts_with("pair: "), "{row:?} {ended:?}");
+            }
+        }
+    }
+}
+
+fn child_of(parent: u32) -> String {
+    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
+    children.trim().to_owned()
+}
+
+fn kill(process: String) {
+    assert!(std::process::Command::new("kill").args(["-KILL", &process]).status().unwrap().success());
+}
+
+#[test]
+fn what_is_too_large_is_said() {
+    let too_large = [
+        ("sysv-mq", Wait::Block, 1 << 20, "kernel.msgmax"),
+        ("posix-mq", Wait::Block, 4 << 20, "mq_open: "),
+        ("unix-dgram", Wait::Block, 16 << 20, "net.core.wmem_max"),
+        ("unix-seqpacket", Wait::Spin, 16 << 20, "net.core.wmem_max"),
+    ];
+    // A root that raised its limits would be refused nothing.
+    let limited = ["prlimit", "--msgqueue=819200"];
+    for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
+        for (mechanism, wait, size_bytes, why) in too_large {
+            let _turn = turn(mechanism);
+            let built =
+                Built::new((mechanism, wait), Pattern::OneWay, size_bytes, language, Some(PATIENCE_S));
+            let all = built.exchange_with(0, 1, &limited);
+            assert!(all.iter().all(|ended| ended.code == Some(1)), "{mechanism} in {language}: {all:?}");
+            assert!(
+                all.iter().any(|ended| ended.complained.contains(why)),
+                "{mechanism} in {language}: {all:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_second_server_of_a_name_is_refused() {
+    for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
+        for row in [("unix-stream", Wait::Block), ("posix-mq", Wait::Block), ("tcp", Wait::Block)] {
+            let _turn = turn(row.0);
+            let built = built(row, language);
+            let name = Built::new_name();
+            let first = built.start(0, &name, 10);
+            built.await_server(&name);
+            let second = built.start(0, &name, 10).wait();
+            assert_eq!(second.code, Some(1), "{row:?} in {language}: {second:?}");
+            let client = built.start(1, &name, 10);
+            let all = [first.wait(), client.wait()];
+            built.assert_verified(&all, 10);
+            built.assert_nothing_is_left(&name);
+        }
+    }
+}

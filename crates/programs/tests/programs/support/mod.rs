@@ -1,0 +1,364 @@
+//! What the tests of printed programs share: a folder to build in, ends that run, and what they may leave behind.
+
+use furlong_model::{Pattern, Wait};
+use furlong_programs::{Language, Program, program};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const WORKERS: usize = 3;
+
+/// The interpreter itself: what is found on the path may be a script that looks for it, each time anew.
+pub fn python() -> &'static str {
+    static PYTHON: OnceLock<String> = OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let request = ["-c", "import sys; print(sys.executable)"];
+        let output = run_to_end(Command::new("python3").args(request));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    })
+}
+
+/// Longer than any program may take that is not stuck.
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// Whether programs in `language` can be built and run here. CI must be able to.
+pub fn can_build(language: Language) -> bool {
+    let tool = match language {
+        Language::C => "cc",
+        Language::Rust => "rustc",
+        Language::Python => "python3",
+    };
+    let there = Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !there {
+        assert!(std::env::var_os("CI").is_none(), "CI lacks {tool}, and these tests need it");
+        eprintln!("skipped: programs in {language} need {tool}, which is not here");
+    }
+    there
+}
+
+/// Does the same for each row, some at a time: most of a program's time here is waiting.
+pub fn each(rows: Vec<(&'static str, Wait)>, check: impl Fn((&'static str, Wait)) + Sync) {
+    let rows = Mutex::new(rows);
+    let next = || rows.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(row) = next() {
+                    check(row);
+                }
+            });
+        }
+    });
+}
+
+/// All POSIX queues of a user share a limit, so that those who use them take turns.
+pub fn turn(mechanism: &str) -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    (mechanism == "posix-mq").then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+pub fn is_root() -> bool {
+    user() == 0
+}
+
+fn user() -> u32 {
+    fs::metadata("/proc/self").unwrap().uid()
+}
+
+fn run_to_end(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{command:?}: {}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// A program that was built in a folder of its own, where its names go as well.
+pub struct Built {
+    place: tempfile::TempDir,
+    program: Program,
+    language: Language,
+    mechanism: String,
+}
+
+/// One end, or a program that starts both.
+pub struct End {
+    child: Child,
+    /// More processor time than it takes to start.
+    work_ticks: u64,
+    name: String,
+}
+
+/// How an end ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub said: String,
+    pub complained: String,
+}
+
+impl Built {
+    /// Prints and builds with the strictest flags. `patience_s` takes the place of what is printed, if it is given.
+    pub fn new(
+        (mechanism, wait): (&str, Wait),
+        pattern: Pattern,
+        size_bytes: usize,
+        language: Language,
+        patience_s: Option<u32>,
+    ) -> Built {
+        let mut program = program(mechanism, wait, pattern, size_bytes, language).unwrap();
+        if let Some(patience_s) = patience_s {
+            let (before, after) = match language {
+                Language::Rust => ("Duration::from_secs(10)", format!("Duration::from_secs({patience_s})")),
+                _ => ("PATIENCE_S = 10", format!("PATIENCE_S = {patience_s}")),
+            };
+            program.text = program.text.replace(before, &after);
+        }
+        let place = tempfile::Builder::new().prefix("programs-").tempdir_in("/tmp").unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let source = place.path().join(&program.file_name);
+        fs::write(&source, &program.text).unwrap();
+        let built = Built { place, program, language, mechanism: mechanism.to_owned() };
+        built.build();
+        built
+    }
+
+    fn build(&self) {
+        let folder = self.place.path();
+        match (self.language, &self.program.build) {
+            // The printed command, and nothing that it warns about.
+            (Language::C, Some(build)) => {
+                let strict = build.replace("-Wextra", "-Wextra -Werror");
+                run_to_end(Command::new("sh").args(["-c", &strict]).current_dir(folder));
+            }
+            (Language::Rust, Some(build)) => {
+                let strict = build.replace("-O", "-C opt-level=0 -C debug-assertions=on -D warnings");
+                run_to_end(Command::new("sh").args(["-c", &strict]).current_dir(folder));
+            }
+            _ => {
+                let compile = ["-W", "error", "-m", "py_compile", "pair.py"];
+                run_to_end(
+                    Command::new("python3")
+                        .args(compile)
+                        .env("PYTHONPYCACHEPREFIX", folder)
+                        .current_dir(folder),
+                );
+            }
+        }
+    }
+
+    /// Whether it takes roles.
+    pub fn has_roles(&self) -> bool {
+        self.program.run.len() == 2
+    }
+
+    /// A name for a pair that no other has.
+    pub fn new_name() -> String {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        format!("test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Starts the end of `role`: 0 serves or receives, 1 asks or sends.
+    pub fn start(&self, role: usize, name: &str, count: u64) -> End {
+        self.start_with(role, name, count, &[])
+    }
+
+    /// The same, by a command that changes something about the process before.
+    pub fn start_with(&self, role: usize, name: &str, count: u64, before: &[&str]) -> End {
+        let mut words: Vec<&str> = before.to_vec();
+        words.extend(
+            self.program.run[role].split(' ').map(|word| if word == "python3" { python() } else { word }),
+        );
+        let count = count.to_string();
+        words.push(&count);
+        // Ports below those that the kernel hands out by itself, another one for each name.
+        let number: u32 = name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default();
+        let port = 10_000 + (std::process::id() * 64 + number) % 20_000;
+        let child = Command::new(words[0])
+            .args(&words[1..])
+            .current_dir(self.place.path())
+            .env("PAIR_NAME", name)
+            .env("PAIR_PORT", port.to_string())
+            .env("XDG_RUNTIME_DIR", self.place.path())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let work_ticks = if self.language == Language::Python { 15 } else { 4 };
+        End {
+            child,
+            work_ticks,
+            name: format!("{} {} in {}", self.mechanism, self.program.run[role], self.language),
+        }
+    }
+
+    /// Runs all ends to their end, the one of role `first` before the other.
+    pub fn exchange_with(&self, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
+        let name = Built::new_name();
+        let all = self.exchange_as(&name, first, count, before);
+        self.assert_nothing_is_left(&name);
+        all
+    }
+
+    pub fn exchange_as(&self, name: &str, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
+        let mut ends = vec![self.start_with(if self.has_roles() { first } else { 0 }, name, count, before)];
+        if self.has_roles() {
+            sleep(Duration::from_millis(20));
+            ends.push(self.start_with(1 - first, name, count, before));
+        }
+        ends.into_iter().map(End::wait).collect()
+    }
+
+    /// That every end of an exchange has done what it should.
+    pub fn assert_exchanges(&self, first: usize, count: u64, before: &[&str]) {
+        let all = self.exchange_with(first, count, before);
+        self.assert_verified(&all, count);
+    }
+
+    pub fn assert_verified(&self, all: &[Ended], count: u64) {
+        let mechanism = &self.mechanism;
+        for ended in all {
+            assert_eq!(
+                ended.code,
+                Some(0),
+                "{mechanism} in {}: {all:?}\n{}",
+                self.language,
+                self.program.text
+            );
+            assert_eq!(ended.complained, "", "{mechanism} in {}", self.language);
+        }
+        let verified = format!("{count} messages verified");
+        assert!(
+            all.iter().any(|ended| ended.said.contains(&verified)),
+            "{mechanism} in {}: {all:?}",
+            self.language
+        );
+    }
+
+    /// What of `name` is still there.
+    pub fn left(&self, name: &str) -> Vec<String> {
+        let mut left = Vec::new();
+        for folder in [self.place.path(), Path::new("/dev/shm")] {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            left.extend(
+                entries
+                    .map(|entry| entry.path())
+                    .filter(|path| mentions(path, name))
+                    .map(|path| path.display().to_string()),
+            );
+        }
+        let sockets = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+        left.extend(sockets.lines().filter(|line| line.contains(&format!("@{name}-"))).map(str::to_owned));
+        let queues = fs::read_to_string("/proc/sysvipc/msg").unwrap_or_default();
+        let key = sysv_key(name, user()).to_string();
+        left.extend(
+            queues.lines().filter(|line| line.split_whitespace().next() == Some(&key)).map(str::to_owned),
+        );
+        if self.mechanism == "posix-mq" {
+            let names = ["there", "back"].map(|way| format!("/{name}-{}-{way}", user()));
+            left.extend(names.into_iter().filter(|name| queue_exists(name)));
+        }
+        left
+    }
+
+    pub fn assert_nothing_is_left(&self, name: &str) {
+        assert_eq!(self.left(name), [""; 0], "{} in {}", self.mechanism, self.language);
+    }
+
+    /// Leaves a server that has just been started the time to be there.
+    pub fn await_server(&self, name: &str) {
+        let start = Instant::now();
+        let named = self.mechanism != "tcp" && self.mechanism != "udp";
+        while named && self.left(name).is_empty() {
+            assert!(start.elapsed() < WATCHDOG, "{} in {} makes no name", self.mechanism, self.language);
+            sleep(Duration::from_millis(5));
+        }
+        // The name may be the first of several things, and a port has none.
+        sleep(Duration::from_millis(if named { 50 } else { 200 }));
+    }
+}
+
+fn mentions(path: &Path, name: &str) -> bool {
+    let last = path.file_name().unwrap_or_default().to_string_lossy();
+    last.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// The key that the programs compute.
+fn sysv_key(name: &str, user: u32) -> i32 {
+    let mix = |key: u32, byte: u8| (key ^ u32::from(byte)).wrapping_mul(16_777_619);
+    (name.bytes().fold(2_166_136_261 ^ user, mix) | 1) as i32
+}
+
+/// Asks the kernel, since its file system of queues need not be mounted.
+fn queue_exists(name: &str) -> bool {
+    static ASKER: Mutex<Option<(tempfile::TempDir, PathBuf)>> = Mutex::new(None);
+    let mut request_carrier = ASKER.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, request_carrier) = request_carrier.get_or_insert_with(|| {
+        let place = tempfile::tempdir().unwrap();
+        let text = "#include <fcntl.h>\n#include <mqueue.h>\n\
+                    int main(int argc, char **argv) { return argc != 2 || mq_open(argv[1], O_RDONLY) < 0; }\n";
+        fs::write(place.path().join("request_carrier.c"), text).unwrap();
+        run_to_end(Command::new("cc").args(["request_carrier.c", "-o", "request_carrier", "-lrt"]).current_dir(place.path()));
+        let path = place.path().join("request_carrier");
+        (place, path)
+    });
+    Command::new(request_carrier).arg(name).status().unwrap().success()
+}
+
+/// The processor time of a process, in hundredths of a second.
+fn ticks(stat: &str) -> u64 {
+    let after_name = stat.rsplit(')').next().unwrap();
+    after_name.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
+}
+
+impl End {
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+    }
+
+    /// Waits until it has done something for a while, which it does not when it waits for its peer to come.
+    pub fn await_work(&self) {
+        let start = Instant::now();
+        let file = format!("/proc/{}/stat", self.child.id());
+        while ticks(&fs::read_to_string(&file).unwrap()) < self.work_ticks {
+            assert!(start.elapsed() < WATCHDOG, "{} does not begin", self.name);
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub fn terminate(&self) {
+        run_to_end(Command::new("kill").args(["-TERM", &self.child.id().to_string()]));
+    }
+
+    /// Waits for the end, which must come.
+    pub fn wait(mut self) -> Ended {
+        let start = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            if start.elapsed() > WATCHDOG {
+                self.kill();
+                panic!("{} does not end", self.name);
+            }
+            sleep(Duration::from_millis(2));
+        }
+        let output = self.child.wait_with_output().unwrap();
+        Ended {
+            code: output.status.code(),
+            said: String::from_utf8_lossy(&output.stdout).into_owned(),
+            complained: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}

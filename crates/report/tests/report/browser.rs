@@ -1,0 +1,224 @@
+//! The page in a browser: drawn without an error or a request, sorted, toggled, on a phone, without scripts, on paper.
+//!
+//! With `FURLONG_SHOTS=FOLDER` each test leaves a picture there, to be looked at. `FURLONG_REPORT=FILE` shows another
+//! report than that of the test's own data.
+
+use crate::common::Chromium;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// The page under test, and the folder that it is in.
+fn page() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = match std::env::var_os("FURLONG_REPORT") {
+        Some(path) => PathBuf::from(path),
+        None => crate::common::page(folder.path()),
+    };
+    (folder, path)
+}
+
+#[test]
+fn every_chart_is_drawn_without_an_error_or_a_request() {
+    let Some(mut browser) = Chromium::start_or_skip("every_chart_is_drawn") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.open(&path);
+    tab.draw_all_charts();
+    let charts = tab.value("document.querySelectorAll('figure.chart').length");
+    assert!(charts.as_u64() > Some(3), "{charts}");
+    assert_eq!(
+        tab.value("document.querySelectorAll('figure.chart[data-state=live] .main-svg').length > 0"),
+        true
+    );
+    assert_eq!(tab.value("document.querySelectorAll('figure.chart[data-state=live]').length"), charts);
+    // Each has something in it, and shows no still picture beside it.
+    let empty = "[...document.querySelectorAll('figure.chart')].filter(figure =>
+        !figure.querySelector('.live .trace, .live .bars .point, .live .errorbar') ||
+        figure.querySelector('.still').offsetHeight > 0).map(figure => figure.id)";
+    assert_eq!(tab.value(empty), json!([]));
+    assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+    let requests = tab.requests();
+    assert!(requests.len() == 1 && requests[0].starts_with("file://"), "{requests:?}");
+    tab.value("scrollTo({ top: 0, behavior: 'instant' })");
+    tab.picture("desktop-light", true);
+}
+
+#[test]
+fn the_page_forbids_itself_every_request() {
+    let Some(mut browser) = Chromium::start_or_skip("the_page_forbids_itself_every_request") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.open(&path);
+    let refused = tab.value("fetch('http://localhost:9/').then(() => 'asked', error => String(error))");
+    assert!(refused.as_str().is_some_and(|text| text.contains("TypeError")), "{refused}");
+    tab.value("document.body.append(Object.assign(new Image(), { src: 'http://localhost:9/x.png' }))");
+    tab.wait_for("new Promise(done => setTimeout(() => done(true), 100))");
+    // What was tried is told, and that the page's own policy stopped it.
+    let stopped =
+        tab.events("Network.loadingFailed").iter().filter(|event| event["blockedReason"] == "csp").count();
+    let tried = tab.requests().iter().filter(|url| url.starts_with("http")).count();
+    assert!(tried > 0 && stopped == tried, "{tried} tried, {stopped} stopped: {:?}", tab.requests());
+}
+
+#[test]
+fn series_are_switched_off_and_points_say_what_they_are() {
+    let Some(mut browser) = Chromium::start_or_skip("series_are_switched_off") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.open(&path);
+    tab.draw_all_charts();
+    let first = "figure.chart:has(.legendtoggle)";
+    let shown = format!(
+        "document.querySelectorAll('{first} .live')[0].data.filter(trace => (trace.visible ?? true) === true).length"
+    );
+    let before = tab.value(&shown).as_u64().expect("a number");
+    tab.click(&format!("{first} .legendtoggle"));
+    tab.wait_for(&format!("{shown} === {}", before - 1));
+    // What is switched off stays so in another theme.
+    tab.click("#theme");
+    assert_eq!(tab.value(&shown), json!(before - 1));
+    tab.click(&format!("{first} .legendtoggle"));
+    tab.wait_for(&format!("{shown} === {before}"));
+    let marked = "figure.chart:has(.scatterlayer .point)";
+    let place = tab.value(&format!(
+        "(() => {{ const point = document.querySelector('{marked} .scatterlayer .point');
+            point.scrollIntoView({{ behavior: 'instant', block: 'center' }});
+            const box = point.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+    ));
+    tab.point_at(place[0].as_f64().unwrap() - 3.0, place[1].as_f64().unwrap());
+    tab.point_at(place[0].as_f64().unwrap(), place[1].as_f64().unwrap());
+    tab.wait_for("document.querySelector('.hoverlayer .hovertext')?.textContent.length > 5");
+    tab.picture("hover", false);
+    assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn tables_are_sorted_by_hand_and_by_key() {
+    let Some(mut browser) = Chromium::start_or_skip("tables_are_sorted") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.open(&path);
+    // The table of all rows of the first run, by its medians.
+    let table = "[...document.querySelectorAll('table.sortable')].find(table => table.caption.textContent.startsWith('Every row'))";
+    tab.value(&format!("{table}.id = 'under-test'"));
+    let column =
+        "[...document.querySelectorAll('#under-test th')].findIndex(head => head.textContent === 'p50')";
+    tab.value(&format!("document.querySelectorAll('#under-test th')[{column}].id = 'median'"));
+    let medians = format!(
+        "[...document.querySelectorAll('#under-test tbody tr')].map(row => Number(row.cells[{column}].dataset.by))"
+    );
+    let values = |value: serde_json::Value| -> Vec<f64> { serde_json::from_value(value).expect("numbers") };
+    tab.click("#median button");
+    let up = values(tab.value(&medians));
+    assert!(up.len() > 2 && up.is_sorted(), "{up:?}");
+    assert_eq!(tab.value("document.querySelector('#median').ariaSort"), "ascending");
+    tab.click("#median button");
+    let down = values(tab.value(&medians));
+    assert!(down.iter().rev().is_sorted() && down.first() > down.last(), "{down:?}");
+    assert_eq!(tab.value("document.querySelector('#median').ariaSort"), "descending");
+    // By key, and by words.
+    tab.value("document.querySelector('#under-test th button').focus()");
+    tab.press("Enter", "\r");
+    let names: Vec<String> = serde_json::from_value(tab.value(
+        "[...document.querySelectorAll('#under-test tbody tr')].map(row => row.cells[0].textContent)",
+    ))
+    .unwrap();
+    assert!(names.is_sorted() && names.first() != names.last(), "{names:?}");
+    assert_eq!(tab.value("document.querySelector('#median').ariaSort"), json!(null));
+}
+
+#[test]
+fn the_theme_can_be_chosen_and_follows_the_system_until_then() {
+    let Some(mut browser) = Chromium::start_or_skip("the_theme_can_be_chosen") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    tab.open(&path);
+    let light = tab.value(paper);
+    tab.call("Emulation.setEmulatedMedia", dark);
+    tab.draw_all_charts();
+    let night = tab.value(paper);
+    assert_ne!(light, night);
+    let ink = "getComputedStyle(document.querySelector('.live .xtick text')).fill";
+    let night_ink = tab.value(ink);
+    tab.value("scrollTo({ top: 0, behavior: 'instant' })");
+    tab.picture("desktop-dark", true);
+    tab.click("#theme");
+    assert_eq!(tab.value(paper), light);
+    tab.wait_for(&format!("{ink} !== {night_ink}"));
+    assert_eq!(tab.value("document.getElementById('theme').textContent"), "Dark");
+    assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn a_phone_scrolls_tables_and_not_the_page() {
+    let Some(mut browser) = Chromium::start_or_skip("a_phone_scrolls_tables") else { return };
+    let (_folder, path) = page();
+    for scripts in [true, false] {
+        let mut tab = browser.tab(360, 740);
+        tab.call("Emulation.setScriptExecutionDisabled", json!({ "value": !scripts }));
+        tab.open(&path);
+        if scripts {
+            tab.draw_all_charts();
+        }
+        tab.value("document.querySelectorAll('details').forEach(details => { details.open = true; })");
+        let width = tab.value("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)");
+        assert!(width.as_f64() <= Some(360.0), "{width} with scripts: {scripts}");
+        let small = "[...document.querySelectorAll('p, li, td, th, dd, dt, summary, h1, h2, h3, h4')]
+            .filter(element => element.textContent.trim() && parseFloat(getComputedStyle(element).fontSize) < 12)
+            .map(element => element.tagName + ': ' + element.textContent.slice(0, 40))";
+        assert_eq!(tab.value(small), json!([]));
+        tab.value("document.querySelectorAll('details').forEach(details => { details.open = false; })");
+        tab.value("scrollTo({ top: 0, behavior: 'instant' })");
+        tab.picture(if scripts { "phone" } else { "phone-no-script" }, true);
+        assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+    }
+}
+
+#[test]
+fn without_scripts_charts_and_tables_are_there() {
+    let Some(mut browser) = Chromium::start_or_skip("without_scripts") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    tab.open(&path);
+    assert_eq!(tab.value("document.querySelectorAll('[data-state], th button').length"), 0);
+    let unseen = "[...document.querySelectorAll('figure.chart')].filter(figure => {
+        const svg = figure.querySelector('.still svg');
+        return !svg || svg.getBoundingClientRect().height < 100 || !svg.querySelector('text') ||
+            !svg.querySelector('polyline, circle, polygon, rect'); }).map(figure => figure.id)";
+    assert_eq!(tab.value(unseen), json!([]));
+    // The rows are readable at once, and each chart's figures after a click, which needs no script.
+    assert!(tab.value("document.querySelector('[id$=-rows] table').offsetHeight").as_f64() > Some(50.0));
+    tab.click("figure.chart details summary");
+    assert!(
+        tab.value("document.querySelector('figure.chart details table').offsetHeight").as_f64() > Some(20.0)
+    );
+    assert_eq!(tab.value("document.getElementById('theme').hidden"), true);
+    tab.value("scrollTo({ top: 0, behavior: 'instant' })");
+    tab.picture("no-script", true);
+    assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn paper_gets_still_pictures_and_whole_tables() {
+    let Some(mut browser) = Chromium::start_or_skip("paper_gets_still_pictures") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.open(&path);
+    tab.draw_all_charts();
+    tab.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    assert_eq!(
+        tab.value("[...document.querySelectorAll('.live')].filter(live => live.offsetHeight > 0).length"),
+        0
+    );
+    let unseen = "[...document.querySelectorAll('.still')].filter(still => still.offsetHeight < 100).length";
+    assert_eq!(tab.value(unseen), 0);
+    let cut = "[...document.querySelectorAll('[id$=-rows] .scroll')]
+        .filter(box => box.scrollHeight > box.clientHeight + 1).length";
+    assert_eq!(tab.value(cut), 0);
+    let pdf = tab.call("Page.printToPDF", json!({ "printBackground": false }));
+    assert!(pdf["data"].as_str().is_some_and(|data| data.len() > 10_000));
+}

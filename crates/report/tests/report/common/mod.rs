@@ -1,0 +1,32 @@
+//! What the tests of the page share: a browser, and reports of real records.
+
+mod chromium;
+
+pub use chromium::Chromium;
+
+use furlong_analysis::Run;
+use furlong_report::{NamedRun, Report};
+use std::path::{Path, PathBuf};
+
+/// The run of this name among the test's data.
+pub fn run(name: &str) -> Run {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{name}.jsonl"));
+    Run::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A report of runs under these names.
+pub fn report(runs: &[(&str, &Run)]) -> Report {
+    let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();
+    Report::of(&named, 0.05)
+}
+
+/// A report with every kind of chart, in a file.
+pub fn page(folder: &Path) -> PathBuf {
+    let runs = ["sizes", "stream", "model", "past"].map(|name| (name, run(name)));
+    let again = run("sizes");
+    let mut named: Vec<_> = runs.iter().map(|(name, run)| (*name, run)).collect();
+    named.push(("sizes-again", &again));
+    let path = folder.join("report.html");
+    std::fs::write(&path, report(&named).html().expect("a page")).expect("a temporary file");
+    path
+}

@@ -1,0 +1,330 @@
+//! What is in a report, from real records: its charts as described, its Markdown, its page as text, and what hostile
+//! or damaged records do to it.
+
+use crate::common::{report, run};
+use furlong_analysis::Run;
+use furlong_model::{Outcome, Record};
+use furlong_report::{Chart, Kind, Side};
+
+/// Terminal escapes, markup of every kind, and what ends a script.
+const EVIL: &str =
+    "\u{1b}[2J\u{202e}\"'><script>alert(1)</script><img src=http://evil/ onerror=alert(1)>{{7*7}}`|\n]]>-->";
+
+fn charts(name: &str) -> Vec<Chart> {
+    report(&[(name, &run(name))]).charts().cloned().collect()
+}
+
+/// A chart in a few lines.
+fn outline(chart: &Chart) -> String {
+    let mut text = format!("{}\n  {}\n  {}\n", chart.id, chart.title, chart.says);
+    text += &chart.notes.iter().map(|note| format!("  - {note}\n")).collect::<String>();
+    for (name, axis, side) in [("x", &chart.x, Side::X), ("y", &chart.y, Side::Y)] {
+        let ticks: Vec<_> = axis.ticks(chart.extent(side)).into_iter().map(|(_, label)| label).collect();
+        text += &format!("  {name} {}: {}\n", axis.label, ticks.join(", "));
+    }
+    for series in &chart.series {
+        text += &format!("  {} {:?}, {} points\n", series.name, series.look, series.points.len());
+    }
+    text
+}
+
+#[test]
+fn charts_say_what_the_records_say() {
+    for name in ["sizes", "stream", "model", "past"] {
+        let outlines: String = charts(name).iter().map(outline).collect();
+        insta::assert_snapshot!(name, outlines);
+    }
+}
+
+#[test]
+fn every_subject_has_its_charts() {
+    for (name, subjects) in [
+        ("sizes", &["latency-by-size", "distribution", "cpu-and-latency"][..]),
+        ("stream", &["throughput-by-size", "distribution"]),
+        ("model", &["predicted", "cost-parts", "distribution"]),
+        ("past", &["then-and-now", "distribution"]),
+    ] {
+        let charts = charts(name);
+        for subject in subjects {
+            let start = format!("{name}-{subject}");
+            assert!(charts.iter().any(|chart| chart.id.starts_with(&start)), "no {subject} of {name}");
+        }
+    }
+}
+
+#[test]
+fn a_distribution_stops_where_samples_are_few_and_falls() {
+    for chart in charts("sizes").iter().filter(|chart| chart.id.contains("distribution")) {
+        for series in &chart.series {
+            assert!(
+                series.points.windows(2).all(|pair| pair[0].x <= pair[1].x && pair[0].y > pair[1].y),
+                "{series:?}"
+            );
+            assert!(series.points.iter().all(|point| (1e-4 * 0.99..=1.0).contains(&point.y)), "{series:?}");
+        }
+        // Trials of 2 ms hold no ten samples beyond p99.99 of rows that sleep.
+        if chart.id.contains("sleeping") {
+            assert!(
+                chart.notes.iter().any(|note| note.contains("fewer than 10 samples")),
+                "{:?}",
+                chart.notes
+            );
+        }
+    }
+}
+
+#[test]
+fn parts_add_up_to_what_was_predicted() {
+    let explained = run("model");
+    // What carries nothing is there for the costs.
+    let carries_data =
+        |trial: &&furlong_model::Trial| trial.family != Some(furlong_model::Family::Notification);
+    let cases: Vec<_> =
+        explained.trials.iter().filter(carries_data).map(|trial| trial.case.clone()).collect();
+    let explanation = furlong_analysis::explain(&explained, &cases);
+    let bars: Vec<Chart> = charts("model").into_iter().filter(|chart| chart.kind == Kind::Bars).collect();
+    let mut seen = 0;
+    for chart in &bars {
+        for (number, name) in chart.y.categories.iter().enumerate() {
+            let at = |chart: &Chart, measured: bool| -> f64 {
+                let series = chart.series.iter().filter(|series| (series.name == "measured") == measured);
+                let points =
+                    series.flat_map(|series| &series.points).filter(|point| point.y == number as f64);
+                points.map(|point| point.x).sum()
+            };
+            let measured = at(chart, true);
+            let row =
+                explanation.rows.iter().find(|row| row.measured_ns == measured && row.case.row() == *name);
+            let row = row.unwrap_or_else(|| panic!("no {name} of {measured}"));
+            assert!((at(chart, false) - row.predicted_ns).abs() < 1e-3 * row.predicted_ns, "{row:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, explanation.rows.len());
+}
+
+#[test]
+fn a_comparison_has_a_mark_for_each_row_and_its_margin() {
+    let (before, after) = (run("sizes"), slower(&run("sizes"), 2));
+    let forest = |report: &furlong_report::Report| {
+        report.charts().find(|chart| chart.id.starts_with("forest")).cloned()
+    };
+    let all = forest(&report(&[("before", &before), ("after", &after)])).expect("a forest");
+    assert_eq!((all.points().count(), all.y.categories.len()), (15, 15));
+    // Four trials of 15 rows tell nothing for sure; of one row they do.
+    assert!(all.title == "after against before" && all.says.contains("15 inconclusive"), "{}", all.says);
+    let alone = |mut run: Run| {
+        let first = run.trials[0].case.clone();
+        run.trials.retain(|trial| trial.case == first);
+        run
+    };
+    let (before, after) = (alone(before), alone(after));
+    let report = report(&[("before", &before), ("after", &after)]);
+    let one = forest(&report).expect("a forest");
+    assert!(one.says == "Of 1 row that both have: 1 worse.", "{}", one.says);
+    let page = report.html().unwrap();
+    assert!(page.contains("Compared with before"));
+    assert!(report.markdown(None).contains("## Compared with before"));
+}
+
+/// The same run with every trial so many times as long.
+fn slower(run: &Run, times: u64) -> Run {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use hdrhistogram::{
+        Histogram,
+        serialization::{Deserializer, Serializer, V2DeflateSerializer},
+    };
+    let mut run = run.clone();
+    for trial in &mut run.trials {
+        let Outcome::Measured(measured) = &mut trial.outcome else { continue };
+        let bytes = STANDARD.decode(&measured.histogram).unwrap();
+        let read: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        let mut slower = Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).unwrap();
+        for step in read.iter_recorded() {
+            slower
+                .record_n(read.median_equivalent(step.value_iterated_to()) * times, step.count_at_value())
+                .unwrap();
+        }
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&slower, &mut bytes).unwrap();
+        (measured.histogram, measured.elapsed_ns) = (STANDARD.encode(bytes), measured.elapsed_ns * times);
+    }
+    run
+}
+
+#[test]
+fn runs_without_a_common_row_are_told_and_not_compared() {
+    let (one, other) = (run("sizes"), run("past"));
+    let report = report(&[("one", &one), ("other", &other)]);
+    let page = report.html().unwrap();
+    assert!(page.contains("other shares no row with one, and is not compared with it."));
+    assert!(!page.contains("id=\"compared\""));
+}
+
+#[test]
+fn anchors_are_unique_and_links_lead_somewhere() {
+    let runs = ["sizes", "stream", "model", "past"].map(|name| (name, run(name)));
+    // Names that become the same anchor.
+    let mut named: Vec<_> = runs.iter().map(|(name, run)| (*name, run)).collect();
+    let again = run("sizes");
+    named.extend([
+        ("Sizes", &again),
+        ("s-i-z-e-s", &again),
+        ("sizes!", &again),
+        ("top", &again),
+        ("verdict", &again),
+    ]);
+    let page = report(&named).html().unwrap();
+    let mut ids: Vec<&str> = attributes(&page, " id=\"");
+    let links = attributes(&page, "href=\"#");
+    assert!(!links.is_empty() && links.iter().all(|link| ids.contains(link)), "{links:?}");
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+}
+
+fn attributes<'a>(page: &'a str, start: &str) -> Vec<&'a str> {
+    page.split(start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn a_page_is_small_and_asks_nobody() {
+    let sizes = run("sizes");
+    let page = report(&[("sizes", &sizes)]).html().unwrap();
+    assert!(page.len() < 3_000_000, "{}", page.len());
+    assert!(page.contains("default-src 'none'"));
+    // Addresses are names of markup languages alone, and nothing is loaded by an attribute.
+    let outside =
+        page.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://"));
+    for address in outside {
+        assert!(address.starts_with("://www.w3.org/2000/svg"), "http{}", &address[..60]);
+    }
+    assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("url("));
+    assert!(!page.contains("TeXFont"), "no typesetter of formulas");
+    // What it could show too, with the command.
+    assert!(page.contains("furlong explain pipe unix-stream tcp"));
+}
+
+#[test]
+fn hostile_text_is_text_everywhere() {
+    let evil = |run: Run| {
+        let mut run = run;
+        run.header.argv.push(EVIL.into());
+        run.header.machine.kernel = EVIL.into();
+        run.header.machine.processor = Some(EVIL.into());
+        run.header.machine.mitigations = vec![(EVIL.into(), EVIL.into())];
+        for trial in &mut run.trials {
+            trial.case.mechanism += EVIL;
+        }
+        for count in &mut run.counts {
+            count.case.mechanism += EVIL;
+        }
+        if let Some(experiment) = &mut run.experiment {
+            for text in [&mut experiment.title, &mut experiment.name] {
+                *text = EVIL.into();
+            }
+            experiment.source = Some(EVIL.into());
+            experiment.rows.iter_mut().for_each(|row| row.name += EVIL);
+            experiment.faults.push(EVIL.into());
+        }
+        run
+    };
+    let runs = ["sizes", "stream", "model", "past"].map(|name| evil(run(name)));
+    let again = slower(&runs[0], 2);
+    let mut named: Vec<_> = runs.iter().map(|run| (EVIL, run)).collect();
+    named.push(("again", &again));
+    let report = report(&named);
+    let page = report.html().unwrap();
+    assert!(
+        !page.contains("<script>alert") && !page.contains("<img") && !page.contains(['\u{1b}', '\u{202e}'])
+    );
+    assert!(!page.contains("49`"), "what a record says is no template");
+    // As many scripts as the page has without it: one a chart, the one that draws, and the page's own.
+    let charts = report.charts().count();
+    assert_eq!(
+        (page.matches("<script").count(), page.matches("</script>").count()),
+        (charts + 2, charts + 2)
+    );
+    for picture in report.pictures().unwrap() {
+        assert!(
+            !picture.svg.contains("<script") && !picture.svg.contains(['\u{1b}', '\u{202e}']),
+            "{}",
+            picture.file
+        );
+        let plain = picture.file.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
+        assert!(
+            plain && picture.file.ends_with(".svg") && !picture.file.starts_with('.'),
+            "{}",
+            picture.file
+        );
+    }
+    let markdown = report.markdown(Some("charts\n<x>"));
+    assert!(!markdown.contains("\n<script") && !markdown.contains(['\u{1b}', '\u{202e}']));
+    // Between backticks it is text already.
+    let lines = markdown.lines().filter(|line| !line.contains(" UTC: `"));
+    assert!(lines.clone().count() > 20);
+    for line in lines {
+        assert!(!line.replace("\\<", "").contains("<img"), "every bracket is escaped: {line}");
+    }
+}
+
+#[test]
+fn damaged_records_make_a_report_all_the_same() {
+    // Each figure that can be damaged, in turn and all at once.
+    let damage: [fn(&mut Run); 7] = [
+        |run| run.trials.clear(),
+        |run| run.noise.clear(),
+        |run| run.end = None,
+        |run| run.counts.clear(),
+        |run| run.costs.iter_mut().flat_map(|look| &mut look.figures).for_each(|figure| figure.ns = f64::NAN),
+        |run| run.costs.iter_mut().flat_map(|look| &mut look.figures).for_each(|figure| figure.ns = 1e300),
+        |run| {
+            for trial in &mut run.trials {
+                trial.case.size_bytes = usize::MAX;
+                if let Outcome::Measured(measured) = &mut trial.outcome {
+                    measured.roles.iter_mut().for_each(|role| role.user_ns = u64::MAX);
+                }
+            }
+            run.header.started_unix_s = u64::MAX;
+            run.header.machine.memory_bytes = Some(u64::MAX);
+        },
+    ];
+    for name in ["sizes", "stream", "model", "past"] {
+        for change in damage {
+            let mut run = run(name);
+            change(&mut run);
+            let report = report(&[(name, &run)]);
+            let page = report.html().unwrap();
+            let (page, rest) = page.split_once("id=\"chart-script\"").unwrap();
+            assert!(rest.contains("</html>") && !page.contains("NaN") && !page.contains(">inf"), "{name}");
+            report.pictures().unwrap();
+            assert!(report.markdown(None).starts_with(&format!("# furlong: {name}")));
+        }
+    }
+    assert!(report(&[]).html().unwrap().contains("0 runs"));
+    let header = run("sizes").header;
+    let empty = Run::from_records([Record::Run(header)]).unwrap();
+    let page = report(&[("empty", &empty)]).html().unwrap();
+    assert!(page.contains("No row has a speed.") && page.contains("The run is partial"));
+}
+
+#[test]
+fn markdown_for_a_document() {
+    insta::assert_snapshot!("markdown", report(&[("model", &run("model"))]).markdown(Some("charts")));
+}
+
+#[test]
+fn pictures_are_whole_and_of_their_own() {
+    let report = report(&[("sizes", &run("sizes"))]);
+    for picture in report.pictures().unwrap() {
+        assert!(
+            picture.svg.starts_with("<svg ") && picture.svg.trim_end().ends_with("</svg>"),
+            "{}",
+            picture.file
+        );
+        // Colours of a page mean nothing in a file.
+        assert!(!picture.svg.contains("var(") && !picture.svg.contains("#A7"), "{}", picture.file);
+        assert!(picture.svg.contains(&picture.title.replace('\'', "&apos;")), "{}", picture.file);
+    }
+}
