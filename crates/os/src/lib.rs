@@ -7,50 +7,19 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("furlong measures Linux so far; Windows comes later");
 
-pub mod access;
-pub mod affinity;
-pub mod available_memory;
 pub mod clock;
-pub mod counter;
 pub mod cpu;
-pub mod descriptor;
-pub mod driver;
 pub mod error;
-pub mod eventfd;
-pub mod facts;
-pub mod fifo;
-pub mod file_system;
-pub mod futex;
-pub mod identity;
-pub mod limits;
-pub mod load;
-pub mod loop_device;
-pub mod memory;
-pub mod mount;
-pub mod namespace;
-pub mod noted_signal;
-mod perf_event;
-pub mod pipe;
-pub mod posix_queue;
-pub mod posix_semaphore;
-pub mod posix_spawn;
-pub mod process;
-pub mod readiness;
-pub mod remote_memory;
-pub mod segment;
+#[cfg(target_os = "linux")]
+pub mod linux;
 pub mod shared_place;
-pub mod signal;
-pub mod socket;
-pub mod system_call;
-pub mod sysv_queue;
-pub mod sysv_segment;
-pub mod sysv_semaphore;
-pub mod terminal;
-#[cfg(test)]
-mod test_child;
-pub mod tracefs;
-pub mod tracer;
 pub mod usage;
-pub mod zram;
 
 pub use error::Context;
+#[cfg(target_os = "linux")]
+pub use linux::{
+    access, affinity, available_memory, counter, descriptor, driver, eventfd, facts, fifo, file_system,
+    futex, identity, limits, load, loop_device, memory, mount, namespace, noted_signal, pipe, posix_queue,
+    posix_semaphore, posix_spawn, process, readiness, remote_memory, segment, signal, socket, system_call,
+    sysv_queue, sysv_segment, sysv_semaphore, terminal, tracefs, tracer, zram,
+};

@@ -1,11 +1,11 @@
 //! Counting what a process does while it runs: its system calls, and what the processor counts by itself.
 
-use crate::error::Context;
-use crate::memory::{Region, page_bytes};
-use crate::perf_event::{
+use super::perf_event::{
     Attributes, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, Event, KIND_HARDWARE, KIND_HARDWARE_CACHE,
     KIND_TRACEPOINT, READ_TIMES, SAMPLE_RAW, WATERMARK,
 };
+use crate::error::Context;
+use crate::memory::{Region, page_bytes};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
@@ -323,7 +323,7 @@ fn scale(count: u64, enabled_ns: u64, running_ns: u64) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_child::{PERFMON, SYS_ADMIN, TestChild, get_parent, has, write_and_read};
+    use crate::linux::test_child::{PERFMON, SYS_ADMIN, TestChild, get_parent, has, write_and_read};
     use crate::{pipe, readiness, tracefs};
     use std::os::fd::{AsFd, AsRawFd};
 

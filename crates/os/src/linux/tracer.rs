@@ -296,8 +296,8 @@ fn explain(error: io::Error, pid: i32) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::test_child::{TestChild, get_parent, write_and_read};
     use crate::process::{Bond, Child, Exit, fork, send_signal};
-    use crate::test_child::{TestChild, get_parent, write_and_read};
     use crate::{clock, eventfd, pipe, readiness};
     use std::os::fd::AsRawFd;
     use std::sync::atomic::{AtomicI32, Ordering};

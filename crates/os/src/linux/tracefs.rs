@@ -62,7 +62,7 @@ fn parse(text: &str) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_child::{SYS_ADMIN, has};
+    use crate::linux::test_child::{SYS_ADMIN, has};
 
     /// The mounts of this process, without the one that the kernel makes by itself when debugfs is looked into.
     fn mounts() -> Vec<String> {

@@ -1,0 +1,42 @@
+//! Linux: what the face asks of every platform, and what only Linux has.
+
+pub mod access;
+pub mod affinity;
+pub mod available_memory;
+pub mod counter;
+pub mod descriptor;
+pub mod driver;
+pub mod eventfd;
+pub mod facts;
+pub mod fifo;
+pub mod file_system;
+pub mod futex;
+pub mod identity;
+pub mod limits;
+pub mod load;
+pub mod loop_device;
+pub mod memory;
+pub mod mount;
+pub mod namespace;
+pub mod noted_signal;
+mod perf_event;
+pub mod pipe;
+pub mod posix_queue;
+pub mod posix_semaphore;
+pub mod posix_spawn;
+pub mod process;
+pub mod readiness;
+pub mod remote_memory;
+pub mod segment;
+pub mod signal;
+pub mod socket;
+pub mod system_call;
+pub mod sysv_queue;
+pub mod sysv_segment;
+pub mod sysv_semaphore;
+pub mod terminal;
+#[cfg(test)]
+mod test_child;
+pub mod tracefs;
+pub mod tracer;
+pub mod zram;
