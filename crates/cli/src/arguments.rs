@@ -2,7 +2,6 @@
 
 mod chart;
 mod compare;
-mod driver;
 mod explain;
 mod export;
 mod list;
@@ -13,10 +12,6 @@ mod run;
 
 pub use chart::ChartOptions;
 pub use compare::{CompareOptions, FailOn};
-pub use driver::{
-    DriverBuildOptions, DriverInstallOptions, DriverLogOptions, DriverOptions, DriverPart,
-    DriverRemoveOptions, DriverStatusOptions,
-};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use list::{DoctorOptions, ListOptions};
@@ -24,6 +19,9 @@ pub use recommend::{RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;
+
+pub use furlong_console::ListFormat;
+pub use furlong_driver::DriverOptions;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use furlong_model::{ByteSize, Pattern, Placement, Sizes, Time, Wait};
@@ -161,13 +159,4 @@ pub enum Format {
     Csv,
     /// For documents
     Markdown,
-}
-
-/// Forms of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ListFormat {
-    /// For people
-    Table,
-    /// For programs
-    Json,
 }

@@ -6,9 +6,7 @@ mod compare;
 mod costs;
 mod count;
 mod doctor;
-mod driver;
 mod environment;
-mod exit;
 mod explain;
 mod export;
 mod list;
@@ -22,12 +20,12 @@ mod report;
 mod saved;
 mod saving;
 mod selection;
-mod writing;
 
 use anyhow::Context;
 use arguments::{Arguments, Verb};
 use clap::Parser;
 use exit::Outcome;
+use furlong_console::{exit, writing};
 use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::process::ExitCode;
@@ -81,7 +79,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Report(options)) => report::report(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
-        Some(Verb::Driver(options)) => driver::driver(&options),
+        Some(Verb::Driver(options)) => furlong_driver::driver(&options),
         Some(Verb::Completions(options)) => manual::completions(&options),
         Some(Verb::Man(options)) => manual::man(&options),
     }

@@ -2,6 +2,7 @@
 
 use crate::exit::Usage;
 use anyhow::Context;
+use furlong_console::data_folder;
 use furlong_model::{Record, RunHeader};
 use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::Write;
@@ -17,14 +18,6 @@ pub struct Store {
 /// The folder of saved runs.
 pub fn folder() -> Option<PathBuf> {
     Some(data_folder()?.join("runs"))
-}
-
-/// Where furlong keeps what it has for its user: `$XDG_DATA_HOME/furlong`, else `~/.local/share/furlong`.
-pub fn data_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data =
-        absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
-    Some(data.join("furlong"))
 }
 
 /// Whether a run can be saved under this name.

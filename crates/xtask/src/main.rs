@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 mod ci;
-mod driver;
 mod new_mechanism;
 
+use furlong_driver_harness as driver;
 use std::process::ExitCode;
 
 const USAGE: &str = "cargo xtask ci                     format, lint, test, and the README's first command

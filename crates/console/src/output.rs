@@ -1,0 +1,29 @@
+//! Results on stdout, and sentences about them on stderr.
+
+use anyhow::Context;
+use std::io::{ErrorKind, Write, stderr, stdout};
+use std::os::fd::AsFd;
+
+/// Writes a result. A reader that has seen enough and left (`| head`) is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    print_more(text).map(drop)
+}
+
+/// Writes a part of a result, and says whether more of it would be read.
+pub fn print_more(text: &str) -> anyhow::Result<bool> {
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true).context("cannot write the result to stdout"),
+    }
+}
+
+/// Writes a line to stderr. Where that is closed nobody wants to know, so it is no error.
+pub fn tell(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(stderr().lock(), "{line}");
+}
+
+/// Columns of the terminal, or of a page where there is none.
+pub fn width() -> usize {
+    furlong_os::terminal::columns(stdout().as_fd()).unwrap_or(100)
+}

@@ -1,0 +1,322 @@
+//! `furlong driver install` and `remove`: which steps put the driver into the system, and which take it out again.
+
+use crate::facts::{self, Barrier};
+use crate::options::{DriverInstallOptions, DriverRemoveOptions};
+use crate::places::Places;
+use crate::plan::{self, Step};
+use crate::{building, device, program, source};
+use furlong_console::exit::{CannotHere, Outcome};
+use furlong_console::output;
+use std::path::PathBuf;
+
+/// Where the udev rule goes: what an administrator adds, as opposed to a package.
+const RULE: &str = "etc/udev/rules.d/60-furlong.rules";
+
+/// The group that the rule names.
+const GROUP: &str = "furlong";
+
+/// What matters of a system for the steps.
+#[derive(Debug, Clone)]
+struct System {
+    /// The kernel to install for.
+    kernel: String,
+    /// Whether it runs.
+    is_running: bool,
+    /// Its headers.
+    headers: PathBuf,
+    /// Whether DKMS is there.
+    has_dkms: bool,
+    /// Versions that DKMS has.
+    in_dkms: Vec<String>,
+    /// Modules that lie where no DKMS put them, each with its kernel.
+    copied: Vec<(PathBuf, String)>,
+    /// Folders of source.
+    sources: Vec<PathBuf>,
+    /// Where this version's source goes.
+    source: PathBuf,
+    /// Where this kernel's module goes without DKMS.
+    module: PathBuf,
+    /// Where the rule goes, and whether it is there.
+    rule: (PathBuf, bool),
+    is_loaded: bool,
+    has_group: bool,
+    has_udev: bool,
+}
+
+fn system(places: &Places, kernel: Option<&str>) -> System {
+    let running = places.kernel();
+    let kernel = kernel.unwrap_or(&running).to_owned();
+    let kernels = places.names("lib/modules");
+    let of_kernel = |kernel: &String| {
+        let files =
+            places.installed(kernel).into_iter().filter(|file| !file.to_string_lossy().contains("/dkms/"));
+        files.map(|file| (file, kernel.clone())).collect::<Vec<_>>()
+    };
+    let is_source = |name: &String| {
+        name.strip_prefix("furlong-").is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    System {
+        is_running: kernel == running,
+        headers: places.headers(&kernel).unwrap_or_else(|| places.at(&format!("lib/modules/{kernel}/build"))),
+        has_dkms: program::find("dkms").is_some(),
+        in_dkms: facts::versions_in_dkms(places),
+        copied: kernels.iter().flat_map(of_kernel).collect(),
+        sources: places
+            .names("usr/src")
+            .into_iter()
+            .filter(is_source)
+            .map(|name| places.at(&format!("usr/src/{name}")))
+            .collect(),
+        source: places.at(&format!("usr/src/furlong-{}", source::version())),
+        module: places.at(&format!("lib/modules/{kernel}/updates/furlong.ko")),
+        rule: (places.at(RULE), places.at(RULE).exists()),
+        is_loaded: facts::is_loaded(places),
+        has_group: device::has_group(places, GROUP),
+        // A system without the daemon reads no rules.
+        has_udev: program::find("udevadm").is_some() && places.at("run/udev/control").exists(),
+        kernel,
+    }
+}
+
+/// Installs, or prints how.
+pub fn install(places: &Places, options: &DriverInstallOptions) -> anyhow::Result<Outcome> {
+    let system = system(places, options.kernel.as_deref());
+    let steps = steps_of_install(&system, options.group);
+    let obstacle = obstacle(places, &system).err();
+    if options.dry_run {
+        output::print(&plan::listing(&steps))?;
+        if let Some(error) = obstacle {
+            output::tell(format_args!("furlong: this would not work as it is: {error:#}"));
+        }
+        return Ok(Outcome::Done);
+    }
+    expect_root("install")?;
+    obstacle.map_or(Ok(()), Err)?;
+    let outcome = plan::perform(&steps, "To take it back: sudo furlong driver remove")?;
+    if outcome == Outcome::Done {
+        output::tell(format_args!("{}", afterwards(&system, options.group)));
+    }
+    Ok(outcome)
+}
+
+/// What is good to know when all is done.
+fn afterwards(system: &System, group: bool) -> String {
+    let who = match group || system.has_group {
+        true => {
+            "Members of the group furlong may use it: sudo usermod -aG furlong \"$USER\", and log in anew."
+        }
+        false => "Only root may use it; furlong driver install --group makes a group that may.",
+    };
+    let when = match system.is_running {
+        true => {
+            "It is loaded until the machine restarts; to load it at each start: \
+                 echo furlong | sudo tee /etc/modules-load.d/furlong.conf"
+        }
+        false => "It is installed for a kernel that does not run: load it there by sudo modprobe furlong.",
+    };
+    format!("{who}\n{when}")
+}
+
+/// Removes, or prints how.
+pub fn remove(places: &Places, options: &DriverRemoveOptions) -> anyhow::Result<Outcome> {
+    let steps = steps_of_remove(&system(places, None), options.group);
+    if steps.is_empty() {
+        output::tell(format_args!("furlong: nothing of the driver is installed"));
+        return Ok(Outcome::Done);
+    }
+    if options.dry_run {
+        output::print(&plan::listing(&steps))?;
+        return Ok(Outcome::Done);
+    }
+    expect_root("remove")?;
+    plan::perform(&steps, "What is left goes with: sudo furlong driver remove")
+}
+
+/// What would keep an installation from working.
+fn obstacle(places: &Places, system: &System) -> anyhow::Result<()> {
+    building::headers(places, &system.kernel, None)?;
+    match facts::barrier(places).filter(|_| system.is_running) {
+        None => Ok(()),
+        Some(barrier) => {
+            let why = match barrier {
+                Barrier::NoModules => "was built to load no modules (there is no /proc/modules)",
+                Barrier::SwitchedOff => "may load no more modules (kernel.modules_disabled)",
+            };
+            let remedy =
+                "furlong driver install --kernel VERSION installs it for another kernel of this machine";
+            Err(CannotHere::new(format!("Linux {} {why}", system.kernel), remedy).into())
+        }
+    }
+}
+
+fn expect_root(verb: &str) -> anyhow::Result<()> {
+    if furlong_os::identity::user() == 0 {
+        return Ok(());
+    }
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let remedy = format!("sudo furlong {}", arguments.join(" "));
+    Err(CannotHere::new(format!("only root may {verb} the driver"), remedy).into())
+}
+
+fn steps_of_install(system: &System, group: bool) -> Vec<Step> {
+    let kernel = system.kernel.as_str();
+    let mut steps = Vec::new();
+    // Before anything is changed, for it fails while somebody has a device open.
+    if system.is_loaded && system.is_running {
+        steps.push(Step::program(["modprobe", "-r", "furlong"]));
+    }
+    if system.has_dkms {
+        steps.extend(system.in_dkms.iter().map(|version| out_of_dkms(version)));
+        steps.push(Step::source(&system.source));
+        let version = source::version();
+        steps.push(Step::program(["dkms", "add", "-m", "furlong", "-v", version]));
+        for verb in ["build", "install"] {
+            steps.push(Step::program(["dkms", verb, "-m", "furlong", "-v", version, "-k", kernel]));
+        }
+    } else {
+        steps.push(Step::module(&system.source, &system.headers));
+        let built = system.source.join("furlong.ko");
+        let (from, to) = (built.to_string_lossy(), system.module.to_string_lossy());
+        steps.push(Step::program(["install", "-D", "-m", "644", &from, &to]));
+        steps.push(Step::program(["depmod", kernel]));
+    }
+    if group && !system.has_group {
+        steps.push(Step::program(["groupadd", "--system", GROUP]));
+    }
+    let rule = system.source.join(source::RULE);
+    let (from, to) = (rule.to_string_lossy(), system.rule.0.to_string_lossy());
+    steps.push(Step::program(["install", "-D", "-m", "644", &from, &to]));
+    steps.extend(read_rules(system));
+    if system.is_running {
+        steps.push(Step::program(["modprobe", "furlong"]));
+    }
+    steps
+}
+
+fn steps_of_remove(system: &System, group: bool) -> Vec<Step> {
+    let mut steps = Vec::new();
+    if system.is_loaded {
+        steps.push(Step::program(["modprobe", "-r", "furlong"]));
+    }
+    if system.has_dkms {
+        steps.extend(system.in_dkms.iter().map(|version| out_of_dkms(version)));
+    }
+    for (file, kernel) in &system.copied {
+        steps.push(Step::program(["rm", &file.to_string_lossy()]));
+        steps.push(Step::program(["depmod", kernel]));
+    }
+    if system.rule.1 {
+        steps.push(Step::program(["rm", &system.rule.0.to_string_lossy()]));
+        steps.extend(read_rules(system));
+    }
+    steps.extend(system.sources.iter().map(|folder| Step::program(["rm", "-r", &folder.to_string_lossy()])));
+    if group && system.has_group {
+        steps.push(Step::program(["groupdel", GROUP]));
+    }
+    steps
+}
+
+fn out_of_dkms(version: &str) -> Step {
+    Step::program(["dkms", "remove", "-m", "furlong", "-v", version, "--all"])
+}
+
+/// udev reads its rules anew, where it is there.
+fn read_rules(system: &System) -> Option<Step> {
+    system.has_udev.then(|| Step::program(["udevadm", "control", "--reload"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system with nothing of the driver.
+    fn bare() -> System {
+        System {
+            kernel: "6.1.0-56-amd64".to_owned(),
+            is_running: true,
+            headers: "/lib/modules/6.1.0-56-amd64/build".into(),
+            has_dkms: true,
+            in_dkms: Vec::new(),
+            copied: Vec::new(),
+            sources: Vec::new(),
+            source: "/usr/src/furlong-0.1.0".into(),
+            module: "/lib/modules/6.1.0-56-amd64/updates/furlong.ko".into(),
+            rule: ("/etc/udev/rules.d/60-furlong.rules".into(), false),
+            is_loaded: false,
+            has_group: false,
+            has_udev: true,
+        }
+    }
+
+    #[test]
+    fn with_dkms() {
+        let version = source::version();
+        let expected = format!(
+            "furlong driver build --source-only --into /usr/src/furlong-0.1.0\n\
+             dkms add -m furlong -v {version}\n\
+             dkms build -m furlong -v {version} -k 6.1.0-56-amd64\n\
+             dkms install -m furlong -v {version} -k 6.1.0-56-amd64\n\
+             groupadd --system furlong\n\
+             install -D -m 644 /usr/src/furlong-0.1.0/udev/60-furlong.rules /etc/udev/rules.d/60-furlong.rules\n\
+             udevadm control --reload\n\
+             modprobe furlong\n"
+        );
+        assert_eq!(plan::listing(&steps_of_install(&bare(), true)), expected);
+        // What is there already is replaced, and not made twice.
+        let again = System {
+            is_loaded: true,
+            has_group: true,
+            in_dkms: vec!["0.0.9".to_owned(), version.to_owned()],
+            ..bare()
+        };
+        let steps = plan::listing(&steps_of_install(&again, true));
+        let head = format!(
+            "modprobe -r furlong\ndkms remove -m furlong -v 0.0.9 --all\n\
+             dkms remove -m furlong -v {version} --all\nfurlong driver build"
+        );
+        assert!(steps.starts_with(&head) && !steps.contains("groupadd"), "{steps}");
+    }
+
+    #[test]
+    fn without_dkms_and_without_udev() {
+        let system = System { has_dkms: false, has_udev: false, ..bare() };
+        let expected = "\
+            furlong driver build --headers /lib/modules/6.1.0-56-amd64/build --into /usr/src/furlong-0.1.0\n\
+            install -D -m 644 /usr/src/furlong-0.1.0/furlong.ko /lib/modules/6.1.0-56-amd64/updates/furlong.ko\n\
+            depmod 6.1.0-56-amd64\n\
+            install -D -m 644 /usr/src/furlong-0.1.0/udev/60-furlong.rules /etc/udev/rules.d/60-furlong.rules\n\
+            modprobe furlong\n";
+        assert_eq!(plan::listing(&steps_of_install(&system, false)), expected);
+    }
+
+    #[test]
+    fn another_kernel_is_not_loaded_into() {
+        let steps =
+            plan::listing(&steps_of_install(&System { is_running: false, is_loaded: true, ..bare() }, false));
+        assert!(!steps.contains("modprobe") && steps.contains("dkms install"), "{steps}");
+    }
+
+    #[test]
+    fn removing_takes_back_all_there_is_and_no_more() {
+        assert!(steps_of_remove(&bare(), true).is_empty());
+        let full = System {
+            in_dkms: vec!["0.1.0".to_owned()],
+            copied: vec![("/lib/modules/6.1/updates/furlong.ko".into(), "6.1".to_owned())],
+            sources: vec!["/usr/src/furlong-0.1.0".into()],
+            rule: (bare().rule.0, true),
+            is_loaded: true,
+            has_group: true,
+            ..bare()
+        };
+        let expected = "modprobe -r furlong\n\
+            dkms remove -m furlong -v 0.1.0 --all\n\
+            rm /lib/modules/6.1/updates/furlong.ko\n\
+            depmod 6.1\n\
+            rm /etc/udev/rules.d/60-furlong.rules\n\
+            udevadm control --reload\n\
+            rm -r /usr/src/furlong-0.1.0\n";
+        assert_eq!(plan::listing(&steps_of_remove(&full, false)), expected);
+        let steps = plan::listing(&steps_of_remove(&full, true));
+        assert!(steps.ends_with("groupdel furlong\n"), "{steps}");
+    }
+}

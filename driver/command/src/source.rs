@@ -1,0 +1,94 @@
+//! The driver's source, which is part of this program, so that who has furlong has its driver too.
+
+use furlong_console::writing;
+use std::path::Path;
+
+/// Takes a file of `driver/` in as it is.
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../", $name)))),*]
+    };
+}
+
+/// Every file of the driver, with its text.
+pub const FILES: &[(&str, &str)] = &files![
+    "COPYING",
+    "Kbuild",
+    "Makefile",
+    "README.md",
+    "dkms.conf",
+    "furlong.h",
+    "furlong_trace.h",
+    "include/uapi/linux/furlong.h",
+    "main.c",
+    "message.c",
+    "shm.c",
+    "trace.c",
+    "udev/60-furlong.rules",
+];
+
+/// The udev rule among them.
+pub const RULE: &str = "udev/60-furlong.rules";
+
+/// The driver's version, by which DKMS and its folders know it.
+pub fn version() -> &'static str {
+    let line = FILES.iter().flat_map(|(_, text)| text.lines());
+    line.filter_map(|line| line.strip_prefix("PACKAGE_VERSION=")).next().unwrap_or_default().trim_matches('"')
+}
+
+/// Writes all of it into a folder, which is made if it is not there; what else is in it stays.
+///
+/// # Errors
+/// Which file could not be written, and why.
+pub fn write_into(folder: &Path) -> anyhow::Result<()> {
+    FILES.iter().try_for_each(|(name, text)| writing::replace(&folder.join(name), text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::PathBuf;
+
+    /// What is in `driver/` and not for whoever builds it: its tests and what git ignores there.
+    fn is_apart(path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let made = [".ko", ".mod", ".mod.c", ".o", ".cmd", ".d"].iter().any(|ending| name.ends_with(ending));
+        made || ["Module.symvers", "modules.order", ".gitignore", "tests", "command", "harness"]
+            .contains(&name.as_str())
+    }
+
+    fn repository() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    }
+
+    #[test]
+    fn no_file_of_the_driver_is_forgotten() {
+        let mut found = BTreeSet::new();
+        let mut folders = vec![repository()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()) {
+                match (is_apart(&entry), entry.is_dir()) {
+                    (true, _) => {}
+                    (false, true) => folders.push(entry),
+                    (false, false) => {
+                        let name = entry.strip_prefix(repository()).unwrap().to_str().unwrap().to_owned();
+                        assert!(found.insert(name));
+                    }
+                }
+            }
+        }
+        let listed: BTreeSet<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(listed, found, "the list in {} and the folder driver/ differ", file!());
+        assert_eq!(listed.len(), FILES.len());
+        assert!(listed.contains(RULE));
+    }
+
+    #[test]
+    fn the_version_is_the_same_wherever_it_is_said() {
+        assert!(version().starts_with(|c: char| c.is_ascii_digit()), "{}", version());
+        let main = FILES.iter().find(|(name, _)| *name == "main.c").unwrap().1;
+        assert!(main.contains(&format!("MODULE_VERSION(\"{}\")", version())));
+    }
+}

@@ -1,0 +1,87 @@
+//! The kernel's own rules of style, as its checkpatch.pl knows them. Debian has it only inside the whole
+//! source of the kernel, of which three files are kept.
+
+use crate::place::{Place, empty_folder, root};
+use crate::{module, source, step};
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// checkpatch.pl and what it reads.
+const FILES: [&str; 3] = ["checkpatch.pl", "spelling.txt", "const_structs.checkpatch"];
+
+/// Runs checkpatch.pl over the module and its header, in its strictest form. Its errors and warnings have to be
+/// none. Its checks are shown only: some of them the kernel's own headers of this kind do not pass.
+///
+/// # Errors
+/// It finds something, or it cannot be had.
+pub fn run(place: &Place, kernel: &str) -> anyhow::Result<()> {
+    let script = provide(place, kernel)?;
+    let sources = module::sources(&place.driver)?;
+    let sources = sources.iter().filter(|file| is_code(file));
+    let output = Command::new("perl")
+        .arg(&script)
+        .args(["--no-tree", "-f", "--strict", "--terse"])
+        // With their folders in front: it takes a file's bare name inside of it for a mistake.
+        .args(sources.map(|file| file.strip_prefix(root()).unwrap_or(file)))
+        .current_dir(root())
+        .output()
+        .context("cannot start perl")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    if !said.contains("lines checked") {
+        bail!("checkpatch.pl did not run: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+    }
+    match complaints(&said) {
+        0 => println!("checkpatch.pl --strict finds no error and gives no warning."),
+        count => bail!("checkpatch.pl has {count} errors and warnings"),
+    }
+    Ok(())
+}
+
+/// How many errors and warnings there are in what checkpatch.pl said.
+fn complaints(said: &str) -> usize {
+    said.lines().filter(|line| line.contains(": ERROR: ") || line.contains(": WARNING: ")).count()
+}
+
+fn is_code(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "c" || extension == "h")
+}
+
+/// checkpatch.pl, fetched once: for that, 140 MB.
+fn provide(place: &Place, kernel: &str) -> anyhow::Result<PathBuf> {
+    let series = source::series(kernel)?;
+    let folder = place.kept.join("checkpatch").join(&series);
+    let script = folder.join(FILES[0]);
+    if script.is_file() {
+        return Ok(script);
+    }
+    step::timed("fetching the kernel's source, of which checkpatch.pl is kept", || {
+        let unpacked = place.kept.join("checkpatch-source");
+        let wanted = FILES.map(|file| format!("scripts/{file}"));
+        let wanted = wanted.each_ref().map(String::as_str);
+        let name = source::fetch(&series, &unpacked, &wanted)?;
+        empty_folder(&folder)?;
+        // The script last: what is there then is whole.
+        for (file, kept) in wanted.iter().zip(FILES).rev() {
+            std::fs::copy(unpacked.join(&name).join(file), folder.join(kept))
+                .with_context(|| format!("{name} has no {file}"))?;
+        }
+        std::fs::remove_dir_all(&unpacked).context("cannot remove what was unpacked")
+    })?;
+    Ok(script)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complaints;
+
+    #[test]
+    fn errors_and_warnings_count_and_checks_do_not() {
+        let said = "a.h:66: CHECK: Prefer using the BIT macro\na.c:3: ERROR: trailing whitespace\n\
+                    a.c:9: WARNING: line length of 101 exceeds 100 columns\n\
+                    total: 1 errors, 1 warnings, 1 checks, 9 lines checked\n";
+        assert_eq!(complaints(said), 2);
+        assert_eq!(complaints("total: 0 errors, 0 warnings, 0 checks, 9 lines checked\n"), 0);
+    }
+}

@@ -1,0 +1,110 @@
+//! The guest's file system: busybox, the module, and all that runs there.
+
+use crate::archive::Archive;
+use crate::place::{Place, files_in};
+use crate::programs::{Furlong, content};
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+
+/// Where Debian's package puts the one that needs no libraries.
+const BUSYBOX: &str = "/bin/busybox";
+
+/// The module's own suite, which loads and unloads it before any other runs.
+const MODULE_SUITE: &str = "module.sh";
+
+/// Folders that are mounted on, or written to.
+const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "proc", "root", "sys", "t", "tmp", "run"];
+
+/// Files of `driver/tests` for which the speed of the driver is measured.
+const EXPERIMENTS: [&str; 2] = ["messages.toml", "spin.toml"];
+
+/// All that goes into the guest.
+pub struct Load<'a> {
+    /// furlong.ko.
+    pub module: &'a Path,
+    /// The folder with the tests.
+    pub tests: &'a Path,
+    /// With what the guest ends.
+    pub guest_exit: &'a Path,
+    /// What measures, where something is to be measured.
+    pub furlong: Option<&'a Furlong>,
+}
+
+/// Writes the archive that the kernel unpacks, and gives where it is.
+pub fn write(place: &Place, load: &Load) -> anyhow::Result<PathBuf> {
+    let mut archive = Archive::default();
+    for folder in FOLDERS {
+        archive.folder(folder);
+    }
+    // The kernel gives the first process this one to speak to, before anything is mounted.
+    archive.character_device("dev/console", 5, 1);
+    archive.file("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n");
+    archive.file("etc/group", b"root:x:0:\nnogroup:x:65534:\n");
+    archive.program("bin/busybox", &content(Path::new(BUSYBOX))?);
+    archive.link("bin/sh", "busybox");
+    archive.program("init", &content(&place.tests.join("init.sh"))?);
+    archive.file("t/furlong.ko", &content(load.module)?);
+    archive.program("t/guest-exit", &content(load.guest_exit)?);
+    if let Some(furlong) = load.furlong {
+        archive.program("t/furlong", &content(&furlong.command)?);
+        archive.program("t/conformance", &content(&furlong.conformance)?);
+    }
+    for experiment in EXPERIMENTS {
+        archive.file(&format!("t/{experiment}"), &content(&place.tests.join(experiment))?);
+    }
+    for file in files_in(load.tests)? {
+        archive.program(&format!("t/{}", name(&file)), &content(&file)?);
+    }
+    let file = place.kept.join("initramfs");
+    std::fs::write(&file, archive.finish()).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(file)
+}
+
+/// The suites in the order in which they run: the lines of the file `suites` among the tests. What is not
+/// named there is what suites use.
+pub fn suites(tests: &Path) -> anyhow::Result<Vec<String>> {
+    let list = tests.join("suites");
+    let text = std::fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
+    let there: Vec<_> = files_in(tests)?.iter().map(|file| name(file)).collect();
+    in_order(&text, &there).context("in driver/tests/suites")
+}
+
+fn in_order(list: &str, there: &[String]) -> anyhow::Result<Vec<String>> {
+    let lines = list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let suites: Vec<_> = lines.map(str::to_owned).collect();
+    for (index, suite) in suites.iter().enumerate() {
+        if !there.contains(suite) {
+            bail!("{suite} is named, and driver/tests/Makefile makes no such program and no such script");
+        }
+        if suites[..index].contains(suite) {
+            bail!("{suite} is named twice");
+        }
+    }
+    if suites.first().is_none_or(|first| first != MODULE_SUITE) {
+        bail!("{MODULE_SUITE} has to come first, because it needs the module not to be loaded");
+    }
+    Ok(suites)
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+
+    fn told(list: &str) -> String {
+        let there = ["message", "module.sh", "tap.sh"].map(str::to_owned);
+        in_order(list, &there).map_or_else(|error| error.to_string(), |suites| suites.join(" "))
+    }
+
+    #[test]
+    fn the_list_names_suites_that_are_there() {
+        assert_eq!(told("# first\nmodule.sh\n\n message \n"), "module.sh message");
+        assert!(told("module.sh\nmessage\nshm\n").starts_with("shm is named, and "));
+        assert_eq!(told("module.sh\nmessage\nmessage\n"), "message is named twice");
+        assert!(told("message\nmodule.sh\n").starts_with("module.sh has to come first"));
+        assert!(told("# none\n").starts_with("module.sh has to come first"));
+    }
+}

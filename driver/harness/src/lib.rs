@@ -1,0 +1,219 @@
+//! `cargo xtask driver`: builds the kernel module and tests it in an emulated machine, from nothing.
+//!
+//! The machine that builds need not be able to load modules, and its own kernel does not matter: Debian's is
+//! booted, for which Debian has the headers.
+#![forbid(unsafe_code)]
+
+mod archive;
+mod checkpatch;
+mod console;
+mod debug_kernel;
+mod guest;
+mod initramfs;
+mod kernel;
+mod module;
+mod packages;
+mod place;
+mod programs;
+mod results;
+mod source;
+mod speed;
+mod step;
+mod tap;
+mod vmlinux;
+
+use anyhow::{Context, anyhow, bail};
+use guest::{Ended, Purpose};
+use initramfs::Load;
+use place::Place;
+use programs::Furlong;
+use results::Section;
+use std::path::{Path, PathBuf};
+use tap::Case;
+
+/// The folder of the module that is built against Debian's headers.
+const MODULE: &str = "module";
+
+/// Builds the module, and says where it is.
+pub fn build() -> anyhow::Result<()> {
+    let place = Place::find()?;
+    let (_, headers) = kernel::headers()?;
+    println!("{}", module::build(&place, &headers, MODULE)?.display());
+    Ok(())
+}
+
+/// Looks the sources over: all that a build looks for, and the kernel's own rules of style.
+pub fn check() -> anyhow::Result<()> {
+    let place = Place::find()?;
+    let (version, headers) = kernel::headers()?;
+    module::build(&place, &headers, MODULE)?;
+    println!("The compiler's warnings and sparse find nothing.");
+    checkpatch::run(&place, &version)
+}
+
+/// Tests the module in one guest and counts its instructions in another.
+pub fn test() -> anyhow::Result<()> {
+    judge(&[Purpose::Test, Purpose::Speed])
+}
+
+/// Counts the driver's instructions only.
+pub fn speed() -> anyhow::Result<()> {
+    judge(&[Purpose::Speed])
+}
+
+/// Runs guests for each of the purposes, and prints one stream of TAP.
+fn judge(purposes: &[Purpose]) -> anyhow::Result<()> {
+    let place = Place::find()?;
+    let kernel = kernel::provide(&place)?;
+    let module = module::build(&place, &kernel.headers, MODULE)?;
+    let furlong = programs::furlong(&place)?;
+    let built = format!("the module builds for Linux {} with no warning of gcc or sparse", kernel.version);
+    let cases = vec![Case::new(true, built, "")];
+    examine(&place, &kernel.image, &module, Some(&furlong), purposes, cases)
+}
+
+/// Tests the module under a kernel that watches its modules.
+pub fn debug() -> anyhow::Result<()> {
+    let place = Place::find()?;
+    let (version, _) = kernel::headers()?;
+    let kernel = debug_kernel::provide(&place, &version)?;
+    let module = module::build(&place, &kernel.headers, "debug-module")?;
+    examine(&place, &kernel.image, &module, None, &[Purpose::Debug], Vec::new())
+}
+
+/// Runs a guest for each of the purposes, and prints what they found behind the `cases` that are judged already.
+fn examine(
+    place: &Place,
+    image: &Path,
+    module: &Path,
+    furlong: Option<&Furlong>,
+    purposes: &[Purpose],
+    mut cases: Vec<Case>,
+) -> anyhow::Result<()> {
+    let tests = programs::tests(place)?;
+    let suites = initramfs::suites(&tests)?;
+    let guest_exit = programs::guest_exit(place)?;
+    let load = Load { module, tests: &tests, guest_exit: &guest_exit, furlong };
+    let archive = &initramfs::write(place, &load)?;
+    let mut folders: Vec<PathBuf> = Vec::new();
+    // At once, because the one waits more than it computes and the other counts the same whatever else runs.
+    let guests: Vec<_> = std::thread::scope(|scope| {
+        let run =
+            |&purpose: &Purpose| scope.spawn(move || (purpose, guest::run(place, purpose, image, archive)));
+        let running: Vec<_> = purposes.iter().map(run).collect();
+        running.into_iter().map(|guest| guest.join()).collect()
+    });
+    for guest in guests {
+        let (purpose, ended) = guest.map_err(|_| anyhow!("a guest was not run to its end"))?;
+        let ended = ended.with_context(|| format!("the {} guest", purpose.name()))?;
+        cases.extend(judged(purpose, &suites, &ended));
+        folders.push(ended.folder);
+    }
+    print!("{}", tap::stream(&cases));
+    let failed = cases.iter().filter(|case| !case.passed).count();
+    if failed > 0 {
+        let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        bail!(
+            "{failed} of {} cases failed:\n{}\nWhat the guests and their kernels said is in {}",
+            cases.len(),
+            tap::failures(&cases),
+            folders.join(" and ")
+        );
+    }
+    Ok(())
+}
+
+/// All judgements on one guest.
+fn judged(purpose: Purpose, suites: &[String], ended: &Ended) -> Vec<Case> {
+    let sections = results::sections(&ended.results);
+    let (suites, own, speed) = match purpose {
+        Purpose::Test => (suites, &["load", "conformance", "unload"][..], vec![]),
+        Purpose::Debug => (suites, &["load", "unload"][..], vec![]),
+        Purpose::Speed => (&[][..], &["load"][..], speed::judged(&sections)),
+    };
+    let all = suites.iter().map(String::as_str).chain(own.iter().copied());
+    let mut cases = [tested(all, &sections), speed].concat();
+    let name = purpose.name();
+    let (well, why) = how_it_ended(ended);
+    cases.push(Case::new(well, format!("{name} guest: ends by itself"), &why));
+    let reports = console::reports(&ended.console).join("\n");
+    cases.push(Case::new(reports.is_empty(), format!("{name} guest: its kernel reports nothing"), &reports));
+    cases
+}
+
+/// The cases of all suites that were to run, whether they did or not.
+fn tested<'a>(suites: impl Iterator<Item = &'a str>, sections: &[Section]) -> Vec<Case> {
+    let cases = suites.map(|suite| match sections.iter().find(|section| section.name == suite) {
+        Some(section) => tap::judged(section),
+        None => vec![Case::new(false, format!("{suite}: ran to its end"), "the guest did not come as far")],
+    });
+    cases.flatten().collect()
+}
+
+/// Whether the guest ended as it should, and otherwise how, with the last of what its kernel said.
+fn how_it_ended(ended: &Ended) -> (bool, String) {
+    let how = match ended.status.map(|status| status.code()) {
+        Some(Some(guest::ENDED_WELL)) => return (true, String::new()),
+        Some(Some(0)) => "the kernel panicked, or the guest was switched off".to_owned(),
+        Some(Some(code)) => format!("QEMU ended with {code}: {}", ended.complaint.trim()),
+        Some(None) => "a signal ended QEMU".to_owned(),
+        None => "it was stopped at its deadline".to_owned(),
+    };
+    (false, format!("{how}\n{}", console::last_lines(&ended.console, 30)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    fn ended(status: Option<i32>, results: &str, console: &str) -> Ended {
+        Ended {
+            status: status.map(|code| ExitStatus::from_raw(code << 8)),
+            results: results.to_owned(),
+            console: console.to_owned(),
+            complaint: String::new(),
+            folder: PathBuf::new(),
+        }
+    }
+
+    const WELL: &str = "# booted\n# suite module.sh\n1..1\nok 1 - a\n# exit 0\n# suite load\n1..1\nok 1 - b\n# exit 0\n\
+                        # suite conformance\n1..1\nok 1 - c\n# exit 0\n# suite unload\n1..1\nok 1 - d\n# exit 0\n";
+
+    fn failed(ended: &Ended) -> Vec<String> {
+        let cases = judged(Purpose::Test, &["module.sh".to_owned()], ended);
+        cases.into_iter().filter(|case| !case.passed).map(|case| case.name).collect()
+    }
+
+    #[test]
+    fn a_guest_passes_that_ran_all_and_ended_well() {
+        let cases =
+            judged(Purpose::Test, &["module.sh".to_owned()], &ended(Some(33), WELL, "[ 0.1] hello\n"));
+        assert_eq!(cases.len(), 4 * 2 + 2);
+        assert!(cases.iter().all(|case| case.passed), "{cases:?}");
+    }
+
+    #[test]
+    fn a_guest_fails_that_ended_in_any_other_way() {
+        for status in [None, Some(0), Some(1), Some(35)] {
+            assert_eq!(failed(&ended(status, WELL, "")), ["test guest: ends by itself"], "{status:?}");
+        }
+        let (_, why) = how_it_ended(&ended(Some(0), WELL, "[ 1.0] the last word\n"));
+        assert_eq!(why, "the kernel panicked, or the guest was switched off\n[ 1.0] the last word");
+    }
+
+    #[test]
+    fn a_report_of_the_kernel_fails_a_guest_whose_tests_passed() {
+        let console = "[ 1.0] BUG: sleeping function called from invalid context\n";
+        assert_eq!(failed(&ended(Some(33), WELL, console)), ["test guest: its kernel reports nothing"]);
+    }
+
+    #[test]
+    fn a_suite_that_never_ran_fails() {
+        let results = &WELL[..WELL.find("# suite conformance").unwrap()];
+        let expected = ["conformance: ran to its end", "unload: ran to its end"];
+        assert_eq!(failed(&ended(Some(33), results, "")), expected);
+        assert_eq!(failed(&ended(None, "", "")).len(), 5);
+    }
+}

@@ -1,0 +1,91 @@
+//! What Debian has to provide: installed for root, named for others.
+
+use crate::step;
+use anyhow::{Context, bail};
+use std::process::Command;
+
+/// What the harness itself runs.
+pub const TOOLS: [&str; 10] = [
+    "qemu-system-x86",
+    "busybox-static",
+    "sparse",
+    "gcc",
+    "libc6-dev",
+    "make",
+    "kmod",
+    "lz4",
+    "xz-utils",
+    "util-linux",
+];
+
+/// Installs those of the packages that are missing.
+///
+/// # Errors
+/// Something is missing and this user may not install it, or apt fails.
+pub fn provide(packages: &[&str]) -> anyhow::Result<()> {
+    let mut missing = Vec::new();
+    for package in packages {
+        if !is_installed(package)? {
+            missing.push(*package);
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !is_root()? {
+        bail!(
+            "these packages are missing, and only root may install them: run\n  \
+             apt-get update && apt-get install --no-install-recommends {}",
+            missing.join(" ")
+        );
+    }
+    step::timed(&format!("installing {}", missing.join(" ")), || {
+        update()?;
+        step::output(apt(&["install", "-y", "-qq", "--no-install-recommends"]).args(&missing)).map(drop)
+    })
+}
+
+/// Fetches the lists of what there is. Needs root.
+pub fn update() -> anyhow::Result<()> {
+    step::output(&mut apt(&["update", "-qq"])).map(drop).context(
+        "Debian's packages cannot be reached; whoever has them already can run this without a network",
+    )
+}
+
+/// `apt-get`, that asks nothing and waits for another one to end.
+pub fn apt(arguments: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive").args(["-o", "DPkg::Lock::Timeout=300"]).args(arguments);
+    command
+}
+
+/// Whether this is root, who alone may install.
+pub fn is_root() -> anyhow::Result<bool> {
+    Ok(step::text(Command::new("id").arg("-u"))? == "0")
+}
+
+/// Whether a package is there and configured.
+fn is_installed(package: &str) -> anyhow::Result<bool> {
+    let output = Command::new("dpkg-query")
+        .args(["--show", "--showformat=${db:Status-Status}\n", package])
+        .output()
+        .context("cannot start dpkg-query: the harness of the driver needs Debian, or one of its kin")?;
+    Ok(output.status.success() && says_installed(&String::from_utf8_lossy(&output.stdout)))
+}
+
+/// Whether one of the architectures of a package is installed.
+fn says_installed(states: &str) -> bool {
+    states.lines().any(|state| state == "installed")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_package_that_was_removed_is_missing() {
+        assert!(super::says_installed("installed\n"));
+        assert!(super::says_installed("config-files\ninstalled\n"));
+        assert!(!super::says_installed("config-files\n"));
+        assert!(!super::says_installed("not-installed\n"));
+        assert!(!super::says_installed(""));
+    }
+}

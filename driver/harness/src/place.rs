@@ -1,0 +1,71 @@
+//! Where the driver's harness keeps what it fetched and built, and where it finds what it builds from.
+
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Into::into).unwrap_or_default()
+}
+
+/// The folders of one run.
+pub struct Place {
+    /// `driver/` of the repository.
+    pub driver: PathBuf,
+    /// `driver/tests/` of the repository.
+    pub tests: PathBuf,
+    /// `driver/` in the folder where cargo puts what it builds. All of it can be thrown away.
+    pub kept: PathBuf,
+}
+
+impl Place {
+    /// Finds them, and makes the folder for what is kept.
+    pub fn find() -> anyhow::Result<Place> {
+        let driver = root().join("driver");
+        let kept = target_folder()?.join("driver");
+        std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
+        Ok(Place { tests: driver.join("tests"), driver, kept })
+    }
+}
+
+/// Cargo's own answer, because it may be set by a variable, by a configuration file, or not at all.
+fn target_folder() -> anyhow::Result<PathBuf> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).context("cargo metadata gave no JSON")?;
+    let folder = metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
+    Ok(PathBuf::from(folder))
+}
+
+/// Makes an empty folder of that name, whatever was there before.
+pub fn empty_folder(folder: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("cannot empty {}", folder.display())),
+    }
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+}
+
+/// The files in a folder, by name, without its folders.
+pub fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.with_context(|| format!("cannot read the folder {}", folder.display()))?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,112 @@
+//! TAP, the form in which tests tell their results: read from each suite, judged, and written as one stream.
+
+use crate::console::last_lines;
+use crate::results::Section;
+
+/// One test, or one of the harness's own judgements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// Whether it is as it has to be.
+    pub passed: bool,
+    /// What it is about.
+    pub name: String,
+    /// What was said about it, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Case {
+    /// A judgement of the harness.
+    pub fn new(passed: bool, name: impl Into<String>, notes: &str) -> Case {
+        Case { passed, name: name.into(), notes: notes.lines().map(str::to_owned).collect() }
+    }
+}
+
+/// The cases of a suite, with one at the end that tells whether the suite kept its own plan.
+pub fn judged(section: &Section) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut plans = Vec::new();
+    let mut notes = Vec::new();
+    let mut faults = Vec::new();
+    for line in section.body.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+        if let Some(plan) = line.strip_prefix("1..").and_then(|count| count.parse::<usize>().ok()) {
+            plans.push(plan);
+        } else if let Some((passed, number, name)) = result(line) {
+            if number.is_some_and(|number| number != cases.len() + 1) {
+                faults.push(format!("where test {} was due it says: {line}", cases.len() + 1));
+            }
+            let notes = std::mem::take(&mut notes);
+            cases.push(Case { passed, name: format!("{}: {name}", section.name), notes });
+        } else if line.starts_with("Bail out!") {
+            faults.push(line.to_owned());
+        } else if !line.starts_with("TAP version ") {
+            // A test says what it has to say before its result is known, so this is about the next one.
+            let note = line.strip_prefix('#').map_or(line, str::trim_start);
+            notes.extend(Some(note).filter(|note| !note.is_empty()).map(str::to_owned));
+        }
+    }
+    match plans.as_slice() {
+        [] => faults.push("it told no plan".to_owned()),
+        [0] => faults.push("its plan is to test nothing".to_owned()),
+        [plan] if *plan != cases.len() => {
+            faults.push(format!("it planned {plan} tests, and {} told their results", cases.len()));
+        }
+        [_] => {}
+        _ => faults.push("it told more than one plan".to_owned()),
+    }
+    match section.exit {
+        None => faults.push("it did not end before the guest did".to_owned()),
+        Some(0) => {}
+        // So it says what its results say already.
+        Some(1) if cases.iter().any(|case| !case.passed) => {}
+        Some(code @ 129..) => faults.push(format!("signal {} ended it", code - 128)),
+        Some(code) => faults.push(format!("it ended with {code}")),
+    }
+    let mut end =
+        Case::new(faults.is_empty(), format!("{}: ran to its end", section.name), &faults.join("\n"));
+    end.notes.extend(notes);
+    cases.push(end);
+    cases
+}
+
+/// A line that tells a result: whether the test passed, its number if it has one, and its name.
+fn result(line: &str) -> Option<(bool, Option<usize>, &str)> {
+    let (passed, rest) = match line.strip_prefix("not ok") {
+        Some(rest) => (false, rest),
+        None => (true, line.strip_prefix("ok")?),
+    };
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+    let (number, name) = rest.split_at(digits);
+    let name = name.trim_start();
+    Some((passed, number.parse().ok(), name.strip_prefix("- ").unwrap_or(name)))
+}
+
+/// All cases as one stream, numbered through.
+pub fn stream(cases: &[Case]) -> String {
+    let mut stream = format!("TAP version 13\n1..{}\n", cases.len());
+    for (index, case) in cases.iter().enumerate() {
+        let verdict = if case.passed { "ok" } else { "not ok" };
+        stream.push_str(&format!("{verdict} {} - {}\n", index + 1, case.name));
+        for note in &case.notes {
+            stream.push_str(format!("# {note}").trim_end());
+            stream.push('\n');
+        }
+    }
+    stream
+}
+
+/// The cases that failed, with the last that was said about each.
+pub fn failures(cases: &[Case]) -> String {
+    let failed = cases.iter().filter(|case| !case.passed);
+    let told = failed.map(|case| {
+        let notes = last_lines(&case.notes.join("\n"), 10).replace('\n', "\n    ");
+        format!("  {}\n    {notes}", case.name)
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;
