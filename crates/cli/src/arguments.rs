@@ -34,7 +34,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "furlong", version, after_help = QUICK_EXAMPLES, max_term_width = 100)]
 pub struct Arguments {
-    /// What to do; the quick set if nothing is said
+    /// What to do; the quick set if not given
     #[command(subcommand)]
     pub verb: Option<Verb>,
 }
@@ -46,27 +46,27 @@ pub enum Verb {
     Run(RunOptions),
     /// Count what a message costs: system calls by name, context switches, page faults
     Count(CountOptions),
-    /// Say where the time of a row goes, and what would help
+    /// Show where the time of a row goes, and what would help
     Explain(ExplainOptions),
-    /// Measure what this machine charges: a system call, a context switch, a wake-up, a copy
+    /// Measure what a system call, a context switch, a wake-up and a copy cost on this machine
     Costs(CostsOptions),
-    /// Repeat a published comparison and set its figures beside those of this machine
+    /// Repeat a published comparison, and show its figures beside those of this machine
     Replay(ReplayOptions),
-    /// Say which mechanism to take for a workload, from what was measured at it
+    /// Recommend a mechanism for a workload, by measuring it
     Recommend(Box<RecommendOptions>),
-    /// Compare saved runs row by row, and say what is better, worse or the same
+    /// Compare saved runs row by row: better, worse or the same
     Compare(CompareOptions),
-    /// Turn saved runs into what other programs read: CSV, JSON, Markdown, OpenMetrics
+    /// Convert saved runs to CSV, JSON, Markdown or OpenMetrics
     Export(ExportOptions),
     /// Show saved runs as a page with charts, as Markdown, or as pictures
     Report(ReportOptions),
-    /// Show every mechanism and what it promises
+    /// List every mechanism and its capabilities
     List(ListOptions),
-    /// Say whether this machine is fit to measure, and find what dead runs have left
+    /// Check whether this machine is fit to measure, and find what killed runs left behind
     Doctor(DoctorOptions),
-    /// Build, install and look at the driver: message queues and shared memory as devices, in a kernel module
+    /// Build, install and inspect furlong's kernel module: message queues and shared memory as devices
     Driver(DriverOptions),
-    /// Print what a shell completes this command by
+    /// Print a completion script for a shell
     Completions(CompletionsOptions),
     /// Print a page of the manual
     Man(ManOptions),
@@ -130,10 +130,10 @@ pub struct PatternOptions {
     pub socket_buffer: Option<ByteSize>,
 }
 
-/// How to go about it.
+/// Options of every verb that measures.
 #[derive(Debug, Clone, Args)]
 pub struct CommonOptions {
-    /// How long nothing may happen in a trial before it is given up
+    /// Give a trial up when nothing has happened for this long
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub timeout: Time,
     /// Seed of the order of trials and of the intervals; random if not given

@@ -21,7 +21,7 @@ const QUICK_BUDGET: Duration = Duration::from_millis(25);
 const NEXT: &str = "
 Next: furlong explain pipe/block             where each nanosecond of a row goes
       furlong run 'pipe/*' -s 1 -s 64KiB     other waits and sizes
-      furlong run '*/spin'                   what polling buys, and what it costs
+      furlong run '*/spin'                   spinning: faster, and what it costs
       furlong list --why                     every mechanism, its limits here, and what would lift them
       furlong doctor                         is this machine fit to measure?
 ";

@@ -14,7 +14,7 @@ pub enum Outcome {
     Regressed,
     /// What the user said must hold does not.
     Missed,
-    /// What became of a row cannot be said, and `--fail-on inconclusive` was said.
+    /// A row is inconclusive, and `--fail-on inconclusive` was said.
     Inconclusive,
     /// Runs have nothing in common that could be compared.
     Incomparable,

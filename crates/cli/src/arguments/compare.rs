@@ -32,7 +32,7 @@ pub struct CompareOptions {
     /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
-    /// What a row may take longer or shorter and count as the same
+    /// Changes of a row up to this count as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
     /// Exit with 3 if a row is worse (regression), or with 4 if one is inconclusive; may be repeated
@@ -48,6 +48,6 @@ pub struct CompareOptions {
 pub enum FailOn {
     /// A row is worse
     Regression,
-    /// What became of a row cannot be said
+    /// A row is inconclusive
     Inconclusive,
 }

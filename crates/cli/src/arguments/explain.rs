@@ -26,7 +26,7 @@ pub struct CountOptions {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  furlong costs\n  furlong costs --format json")]
 pub struct CostsOptions {
-    /// Looks at each cost, and trials of each row that two of them come from
+    /// Readings of each cost, and trials of the rows from which two of them are computed
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub trials: u32,

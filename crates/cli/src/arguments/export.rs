@@ -25,7 +25,7 @@ pub struct ExportOptions {
     /// Form of the result
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,
-    /// Write it to this file, in the place of what is there, and not to stdout
+    /// Write to this file instead of stdout; an existing one is replaced
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -72,7 +72,7 @@ pub struct ManOptions {
     /// Every page, each as a file of the folder that -o names
     #[arg(long, requires = "output", conflicts_with = "verb")]
     pub all: bool,
-    /// Write to this file, or with --all into this folder, and not to stdout
+    /// Write to this file, or with --all into this folder, instead of stdout
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

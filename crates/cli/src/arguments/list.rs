@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  furlong list\n  furlong list --why\n  furlong list --format json")]
 pub struct ListOptions {
-    /// Say for each that cannot run or is limited why, and what would help
+    /// Show for each row that cannot run here, or is limited, the reason and the remedy
     #[arg(long)]
     pub why: bool,
     /// Form of the list
@@ -21,7 +21,7 @@ pub struct ListOptions {
     after_help = "Examples:\n  furlong doctor\n  furlong doctor --clean\n  furlong doctor --strict && furlong"
 )]
 pub struct DoctorOptions {
-    /// Remove what dead runs of this user have left
+    /// Remove what killed runs of this user have left behind
     #[arg(long)]
     pub clean: bool,
     /// Exit with 5 if the machine is not fit to measure

@@ -10,7 +10,7 @@ use furlong_programs::Language as Printed;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-const EXAMPLES: &str = "On a terminal it asks for what was not said, if nothing was.
+const EXAMPLES: &str = "Without options, on a terminal, it asks questions.
 
 Examples:
   furlong recommend --size 128 --rate 1k/s       a small RPC
@@ -19,11 +19,11 @@ Examples:
   furlong recommend --size 64KiB --boundary container --trust none
                                                  between two containers
   furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
-  furlong recommend --size 256 --spin --work 5us  may waiting keep a processor busy, and does it pay?
+  furlong recommend --size 256 --spin --work 5us  with rows that spin while they wait
   furlong recommend --workload frames.toml --format json
                                                  the same options in a file, the answer for programs
   furlong recommend --size 4KiB --boundary user --emit c > pair.c
-                                                 the choice as a program to begin with
+                                                 the choice as a program pair
   furlong recommend --size 4KiB --emit python --row unix-seqpacket/block
                                                  the program of a row, without measuring
 
@@ -34,19 +34,19 @@ under --strict, 7 nothing here may serve this workload, 130/143 interrupted.";
 /// one user that trust each other.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WorkloadOptions {
-    /// Bytes in a message; of a request, in its answer
+    /// Bytes in a message; of a request, in its response
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub size: Option<ByteSize>,
     /// Messages a second, as 60/s or 10k/s; as fast as they go if not given
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// How messages go back and forth: round-trip, one-way, or request (a small question and an answer)
+    /// How messages go back and forth: round-trip, one-way, or request (a small request and a response)
     #[arg(short = 'm', long, value_name = "PATTERN", value_parser = pattern())]
     pub pattern: Option<Pattern>,
     /// Bytes in a request
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub request: Option<ByteSize>,
-    /// What is to be best: latency if not given, throughput for a stream without a rate
+    /// What to optimise: latency if not given, throughput for a stream without a rate
     #[arg(long, value_name = "OBJECTIVE", value_parser = words(Objective::ALL, Objective::name))]
     pub objective: Option<Objective>,
     /// A percentile that must stay below a time, as in p99<2ms (p50, p90, p99 or p99.9)
@@ -70,10 +70,10 @@ pub struct WorkloadOptions {
     /// Accept memory that both can write although they do not trust each other
     #[arg(long)]
     pub accept_shared_memory: bool,
-    /// Let rows compete that keep a processor busy while they wait
+    /// Include rows that keep a processor busy while they wait
     #[arg(long)]
     pub spin: bool,
-    /// How long your own work on each message takes: says whether the exchange matters at all
+    /// How long your own work on each message takes: shows whether the exchange matters
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub work: Option<Time>,
 }
@@ -96,7 +96,7 @@ pub struct RecommendOptions {
     /// Where the processes run: other-core, same-core, or two processors as 0:1
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub place: Placement,
-    /// About how long the rows that are worth it may be measured in all, after a first look
+    /// About how long to measure in all, after a first pass over every row
     #[arg(long, value_name = "TIME", default_value = "26s", allow_hyphen_values = true)]
     pub within: Time,
     #[command(flatten)]

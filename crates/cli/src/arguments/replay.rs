@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use furlong_model::{ByteSize, Placement, Touch};
 
 const REPLAY_EXAMPLES: &str = "Examples:
-  furlong replay --list                          the published experiments, and what they asked
+  furlong replay --list                          the published experiments
   furlong replay ka2yan-2008                     one of them, then and now
   furlong replay racehorse --style racehorse     in the form of that program's own results
   furlong replay qiita-windows-blocks --total 64MiB --trials 3
@@ -22,7 +22,7 @@ Exit codes: as for furlong run.";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = REPLAY_EXAMPLES)]
 pub struct ReplayOptions {
-    /// The experiment's name, or a path to one of your own; may be repeated
+    /// The experiment's name, or a path to a file of your own; may be repeated
     #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all"])]
     pub experiments: Vec<String>,
     /// Show the published experiments
@@ -38,7 +38,7 @@ pub struct ReplayOptions {
     /// Where the two processes run, instead of where the experiment says
     #[arg(long = "place", value_name = "PLACE")]
     pub place: Option<Placement>,
-    /// Bytes that each trial exchanges, where the experiment has a total; figures are of its total all the same
+    /// Bytes that each trial exchanges, where the experiment has a total; figures are scaled to that total
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub total: Option<ByteSize>,
     /// Which bytes of a region are touched: every byte as published, or one of each cache line

@@ -13,7 +13,7 @@ Examples:
   furlong report before --format markdown --charts charts -o report.md
                                                  with its charts as pictures (SVG)
 
-What a run has figures for is shown: furlong run -s 64..1MiB:x4 gives latency against size, and with -m one-way
+A report shows what a run has figures for: furlong run -s 64..1MiB:x4 gives latency against size, and with -m one-way
 throughput; furlong explain --save NAME where the time goes; furlong replay a comparison then and now.
 
 Exit codes: 0 done, 1 a file cannot be written, 2 usage or a run that cannot be read.";
@@ -25,7 +25,7 @@ pub struct ReportOptions {
     /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// File to write, in the place of what is there; standard output if not given
+    /// File to write; an existing one is replaced. Standard output if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Form of the report
@@ -34,7 +34,7 @@ pub struct ReportOptions {
     /// Write each chart as a picture (SVG) into this folder too
     #[arg(long, value_name = "FOLDER")]
     pub charts: Option<PathBuf>,
-    /// What a row may take longer or shorter and count as the same, where runs are compared
+    /// Where runs are compared: changes of a row up to this count as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
 }

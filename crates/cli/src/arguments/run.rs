@@ -13,7 +13,7 @@ Examples:
   furlong run 'unix-*' tcp -s 128 -s 64KiB       UNIX sockets and TCP, two sizes
   furlong run --wait spin --place 0:1            everything that can spin, on processors 0 and 1
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
-  furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to all who wait
+  furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to the messages behind it
   furlong run pipe posix-shm --think-time 1ms    a message after a pause
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
