@@ -4,43 +4,24 @@
 //! or sleeps by itself: it sends one message, receives one, and says which descriptor tells that it can.
 #![forbid(unsafe_code)]
 
-mod byte_stream;
-mod datagram;
-mod driver;
-mod driver_message;
-mod eventfd;
-mod fifo;
-mod futex;
+mod contract;
+mod datagrams;
+mod handle_pair;
+mod linux;
 pub mod list;
 mod memory;
-mod message;
+mod notifications;
 mod null;
-mod pipe;
-mod posix_mq;
-mod posix_semaphore;
-mod process_vm;
-mod signal;
-mod signalfd;
+mod queues;
 mod socket_link;
-mod socketpair;
-mod sysv_mq;
-mod sysv_semaphore;
-mod tcp;
+mod streams;
 /// What `cargo xtask new-mechanism` begins with: here so that it is compiled.
 #[cfg(test)]
 #[path = "../../xtask/templates/mechanism.rs"]
 mod template;
-mod traits;
-mod two_ways;
-mod udp;
-mod unix_dgram;
-mod unix_seqpacket;
-mod unix_stream;
-mod vmsplice;
 
+pub use contract::{Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message};
 pub use furlong_os::readiness::Interest;
-pub use message::Message;
-pub use traits::{Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism};
 
 #[cfg(test)]
 mod tests {

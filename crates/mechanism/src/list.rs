@@ -1,10 +1,14 @@
 //! The one list of mechanisms. Registry, conformance tests and documentation all come from it.
 
-use crate::memory::{doorbell, mailbox::Mailbox, segment};
-use crate::{
-    Mechanism, driver_message, eventfd, fifo, futex, null, pipe, posix_mq, posix_semaphore, process_vm,
-    signal, signalfd, socketpair, sysv_mq, sysv_semaphore, tcp, udp, unix_dgram, unix_seqpacket, unix_stream,
-    vmsplice,
+use crate::Mechanism;
+use crate::datagrams::{linux::unix_dgram, linux::unix_seqpacket, udp};
+use crate::memory::{doorbell, layout::mailbox::Mailbox, linux::process_vm, segment};
+use crate::notifications::linux::{eventfd, futex, posix_semaphore, signal, signalfd, sysv_semaphore};
+use crate::null;
+use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
+use crate::streams::{
+    linux::{fifo, pipe, socketpair, unix_stream, vmsplice},
+    tcp,
 };
 
 /// Does one thing for every mechanism, each with its own type.

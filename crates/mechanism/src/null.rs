@@ -42,7 +42,7 @@ impl Mechanism for Null {
         Ok(Link::new())
     }
 
-    fn open(specification: &LinkSpecification, _seat: EndpointSetup) -> io::Result<Loop> {
+    fn open(specification: &LinkSpecification, _setup: EndpointSetup) -> io::Result<Loop> {
         Ok(Loop { held: Message::new(specification.largest_bytes())? })
     }
 }

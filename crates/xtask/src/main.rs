@@ -1,4 +1,4 @@
-//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask new-mechanism NAME`
+//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask new-mechanism KIND NAME`
 //! and `cargo xtask driver STEP`.
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,9 @@ use furlong_driver_harness as driver;
 use std::process::ExitCode;
 
 const USAGE: &str = "cargo xtask ci                     format, lint, test, and the README's first command
-cargo xtask new-mechanism NAME     write a mechanism that works, to be changed, and put it in the list
+cargo xtask new-mechanism KIND NAME
+                                   write a mechanism that works, to be changed, and put it in the list
+                                   (KIND: streams, datagrams, queues, notifications, memory)
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
@@ -23,7 +25,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["ci"] => ci::run(),
-        ["new-mechanism", name] => new_mechanism::write(name),
+        ["new-mechanism", kind, name] => new_mechanism::write(kind, name),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

@@ -2,8 +2,8 @@
 //!
 //! And what one should therefore expect to measure: a sentence that the report can prove wrong.
 
-use crate::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
-use crate::pipe::link;
+use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
+use crate::streams::linux::pipe::link;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,

@@ -4,8 +4,8 @@
 //! mailbox (how messages lie) times a doorbell (how to wait and wake).
 
 pub mod doorbell;
-pub mod mailbox;
-pub mod post;
+pub mod layout;
+pub(crate) mod linux;
 pub mod segment;
 
 /// Where the semaphore lies that each role posts, in lines of their own behind the post's.

@@ -1,21 +1,11 @@
 //! How the receiver of a message in shared memory waits, and how its sender wakes it: one way, one file.
 
-mod driver;
-mod eventfd;
-mod futex;
-mod posix_semaphore;
-mod signal;
+mod linux;
 mod spin;
-mod sysv_semaphore;
 mod r#yield;
 
-pub use driver::DriverBell;
-pub use eventfd::Eventfd;
-pub use futex::Futex;
-pub use posix_semaphore::PosixSemaphore;
-pub use signal::Signal;
+pub use linux::{DriverBell, Eventfd, Futex, PosixSemaphore, Signal, SysvSemaphore};
 pub use spin::Spin;
-pub use sysv_semaphore::SysvSemaphore;
 pub use r#yield::Yield;
 
 use crate::{EndpointSetup, Link, LinkSpecification};

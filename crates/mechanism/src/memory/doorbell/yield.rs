@@ -17,7 +17,11 @@ impl Doorbell for Yield {
     const WAITS: &'static [Wait] = &[Wait::Yield];
     const CALLS: Calls = Calls::NONE;
 
-    fn open(_spec: &LinkSpecification, _seat: &mut EndpointSetup, _region: &Arc<Region>) -> io::Result<Self> {
+    fn open(
+        _spec: &LinkSpecification,
+        _setup: &mut EndpointSetup,
+        _region: &Arc<Region>,
+    ) -> io::Result<Self> {
         Ok(Yield)
     }
 

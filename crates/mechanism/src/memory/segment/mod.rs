@@ -1,18 +1,10 @@
 //! What backs shared memory: one kind, one file.
 
-mod anonymous;
-mod driver;
 mod file;
-mod memfd;
-mod posix;
-mod sysv;
+mod linux;
 
-pub use anonymous::AnonShm;
-pub use driver::DriverShm;
 pub use file::FileShm;
-pub use memfd::MemfdShm;
-pub use posix::PosixShm;
-pub use sysv::SysvShm;
+pub use linux::{AnonShm, DriverShm, MemfdShm, PosixShm, SysvShm};
 
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Lifetime, Limits, Reach, Start, Unavailable};
@@ -49,14 +41,14 @@ pub trait Segment: 'static {
     }
 }
 
-/// Accessor a memory object to both roles and maps it.
+/// Hands a memory object to both roles and maps it.
 fn share_object(object: OwnedFd, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
     let region = Region::of_file(object.as_fd(), len)?;
     link.give_both(object)?;
     Ok(Arc::new(region))
 }
 
-/// Maps the memory object that the seat has next.
+/// Maps the memory object that the set-up has next.
 pub(crate) fn attach_object(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
     Region::of_file(setup.descriptor()?.as_fd(), len).map(Arc::new)
 }

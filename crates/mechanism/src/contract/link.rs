@@ -1,0 +1,192 @@
+//! What passes between the supervisor that makes a link and the roles that use it.
+
+use furlong_model::Role;
+use furlong_os::linux::{sysv_queue, sysv_semaphore};
+use furlong_os::memory::Region;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a link is to be.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LinkSpecification {
+    /// A name that nobody else has: for everything in a space of names that is shared.
+    pub name: String,
+    /// A System V key that nobody else has; the one after it is ours too.
+    pub key: i32,
+    /// Bytes in the largest message that each role sends, the initiator's first.
+    pub sizes_bytes: [usize; 2],
+    /// Messages that may be under way in one direction, where the mechanism has a say and the limits allow it.
+    pub depth: usize,
+    /// Bytes that a buffer in the kernel is to hold; `None` leaves it as it comes.
+    pub buffer_bytes: Option<usize>,
+    /// Whether endpoints wait inside their calls.
+    pub blocking: bool,
+    /// A private folder for sockets and FIFOs.
+    pub folder: PathBuf,
+    /// Where memory backed by a file has its file.
+    pub file_folder: PathBuf,
+}
+
+impl LinkSpecification {
+    /// Bytes in the largest message of either role.
+    pub fn largest_bytes(&self) -> usize {
+        self.sizes_bytes[0].max(self.sizes_bytes[1])
+    }
+}
+
+/// What the supervisor hands to the two roles. Dropping it removes what is left of it.
+#[derive(Debug, Default)]
+pub struct Link {
+    /// By [`Role::index`].
+    ends: [Handles; 2],
+    /// Values in force where the kernel has a say, by name.
+    pub effective: BTreeMap<String, u64>,
+    removals: Vec<Removal>,
+    kept: Vec<Arc<Region>>,
+}
+
+/// One role's part of a link, in the order in which it was given.
+#[derive(Debug, Default)]
+pub struct Handles {
+    /// Descriptors to inherit.
+    pub descriptors: VecDeque<OwnedFd>,
+    /// Numbers that the kernel knows in every process.
+    pub numbers: VecDeque<i32>,
+    /// Memory that only a fork can inherit.
+    pub regions: VecDeque<Arc<Region>>,
+}
+
+/// Something that the kernel keeps until it is told not to.
+#[derive(Debug)]
+enum Removal {
+    SysvQueue(i32),
+    SysvSemaphores(i32),
+}
+
+impl Drop for Removal {
+    fn drop(&mut self) {
+        // Gone already is as good as removed.
+        let _ = match *self {
+            Removal::SysvQueue(queue) => sysv_queue::remove(queue),
+            Removal::SysvSemaphores(set) => sysv_semaphore::remove(set),
+        };
+    }
+}
+
+impl Link {
+    /// A link to which nothing was given yet.
+    pub fn new() -> Link {
+        Link::default()
+    }
+
+    /// Gives a descriptor to one role.
+    pub fn give(&mut self, role: Role, descriptor: OwnedFd) {
+        self.ends[role.index()].descriptors.push_back(descriptor);
+    }
+
+    /// Gives each role its end of a pair, the initiator's first.
+    pub fn give_pair(&mut self, (initiator, responder): (OwnedFd, OwnedFd)) {
+        self.give(Role::Initiator, initiator);
+        self.give(Role::Responder, responder);
+    }
+
+    /// Gives the same open object to both roles.
+    pub fn give_both(&mut self, descriptor: OwnedFd) -> io::Result<()> {
+        self.give_pair((descriptor.try_clone()?, descriptor));
+        Ok(())
+    }
+
+    /// Gives the same number to both roles.
+    pub fn give_number(&mut self, number: i32) {
+        for end in &mut self.ends {
+            end.numbers.push_back(number);
+        }
+    }
+
+    /// Gives a number to one role.
+    pub fn give_number_to(&mut self, role: Role, number: i32) {
+        self.ends[role.index()].numbers.push_back(number);
+    }
+
+    /// Lets both roles inherit a region.
+    pub fn give_region(&mut self, region: &Arc<Region>) {
+        for end in &mut self.ends {
+            end.regions.push_back(Arc::clone(region));
+        }
+    }
+
+    /// Removes a System V queue with the link.
+    pub fn owns_queue(&mut self, queue: i32) {
+        self.removals.push(Removal::SysvQueue(queue));
+    }
+
+    /// Removes a System V semaphore set with the link.
+    pub fn owns_semaphores(&mut self, set: i32) {
+        self.removals.push(Removal::SysvSemaphores(set));
+    }
+
+    /// Keeps the supervisor's own view of a region for as long as the link.
+    pub fn keep(&mut self, region: &Arc<Region>) {
+        self.kept.push(Arc::clone(region));
+    }
+
+    /// Notes a value that is in force.
+    pub fn note(&mut self, name: &str, value: usize) {
+        self.effective.insert(name.to_owned(), value as u64);
+    }
+
+    /// One role's part, to look at.
+    pub fn end(&self, role: Role) -> &Handles {
+        &self.ends[role.index()]
+    }
+
+    /// One role's part, to take away.
+    pub fn take_end(&mut self, role: Role) -> Handles {
+        std::mem::take(&mut self.ends[role.index()])
+    }
+}
+
+/// Where a role sits: which end it is, what it was handed, and who sits opposite.
+#[derive(Debug)]
+pub struct EndpointSetup {
+    /// Which end.
+    pub role: Role,
+    /// What it was handed and has not taken yet.
+    pub handles: Handles,
+    /// The process number of the other role.
+    pub peer: i32,
+}
+
+impl EndpointSetup {
+    /// The next descriptor.
+    pub fn descriptor(&mut self) -> io::Result<OwnedFd> {
+        self.handles.descriptors.pop_front().ok_or_else(|| missing("descriptor"))
+    }
+
+    /// Of two things, one for the way there and one for the way back, first the one that this role sends by and
+    /// then the one that it receives by.
+    pub fn send_and_receive<T>(&self, there: T, back: T) -> (T, T) {
+        match self.role {
+            Role::Initiator => (there, back),
+            Role::Responder => (back, there),
+        }
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> io::Result<i32> {
+        self.handles.numbers.pop_front().ok_or_else(|| missing("number"))
+    }
+
+    /// The next region.
+    pub fn region(&mut self) -> io::Result<Arc<Region>> {
+        self.handles.regions.pop_front().ok_or_else(|| missing("region"))
+    }
+}
+
+fn missing(what: &str) -> io::Error {
+    io::Error::other(format!("the supervisor handed over one {what} too few"))
+}

@@ -1,0 +1,64 @@
+//! What a mechanism is: what it claims, how its link is made, and what each end of it does.
+
+use super::{EndpointSetup, Link, LinkSpecification, Message};
+use furlong_model::{Capabilities, Limits, Unavailable};
+use furlong_os::readiness::Interest;
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// One way for two processes to exchange messages.
+pub trait Mechanism: 'static {
+    /// What it is and promises, everywhere. Every field is a claim, and every claim is a conformance test.
+    const CAPABILITIES: Capabilities;
+    /// One process's end.
+    type Endpoint: Endpoint;
+
+    /// Whether this machine has it, and within which limits.
+    ///
+    /// # Errors
+    /// Why not, and what would help.
+    fn probe() -> Result<Limits, Unavailable>;
+
+    /// Makes what both ends need. Runs once, in the supervisor, before either role exists; every name it uses
+    /// comes from `spec` and is gone before this returns where the kernel lets it go.
+    ///
+    /// # Errors
+    /// What could not be made, in words that name the limit where there is one.
+    fn create(specification: &LinkSpecification) -> io::Result<Link>;
+
+    /// Takes this role's handles in the order in which `create` gave them. Runs once in each role's process.
+    ///
+    /// # Errors
+    /// What could not be opened.
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Self::Endpoint>;
+}
+
+/// One process's end of a link.
+///
+/// Opened blocking it never says `WouldBlock`. Opened non-blocking it says so at once, keeps what it has done
+/// so far of this message, and goes on from there when it is called again with the same message.
+pub trait Endpoint {
+    /// Sends the whole message.
+    ///
+    /// # Errors
+    /// `WouldBlock` as said above; anything else ends the trial.
+    fn send(&mut self, message: &mut Message) -> io::Result<()>;
+
+    /// Receives one message into `message` and gives its true length, even if that is more than the room.
+    /// A byte stream has no lengths of its own: it fills the room.
+    ///
+    /// # Errors
+    /// `WouldBlock` as said above, `UnexpectedEof` if the other end is gone; anything else ends the trial.
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
+
+    /// How many messages of this size may still be read out of the sender's own buffers when `send` has returned:
+    /// none where it copies.
+    fn unread_buffers(&self, _size_bytes: usize) -> usize {
+        0
+    }
+
+    /// The descriptor that `select` and its kin may watch; `None` if there is none.
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
+        None
+    }
+}

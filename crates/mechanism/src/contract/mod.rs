@@ -1,0 +1,9 @@
+//! What every mechanism is made of, and what it is handed.
+
+mod link;
+mod mechanism;
+mod message;
+
+pub use link::{EndpointSetup, Handles, Link, LinkSpecification};
+pub use mechanism::{Endpoint, Mechanism};
+pub use message::Message;

@@ -1,0 +1,4 @@
+//! Sockets of Linux's that keep messages apart.
+
+pub(crate) mod unix_dgram;
+pub(crate) mod unix_seqpacket;

@@ -1,0 +1,51 @@
+//! UNIX datagram sockets.
+//!
+//! Messages without a connection, but unlike UDP's none is ever lost: a sender waits when the receiver's queue
+//! is full. Expect `unix-stream`'s figures, a little less for the simpler receive.
+
+use crate::datagrams::datagram::DATAGRAM_CALLS;
+use crate::datagrams::datagram::{Datagram, link, unix_limits};
+use crate::streams::byte_stream::DESCRIPTOR_WAITS;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// UNIX datagram socket with a path.
+#[derive(Debug)]
+pub struct UnixDgram;
+
+impl Mechanism for UnixDgram {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "unix-dgram",
+        summary: "UNIX datagram socket with a path",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: DATAGRAM_CALLS,
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Datagram;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        unix_limits(Kind::Datagram)
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::unix_pair(Kind::Datagram, &specification.folder)?, specification)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
+        Datagram::open(&mut setup, specification.blocking)
+    }
+}

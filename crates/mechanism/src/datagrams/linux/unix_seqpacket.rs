@@ -1,0 +1,51 @@
+//! UNIX sequential-packet sockets: a connection that keeps messages apart.
+//!
+//! One buffer a message, as a stream's, without the work of splitting and joining. Expect `unix-stream`'s
+//! figures for small messages; a message must fit into one buffer, which bounds its size.
+
+use crate::datagrams::datagram::DATAGRAM_CALLS;
+use crate::datagrams::datagram::{Datagram, link, unix_limits};
+use crate::streams::byte_stream::DESCRIPTOR_WAITS;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// UNIX sequential-packet socket with a path.
+#[derive(Debug)]
+pub struct UnixSeqpacket;
+
+impl Mechanism for UnixSeqpacket {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "unix-seqpacket",
+        summary: "UNIX sequential-packet socket with a path",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: DATAGRAM_CALLS,
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Datagram;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        unix_limits(Kind::Seqpacket)
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::unix_pair(Kind::Seqpacket, &specification.folder)?, specification)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
+        Datagram::open(&mut setup, specification.blocking)
+    }
+}

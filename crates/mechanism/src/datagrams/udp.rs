@@ -1,0 +1,55 @@
+//! UDP over the loopback interface.
+//!
+//! A datagram passes through the protocol and the loopback device, without a connection's state and without
+//! acknowledgements. Expect less than TCP and more than a UNIX socket. A datagram for which the receiver has no
+//! room is thrown away.
+
+use crate::datagrams::datagram::DATAGRAM_CALLS;
+use crate::datagrams::datagram::{Datagram, link};
+use crate::streams::byte_stream::DESCRIPTOR_WAITS;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::socket;
+use std::io;
+
+/// 65,535 bytes less the headers of IP and UDP.
+const LARGEST_BYTES: usize = 65_507;
+
+/// UDP over loopback.
+#[derive(Debug)]
+pub struct Udp;
+
+impl Mechanism for Udp {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "udp",
+        summary: "UDP over loopback",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: DATAGRAM_CALLS,
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Drops,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Network,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Datagram;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::at(LARGEST_BYTES, "the largest UDP datagram over IPv4", ""))
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::udp_pair()?, specification)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
+        Datagram::open(&mut setup, specification.blocking)
+    }
+}

@@ -1,0 +1,179 @@
+//! What the devices of furlong's own kernel module have in common: whether they are there, and which channel nobody
+//! uses.
+//!
+//! A channel is claimed with a lock on its device, so that two runs never take the same one. Nothing is written down:
+//! what a run changes of a channel the module itself takes back after the last user, however that one ends.
+
+use furlong_model::Unavailable;
+use furlong_os::linux::driver;
+use furlong_os::{cpu, identity};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+/// How often all channels are looked at until enough are free: while another run looks at one, it has it open.
+const LOOKS: usize = 100;
+
+/// One of the two kinds of devices.
+pub(crate) struct Kind {
+    /// Where the device of a channel is.
+    pub path: fn(u32) -> PathBuf,
+    /// The state of an open device.
+    pub look: fn(BorrowedFd<'_>) -> io::Result<State>,
+}
+
+/// What one look at a channel told.
+pub(crate) struct State {
+    /// The version of the contract that the module speaks.
+    pub abi: u32,
+    /// Whether nobody else has it open, and nobody's things are in it.
+    pub free: bool,
+}
+
+/// A channel that is ours until its device is closed.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    pub path: PathBuf,
+    pub device: File,
+}
+
+/// Claims so many free channels.
+pub(crate) fn claim<const WANTED: usize>(kind: &Kind) -> Result<[Claimed; WANTED], Unavailable> {
+    let mut seen = (0, 0);
+    for _ in 0..LOOKS {
+        let (claimed, channels) = sweep(kind, WANTED)?;
+        match claimed.try_into() {
+            Ok(all) => return Ok(all),
+            Err(few) => seen = (Vec::len(&few), channels),
+        }
+        cpu::yield_now();
+    }
+    let (free, channels) = seen;
+    Err(Unavailable::new(
+        format!(
+            "{WANTED} free channels are needed, and {free} of the kernel module furlong's {channels} (its parameter channels) are free"
+        ),
+        "end what uses the others, or load the module with more: modprobe furlong channels=8",
+    ))
+}
+
+/// The first free channels, up to so many, and how many were looked at.
+fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<Claimed>, u32), Unavailable> {
+    let mut claimed = Vec::new();
+    let mut number = 0;
+    while claimed.len() < wanted {
+        let path = (kind.path)(number);
+        match driver::open(&path) {
+            Ok(device) => {
+                let ours = identity::try_lock(&device).is_ok();
+                let state = (kind.look)(device.as_fd()).map_err(|error| stranger(&path, &error))?;
+                if state.abi != driver::ABI {
+                    return Err(other_version(state.abi));
+                }
+                if ours && state.free {
+                    claimed.push(Claimed { path, device });
+                }
+            }
+            Err(error) if number == 0 && error.kind() == io::ErrorKind::NotFound => return Err(absent()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+            Err(error) => return Err(refused(&error)),
+        }
+        number += 1;
+    }
+    Ok((claimed, number))
+}
+
+fn absent() -> Unavailable {
+    Unavailable::new(
+        "the kernel module furlong is not loaded",
+        "as root: furlong driver install; furlong driver status says what that needs",
+    )
+}
+
+fn refused(error: &io::Error) -> Unavailable {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "join the group furlong, to which its devices belong, or run as root"
+        }
+        _ => "furlong driver status says more",
+    };
+    Unavailable::new(format!("the kernel module furlong cannot be used: {error}"), remedy)
+}
+
+/// A shell that writes to a device before there is one makes a plain file of that name.
+fn stranger(path: &Path, error: &io::Error) -> Unavailable {
+    Unavailable::new(
+        format!("{} is no device of the kernel module furlong: {error}", path.display()),
+        "remove it, then load the module, as root: furlong driver install",
+    )
+}
+
+fn other_version(abi: u32) -> Unavailable {
+    Unavailable::new(
+        format!(
+            "the kernel module furlong that is loaded speaks version {abi} of its contract, and this program version {}",
+            driver::ABI
+        ),
+        "load the one that belongs to it, as root: furlong driver install",
+    )
+}
+
+/// Bytes that a module with these parameters has left for channels that are made larger: what each of them holds at
+/// first stays set aside for it.
+pub(crate) fn spare_bytes() -> Option<usize> {
+    let each = queue_bytes()?.saturating_add(driver::parameter("shm_size")?);
+    Some(driver::parameter("memory_max")?.saturating_sub(each.saturating_mul(driver::parameter("channels")?)))
+}
+
+/// Bytes of the messages that a queue holds at first.
+pub(crate) fn queue_bytes() -> Option<usize> {
+    Some(driver::parameter("message_depth")?.saturating_mul(driver::parameter("message_size")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOWHERE: Kind =
+        Kind { path: |_| "/dev/null/furlong".into(), look: |_| Err(io::ErrorKind::Unsupported.into()) };
+
+    /// A device that answers whatever it is asked, as far as opening goes.
+    fn nulls(number: u32) -> PathBuf {
+        PathBuf::from(if number < 3 { "/dev/null" } else { "/dev/furlong-nothing" })
+    }
+
+    fn reason(kind: &Kind) -> String {
+        let Unavailable { reason, remedy } = claim::<2>(kind).unwrap_err();
+        format!("{reason}: {remedy}")
+    }
+
+    #[test]
+    fn who_cannot_have_a_channel_is_told_why_and_what_helps() {
+        let absent = Kind { path: |_| "/dev/furlong-nothing".into(), ..NOWHERE };
+        assert!(
+            reason(&absent).contains("not loaded: as root: furlong driver install; furlong driver status")
+        );
+        let stranger = Kind { path: nulls, ..NOWHERE };
+        assert!(reason(&stranger).contains("/dev/null is no device"));
+        assert!(reason(&NOWHERE).contains("cannot be used"));
+        let older = Kind { path: nulls, look: |_| Ok(State { abi: driver::ABI + 1, free: true }) };
+        assert!(reason(&older).contains("version 2"));
+        let busy = Kind { path: nulls, look: |_| Ok(State { abi: driver::ABI, free: false }) };
+        assert!(reason(&busy).contains("furlong's 3 ("), "{}", reason(&busy));
+    }
+
+    #[test]
+    fn a_channel_is_claimed_once() {
+        let free = |_: BorrowedFd<'_>| Ok(State { abi: driver::ABI, free: true });
+        let one = Kind {
+            path: |number| ["/dev/full", "/dev/furlong-nothing"][number.min(1) as usize].into(),
+            look: free,
+        };
+        let claimed = claim::<1>(&one).unwrap();
+        assert!(claim::<1>(&one).is_err());
+        drop(claimed);
+        assert!(claim::<1>(&one).is_ok());
+    }
+}

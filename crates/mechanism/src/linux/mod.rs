@@ -1,0 +1,3 @@
+//! What several of Linux's mechanisms share.
+
+pub(crate) mod driver_channel;

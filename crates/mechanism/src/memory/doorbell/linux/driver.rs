@@ -1,0 +1,77 @@
+//! The bells of a shared-memory device of furlong's own kernel module: one for each process that has it open.
+//!
+//! A write names the peer to ring and wakes it, and a read takes how often one was rung: an eventfd that is found by a
+//! number, on the same descriptor as the memory, so that `select` can watch it. Expect an eventfd's figures. When the
+//! other end dies its peer goes, and a read finds the end of the file.
+
+use crate::memory::doorbell::Doorbell;
+use crate::{EndpointSetup, Link, LinkSpecification};
+use furlong_model::{Call, Calls, PeerDeath, Role, Wait};
+use furlong_os::descriptor::set_non_blocking;
+use furlong_os::linux::driver::shm;
+use furlong_os::memory::Region;
+use furlong_os::readiness::Interest;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// This role's peer of the device, and the other one's number.
+#[derive(Debug)]
+pub struct DriverBell {
+    device: OwnedFd,
+    other: u32,
+}
+
+impl Doorbell for DriverBell {
+    const WAITS: &'static [Wait] = &[Wait::Block, Wait::Select, Wait::Poll, Wait::Epoll, Wait::SelectFirst];
+    const CALLS: Calls = Calls { ring: &[Call::Once("write")], wait: &[Call::Once("read")], ..Calls::NONE };
+    const PEER_DEATH: PeerDeath = PeerDeath::Noticed;
+    const MAY_WAIT_OUTSIDE: bool = true;
+
+    /// The devices are those that the segment has just handed over.
+    fn create(_spec: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
+        for role in Role::BOTH {
+            let Some(device) = link.end(role).descriptors.back() else {
+                return Err(io::Error::other("there is no device whose bell could be rung"));
+            };
+            let (number, device) = (shm::info(device.as_fd())?.peer, device.try_clone()?);
+            link.give(role, device);
+            link.give_number_to(role.peer(), number as i32);
+        }
+        Ok(())
+    }
+
+    fn open(
+        specification: &LinkSpecification,
+        setup: &mut EndpointSetup,
+        _region: &Arc<Region>,
+    ) -> io::Result<Self> {
+        let (device, other) = (setup.descriptor()?, setup.number()? as u32);
+        set_non_blocking(device.as_fd(), !specification.blocking)?;
+        shm::watch(device.as_fd(), other)?;
+        Ok(DriverBell { device, other })
+    }
+
+    #[inline]
+    fn ring(&self, _word: &AtomicU32) -> io::Result<()> {
+        shm::ring(self.device.as_fd(), self.other)
+    }
+
+    #[inline]
+    fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()> {
+        loop {
+            if shm::take_rings(self.device.as_fd())? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            // Anybody who has the device may ring.
+            if word.load(Ordering::Acquire) != seen {
+                return Ok(());
+            }
+        }
+    }
+
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
+        Some(self.device.as_fd())
+    }
+}

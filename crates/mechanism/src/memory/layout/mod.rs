@@ -1,0 +1,4 @@
+//! How messages lie in shared memory.
+
+pub mod mailbox;
+pub mod post;

@@ -1,0 +1,3 @@
+//! Ways into another process's memory that Linux has.
+
+pub(crate) mod process_vm;

@@ -1,0 +1,61 @@
+//! The region of a shared-memory device of furlong's own kernel module: pages that the kernel allocates and maps into
+//! every process that has the device open. It is nobody's file, is never written to a disk and cannot be swapped.
+//! Expect of it what any shared memory gives: once it is mapped, the kernel has no part in it.
+
+use crate::linux::driver_channel::{Kind, State, claim, spare_bytes};
+use crate::memory::segment::Segment;
+use crate::{EndpointSetup, Link, LinkSpecification};
+use furlong_model::{Limits, Reach, Role, Unavailable};
+use furlong_os::linux::driver::{self, shm};
+use furlong_os::memory::Region;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+/// Memory of a device.
+#[derive(Debug)]
+pub struct DriverShm;
+
+/// What is free: a region that nobody else has open. What is in it goes with its last peer.
+const CHANNELS: Kind = Kind {
+    path: shm::path,
+    look: |device| {
+        let info = shm::info(device)?;
+        Ok(State { abi: info.abi, free: info.peers == 1 << info.peer && info.mappings == 0 })
+    },
+};
+
+impl Segment for DriverShm {
+    const NAME: &'static str = "driver-shm";
+    const SUMMARY: &'static str = "mailbox in a shared-memory device of furlong's own kernel module";
+    const REACH: Reach = Reach::Device;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        claim::<1>(&CHANNELS)?;
+        let largest = spare_bytes().zip(driver::parameter("shm_size"));
+        Ok(largest.map_or_else(Limits::none, |(spare, at_first)| {
+            Limits::at(
+                // The region holds two messages and a head.
+                (spare.saturating_add(at_first) / 2).saturating_sub(4096),
+                "the parameter memory_max of the kernel module furlong, for all channels together",
+                "load it with more: modprobe furlong memory_max=BYTES",
+            )
+        }))
+    }
+
+    /// Opens the device once for each role: who opens it is a peer, and each role is one of its own. The supervisor's own
+    /// peer is gone with the view that this gives.
+    fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        let [channel] = claim(&CHANNELS).map_err(io::Error::other)?;
+        let device = channel.device.as_fd();
+        shm::resize(device, len as u64)?;
+        for role in Role::BOTH {
+            link.give(role, driver::open(&channel.path)?.into());
+        }
+        Region::of_device(device, len).map(Arc::new)
+    }
+
+    fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
+        Region::of_device(setup.descriptor()?.as_fd(), len).map(Arc::new)
+    }
+}

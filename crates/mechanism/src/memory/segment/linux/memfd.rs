@@ -1,0 +1,29 @@
+//! A memfd: memory that is a descriptor and has no name.
+
+use crate::memory::segment::{Segment, share_memfd};
+use crate::{Link, LinkSpecification};
+use furlong_model::{Limits, Reach, Unavailable};
+use furlong_os::linux::segment;
+use furlong_os::memory::Region;
+use std::io;
+use std::sync::Arc;
+
+/// Memory that is a descriptor.
+#[derive(Debug)]
+pub struct MemfdShm;
+
+impl Segment for MemfdShm {
+    const NAME: &'static str = "memfd-shm";
+    const SUMMARY: &'static str = "mailbox in a memfd_create object";
+    const REACH: Reach = Reach::Descriptor;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        segment::memfd("probe", 1).map(|_| Limits::none()).map_err(|error| {
+            Unavailable::new(format!("memfd_create is refused here: {error}"), "needs Linux 3.17 or later")
+        })
+    }
+
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        share_memfd(specification, len, link)
+    }
+}

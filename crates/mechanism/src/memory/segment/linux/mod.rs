@@ -1,0 +1,13 @@
+//! Memory that Linux has.
+
+mod anonymous;
+mod driver;
+mod memfd;
+mod posix;
+mod sysv;
+
+pub use anonymous::AnonShm;
+pub use driver::DriverShm;
+pub use memfd::MemfdShm;
+pub use posix::PosixShm;
+pub use sysv::SysvShm;

@@ -1,0 +1,32 @@
+//! A POSIX shared memory object: a file in the tmpfs at /dev/shm.
+
+use crate::memory::segment::{Segment, share_object};
+use crate::{Link, LinkSpecification};
+use furlong_model::{Limits, Reach, Unavailable};
+use furlong_os::linux::segment;
+use furlong_os::memory::Region;
+use std::io;
+use std::sync::Arc;
+
+/// Memory found by a name.
+#[derive(Debug)]
+pub struct PosixShm;
+
+impl Segment for PosixShm {
+    const NAME: &'static str = "posix-shm";
+    const SUMMARY: &'static str = "mailbox in a shm_open object";
+    const REACH: Reach = Reach::FileSystem;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        segment::can_create_in("/dev/shm".as_ref()).map(|()| Limits::none()).map_err(|error| {
+            Unavailable::new(
+                format!("/dev/shm cannot be used: {error}"),
+                "mount a tmpfs there that you may write to",
+            )
+        })
+    }
+
+    fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+        share_object(segment::posix_shm(&specification.name, len)?, len, link)
+    }
+}

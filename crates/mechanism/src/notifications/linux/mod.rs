@@ -1,0 +1,8 @@
+//! Notifications that Linux has.
+
+pub(crate) mod eventfd;
+pub(crate) mod futex;
+pub(crate) mod posix_semaphore;
+pub(crate) mod signal;
+pub(crate) mod signalfd;
+pub(crate) mod sysv_semaphore;

@@ -1,0 +1,88 @@
+//! POSIX semaphores as a notification.
+//!
+//! A `sem_t` in shared memory is a counter and a futex: posting and taking touch the kernel only if somebody
+//! sleeps. Expect the figures of `futex`. It carries nothing, so what is verified is that no post is lost.
+
+use crate::memory::{SEMAPHORE_OFFSETS, segment};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::posix_semaphore;
+use furlong_os::memory::{Region, page_bytes};
+use std::io;
+use std::sync::Arc;
+
+/// A semaphore each way, in a shared page.
+#[derive(Debug)]
+pub struct PosixSemaphore;
+
+/// The C library stays out of the kernel where nobody sleeps and where there is something to take.
+pub(crate) const POSIX_SEMAPHORE_CALLS: Calls =
+    Calls { ring: &[Call::AtMostOnce("futex")], wait: &[Call::AtMostOnce("futex")], ..Calls::NONE };
+
+impl Mechanism for PosixSemaphore {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "posix-semaphore",
+        summary: "a sem_t in shared memory each way; it carries nothing",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: Some(0),
+        calls: POSIX_SEMAPHORE_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Semaphores;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new();
+        let region = segment::share_memfd(specification, page_bytes(), &mut link)?;
+        for offset in SEMAPHORE_OFFSETS {
+            posix_semaphore::initialise(&region, offset)?;
+        }
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Semaphores> {
+        let region = segment::attach_object(&mut setup, page_bytes())?;
+        let [send, receive] = [setup.role, setup.role.peer()].map(|role| SEMAPHORE_OFFSETS[role.index()]);
+        Ok(Semaphores { region, send, receive, blocking: specification.blocking })
+    }
+}
+
+/// A semaphore to post and one to take.
+#[derive(Debug)]
+pub struct Semaphores {
+    region: Arc<Region>,
+    send: usize,
+    receive: usize,
+    blocking: bool,
+}
+
+impl Endpoint for Semaphores {
+    #[inline]
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        posix_semaphore::post(&self.region, self.send)
+    }
+
+    #[inline]
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        if self.blocking {
+            posix_semaphore::wait(&self.region, self.receive)?;
+        } else {
+            posix_semaphore::try_wait(&self.region, self.receive)?;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,97 @@
+//! Real-time signals, sent with a value and taken with `sigwaitinfo`.
+//!
+//! The signal stays blocked and is taken like a message, so no handler runs and none can be lost: real-time
+//! signals queue. Each is an object of its own in the kernel. Expect a little more than a semaphore.
+
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::limits::{Resource, raised};
+use furlong_os::linux::signal::{self, MessageSignal};
+use std::io;
+
+/// A signal each way.
+#[derive(Debug)]
+pub struct Signal;
+
+/// The C library tells the receiver who sends: it asks for both numbers each time.
+pub(crate) const SIGNAL_CALLS: Calls = Calls {
+    ring: &[Call::Once("getpid"), Call::Once("getuid"), Call::Once("rt_sigqueueinfo")],
+    wait: &[Call::Once("rt_sigtimedwait")],
+    ..Calls::NONE
+};
+
+impl Mechanism for Signal {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "signal",
+        summary: "a queued real-time signal each way, with 4 bytes in it",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: Some(4),
+        calls: SIGNAL_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::PidNamespace,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Signals;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        can_queue().map(|()| Limits::none())
+    }
+
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
+        Ok(Link::new())
+    }
+
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Signals> {
+        Ok(Signals { inbound: MessageSignal::new()?, peer: setup.peer, blocking: specification.blocking })
+    }
+}
+
+/// Whether this user may have a signal queued.
+pub(crate) fn can_queue() -> Result<(), Unavailable> {
+    match raised(Resource::PendingSignals) {
+        Ok(0) => Err(Unavailable::new(
+            "RLIMIT_SIGPENDING is 0: no signal can be queued",
+            "raise it: ulimit -i 100",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Sends the 4 bytes of a message as a signal's value.
+#[inline]
+pub(crate) fn send(peer: i32, message: &Message) -> io::Result<()> {
+    let mut value = [0; 4];
+    value.copy_from_slice(message);
+    signal::queue(peer, i32::from_le_bytes(value))
+}
+
+/// Signals to the other process and from it.
+#[derive(Debug)]
+pub struct Signals {
+    inbound: MessageSignal,
+    peer: i32,
+    blocking: bool,
+}
+
+impl Endpoint for Signals {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        send(self.peer, message)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let value = if self.blocking { self.inbound.wait()? } else { self.inbound.try_wait()? };
+        message.copy_from_slice(&value.to_le_bytes());
+        Ok(4)
+    }
+}

@@ -1,0 +1,80 @@
+//! Real-time signals read from a descriptor.
+//!
+//! The same signals as `signal`, taken with a `read` that fills in 128 bytes about each. Expect the figures of
+//! `signal` and a little more; in return `poll` and its kin can wait for it.
+
+use crate::notifications::linux::signal::{SIGNAL_CALLS, can_queue, send};
+use crate::streams::byte_stream::DESCRIPTOR_WAITS;
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, WhenFull,
+};
+use furlong_os::descriptor::set_non_blocking;
+use furlong_os::linux::signal;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// A signal each way, read from a descriptor.
+#[derive(Debug)]
+pub struct Signalfd;
+
+impl Mechanism for Signalfd {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "signalfd",
+        summary: "a queued signal each way, read from a descriptor",
+        family: Family::Notification,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: Some(4),
+        calls: Calls { wait: &[Call::Once("read")], ..SIGNAL_CALLS },
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::PidNamespace,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Signals;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        can_queue().map(|()| Limits::none())
+    }
+
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
+        Ok(Link::new())
+    }
+
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Signals> {
+        let inbound = signal::signalfd(&[signal::message_signal()])?;
+        set_non_blocking(inbound.as_fd(), !specification.blocking)?;
+        Ok(Signals { inbound, peer: setup.peer })
+    }
+}
+
+/// Signals to the other process, and a descriptor for those from it.
+#[derive(Debug)]
+pub struct Signals {
+    inbound: OwnedFd,
+    peer: i32,
+}
+
+impl Endpoint for Signals {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        send(self.peer, message)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let (_, value) = signal::read_signalfd(self.inbound.as_fd())?;
+        message.copy_from_slice(&value.to_le_bytes());
+        Ok(4)
+    }
+
+    /// Sending never waits, so only receiving can be watched.
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        (interest == Interest::Readable).then(|| self.inbound.as_fd())
+    }
+}

@@ -1,0 +1,95 @@
+//! System V semaphores as a notification.
+//!
+//! Every operation is a system call, needed or not, on a set that can do much more than count. Expect more
+//! than a POSIX semaphore where nobody sleeps, and the same where somebody must be woken.
+
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::limits::sysctl;
+use furlong_os::linux::sysv_semaphore;
+use std::io;
+
+/// A semaphore each way, in one set.
+#[derive(Debug)]
+pub struct SysvSemaphore;
+
+/// One operation each.
+pub(crate) const SYSV_SEMAPHORE_CALLS: Calls =
+    Calls { ring: &[Call::Once("semop")], wait: &[Call::Once("semop")], ..Calls::NONE };
+
+impl Mechanism for SysvSemaphore {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "sysv-semaphore",
+        summary: "a System V semaphore each way; it carries nothing",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: Some(0),
+        calls: SYSV_SEMAPHORE_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::IpcNamespace,
+        lifetime: Lifetime::Removal,
+        start: Start::Fresh,
+    };
+    type Endpoint = Semaphores;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        present().map(|()| Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new();
+        give_set(specification, &mut link)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Semaphores> {
+        let set = setup.number()?;
+        let [send, receive] = [setup.role, setup.role.peer()].map(|role| role.index() as u16);
+        Ok(Semaphores { set, send, receive, blocking: specification.blocking })
+    }
+}
+
+/// Whether the kernel has System V semaphores.
+pub(crate) fn present() -> Result<(), Unavailable> {
+    match sysctl("kernel.sem") {
+        Some(_) => Ok(()),
+        None => Err(Unavailable::new("the kernel has no System V semaphores", "CONFIG_SYSVIPC=y")),
+    }
+}
+
+/// Makes a set with a semaphore for each role and hands over its number.
+pub(crate) fn give_set(specification: &LinkSpecification, link: &mut Link) -> io::Result<()> {
+    let set = sysv_semaphore::create(specification.key, 2)?;
+    link.owns_semaphores(set);
+    link.give_number(set);
+    Ok(())
+}
+
+/// A semaphore to post and one to take.
+#[derive(Debug)]
+pub struct Semaphores {
+    set: i32,
+    send: u16,
+    receive: u16,
+    blocking: bool,
+}
+
+impl Endpoint for Semaphores {
+    #[inline]
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        sysv_semaphore::post(self.set, self.send)
+    }
+
+    #[inline]
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        sysv_semaphore::wait(self.set, self.receive, self.blocking)?;
+        Ok(0)
+    }
+}

@@ -1,0 +1,127 @@
+//! Message devices: queues of furlong's own kernel module, as device files.
+//!
+//! `write` makes one message of what it is given and appends it to a bounded queue, and `read` takes the first one out:
+//! two copies, the message allocated and filled before any lock is taken. The file system is asked nothing, there are no
+//! priorities and no sockets. Expect a POSIX queue's wake-ups, and a little less work around them. The queue outlives
+//! its users by nature; here each is told to be transient, so that it is empty and as it was after the last of them.
+
+use crate::handle_pair::HandlePair;
+use crate::linux::driver_channel::{Kind, State, claim, queue_bytes, spare_bytes};
+use crate::streams::byte_stream::{DESCRIPTOR_WAITS, STREAM_CALLS};
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::descriptor::{read, write};
+use furlong_os::linux::driver::{self, message};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// A channel each way.
+#[derive(Debug)]
+pub struct DriverMessage;
+
+/// What is free: a queue that nobody else has open, that is empty, and whose limits nobody has set.
+const CHANNELS: Kind = Kind {
+    path: message::path,
+    look: |device| {
+        let info = message::info(device)?;
+        let untouched = |name: &str, value: u32| {
+            driver::parameter(name).is_none_or(|at_first| at_first == value as usize)
+        };
+        let free = info.openers == 1
+            && info.queued == 0
+            && untouched("message_depth", info.depth)
+            && untouched("message_size", info.size);
+        Ok(State { abi: info.abi, free })
+    },
+};
+
+/// Bytes that each of two queues may hold.
+fn allowed_bytes() -> usize {
+    spare_bytes()
+        .zip(queue_bytes())
+        .map_or(usize::MAX, |(spare, at_first)| (spare / 2).saturating_add(at_first))
+}
+
+impl Mechanism for DriverMessage {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "driver-message",
+        summary: "message devices of furlong's own kernel module, one each way",
+        family: Family::Queue,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: STREAM_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Device,
+        lifetime: Lifetime::Removal,
+        start: Start::Fresh,
+    };
+    type Endpoint = Channels;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        claim::<2>(&CHANNELS)?;
+        let most = message::SIZE_MAX as usize;
+        let allowed = allowed_bytes();
+        if allowed < most {
+            return Ok(Limits::at(
+                allowed,
+                "the parameter memory_max of the kernel module furlong, for all channels together",
+                "load it with more: modprobe furlong memory_max=BYTES",
+            ));
+        }
+        Ok(Limits::at(most, "the largest message that the kernel module furlong takes", "send it in parts"))
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let channels = claim::<2>(&CHANNELS).map_err(io::Error::other)?;
+        let mut link = Link::new();
+        for (channel, size_bytes) in channels.into_iter().zip(specification.sizes_bytes) {
+            let device = channel.device.as_fd();
+            // First of all: what is changed from here on is changed until the last user is gone.
+            message::set_flags(device, message::TRANSIENT | message::STRICT)?;
+            let size_bytes = size_bytes.max(1);
+            let depth = specification.depth.min(allowed_bytes() / size_bytes).max(1);
+            let [depth, size] = [depth, size_bytes].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+            message::set_limits(device, depth.min(message::DEPTH_MAX), size)?;
+            if link.effective.is_empty() {
+                let info = message::info(device)?;
+                link.note("queue-depth", info.depth as usize);
+                link.note("queue-message-bytes", info.size as usize);
+            }
+            link.give_both(channel.device.into())?;
+        }
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Channels> {
+        Ok(Channels { ways: HandlePair::of_shared(specification, &mut setup)? })
+    }
+}
+
+/// A channel to write to and one to read from.
+#[derive(Debug)]
+pub struct Channels {
+    ways: HandlePair,
+}
+
+impl Endpoint for Channels {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        write(self.ways.send.as_fd(), message).map(drop)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        read(self.ways.receive.as_fd(), message)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        Some(self.ways.readiness(interest))
+    }
+}

@@ -1,0 +1,5 @@
+//! Queues that Linux has.
+
+pub(crate) mod driver_message;
+pub(crate) mod posix_mq;
+pub(crate) mod sysv_mq;

@@ -1,0 +1,116 @@
+//! POSIX message queues.
+//!
+//! The kernel keeps messages in a tree by priority; when a receiver sleeps, the sender hands its message over
+//! directly, without queueing it. Expect a pipe's wake-ups and a little less work around them. Queues count
+//! against a limit in bytes that all processes of a user share.
+
+use crate::handle_pair::HandlePair;
+use crate::streams::byte_stream::DESCRIPTOR_WAITS;
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, WhenFull,
+};
+use furlong_os::linux::limits::{Resource, raised, sysctl_number};
+use furlong_os::linux::posix_queue;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// A POSIX queue each way.
+#[derive(Debug)]
+pub struct PosixMq;
+
+/// What the kernel counts for a queue beside each message itself, rounded up.
+const BOOKKEEPING_BYTES: u64 = 256;
+
+impl Mechanism for PosixMq {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "posix-mq",
+        summary: "POSIX message queues, one each way",
+        family: Family::Queue,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("mq_timedsend")], &[Call::Once("mq_timedreceive")]),
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::IpcNamespace,
+        lifetime: Lifetime::Removal,
+        start: Start::Fresh,
+    };
+    type Endpoint = Queues;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let Some(largest) = sysctl_number("fs.mqueue.msgsize_max") else {
+            return Err(Unavailable::new("the kernel has no POSIX message queues", "CONFIG_POSIX_MQUEUE=y"));
+        };
+        let bytes = raised(Resource::MessageQueueBytes).unwrap_or(u64::MAX);
+        let each =
+            usize::try_from(bytes / 2).unwrap_or(usize::MAX).saturating_sub(BOOKKEEPING_BYTES as usize);
+        if each < largest {
+            return Ok(Limits::at(
+                each,
+                format!(
+                    "RLIMIT_MSGQUEUE allows this user {bytes} bytes in queues, and a queue each way needs half"
+                ),
+                "raise it as administrator: ulimit -q unlimited (needs CAP_SYS_RESOURCE)",
+            ));
+        }
+        Ok(Limits::at(
+            largest,
+            "fs.mqueue.msgsize_max",
+            "raise it as administrator (sysctl fs.mqueue.msgsize_max, at most 16 MiB), or let furlong have an \
+             IPC namespace of its own, in which it does so itself",
+        ))
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let allowed = raised(Resource::MessageQueueBytes).unwrap_or(u64::MAX) / 2;
+        let deepest = sysctl_number("fs.mqueue.msg_max").unwrap_or(1);
+        let queue = |way: &str, size_bytes: usize| {
+            let name = format!("{}-{way}", specification.name);
+            let size_bytes = size_bytes.max(1);
+            let fit = allowed / (size_bytes as u64 + BOOKKEEPING_BYTES);
+            let depth =
+                specification.depth.min(deepest).min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
+            posix_queue::create(&name, depth, size_bytes)
+        };
+        let (there, back) =
+            (queue("there", specification.sizes_bytes[0])?, queue("back", specification.sizes_bytes[1])?);
+        let mut link = Link::new();
+        let (depth, size_bytes) = posix_queue::shape(there.as_fd())?;
+        link.note("queue-depth", depth);
+        link.note("queue-message-bytes", size_bytes);
+        link.give_both(there)?;
+        link.give_both(back)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Queues> {
+        Ok(Queues { ways: HandlePair::of_shared(specification, &mut setup)? })
+    }
+}
+
+/// A queue to send to and one to receive from.
+#[derive(Debug)]
+pub struct Queues {
+    ways: HandlePair,
+}
+
+impl Endpoint for Queues {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        posix_queue::send(self.ways.send.as_fd(), message)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        posix_queue::receive(self.ways.receive.as_fd(), message)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        Some(self.ways.readiness(interest))
+    }
+}

@@ -1,0 +1,100 @@
+//! System V message queues.
+//!
+//! Older than POSIX queues and simpler inside: a list, a type to choose messages by, and a sender that hands
+//! its message to a sleeping receiver. They are no descriptors, so nothing can wait for a queue and a socket at
+//! once. Expect the figures of `posix-mq`.
+
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::limits::sysctl_number;
+use furlong_os::linux::sysv_queue::{self, PREFIX_BYTES};
+use std::io;
+
+/// A System V queue each way.
+#[derive(Debug)]
+pub struct SysvMq;
+
+/// What a queue holds unless it is told otherwise: the kernel's MSGMNB. In an IPC namespace of its own furlong raises
+/// the limit, but a queue shall not be deeper for it.
+const USUAL_BYTES: usize = 16_384;
+
+impl Mechanism for SysvMq {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "sysv-mq",
+        summary: "System V message queues, one each way",
+        family: Family::Queue,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("msgsnd")], &[Call::Once("msgrcv")]),
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::IpcNamespace,
+        lifetime: Lifetime::Removal,
+        start: Start::Fresh,
+    };
+    type Endpoint = Queues;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let names = ["kernel.msgmax", "kernel.msgmnb"];
+        let values = names.map(|name| Some((sysctl_number(name)?, name)));
+        let Some((largest, name)) = values.into_iter().flatten().min() else {
+            return Err(Unavailable::new("the kernel has no System V queues", "CONFIG_SYSVIPC=y"));
+        };
+        Ok(Limits::at(
+            largest,
+            name,
+            format!(
+                "raise it as administrator (sysctl {name}), or let furlong have an IPC namespace of its own, in \
+                 which it does so itself"
+            ),
+        ))
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new();
+        let most = sysctl_number("kernel.msgmnb").unwrap_or(USUAL_BYTES);
+        for (key, size_bytes) in
+            [specification.key, specification.key + 1].into_iter().zip(specification.sizes_bytes)
+        {
+            let wanted = size_bytes.saturating_mul(specification.depth).max(USUAL_BYTES);
+            let capacity_bytes = wanted.min(most).max(size_bytes);
+            let queue = sysv_queue::create(key, capacity_bytes)?;
+            link.owns_queue(queue);
+            link.give_number(queue);
+            link.note("queue-capacity-bytes", capacity_bytes);
+        }
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Queues> {
+        let (there, back) = (setup.number()?, setup.number()?);
+        let (send, receive) = setup.send_and_receive(there, back);
+        Ok(Queues { send, receive, blocking: specification.blocking })
+    }
+}
+
+/// A queue to send to and one to receive from.
+#[derive(Debug)]
+pub struct Queues {
+    send: i32,
+    receive: i32,
+    blocking: bool,
+}
+
+impl Endpoint for Queues {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        sysv_queue::send(self.send, message.with_prefix(PREFIX_BYTES), self.blocking)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        sysv_queue::receive(self.receive, message.with_prefix(PREFIX_BYTES), self.blocking)
+    }
+}

@@ -1,0 +1,3 @@
+//! Queues of messages in the kernel.
+
+pub(crate) mod linux;

@@ -1,0 +1,50 @@
+//! A pair of UNIX stream sockets that was never bound to a path.
+//!
+//! The path is only how two strangers find each other. Expect the figures of `unix-stream`.
+
+use crate::socket_link::link;
+use crate::streams::byte_stream::STREAM_CALLS;
+use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// UNIX stream sockets without a name.
+#[derive(Debug)]
+pub struct Socketpair;
+
+impl Mechanism for Socketpair {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "socketpair",
+        summary: "UNIX stream sockets without a name",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: STREAM_CALLS,
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(limits())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::socketpair(Kind::Stream)?, specification)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
+        ByteStream::of_socket(&mut setup, specification.blocking)
+    }
+}

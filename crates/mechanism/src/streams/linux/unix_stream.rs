@@ -1,0 +1,52 @@
+//! UNIX stream sockets, connected by a path.
+//!
+//! A send copies the bytes into a buffer of its own and puts it on the other socket's queue, and a receive
+//! copies them out and frees it. Expect a pipe's wake-ups and a little more for the buffer and the socket's
+//! locks.
+
+use crate::socket_link::link;
+use crate::streams::byte_stream::STREAM_CALLS;
+use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// UNIX stream socket with a path.
+#[derive(Debug)]
+pub struct UnixStream;
+
+impl Mechanism for UnixStream {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "unix-stream",
+        summary: "UNIX stream socket with a path",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: STREAM_CALLS,
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(limits())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::unix_pair(Kind::Stream, &specification.folder)?, specification)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
+        ByteStream::of_socket(&mut setup, specification.blocking)
+    }
+}

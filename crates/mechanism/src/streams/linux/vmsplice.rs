@@ -1,0 +1,98 @@
+//! Pages moved into a pipe instead of copied.
+//!
+//! `vmsplice` puts references to the sender's pages into the pipe, and the reader copies out of them: one copy
+//! instead of two. Expect no gain for small messages, where a reference costs as much as a copy, and a gain for
+//! large ones, bounded by the pipe's 16 references. The sender must leave the pages alone until the other end
+//! has read them.
+
+use crate::streams::byte_stream::ByteStream;
+use crate::streams::linux::pipe::link;
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::pipe;
+use furlong_os::memory::page_bytes;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Anonymous pipes, filled with the sender's own pages.
+#[derive(Debug)]
+pub struct Vmsplice;
+
+impl Mechanism for Vmsplice {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "vmsplice",
+        summary: "anonymous pipes filled with the sender's own pages",
+        family: Family::Pipe,
+        waits: &[Wait::Block],
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("vmsplice")], &[Call::Once("read")]),
+        buffer: KernelBuffer::Pipe,
+        copies: Copies::One,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Pages;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let try_it = || {
+            let (_reader, writer) = pipe::pipe()?;
+            pipe::splice_pages(writer.as_fd(), &[0])
+        };
+        try_it().map(|_| Limits::none()).map_err(|error| {
+            Unavailable::new(
+                format!("vmsplice is refused here: {error}"),
+                "run outside of the filter that forbids it",
+            )
+        })
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, specification)
+    }
+
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Pages> {
+        let stream = ByteStream::of_two(&mut setup, true)?;
+        let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
+        Ok(Pages { stream, references })
+    }
+}
+
+/// A pipe to read and one to fill with pages.
+#[derive(Debug)]
+pub struct Pages {
+    stream: ByteStream,
+    /// How many the pipe holds.
+    references: usize,
+}
+
+impl Endpoint for Pages {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let mut sent = 0;
+        while sent < message.len() {
+            sent += pipe::splice_pages(self.stream.writer(), &message[sent..])?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.stream.recv(message)
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        // A reference is to one page at most, and the message that is being read is not in the pipe any more.
+        self.references / size_bytes.div_ceil(page_bytes()).max(1) + 1
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+        self.stream.readiness(interest)
+    }
+}
