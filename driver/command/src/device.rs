@@ -1,6 +1,6 @@
 //! The driver's devices: who may open each, and what it holds, as the kernel says it in /sys.
 
-use crate::places::Places;
+use crate::system_files::SystemFiles;
 use serde::Serialize;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -57,39 +57,39 @@ impl Device {
 }
 
 /// All that the kernel has.
-pub fn all(places: &Places) -> Vec<Device> {
-    let names = places.names(CLASS).into_iter().filter(|name| name.starts_with(PREFIX));
-    names.map(|name| Device { node: node(places, &name), figures: figures(places, &name), name }).collect()
+pub fn all(files: &SystemFiles) -> Vec<Device> {
+    let names = files.names(CLASS).into_iter().filter(|name| name.starts_with(PREFIX));
+    names.map(|name| Device { node: node(files, &name), figures: figures(files, &name), name }).collect()
 }
 
 /// Plain files that stand where devices would: something was written to one while the driver was not loaded.
-pub fn impostors(places: &Places) -> Vec<PathBuf> {
-    let names = places.names("dev").into_iter().filter(|name| name.starts_with(PREFIX));
-    let nodes = names.filter_map(|name| node(places, &name));
+pub fn plain_files(files: &SystemFiles) -> Vec<PathBuf> {
+    let names = files.names("dev").into_iter().filter(|name| name.starts_with(PREFIX));
+    let nodes = names.filter_map(|name| node(files, &name));
     nodes.filter(|node| !node.is_device).map(|node| node.path).collect()
 }
 
-fn figures(places: &Places, name: &str) -> Vec<(&'static str, u64)> {
-    let figure = |figure| Some((figure, places.text(&format!("{CLASS}/{name}/{figure}"))?.parse().ok()?));
+fn figures(files: &SystemFiles, name: &str) -> Vec<(&'static str, u64)> {
+    let figure = |figure| Some((figure, files.text(&format!("{CLASS}/{name}/{figure}"))?.parse().ok()?));
     FIGURES.into_iter().filter_map(figure).collect()
 }
 
-fn node(places: &Places, name: &str) -> Option<Node> {
-    let path = places.at(&format!("dev/{name}"));
+fn node(files: &SystemFiles, name: &str) -> Option<Node> {
+    let path = files.at(&format!("dev/{name}"));
     let there = fs::metadata(&path).ok()?;
     Some(Node {
         is_device: there.file_type().is_char_device(),
         mode: format!("{:04o}", there.mode() & 0o7777),
-        owner: name_of(places, "etc/passwd", there.uid()),
-        group: name_of(places, "etc/group", there.gid()),
+        owner: name_of(files, "etc/passwd", there.uid()),
+        group: name_of(files, "etc/group", there.gid()),
         may_open: furlong_os::access::may_read_and_write(&path),
         path,
     })
 }
 
 /// The name of a user or group in a file that lists them, else its number.
-fn name_of(places: &Places, file: &str, number: u32) -> String {
-    let list = places.text(file).unwrap_or_default();
+fn name_of(files: &SystemFiles, file: &str, number: u32) -> String {
+    let list = files.text(file).unwrap_or_default();
     let found = list.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next()?;
@@ -99,7 +99,7 @@ fn name_of(places: &Places, file: &str, number: u32) -> String {
 }
 
 /// Whether the system has a group of this name.
-pub fn has_group(places: &Places, group: &str) -> bool {
-    let list = places.text("etc/group").unwrap_or_default();
+pub fn has_group(files: &SystemFiles, group: &str) -> bool {
+    let list = files.text("etc/group").unwrap_or_default();
     list.lines().any(|line| line.split(':').next() == Some(group))
 }

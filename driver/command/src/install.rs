@@ -1,10 +1,10 @@
 //! `furlong driver install` and `remove`: which steps put the driver into the system, and which take it out again.
 
-use crate::facts::{self, Barrier};
 use crate::options::{DriverInstallOptions, DriverRemoveOptions};
-use crate::places::Places;
-use crate::plan::{self, Step};
-use crate::{building, device, program, source};
+use crate::state;
+use crate::steps::{self, Step};
+use crate::system_files::SystemFiles;
+use crate::{build, device, program, source};
 use furlong_console::exit::{CannotHere, Outcome};
 use furlong_console::output;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ const RULE: &str = "etc/udev/rules.d/60-furlong.rules";
 /// The group that the rule names.
 const GROUP: &str = "furlong";
 
-/// What matters of a system for the steps.
+/// What is installed, as far as the steps depend on it.
 #[derive(Debug, Clone)]
-struct System {
+struct Installation {
     /// The kernel to install for.
     kernel: String,
     /// Whether it runs.
@@ -43,64 +43,61 @@ struct System {
     has_udev: bool,
 }
 
-fn system(places: &Places, kernel: Option<&str>) -> System {
-    let running = places.kernel();
+fn installation(files: &SystemFiles, kernel: Option<&str>) -> Installation {
+    let running = files.kernel();
     let kernel = kernel.unwrap_or(&running).to_owned();
-    let kernels = places.names("lib/modules");
+    let kernels = files.names("lib/modules");
     let of_kernel = |kernel: &String| {
         let files =
-            places.installed(kernel).into_iter().filter(|file| !file.to_string_lossy().contains("/dkms/"));
+            files.installed(kernel).into_iter().filter(|file| !file.to_string_lossy().contains("/dkms/"));
         files.map(|file| (file, kernel.clone())).collect::<Vec<_>>()
     };
     let is_source = |name: &String| {
         name.strip_prefix("furlong-").is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
     };
-    System {
+    Installation {
         is_running: kernel == running,
-        headers: places.headers(&kernel).unwrap_or_else(|| places.at(&format!("lib/modules/{kernel}/build"))),
+        headers: files.headers(&kernel).unwrap_or_else(|| files.at(&format!("lib/modules/{kernel}/build"))),
         has_dkms: program::find("dkms").is_some(),
-        in_dkms: facts::versions_in_dkms(places),
+        in_dkms: state::versions_in_dkms(files),
         copied: kernels.iter().flat_map(of_kernel).collect(),
-        sources: places
+        sources: files
             .names("usr/src")
             .into_iter()
             .filter(is_source)
-            .map(|name| places.at(&format!("usr/src/{name}")))
+            .map(|name| files.at(&format!("usr/src/{name}")))
             .collect(),
-        source: places.at(&format!("usr/src/furlong-{}", source::version())),
-        module: places.at(&format!("lib/modules/{kernel}/updates/furlong.ko")),
-        rule: (places.at(RULE), places.at(RULE).exists()),
-        is_loaded: facts::is_loaded(places),
-        has_group: device::has_group(places, GROUP),
+        source: files.at(&format!("usr/src/furlong-{}", source::version())),
+        module: files.at(&format!("lib/modules/{kernel}/updates/furlong.ko")),
+        rule: (files.at(RULE), files.at(RULE).exists()),
+        is_loaded: state::is_loaded(files),
+        has_group: device::has_group(files, GROUP),
         // A system without the daemon reads no rules.
-        has_udev: program::find("udevadm").is_some() && places.at("run/udev/control").exists(),
+        has_udev: program::find("udevadm").is_some() && files.at("run/udev/control").exists(),
         kernel,
     }
 }
 
 /// Installs, or prints how.
-pub fn install(places: &Places, options: &DriverInstallOptions) -> anyhow::Result<Outcome> {
-    let system = system(places, options.kernel.as_deref());
+pub fn install(files: &SystemFiles, options: &DriverInstallOptions) -> anyhow::Result<Outcome> {
+    let system = installation(files, options.kernel.as_deref());
     let steps = steps_of_install(&system, options.group);
-    let obstacle = obstacle(places, &system).err();
+    let can_work = can_work(files, &system);
     if options.dry_run {
-        output::print(&plan::listing(&steps))?;
-        if let Some(error) = obstacle {
-            output::tell(format_args!("furlong: this would not work as it is: {error:#}"));
-        }
-        return Ok(Outcome::Done);
+        output::print(&steps::listing(&steps))?;
+        return can_work.map(|()| Outcome::Done);
     }
     expect_root("install")?;
-    obstacle.map_or(Ok(()), Err)?;
-    let outcome = plan::perform(&steps, "To take it back: sudo furlong driver remove")?;
+    can_work?;
+    let outcome = steps::perform(&steps, "To undo it: sudo furlong driver remove")?;
     if outcome == Outcome::Done {
-        output::tell(format_args!("{}", afterwards(&system, options.group)));
+        output::tell(format_args!("{}", next_steps(&system, options.group)));
     }
     Ok(outcome)
 }
 
-/// What is good to know when all is done.
-fn afterwards(system: &System, group: bool) -> String {
+/// What the user may want to do after an installation.
+fn next_steps(system: &Installation, group: bool) -> String {
     let who = match group || system.has_group {
         true => {
             "Members of the group furlong may use it: sudo usermod -aG furlong \"$USER\", and log in anew."
@@ -118,35 +115,31 @@ fn afterwards(system: &System, group: bool) -> String {
 }
 
 /// Removes, or prints how.
-pub fn remove(places: &Places, options: &DriverRemoveOptions) -> anyhow::Result<Outcome> {
-    let steps = steps_of_remove(&system(places, None), options.group);
+pub fn remove(files: &SystemFiles, options: &DriverRemoveOptions) -> anyhow::Result<Outcome> {
+    let steps = steps_of_remove(&installation(files, None), options.group);
     if steps.is_empty() {
         output::tell(format_args!("furlong: nothing of the driver is installed"));
         return Ok(Outcome::Done);
     }
     if options.dry_run {
-        output::print(&plan::listing(&steps))?;
+        output::print(&steps::listing(&steps))?;
         return Ok(Outcome::Done);
     }
     expect_root("remove")?;
-    plan::perform(&steps, "What is left goes with: sudo furlong driver remove")
+    steps::perform(&steps, "To remove the rest: sudo furlong driver remove")
 }
 
-/// What would keep an installation from working.
-fn obstacle(places: &Places, system: &System) -> anyhow::Result<()> {
-    building::headers(places, &system.kernel, None)?;
-    match facts::barrier(places).filter(|_| system.is_running) {
-        None => Ok(()),
-        Some(barrier) => {
-            let why = match barrier {
-                Barrier::NoModules => "was built to load no modules (there is no /proc/modules)",
-                Barrier::SwitchedOff => "may load no more modules (kernel.modules_disabled)",
-            };
-            let remedy =
-                "furlong driver install --kernel VERSION installs it for another kernel of this machine";
-            Err(CannotHere::new(format!("Linux {} {why}", system.kernel), remedy).into())
-        }
+/// Whether an installation can work here.
+///
+/// # Errors
+/// [`CannotHere`] with what prevents it: first what no package can change.
+fn can_work(files: &SystemFiles, system: &Installation) -> anyhow::Result<()> {
+    if let Some(blocked) = state::loading_blocked(files).filter(|_| system.is_running) {
+        let remedy = "furlong driver install --kernel VERSION installs it for another kernel of this machine";
+        let reason = format!("the driver cannot be loaded here: {}", blocked.reason(&system.kernel));
+        return Err(CannotHere::new(reason, remedy).into());
     }
+    build::headers(files, &system.kernel, None).map(drop)
 }
 
 fn expect_root(verb: &str) -> anyhow::Result<()> {
@@ -158,7 +151,7 @@ fn expect_root(verb: &str) -> anyhow::Result<()> {
     Err(CannotHere::new(format!("only root may {verb} the driver"), remedy).into())
 }
 
-fn steps_of_install(system: &System, group: bool) -> Vec<Step> {
+fn steps_of_install(system: &Installation, group: bool) -> Vec<Step> {
     let kernel = system.kernel.as_str();
     let mut steps = Vec::new();
     // Before anything is changed, for it fails while somebody has a device open.
@@ -193,7 +186,7 @@ fn steps_of_install(system: &System, group: bool) -> Vec<Step> {
     steps
 }
 
-fn steps_of_remove(system: &System, group: bool) -> Vec<Step> {
+fn steps_of_remove(system: &Installation, group: bool) -> Vec<Step> {
     let mut steps = Vec::new();
     if system.is_loaded {
         steps.push(Step::program(["modprobe", "-r", "furlong"]));
@@ -221,17 +214,18 @@ fn out_of_dkms(version: &str) -> Step {
 }
 
 /// udev reads its rules anew, where it is there.
-fn read_rules(system: &System) -> Option<Step> {
+fn read_rules(system: &Installation) -> Option<Step> {
     system.has_udev.then(|| Step::program(["udevadm", "control", "--reload"]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::tests::{KERNEL, system};
 
     /// A system with nothing of the driver.
-    fn bare() -> System {
-        System {
+    fn bare() -> Installation {
+        Installation {
             kernel: "6.1.0-56-amd64".to_owned(),
             is_running: true,
             headers: "/lib/modules/6.1.0-56-amd64/build".into(),
@@ -261,15 +255,15 @@ mod tests {
              udevadm control --reload\n\
              modprobe furlong\n"
         );
-        assert_eq!(plan::listing(&steps_of_install(&bare(), true)), expected);
+        assert_eq!(steps::listing(&steps_of_install(&bare(), true)), expected);
         // What is there already is replaced, and not made twice.
-        let again = System {
+        let again = Installation {
             is_loaded: true,
             has_group: true,
             in_dkms: vec!["0.0.9".to_owned(), version.to_owned()],
             ..bare()
         };
-        let steps = plan::listing(&steps_of_install(&again, true));
+        let steps = steps::listing(&steps_of_install(&again, true));
         let head = format!(
             "modprobe -r furlong\ndkms remove -m furlong -v 0.0.9 --all\n\
              dkms remove -m furlong -v {version} --all\nfurlong driver build"
@@ -279,27 +273,29 @@ mod tests {
 
     #[test]
     fn without_dkms_and_without_udev() {
-        let system = System { has_dkms: false, has_udev: false, ..bare() };
+        let system = Installation { has_dkms: false, has_udev: false, ..bare() };
         let expected = "\
             furlong driver build --headers /lib/modules/6.1.0-56-amd64/build --into /usr/src/furlong-0.1.0\n\
             install -D -m 644 /usr/src/furlong-0.1.0/furlong.ko /lib/modules/6.1.0-56-amd64/updates/furlong.ko\n\
             depmod 6.1.0-56-amd64\n\
             install -D -m 644 /usr/src/furlong-0.1.0/udev/60-furlong.rules /etc/udev/rules.d/60-furlong.rules\n\
             modprobe furlong\n";
-        assert_eq!(plan::listing(&steps_of_install(&system, false)), expected);
+        assert_eq!(steps::listing(&steps_of_install(&system, false)), expected);
     }
 
     #[test]
     fn another_kernel_is_not_loaded_into() {
-        let steps =
-            plan::listing(&steps_of_install(&System { is_running: false, is_loaded: true, ..bare() }, false));
+        let steps = steps::listing(&steps_of_install(
+            &Installation { is_running: false, is_loaded: true, ..bare() },
+            false,
+        ));
         assert!(!steps.contains("modprobe") && steps.contains("dkms install"), "{steps}");
     }
 
     #[test]
     fn removing_takes_back_all_there_is_and_no_more() {
         assert!(steps_of_remove(&bare(), true).is_empty());
-        let full = System {
+        let full = Installation {
             in_dkms: vec!["0.1.0".to_owned()],
             copied: vec![("/lib/modules/6.1/updates/furlong.ko".into(), "6.1".to_owned())],
             sources: vec!["/usr/src/furlong-0.1.0".into()],
@@ -315,8 +311,24 @@ mod tests {
             rm /etc/udev/rules.d/60-furlong.rules\n\
             udevadm control --reload\n\
             rm -r /usr/src/furlong-0.1.0\n";
-        assert_eq!(plan::listing(&steps_of_remove(&full, false)), expected);
-        let steps = plan::listing(&steps_of_remove(&full, true));
+        assert_eq!(steps::listing(&steps_of_remove(&full, false)), expected);
+        let steps = steps::listing(&steps_of_remove(&full, true));
         assert!(steps.ends_with("groupdel furlong\n"), "{steps}");
+    }
+
+    #[test]
+    fn a_kernel_that_loads_no_modules_is_named_before_missing_headers() {
+        let reason = |files: &[(&str, &str)], kernel| {
+            let (_folder, files) = system(files);
+            can_work(&files, &installation(&files, kernel)).unwrap_err().to_string()
+        };
+        let without_modules = [KERNEL];
+        let text = reason(&without_modules, None);
+        assert!(text.contains("was built to load no modules") && !text.contains("headers"), "{text}");
+        assert!(
+            reason(&without_modules, Some("6.12.0-1-amd64")).contains("the headers of Linux 6.12.0-1-amd64")
+        );
+        let with_modules = [KERNEL, ("proc/modules", "")];
+        assert!(reason(&with_modules, None).contains("the headers of Linux 6.1.0-56-amd64"));
     }
 }

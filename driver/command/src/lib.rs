@@ -1,32 +1,32 @@
 //! `furlong driver`: the kernel module that makes furlong's own devices, from its source to what goes through them.
 #![forbid(unsafe_code)]
 
-mod building;
-mod cause;
+mod build;
 mod device;
-mod facts;
+mod diagnosis;
 mod install;
 mod log;
 mod options;
-mod places;
-mod plan;
 mod program;
 mod source;
+mod state;
 mod status;
+mod steps;
+mod system_files;
 
 use furlong_console::exit::Outcome;
 pub use options::DriverOptions;
 use options::DriverPart;
-use places::Places;
+use system_files::SystemFiles;
 
 /// Does what was asked with the driver.
 pub fn driver(options: &DriverOptions) -> anyhow::Result<Outcome> {
-    let places = Places::of_this_machine();
+    let files = SystemFiles::of_this_machine();
     match &options.part {
-        DriverPart::Status(options) => status::status(&places, options),
-        DriverPart::Build(options) => building::build(&places, options),
-        DriverPart::Install(options) => install::install(&places, options),
-        DriverPart::Remove(options) => install::remove(&places, options),
-        DriverPart::Log(options) => log::log(&places, options),
+        DriverPart::Status(options) => status::status(&files, options),
+        DriverPart::Build(options) => build::build(&files, options),
+        DriverPart::Install(options) => install::install(&files, options),
+        DriverPart::Remove(options) => install::remove(&files, options),
+        DriverPart::Log(options) => log::log(&files, options),
     }
 }

@@ -1,10 +1,10 @@
 //! `furlong driver status`: what there is of the driver, and what is missing.
 
-use crate::cause::cause;
 use crate::device::Device;
-use crate::facts::{self, Facts};
+use crate::diagnosis::diagnose;
 use crate::options::DriverStatusOptions;
-use crate::places::Places;
+use crate::state::{self, State};
+use crate::system_files::SystemFiles;
 use comfy_table::{ContentArrangement, Table, presets};
 use furlong_console::ListFormat;
 use furlong_console::exit::Outcome;
@@ -14,35 +14,35 @@ use serde_json::json;
 use std::path::PathBuf;
 
 /// Says how things stand.
-pub fn status(places: &Places, options: &DriverStatusOptions) -> anyhow::Result<Outcome> {
-    let facts = facts::look(places);
-    let cause = cause(&facts);
+pub fn status(files: &SystemFiles, options: &DriverStatusOptions) -> anyhow::Result<Outcome> {
+    let state = state::read(files);
+    let cause = diagnose(&state);
     output::print(&match options.format {
-        ListFormat::Table => text(&facts, cause.as_ref(), output::width()),
-        ListFormat::Json => json_text(&facts, cause.as_ref())?,
+        ListFormat::Table => text(&state, cause.as_ref(), output::width()),
+        ListFormat::Json => json_text(&state, cause.as_ref())?,
     })?;
     Ok(if cause.is_none() { Outcome::Done } else { Outcome::Missing })
 }
 
-fn text(facts: &Facts, cause: Option<&Unavailable>, width: usize) -> String {
+fn text(state: &State, cause: Option<&Unavailable>, width: usize) -> String {
     let mut text = String::new();
-    match &facts.loaded {
+    match &state.loaded {
         Some(loaded) => {
             let version = loaded.version.as_deref().unwrap_or("unknown");
             text.push_str(&format!(
                 "furlong's driver is loaded: version {version}, Linux {}\n",
-                facts.kernel
+                state.kernel
             ));
         }
-        None => text.push_str(&format!("furlong's driver is not loaded: Linux {}\n", facts.kernel)),
+        None => text.push_str(&format!("furlong's driver is not loaded: Linux {}\n", state.kernel)),
     }
-    for (name, values) in lines(facts) {
+    for (name, values) in lines(state) {
         for (number, value) in values.iter().enumerate() {
             text.push_str(&format!("  {:<11} {value}\n", if number == 0 { name } else { "" }));
         }
     }
-    if !facts.devices.is_empty() {
-        text.push_str(&format!("\n{}", table(&facts.devices, width)));
+    if !state.devices.is_empty() {
+        text.push_str(&format!("\n{}", table(&state.devices, width)));
     }
     if let Some(Unavailable { reason, remedy }) = cause {
         text.push_str(&format!("\n{reason}\n    remedy: {remedy}\n"));
@@ -51,26 +51,26 @@ fn text(facts: &Facts, cause: Option<&Unavailable>, width: usize) -> String {
 }
 
 /// What is known beside the devices.
-fn lines(facts: &Facts) -> Vec<(&'static str, Vec<String>)> {
+fn lines(state: &State) -> Vec<(&'static str, Vec<String>)> {
     let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let or_none = |values: Vec<String>| if values.is_empty() { vec!["no".to_owned()] } else { values };
     let mut lines = Vec::new();
-    if let Some(loaded) = &facts.loaded {
+    if let Some(loaded) = &state.loaded {
         let all: Vec<_> = loaded.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         lines.push(("parameters", vec![all.join(" ")]));
         lines.push(("users", loaded.users.iter().map(u64::to_string).collect()));
-        if loaded.version.as_ref().is_some_and(|version| *version != facts.version) {
+        if loaded.version.as_ref().is_some_and(|version| *version != state.version) {
             let newer =
-                format!("this furlong brings {}: sudo furlong driver install replaces it", facts.version);
+                format!("this furlong brings {}: sudo furlong driver install replaces it", state.version);
             lines.push(("other", vec![newer]));
         }
     }
-    lines.push(("installed", or_none(paths(&facts.installed))));
-    lines.push(("built", or_none(facts.built.iter().map(|path| path.display().to_string()).collect())));
-    lines.push(("DKMS", or_none(facts.dkms.clone())));
-    lines.push(("headers", or_none(facts.headers.iter().map(|path| path.display().to_string()).collect())));
-    lines.push(("signed only", facts.only_signed.iter().cloned().collect()));
-    lines.push(("plain files", paths(&facts.impostors)));
+    lines.push(("installed", or_none(paths(&state.installed))));
+    lines.push(("built", or_none(state.built.iter().map(|path| path.display().to_string()).collect())));
+    lines.push(("DKMS", or_none(state.dkms.clone())));
+    lines.push(("headers", or_none(state.headers.iter().map(|path| path.display().to_string()).collect())));
+    lines.push(("signed only", state.only_signed.iter().cloned().collect()));
+    lines.push(("plain files", paths(&state.plain_files)));
     lines
 }
 
@@ -112,14 +112,14 @@ fn table(devices: &[Device], width: usize) -> String {
     format!("{}\n", table.trim_fmt())
 }
 
-fn json_text(facts: &Facts, cause: Option<&Unavailable>) -> anyhow::Result<String> {
-    let mut value = serde_json::to_value(facts)?;
+fn json_text(state: &State, cause: Option<&Unavailable>) -> anyhow::Result<String> {
+    let mut value = serde_json::to_value(state)?;
     // A name each is easier to ask for than a list of pairs.
-    for (place, device) in facts.devices.iter().enumerate() {
+    for (place, device) in state.devices.iter().enumerate() {
         value["devices"][place]["figures"] =
             device.figures.iter().map(|(name, value)| (*name, *value)).collect();
     }
-    if let Some(loaded) = &facts.loaded {
+    if let Some(loaded) = &state.loaded {
         value["loaded"]["parameters"] = loaded.parameters.iter().cloned().collect();
     }
     value["usable"] = json!(cause.is_none());
@@ -131,14 +131,14 @@ fn json_text(facts: &Facts, cause: Option<&Unavailable>) -> anyhow::Result<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::look;
-    use crate::facts::tests::{KERNEL, system, with_driver};
+    use crate::state::read;
+    use crate::state::tests::{KERNEL, system, with_driver};
 
     #[test]
     fn a_loaded_driver_is_shown_with_what_its_devices_hold() {
-        let (_folder, places) = with_driver();
-        let mut facts = look(&places);
-        let shown = text(&facts, None, 130);
+        let (_folder, files) = with_driver();
+        let mut state = read(&files);
+        let shown = text(&state, None, 130);
         assert!(
             shown.starts_with("furlong's driver is loaded: version 0.1.0, Linux 6.1.0-56-amd64\n"),
             "{shown}"
@@ -152,15 +152,15 @@ mod tests {
         }
         assert!(rows[1].contains(" –        1MiB  1     0 "), "{}", rows[1]);
         assert!(!shown.contains("remedy") && !shown.contains("other"), "{shown}");
-        facts.version = "0.2.0".to_owned();
-        assert!(text(&facts, None, 130).contains("this furlong brings 0.2.0"));
+        state.version = "0.2.0".to_owned();
+        assert!(text(&state, None, 130).contains("this furlong brings 0.2.0"));
     }
 
     #[test]
     fn json_says_the_same() {
-        let (_folder, places) = with_driver();
-        let facts = look(&places);
-        let value: serde_json::Value = serde_json::from_str(&json_text(&facts, None).unwrap()).unwrap();
+        let (_folder, files) = with_driver();
+        let state = read(&files);
+        let value: serde_json::Value = serde_json::from_str(&json_text(&state, None).unwrap()).unwrap();
         assert_eq!(value["usable"], true);
         assert_eq!(value["loaded"]["parameters"]["channels"], "1");
         assert_eq!(value["devices"][0]["figures"]["queued"], 3);
@@ -169,14 +169,14 @@ mod tests {
 
     #[test]
     fn what_is_missing_comes_with_a_reason_and_a_remedy() {
-        let facts = look(&system(&[KERNEL]).1);
-        let cause = cause(&facts).unwrap();
-        let shown = text(&facts, Some(&cause), 80);
+        let state = read(&system(&[KERNEL]).1);
+        let cause = diagnose(&state).unwrap();
+        let shown = text(&state, Some(&cause), 80);
         assert!(shown.contains("is not loaded") && shown.contains("  installed   no\n"), "{shown}");
         assert!(shown.contains(&cause.reason) && shown.contains("\n    remedy: start a kernel"), "{shown}");
         let value: serde_json::Value =
-            serde_json::from_str(&json_text(&facts, Some(&cause)).unwrap()).unwrap();
-        assert_eq!((&value["usable"], &value["barrier"]), (&json!(false), &json!("no-modules")));
+            serde_json::from_str(&json_text(&state, Some(&cause)).unwrap()).unwrap();
+        assert_eq!((&value["usable"], &value["loading_blocked"]), (&json!(false), &json!("no-modules")));
         assert_eq!(value["remedy"], json!(cause.remedy));
     }
 }

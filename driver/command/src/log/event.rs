@@ -37,12 +37,12 @@ pub struct Event {
     /// The number of the device.
     pub channel: u32,
     /// What it did.
-    pub what: What,
+    pub action: Action,
 }
 
 /// What the driver did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum Action {
     /// It took or handed over a message.
     Message {
         /// Whether it handed it over.
@@ -63,11 +63,13 @@ pub enum What {
     },
 }
 
-/// How lines for people look.
+/// How the bytes of a message are printed for people.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown {
-    /// Bytes as hexadecimal digits, not as text.
-    pub hex: bool,
+pub enum ByteFormat {
+    /// As text, with all else escaped.
+    Text,
+    /// As hexadecimal digits.
+    Hex,
 }
 
 impl Line {
@@ -81,9 +83,9 @@ impl Line {
     }
 
     /// For people.
-    pub fn text(&self, shown: Shown) -> String {
+    pub fn text(&self, format: ByteFormat) -> String {
         match self {
-            Line::Event(event) => event.text(shown),
+            Line::Event(event) => event.text(format),
             Line::Lost { processor, events } => {
                 let events = events.map_or_else(|| "some".to_owned(), |events| events.to_string());
                 format!("lost {events} events on processor {processor}: they came faster than they were read")
@@ -108,23 +110,23 @@ impl Line {
 impl Event {
     /// The device, without what all their names begin with.
     fn device(&self) -> String {
-        let kind = if matches!(self.what, What::Ring { .. }) { "shm" } else { "message" };
+        let kind = if matches!(self.action, Action::Ring { .. }) { "shm" } else { "message" };
         format!("{kind}{}", self.channel)
     }
 
-    fn text(&self, shown: Shown) -> String {
+    fn text(&self, format: ByteFormat) -> String {
         let time = format!("{}.{:06}", self.time_us / 1_000_000, self.time_us % 1_000_000);
         let process = self.process.as_ref().map_or_else(|| "?".to_owned(), |name| printable(name.as_bytes()));
         let process = format!("{process} {}", self.pid);
-        let what = match &self.what {
-            What::Ring { from, to } => format!("ring     {from} -> {to}"),
-            What::Message { received, sequence, length, bytes } => {
+        let action = match &self.action {
+            Action::Ring { from, to } => format!("ring     {from} -> {to}"),
+            Action::Message { received, sequence, length, bytes } => {
                 let verb = if *received { "receive" } else { "send" };
                 let unit = if *length == 1 { "byte" } else { "bytes" };
-                format!("{verb:<7}  #{sequence}  {length} {unit}{}", contents(bytes, *length, shown))
+                format!("{verb:<7}  #{sequence}  {length} {unit}{}", contents(bytes, *length, format))
             }
         };
-        format!("{time:>14}  {process:<22}  {:<9}  {what}", self.device())
+        format!("{time:>14}  {process:<22}  {:<9}  {action}", self.device())
     }
 
     fn json(&self) -> serde_json::Value {
@@ -132,13 +134,13 @@ impl Event {
             "time_us": self.time_us, "processor": self.processor, "process": self.process, "pid": self.pid,
             "device": self.device(), "channel": self.channel,
         });
-        match &self.what {
-            What::Ring { from, to } => {
+        match &self.action {
+            Action::Ring { from, to } => {
                 value["what"] = json!("ring");
                 value["from"] = json!(from);
                 value["to"] = json!(to);
             }
-            What::Message { received, sequence, length, bytes } => {
+            Action::Message { received, sequence, length, bytes } => {
                 value["what"] = json!(if *received { "receive" } else { "send" });
                 value["sequence"] = json!(sequence);
                 value["length"] = json!(length);
@@ -150,14 +152,14 @@ impl Event {
 }
 
 /// What is known of a message's contents.
-fn contents(bytes: &[u8], length: u32, shown: Shown) -> String {
+fn contents(bytes: &[u8], length: u32, format: ByteFormat) -> String {
     if bytes.is_empty() {
         return String::new();
     }
     let more = if bytes.len() < length as usize { " …" } else { "" };
-    match shown.hex {
-        true => format!("  {}{more}", digits(bytes, " ")),
-        false => format!("  \"{}\"{more}", printable(bytes)),
+    match format {
+        ByteFormat::Hex => format!("  {}{more}", digits(bytes, " ")),
+        ByteFormat::Text => format!("  \"{}\"{more}", printable(bytes)),
     }
 }
 
@@ -202,9 +204,9 @@ fn event(line: &str) -> Option<Event> {
         fields.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('=')).map(str::trim_end)
     };
     let number = |name: &str| field(name)?.parse().ok();
-    let what = match name {
-        "shm_ring" => What::Ring { from: number("from")?, to: number("to")? },
-        "message_send" | "message_receive" => What::Message {
+    let action = match name {
+        "shm_ring" => Action::Ring { from: number("from")?, to: number("to")? },
+        "message_send" | "message_receive" => Action::Message {
             received: name == "message_receive",
             sequence: field("sequence")?.parse().ok()?,
             length: number("length")?,
@@ -222,7 +224,7 @@ fn event(line: &str) -> Option<Event> {
         process: Some(process.trim_start()).filter(|name| *name != UNKNOWN).map(str::to_owned),
         pid: pid.parse().ok()?,
         channel: number("channel")?,
-        what,
+        action,
     })
 }
 
@@ -271,7 +273,7 @@ mod tests {
     }
 
     fn shown(line: &str) -> String {
-        Line::read(line).unwrap().text(Shown { hex: false })
+        Line::read(line).unwrap().text(ByteFormat::Text)
     }
 
     #[test]
@@ -290,7 +292,7 @@ mod tests {
             "{}",
             shown(REAL[4])
         );
-        let hex = Line::read(REAL[2]).unwrap().text(Shown { hex: true });
+        let hex = Line::read(REAL[2]).unwrap().text(ByteFormat::Hex);
         assert!(hex.ends_with("6 bytes  68 65 6c 6c 6f 0a"), "{hex}");
     }
 
@@ -380,7 +382,10 @@ mod tests {
             "x-1 [000] ..... 1.000000: message_send: queue=9 channel=2 sequence=3 length=1 bytes=0a more=1",
         );
         assert_eq!(event.channel, 2);
-        assert_eq!(event.what, What::Message { received: false, sequence: 3, length: 1, bytes: vec![10] });
-        assert!(event.text(Shown { hex: false }).ends_with(r#"#3  1 byte  "\n""#));
+        assert_eq!(
+            event.action,
+            Action::Message { received: false, sequence: 3, length: 1, bytes: vec![10] }
+        );
+        assert!(event.text(ByteFormat::Text).ends_with(r#"#3  1 byte  "\n""#));
     }
 }

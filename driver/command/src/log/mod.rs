@@ -1,17 +1,17 @@
 //! `furlong driver log`: what goes through the driver's devices, as it happens.
 
 mod event;
-mod following;
+mod follower;
 mod instance;
 mod recording;
 
-use crate::cause;
-use crate::facts;
+use crate::diagnosis;
 use crate::options::DriverLogOptions;
-use crate::places::Places;
+use crate::state;
+use crate::system_files::SystemFiles;
 use anyhow::Context;
-use event::{Line, Shown};
-use following::{Ended, Following};
+use event::{ByteFormat, Line};
+use follower::{EndReason, Follower};
 use furlong_console::ListFormat;
 use furlong_console::exit::{CannotHere, Outcome};
 use furlong_console::output;
@@ -29,9 +29,9 @@ use std::path::{Path, PathBuf};
 const LOG_BYTES: &str = "sys/module/furlong/parameters/log_bytes";
 
 /// Follows the devices until it is told to end.
-pub fn log(places: &Places, options: &DriverLogOptions) -> anyhow::Result<Outcome> {
-    if !facts::is_loaded(places) {
-        let cause = cause::cause(&facts::look(places));
+pub fn log(files: &SystemFiles, options: &DriverLogOptions) -> anyhow::Result<Outcome> {
+    if !state::is_loaded(files) {
+        let cause = diagnosis::diagnose(&state::read(files));
         return Err(cause.map_or_else(|| CannotHere::new("the driver is not loaded", ""), CannotHere).into());
     }
     if furlong_os::identity::user() != 0 {
@@ -41,7 +41,7 @@ pub fn log(places: &Places, options: &DriverLogOptions) -> anyhow::Result<Outcom
         );
     }
     // Kept as long as the mount, if there was none, is needed.
-    let (root, _mount) = trace_root(places)?;
+    let (root, _mount) = trace_root(files)?;
     if !root.join(instance::EVENTS).exists() {
         let why =
             "the driver is loaded without its trace events, which need a kernel with CONFIG_TRACEPOINTS";
@@ -53,11 +53,11 @@ pub fn log(places: &Places, options: &DriverLogOptions) -> anyhow::Result<Outcom
     }
     // From here on a signal must not end us before all is as it was.
     let shutdown_signals = signal::signalfd(&ENDING).context("cannot listen to signals")?;
-    let ended = record_and_follow(places, &root, options, shutdown_signals.as_fd())?;
+    let ended = record_and_follow(files, &root, options, shutdown_signals.as_fd())?;
     Ok(match ended {
-        Ended::Signal(signal) => Outcome::Interrupted(signal),
-        Ended::Enough | Ended::Late | Ended::Unread => Outcome::Done,
-        Ended::Over => {
+        EndReason::Signal(signal) => Outcome::Interrupted(signal),
+        EndReason::LineLimit | EndReason::TimeLimit | EndReason::ReaderGone => Outcome::Done,
+        EndReason::DriverUnloaded => {
             output::tell(format_args!("furlong: the driver was unloaded, so there is nothing to follow"));
             Outcome::Done
         }
@@ -65,13 +65,13 @@ pub fn log(places: &Places, options: &DriverLogOptions) -> anyhow::Result<Outcom
 }
 
 fn record_and_follow(
-    places: &Places,
+    files: &SystemFiles,
     root: &Path,
     options: &DriverLogOptions,
     shutdown_signals: std::os::fd::BorrowedFd<'_>,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<EndReason> {
     let instances = root.join("instances");
-    let parameter = places.at(LOG_BYTES);
+    let parameter = files.at(LOG_BYTES);
     instance::remove_leftovers(&instances, |left| recording::put_back(&parameter, &instances, left));
     let before = match options.bytes {
         Some(_) => Some(recording::before(&parameter, &instances)?),
@@ -92,18 +92,18 @@ fn record_and_follow(
     let pipe = instance.pipe()?;
     output::tell(format_args!("furlong: following the driver; Ctrl-C ends it"));
     let mut following =
-        Following::new(pipe, options.lines, options.time.map(|time| now_ns() + time.0.as_nanos() as u64));
-    let shown = Shown { hex: options.hex };
+        Follower::new(pipe, options.lines, options.time.map(|time| now_ns() + time.0.as_nanos() as u64));
+    let format = if options.hex { ByteFormat::Hex } else { ByteFormat::Text };
     let mut print = |line: &Line| {
         let text = match options.format {
-            ListFormat::Table => line.text(shown),
+            ListFormat::Table => line.text(format),
             ListFormat::Json => line.json(),
         };
         output::print_more(&format!("{text}\n"))
     };
     let ended = following.follow(shutdown_signals, || instance.is_there(), &mut print)?;
     // What happened until now is shown, and nothing that comes later.
-    if matches!(ended, Ended::Signal(_) | Ended::Late) {
+    if matches!(ended, EndReason::Signal(_) | EndReason::TimeLimit) {
         instance.end()?;
         following.drain(&mut print)?;
     }
@@ -111,8 +111,8 @@ fn record_and_follow(
 }
 
 /// The top folder of the trace file system, and the mount that keeps it where there was none.
-fn trace_root(places: &Places) -> anyhow::Result<(PathBuf, Option<std::os::fd::OwnedFd>)> {
-    let mounted = MOUNTED.map(|path| places.at(path.trim_start_matches('/')));
+fn trace_root(files: &SystemFiles) -> anyhow::Result<(PathBuf, Option<std::os::fd::OwnedFd>)> {
+    let mounted = MOUNTED.map(|path| files.at(path.trim_start_matches('/')));
     if let Some(root) = mounted.iter().find(|root| root.join("instances").is_dir()) {
         return Ok((root.clone(), None));
     }

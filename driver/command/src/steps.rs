@@ -1,6 +1,6 @@
 //! Steps that change the system: each is a command that a person could type, printed before it is done.
 
-use crate::{building, program, source};
+use crate::{build, program, source};
 use anyhow::Context;
 use furlong_console::exit::Outcome;
 use furlong_console::output;
@@ -52,7 +52,7 @@ impl Step {
     fn perform(&self) -> anyhow::Result<()> {
         match &self.kind {
             Kind::Source(folder) => source::write_into(folder),
-            Kind::Module(folder, headers) => building::make(folder, headers, false).map(drop),
+            Kind::Module(folder, headers) => build::make(folder, headers, false).map(drop),
             Kind::Program => {
                 let [name, arguments @ ..] = self.words.as_slice() else { return Ok(()) };
                 let path = program::find(name).with_context(|| format!("{name} is not there"))?;

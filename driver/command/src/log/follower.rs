@@ -9,27 +9,27 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-/// How long nothing may be looked at: some kernels do not wake those who wait for a trace.
-const LOOK_MS: u64 = 100;
+/// How long to wait for an event at most: some kernels do not wake those who wait for a trace.
+const POLL_INTERVAL_MS: u64 = 100;
 
 /// Why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// So many lines were asked for.
-    Enough,
+pub enum EndReason {
+    /// As many lines as were asked for were printed.
+    LineLimit,
     /// The time is over.
-    Late,
+    TimeLimit,
     /// Nobody reads what is printed any more.
-    Unread,
+    ReaderGone,
     /// There is nothing to follow any more.
-    Over,
+    DriverUnloaded,
     /// This signal came.
     Signal(i32),
 }
 
 /// What is read, and how much of it.
 #[derive(Debug)]
-pub struct Following {
+pub struct Follower {
     pipe: File,
     /// What was read and is no whole line yet.
     rest: Vec<u8>,
@@ -42,13 +42,13 @@ pub struct Following {
 /// Prints a line, and says whether more would be read.
 type Print<'a> = dyn FnMut(&Line) -> anyhow::Result<bool> + 'a;
 
-impl Following {
+impl Follower {
     /// Follows `pipe`, reads of which do not wait, for so many lines and until then.
-    pub fn new(pipe: File, wanted: Option<u64>, end_ns: Option<u64>) -> Following {
-        Following { pipe, rest: Vec::new(), wanted, end_ns }
+    pub fn new(pipe: File, wanted: Option<u64>, end_ns: Option<u64>) -> Follower {
+        Follower { pipe, rest: Vec::new(), wanted, end_ns }
     }
 
-    /// Prints lines until something ends it: a signal that can be read from `wishes`, or that nothing `is_there` to
+    /// Prints lines until something ends it: a signal that can be read from `shutdown_signals`, or that nothing `is_there` to
     /// follow.
     ///
     /// # Errors
@@ -58,16 +58,16 @@ impl Following {
         shutdown_signals: BorrowedFd<'_>,
         is_there: impl Fn() -> bool,
         print: &mut Print<'_>,
-    ) -> anyhow::Result<Ended> {
+    ) -> anyhow::Result<EndReason> {
         loop {
             let ready = readiness::any_readable(&[shutdown_signals.as_raw_fd()], 0)
                 .context("cannot wait for signals")?;
             if ready == [true] {
                 let (signal, _) = signal::read_signalfd(shutdown_signals).context("cannot read a signal")?;
-                return Ok(Ended::Signal(signal));
+                return Ok(EndReason::Signal(signal));
             }
             if self.left_ms() == 0 {
-                return Ok(Ended::Late);
+                return Ok(EndReason::TimeLimit);
             }
             let (some, ended) = self.read_some(print)?;
             if let Some(ended) = ended {
@@ -75,7 +75,7 @@ impl Following {
             }
             if !some {
                 if !is_there() {
-                    return Ok(Ended::Over);
+                    return Ok(EndReason::DriverUnloaded);
                 }
                 self.wait(shutdown_signals)?;
             }
@@ -85,7 +85,7 @@ impl Following {
     /// Prints what is there already.
     ///
     /// # Errors
-    /// As [`Following::follow`].
+    /// As [`Follower::follow`].
     pub fn drain(&mut self, print: &mut Print<'_>) -> anyhow::Result<()> {
         while let (true, None) = self.read_some(print)? {}
         Ok(())
@@ -94,7 +94,7 @@ impl Following {
     /// Sleeps until there may be something to read.
     fn wait(&self, shutdown_signals: BorrowedFd<'_>) -> anyhow::Result<()> {
         let before = now_ns();
-        let limit = self.left_ms().min(LOOK_MS);
+        let limit = self.left_ms().min(POLL_INTERVAL_MS);
         let ready = readiness::any_readable(&[self.pipe.as_raw_fd(), shutdown_signals.as_raw_fd()], limit);
         ready.context("cannot wait for events")?;
         // A trace whose end was reached is ready at once, again and again.
@@ -110,7 +110,7 @@ impl Following {
     }
 
     /// Reads once and prints the whole lines: whether there was something to read, and what ended it.
-    fn read_some(&mut self, print: &mut Print<'_>) -> anyhow::Result<(bool, Option<Ended>)> {
+    fn read_some(&mut self, print: &mut Print<'_>) -> anyhow::Result<(bool, Option<EndReason>)> {
         let mut buffer = [0; 1 << 16];
         let count = match self.pipe.read(&mut buffer) {
             Ok(0) => return Ok((false, None)),
@@ -119,7 +119,9 @@ impl Following {
                 return Ok((false, None));
             }
             // The driver was unloaded.
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((false, Some(Ended::Over))),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok((false, Some(EndReason::DriverUnloaded)));
+            }
             Err(error) => return Err(error).context("cannot read the trace"),
         };
         self.rest.extend_from_slice(&buffer[..count]);
@@ -129,12 +131,12 @@ impl Following {
                 continue;
             };
             if !print(&line)? {
-                return Ok((true, Some(Ended::Unread)));
+                return Ok((true, Some(EndReason::ReaderGone)));
             }
             if let Some(wanted) = &mut self.wanted {
                 *wanted = wanted.saturating_sub(1);
                 if *wanted == 0 {
-                    return Ok((true, Some(Ended::Enough)));
+                    return Ok((true, Some(EndReason::LineLimit)));
                 }
             }
         }
@@ -150,10 +152,10 @@ mod tests {
     use std::os::fd::{AsFd, OwnedFd};
 
     /// What is followed, where it is written, and a stand-in for signals that never come.
-    fn followed(wanted: Option<u64>, end_ns: Option<u64>) -> (Following, PipeWriter, (OwnedFd, PipeWriter)) {
+    fn followed(wanted: Option<u64>, end_ns: Option<u64>) -> (Follower, PipeWriter, (OwnedFd, PipeWriter)) {
         let ((reader, writer), (silence, keep)) = (pipe().unwrap(), pipe().unwrap());
         set_non_blocking(reader.as_fd(), true).unwrap();
-        let following = Following::new(OwnedFd::from(reader).into(), wanted, end_ns);
+        let following = Follower::new(OwnedFd::from(reader).into(), wanted, end_ns);
         (following, writer, (silence.into(), keep))
     }
 
@@ -162,7 +164,7 @@ mod tests {
     }
 
     /// Follows and keeps what is printed.
-    fn keep(following: &mut Following, shutdown_signals: &OwnedFd, is_there: bool) -> (Ended, Vec<Line>) {
+    fn keep(following: &mut Follower, shutdown_signals: &OwnedFd, is_there: bool) -> (EndReason, Vec<Line>) {
         let mut lines = Vec::new();
         let ended = following.follow(shutdown_signals.as_fd(), || is_there, &mut |line| {
             lines.push(line.clone());
@@ -183,7 +185,7 @@ mod tests {
             writer
         });
         let (ended, lines) = keep(&mut following, &shutdown_signals, true);
-        assert_eq!(ended, Ended::Enough);
+        assert_eq!(ended, EndReason::LineLimit);
         let expected = [ring(1), "CPU:0 [LOST 5 EVENTS]".to_owned(), ring(2)];
         assert_eq!(lines, expected.map(|line| Line::read(line.trim_end_matches('\n')).unwrap()));
         drop(thread.join());
@@ -195,13 +197,13 @@ mod tests {
             followed(None, Some(now_ns() + 30_000_000));
         writer.write_all(ring(1).as_bytes()).unwrap();
         let (ended, lines) = keep(&mut following, &shutdown_signals, true);
-        assert_eq!((ended, lines.len()), (Ended::Late, 1));
+        assert_eq!((ended, lines.len()), (EndReason::TimeLimit, 1));
 
         let (mut following, mut writer, (shutdown_signals, _keep)) = followed(None, None);
         writer.write_all(ring(1).as_bytes()).unwrap();
         drop(writer);
         let (ended, lines) = keep(&mut following, &shutdown_signals, false);
-        assert_eq!((ended, lines.len()), (Ended::Over, 1), "what was there is printed before");
+        assert_eq!((ended, lines.len()), (EndReason::DriverUnloaded, 1), "what was there is printed before");
     }
 
     #[test]
@@ -213,7 +215,7 @@ mod tests {
             printed += 1;
             Ok(false)
         });
-        assert_eq!((ended.unwrap(), printed), (Ended::Unread, 1));
+        assert_eq!((ended.unwrap(), printed), (EndReason::ReaderGone, 1));
     }
 
     #[test]

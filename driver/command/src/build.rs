@@ -1,7 +1,7 @@
 //! `furlong driver build`: the source in a folder, and the module made of it.
 
 use crate::options::DriverBuildOptions;
-use crate::places::{Places, are_headers};
+use crate::system_files::{SystemFiles, are_headers};
 use crate::{program, source};
 use anyhow::Context;
 use furlong_console::exit::{CannotHere, Outcome, Usage};
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 const TOOLS: [&str; 2] = ["make", "gcc"];
 
 /// Builds the module, and prints where it is.
-pub fn build(places: &Places, options: &DriverBuildOptions) -> anyhow::Result<Outcome> {
-    let folder = match (&options.into, &places.workshop) {
+pub fn build(files: &SystemFiles, options: &DriverBuildOptions) -> anyhow::Result<Outcome> {
+    let folder = match (&options.into, &files.build_folder) {
         (Some(folder), _) => folder.clone(),
         (None, Some(folder)) => folder.clone(),
         (None, None) => {
@@ -28,8 +28,8 @@ pub fn build(places: &Places, options: &DriverBuildOptions) -> anyhow::Result<Ou
         output::print(&format!("{}\n", folder.display()))?;
         return Ok(Outcome::Done);
     }
-    let kernel = options.kernel.clone().unwrap_or_else(|| places.kernel());
-    let headers = headers(places, &kernel, options.headers.as_deref())?;
+    let kernel = options.kernel.clone().unwrap_or_else(|| files.kernel());
+    let headers = headers(files, &kernel, options.headers.as_deref())?;
     let module = make(&folder, &headers, options.verbose)?;
     output::print(&format!("{}\n", module.display()))?;
     Ok(Outcome::Done)
@@ -39,10 +39,10 @@ pub fn build(places: &Places, options: &DriverBuildOptions) -> anyhow::Result<Ou
 ///
 /// # Errors
 /// [`CannotHere`] with all that is missing.
-pub fn headers(places: &Places, kernel: &str, named: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub fn headers(files: &SystemFiles, kernel: &str, named: Option<&Path>) -> anyhow::Result<PathBuf> {
     let found = match named {
         Some(folder) => Some(folder.to_owned()).filter(|folder| are_headers(folder)),
-        None => places.headers(kernel),
+        None => files.headers(kernel),
     };
     let missing_tools = missing_tools();
     if let (Some(headers), true) = (&found, missing_tools.is_empty()) {
@@ -54,7 +54,7 @@ pub fn headers(places: &Places, kernel: &str, named: Option<&Path>) -> anyhow::R
         (Some(_), _) => {}
         (None, Some(folder)) => missing.push(format!("kernel headers in {} (no Makefile)", folder.display())),
         (None, None) => {
-            let where_to = places.usual_headers(kernel);
+            let where_to = files.usual_headers(kernel);
             let where_to: Vec<_> = where_to.iter().map(|folder| folder.display().to_string()).collect();
             missing.push(format!("the headers of Linux {kernel} ({})", where_to.join(" or ")));
             packages.push(headers_package(kernel));
@@ -138,14 +138,14 @@ mod tests {
     #[test]
     fn what_is_missing_is_named_with_its_package() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::below(folder.path());
-        let error = headers(&places, "6.1.0-56-amd64", None).unwrap_err();
+        let files = SystemFiles::below(folder.path());
+        let error = headers(&files, "6.1.0-56-amd64", None).unwrap_err();
         let text = error.to_string();
         assert!(error.is::<CannotHere>(), "{text}");
         assert!(text.contains("the headers of Linux 6.1.0-56-amd64"), "{text}");
         assert!(text.contains("lib/modules/6.1.0-56-amd64/build"), "{text}");
         assert!(text.contains(" linux-headers-6.1.0-56-amd64"), "{text}");
-        let text = headers(&places, "6.1", Some(folder.path())).unwrap_err().to_string();
+        let text = headers(&files, "6.1", Some(folder.path())).unwrap_err().to_string();
         assert!(text.contains("(no Makefile)") && !text.contains("linux-headers"), "{text}");
     }
 

@@ -1,49 +1,41 @@
 //! Why the driver cannot be used, and the one thing to do about it next.
 
-use crate::building;
-use crate::facts::{Barrier, Facts};
+use crate::build;
+use crate::state::{LoadingBlocked, State};
 use furlong_model::Unavailable;
 
 /// Why it cannot be used; `None` if it can.
-pub fn cause(facts: &Facts) -> Option<Unavailable> {
-    match &facts.loaded {
-        None => Some(why_not_loaded(facts)),
-        Some(_) => why_not_usable(facts),
+pub fn diagnose(state: &State) -> Option<Unavailable> {
+    match &state.loaded {
+        None => Some(not_loaded(state)),
+        Some(_) => not_usable(state),
     }
 }
 
-fn why_not_loaded(facts: &Facts) -> Unavailable {
-    let kernel = &facts.kernel;
-    match facts.barrier {
-        Some(Barrier::NoModules) => {
-            return Unavailable::new(
-                format!(
-                    "the driver is not loaded: Linux {kernel} was built to load no modules (there is no /proc/modules)"
-                ),
-                "start a kernel that loads modules, as every distribution's does; in a container, load it on the host",
-            );
-        }
-        Some(Barrier::SwitchedOff) => {
-            return Unavailable::new(
-                "the driver is not loaded: loading modules is switched off (kernel.modules_disabled)",
-                "restart the machine without what sets kernel.modules_disabled=1",
-            );
-        }
-        None => {}
+fn not_loaded(state: &State) -> Unavailable {
+    let kernel = &state.kernel;
+    if let Some(blocked) = state.loading_blocked {
+        let remedy = match blocked {
+            LoadingBlocked::NoModules => {
+                "start a kernel that loads modules, as every distribution's does; in a container, load it on the host"
+            }
+            LoadingBlocked::Disabled => "restart the machine without what sets kernel.modules_disabled=1",
+        };
+        return Unavailable::new(format!("the driver is not loaded: {}", blocked.reason(kernel)), remedy);
     }
-    if !facts.installed.is_empty() {
-        return why_installed_is_not_loaded(facts);
+    if !state.installed.is_empty() {
+        return installed_but_not_loaded(state);
     }
-    if facts.built.is_some() {
+    if state.built.is_some() {
         return Unavailable::new(
             "the driver is not loaded: it is built, but not installed",
             "sudo furlong driver install",
         );
     }
     let reason = format!("the driver is not loaded: it is not installed for Linux {kernel}");
-    let mut packages: Vec<_> = facts.missing_tools.iter().map(|tool| (*tool).to_owned()).collect();
-    if facts.headers.is_none() {
-        packages.push(building::headers_package(kernel));
+    let mut packages: Vec<_> = state.missing_tools.iter().map(|tool| (*tool).to_owned()).collect();
+    if state.headers.is_none() {
+        packages.push(build::headers_package(kernel));
     }
     if packages.is_empty() {
         return Unavailable::new(reason, "sudo furlong driver install");
@@ -51,37 +43,37 @@ fn why_not_loaded(facts: &Facts) -> Unavailable {
     let reason = format!("{reason}, and what it is built with is missing");
     Unavailable::new(
         reason,
-        format!("{}; then: sudo furlong driver install", building::remedy_by_packages(&packages)),
+        format!("{}; then: sudo furlong driver install", build::remedy_by_packages(&packages)),
     )
 }
 
-fn why_installed_is_not_loaded(facts: &Facts) -> Unavailable {
-    if let Some(why) = &facts.only_signed {
+fn installed_but_not_loaded(state: &State) -> Unavailable {
+    if let Some(why) = &state.only_signed {
         return Unavailable::new(
             format!("the driver is installed and not loaded: {why}, and takes only modules that are signed"),
             "sudo mokutil --import /var/lib/dkms/mok.pub (the key that DKMS signs with), restart, confirm; then: \
              sudo modprobe furlong",
         );
     }
-    let remedy = if facts.listed { "sudo modprobe furlong" } else { "sudo depmod && sudo modprobe furlong" };
+    let remedy = if state.listed { "sudo modprobe furlong" } else { "sudo depmod && sudo modprobe furlong" };
     Unavailable::new("the driver is installed and not loaded", remedy)
 }
 
-fn why_not_usable(facts: &Facts) -> Option<Unavailable> {
-    if let Some(file) = facts.impostors.first() {
+fn not_usable(state: &State) -> Option<Unavailable> {
+    if let Some(file) = state.plain_files.first() {
         let file = file.display();
         return Some(Unavailable::new(
             format!("{file} is a plain file: something wrote to it while the driver was not loaded"),
             format!("sudo rm {file}; then: sudo modprobe -r furlong && sudo modprobe furlong"),
         ));
     }
-    if facts.devices.is_empty() {
+    if state.devices.is_empty() {
         return Some(Unavailable::new(
             "the driver is loaded, and the kernel lists no device of it (/sys/class/misc)",
             "mount -t sysfs sysfs /sys, if that is not there; else: sudo modprobe -r furlong && sudo modprobe furlong",
         ));
     }
-    let device = facts.devices.iter().find(|device| !device.is_usable())?;
+    let device = state.devices.iter().find(|device| !device.is_usable())?;
     let Some(node) = &device.node else {
         return Some(Unavailable::new(
             format!("the driver is loaded, and /dev/{} is not there", device.name),
@@ -105,70 +97,70 @@ fn why_not_usable(facts: &Facts) -> Option<Unavailable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::tests::{KERNEL, system, with_driver};
-    use crate::facts::{Facts, look};
+    use crate::state::tests::{KERNEL, system, with_driver};
+    use crate::state::{State, read};
     use std::fs;
 
     const MODULES: (&str, &str) = ("proc/modules", "");
     const INSTALLED: (&str, &str) = ("lib/modules/6.1.0-56-amd64/updates/furlong.ko", "");
 
     /// What is known of a system of these files on which a compiler is there.
-    fn facts(files: &[(&str, &str)]) -> Facts {
-        Facts { missing_tools: Vec::new(), ..look(&system(&[&[KERNEL], files].concat()).1) }
+    fn state(files: &[(&str, &str)]) -> State {
+        State { missing_tools: Vec::new(), ..read(&system(&[&[KERNEL], files].concat()).1) }
     }
 
     #[track_caller]
-    fn expect(facts: &Facts, reason: &str, remedy: &str) {
-        let cause = cause(facts).expect("a cause");
+    fn expect(state: &State, reason: &str, remedy: &str) {
+        let cause = diagnose(state).expect("a cause");
         assert!(cause.reason.contains(reason), "no '{reason}' in {cause:?}");
         assert!(cause.remedy.contains(remedy), "no '{remedy}' in {cause:?}");
     }
 
     #[test]
     fn a_driver_that_can_be_used_has_no_cause() {
-        let (_folder, places) = with_driver();
-        assert!(cause(&look(&places)).is_none());
+        let (_folder, files) = with_driver();
+        assert!(diagnose(&read(&files)).is_none());
     }
 
     #[test]
     fn the_first_obstacle_is_named_with_the_way_around_it() {
-        expect(&facts(&[INSTALLED]), "load no modules", "start a kernel that loads modules");
+        expect(&state(&[INSTALLED]), "load no modules", "start a kernel that loads modules");
         let off = ("proc/sys/kernel/modules_disabled", "1\n");
-        expect(&facts(&[MODULES, INSTALLED, off]), "switched off", "restart");
-        expect(&facts(&[MODULES]), "not installed for Linux 6.1.0-56-amd64", "linux-headers-6.1.0-56-amd64");
+        expect(&state(&[MODULES, INSTALLED, off]), "switched off", "restart");
+        expect(&state(&[MODULES]), "not installed for Linux 6.1.0-56-amd64", "linux-headers-6.1.0-56-amd64");
         let headers = ("lib/modules/6.1.0-56-amd64/build/Makefile", "");
-        let cause = cause(&facts(&[MODULES, headers])).unwrap();
+        let cause = diagnose(&state(&[MODULES, headers])).unwrap();
         assert_eq!(cause.remedy, "sudo furlong driver install");
-        let bare = Facts { missing_tools: vec!["gcc"], ..facts(&[MODULES, headers]) };
+        let bare = State { missing_tools: vec!["gcc"], ..state(&[MODULES, headers]) };
         expect(&bare, "what it is built with is missing", "apt install gcc;");
-        let built = ("workshop/furlong.ko", "\0vermagic=6.1.0-56-amd64 SMP\0");
-        expect(&facts(&[MODULES, built]), "it is built, but not installed", "sudo furlong driver install");
-        expect(&facts(&[MODULES, INSTALLED]), "installed and not loaded", "sudo depmod");
+        let built = ("built/furlong.ko", "\0vermagic=6.1.0-56-amd64 SMP\0");
+        expect(&state(&[MODULES, built]), "it is built, but not installed", "sudo furlong driver install");
+        expect(&state(&[MODULES, INSTALLED]), "installed and not loaded", "sudo depmod");
         let list = ("lib/modules/6.1.0-56-amd64/modules.dep", "updates/furlong.ko:\n");
-        let listed = facts(&[MODULES, INSTALLED, list]);
-        assert_eq!(super::cause(&listed).unwrap().remedy, "sudo modprobe furlong");
+        let listed = state(&[MODULES, INSTALLED, list]);
+        assert_eq!(diagnose(&listed).unwrap().remedy, "sudo modprobe furlong");
         let locked = ("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-        expect(&facts(&[MODULES, INSTALLED, list, locked]), "locked down (integrity)", "mokutil --import");
+        expect(&state(&[MODULES, INSTALLED, list, locked]), "locked down (integrity)", "mokutil --import");
     }
 
     #[test]
     fn a_loaded_driver_that_cannot_be_used_says_why() {
-        let (folder, places) = with_driver();
-        let mut facts = look(&places);
-        if let Some(node) = &mut facts.devices[1].node {
+        let (folder, files) = with_driver();
+        let mut state = read(&files);
+        if let Some(node) = &mut state.devices[1].node {
             node.may_open = false;
         }
-        expect(&facts, "may not read and write", "install --group");
-        if let Some(node) = &mut facts.devices[1].node {
+        expect(&state, "may not read and write", "install --group");
+        if let Some(node) = &mut state.devices[1].node {
             node.group = "furlong".to_owned();
         }
-        expect(&facts, "belongs to root:furlong", "sudo usermod -aG furlong");
+        expect(&state, "belongs to root:furlong", "sudo usermod -aG furlong");
         fs::remove_file(folder.path().join("dev/furlong-shm0")).unwrap();
-        expect(&look(&places), "/dev/furlong-shm0 is not there", "devtmpfs");
+        expect(&read(&files), "/dev/furlong-shm0 is not there", "devtmpfs");
         fs::write(folder.path().join("dev/furlong-shm0"), "").unwrap();
-        expect(&look(&places), "is a plain file", "sudo rm ");
+        expect(&read(&files), "is a plain file", "sudo rm ");
         fs::remove_file(folder.path().join("dev/furlong-shm0")).unwrap();
         fs::remove_dir_all(folder.path().join("sys/class")).unwrap();
-        expect(&look(&places), "lists no device", "sysfs");
+        expect(&read(&files), "lists no device", "sysfs");
     }
 }

@@ -17,23 +17,23 @@ const ENDINGS: [&str; 4] = ["", ".xz", ".zst", ".gz"];
 
 /// A system.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct SystemFiles {
     root: PathBuf,
     /// Where this user's furlong builds the driver, unless another folder is named.
-    pub workshop: Option<PathBuf>,
+    pub build_folder: Option<PathBuf>,
 }
 
-impl Places {
+impl SystemFiles {
     /// The one that furlong runs on.
-    pub fn of_this_machine() -> Places {
-        let workshop = data_folder().map(|data| data.join("driver").join(source::version()));
-        Places { root: PathBuf::from("/"), workshop }
+    pub fn of_this_machine() -> SystemFiles {
+        let build_folder = data_folder().map(|data| data.join("driver").join(source::version()));
+        SystemFiles { root: PathBuf::from("/"), build_folder }
     }
 
     /// One whose files lie below a folder.
     #[cfg(test)]
-    pub fn below(root: &Path) -> Places {
-        Places { root: root.to_owned(), workshop: Some(root.join("workshop")) }
+    pub fn below(root: &Path) -> SystemFiles {
+        SystemFiles { root: root.to_owned(), build_folder: Some(root.join("built")) }
     }
 
     /// A path of that system.
@@ -110,26 +110,26 @@ mod tests {
         for name in ["shm0", "message10", "message2", "message0"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        let places = Places::below(folder.path());
-        assert_eq!(places.names(""), ["message0", "message2", "message10", "shm0"]);
-        assert!(places.names("nowhere").is_empty());
+        let files = SystemFiles::below(folder.path());
+        assert_eq!(files.names(""), ["message0", "message2", "message10", "shm0"]);
+        assert!(files.names("nowhere").is_empty());
     }
 
     #[test]
     fn an_installed_module_is_found_packed_or_not() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::below(folder.path());
-        assert!(places.installed("6.1").is_empty() && !places.is_listed("6.1"));
+        let files = SystemFiles::below(folder.path());
+        assert!(files.installed("6.1").is_empty() && !files.is_listed("6.1"));
         let updates = folder.path().join("lib/modules/6.1/updates/dkms");
         fs::create_dir_all(&updates).unwrap();
         fs::write(updates.join("furlong.ko.xz"), "").unwrap();
-        assert_eq!(places.installed("6.1"), [updates.join("furlong.ko.xz")]);
+        assert_eq!(files.installed("6.1"), [updates.join("furlong.ko.xz")]);
         fs::write(folder.path().join("lib/modules/6.1/modules.dep"), "kernel/a.ko: kernel/furlong.ko\n")
             .unwrap();
-        assert!(!places.is_listed("6.1"), "another module that needs it is not it");
+        assert!(!files.is_listed("6.1"), "another module that needs it is not it");
         fs::write(folder.path().join("lib/modules/6.1/modules.dep"), "updates/dkms/furlong.ko.xz:\n")
             .unwrap();
-        assert!(places.is_listed("6.1"));
-        assert!(places.installed("6.12").is_empty());
+        assert!(files.is_listed("6.1"));
+        assert!(files.installed("6.12").is_empty());
     }
 }
