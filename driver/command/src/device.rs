@@ -1,9 +1,8 @@
 //! The driver's devices: who may open each, and what it holds, as the kernel says it in /sys.
 
 use crate::system_files::SystemFiles;
+use furlong_os::access;
 use serde::Serialize;
-use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
 
 /// Where the kernel lists devices of this kind.
@@ -76,13 +75,13 @@ fn figures(files: &SystemFiles, name: &str) -> Vec<(&'static str, u64)> {
 
 fn node(files: &SystemFiles, name: &str) -> Option<Node> {
     let path = files.at(&format!("dev/{name}"));
-    let there = fs::metadata(&path).ok()?;
+    let file = access::ownership(&path).ok()?;
     Some(Node {
-        is_device: there.file_type().is_char_device(),
-        mode: format!("{:04o}", there.mode() & 0o7777),
-        owner: name_of(files, "etc/passwd", there.uid()),
-        group: name_of(files, "etc/group", there.gid()),
-        may_open: furlong_os::access::may_read_and_write(&path),
+        is_device: file.is_character_device,
+        mode: format!("{:04o}", file.mode),
+        owner: name_of(files, "etc/passwd", file.user),
+        group: name_of(files, "etc/group", file.group),
+        may_open: access::may_read_and_write(&path),
         path,
     })
 }

@@ -1,9 +1,9 @@
 //! Other programs: where they are, and running them so that what they say is shown when it matters.
 
 use anyhow::Context;
-use std::os::unix::fs::PermissionsExt;
+use furlong_os::access;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// Where root's programs are, which the PATH of other users may not name.
 const ROOTS: [&str; 2] = ["/usr/sbin", "/sbin"];
@@ -11,11 +11,8 @@ const ROOTS: [&str; 2] = ["/usr/sbin", "/sbin"];
 /// Where a program is.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_program = |file: &PathBuf| {
-        file.metadata().is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
-    };
     let folders = std::env::split_paths(&path).chain(ROOTS.map(PathBuf::from));
-    folders.map(|folder| folder.join(name)).find(is_program)
+    folders.map(|folder| folder.join(name)).find(|file| access::may_execute(file))
 }
 
 /// What a program is to be run with.
@@ -47,17 +44,7 @@ pub fn run(command: &mut Command, show: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    anyhow::bail!("{}{}", end(output.status), indented(&said.concat()))
-}
-
-/// How a program ended, in words.
-fn end(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("it ended with {code}"),
-        (None, Some(signal)) => format!("{} ended it", furlong_os::signal::name(signal)),
-        (None, None) => "it ended".to_owned(),
-    }
+    anyhow::bail!("{}{}", output.status, indented(&said.concat()))
 }
 
 /// Lines below a sentence; the last ones, if there are many.
@@ -88,9 +75,9 @@ mod tests {
     fn what_fails_says_how_and_what_was_said() {
         assert!(run(&mut shell("exit 0"), false).is_ok());
         let error = run(&mut shell("echo first; echo why >&2; exit 3"), false).unwrap_err().to_string();
-        assert_eq!(error, "it ended with 3\n    first\n    why");
+        assert_eq!(error, "exit status: 3\n    first\n    why");
         let error = run(&mut shell("kill -TERM $$"), false).unwrap_err().to_string();
-        assert_eq!(error, "SIGTERM ended it");
+        assert_eq!(error, "signal: 15 (SIGTERM)");
         let error = run(&mut shell("seq 100; exit 1"), false).unwrap_err().to_string();
         assert!(error.contains("(60 lines before these)\n    61\n") && error.ends_with("    100"), "{error}");
     }

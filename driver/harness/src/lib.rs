@@ -165,12 +165,12 @@ fn how_it_ended(ended: &Ended) -> (bool, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
-    use std::process::ExitStatus;
+    use std::process::Command;
 
     fn ended(status: Option<i32>, results: &str, console: &str) -> Ended {
         Ended {
-            status: status.map(|code| ExitStatus::from_raw(code << 8)),
+            status: status
+                .map(|code| Command::new("sh").arg("-c").arg(format!("exit {code}")).status().unwrap()),
             results: results.to_owned(),
             console: console.to_owned(),
             complaint: String::new(),

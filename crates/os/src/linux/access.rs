@@ -1,14 +1,52 @@
-//! What this process may do with a file, without opening it: opening a device can change it.
+//! Whose a file is and what this process may do with it, without opening it: opening a device can change it.
 
 use crate::error::check;
 use std::ffi::CString;
+use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+
+/// Whose a file is, as its file system has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ownership {
+    /// Permission bits, as in `0o660`.
+    pub mode: u32,
+    /// The user's number.
+    pub user: u32,
+    /// The group's number.
+    pub group: u32,
+    /// Whether it is a character device.
+    pub is_character_device: bool,
+}
+
+/// Whose the file is that a path leads to.
+///
+/// # Errors
+/// There is none, or a folder on the way may not be searched.
+pub fn ownership(path: &Path) -> io::Result<Ownership> {
+    let file = fs::metadata(path)?;
+    Ok(Ownership {
+        mode: file.mode() & 0o7777,
+        user: file.uid(),
+        group: file.gid(),
+        is_character_device: file.file_type().is_char_device(),
+    })
+}
 
 /// Whether its mode lets the effective user read and write the file; `false` also where there is none.
 pub fn may_read_and_write(path: &Path) -> bool {
+    may(path, libc::R_OK | libc::W_OK)
+}
+
+/// Whether its mode lets the effective user run the file; `false` also for a folder, and where there is none.
+pub fn may_execute(path: &Path) -> bool {
+    path.is_file() && may(path, libc::X_OK)
+}
+
+fn may(path: &Path, rights: i32) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
-    let rights = libc::R_OK | libc::W_OK;
     // SAFETY: the path is NUL-terminated, and nothing is written.
     check(unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), rights, libc::AT_EACCESS) }).is_ok()
 }
@@ -26,5 +64,16 @@ mod tests {
         }
         // Root may read and write what nobody else may.
         assert_eq!(may_read_and_write("/etc/passwd".as_ref()), identity::user() == 0);
+        assert!(may_execute("/bin/sh".as_ref()) && !may_execute("/etc/passwd".as_ref()));
+        assert!(!may_execute("/".as_ref()) && !may_execute("/bin/no such program".as_ref()));
+    }
+
+    #[test]
+    fn an_owner_is_that_of_the_file() {
+        let null = ownership("/dev/null".as_ref()).unwrap();
+        assert!(null.is_character_device && null.mode & 0o600 == 0o600, "{null:?}");
+        let file = ownership("/etc/passwd".as_ref()).unwrap();
+        assert_eq!(file, Ownership { mode: 0o644, user: 0, group: 0, is_character_device: false });
+        assert!(ownership("/dev/no such device".as_ref()).is_err());
     }
 }
