@@ -33,7 +33,7 @@ const ASLEEP_PAIRS: usize = 80;
 
 /// One look, `at_ns` after the run began: on the first of the processors, and between both where there are two.
 /// What cannot be had is left out. `spec` has names that are free between trials.
-pub(crate) fn look(
+pub(crate) fn read(
     at_ns: u64,
     processor: usize,
     pair: Option<[usize; 2]>,

@@ -15,6 +15,7 @@ pub mod handover;
 pub mod leftovers;
 mod message_loop;
 pub mod noise;
+pub mod not_measured;
 mod one_way;
 mod persistent;
 mod pinned;

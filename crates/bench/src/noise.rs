@@ -10,7 +10,7 @@ use std::io;
 const SPIN_NS: u64 = 10_000_000;
 
 /// One look, `at_ns` after the run began. What cannot be had is left out.
-pub fn look(at_ns: u64, pair: Option<[usize; 2]>) -> NoiseReading {
+pub fn read(at_ns: u64, pair: Option<[usize; 2]>) -> NoiseReading {
     let mut reading = load::reading(at_ns);
     if let Some([first, second]) = pair {
         reading.core_to_core_ns = bare_pair::round_trip_ns(first, second).ok().flatten();

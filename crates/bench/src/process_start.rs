@@ -17,7 +17,7 @@ pub const ALIVE_VERB: &str = "alive";
 const PATIENCE_MS: u64 = 10_000;
 
 /// Starts `times` processes, one after the other: each has ended before the next begins.
-pub fn look(method: StartMethod, times: u32, session: &Session) -> StartReading {
+pub fn read(method: StartMethod, times: u32, session: &Session) -> StartReading {
     let starts: io::Result<Vec<u64>> = (0..times).map(|_| start_ns(method, session)).collect();
     match starts {
         Ok(starts_ns) => StartReading { method, starts_ns, trouble: None },

@@ -2,23 +2,21 @@
 
 use crate::costs;
 use crate::count::Counting;
-use crate::handover::HandoverContext;
+use crate::handover::RegionHandover;
 use crate::noise;
+use crate::not_measured::Interrupted;
 use crate::placement;
 use crate::plan::{CaseResolver, Plan, ResolvedCase};
 use crate::process_start;
 use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
-use crate::trial::{Interrupted, Settings, TrialContext};
-use furlong_model::{
-    Case, End, Handover, HandoverOutcome, HandoverTrial, Harness, Outcome, Placement, Record, Trial,
-    Unavailable,
-};
+use crate::trial::{MessageExchange, Settings, TrialContext, Work};
+use furlong_model::{Case, End, Handover, Harness, Outcome, Placement, Record, Trial};
 use furlong_os::clock;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// What happens in a run, told as it happens.
+/// What happens in a run.
 pub enum Event<'a> {
     /// Something to keep.
     Record(&'a Record),
@@ -33,8 +31,8 @@ pub enum Event<'a> {
     },
 }
 
-/// Trials between two looks at the machine.
-const TRIALS_PER_LOOK: usize = 40;
+/// Trials between two readings of what else the machine does.
+const TRIALS_PER_NOISE_READING: usize = 40;
 
 /// What the harness itself costs here.
 pub fn harness() -> Harness {
@@ -42,8 +40,12 @@ pub fn harness() -> Harness {
     Harness { clock_read_ns, clock_step_ns }
 }
 
-/// Hears what happens.
-pub type Listener<'a> = dyn FnMut(Event<'_>) + 'a;
+/// Is called as things happen.
+pub type OnEvent<'a> = dyn FnMut(Event<'_>) + 'a;
+
+/// What a case needs to be tried, or the record of why it cannot be.
+type Resolved<'a, W> =
+    Result<(TrialContext<'a, W>, Settings), Trial<<W as Work>::Case, <W as Work>::Measurement>>;
 
 /// A run about to begin.
 #[derive(Debug)]
@@ -59,162 +61,138 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the plan and tells `listener` what happens. A case that goes wrong is not tried again. Gives the end
-    /// of the run, which was told as the last record.
-    pub fn go(&self, listener: &mut Listener<'_>) -> End {
+    /// Runs the plan and calls `on_event` as it happens. A case that goes wrong is not tried again. Gives the end
+    /// of the run, which is the last record.
+    pub fn go(&self, on_event: &mut OnEvent<'_>) -> End {
         let start_ns = clock::now_ns();
-        let interrupted_by = self.all_trials(start_ns, listener).err().map(|Interrupted { signal }| signal);
+        let interrupted_by = self.all_trials(start_ns, on_event).err().map(|Interrupted { signal }| signal);
         let end = End { interrupted_by, elapsed_ns: clock::now_ns() - start_ns };
-        tell(listener, Record::End(end));
+        emit(on_event, Record::End(end));
         end
     }
 
-    fn all_trials(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
+    fn all_trials(&self, start_ns: u64, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
         let mut resolver = CaseResolver::new(self.mechanisms);
-        let mut resolved: Vec<Option<ResolvedCase<'_>>> = Vec::new();
-        for case in &self.plan.cases {
-            let found = resolver.resolve(case);
-            resolved.push(found.as_ref().ok().copied());
-            if let Err(outcome) = found {
-                tell(listener, self.trial_record(case, 0, outcome));
-            }
+        let exchanges = self.plan.cases.iter().map(|case| self.exchange(&mut resolver, case));
+        self.measure(exchanges.collect(), self.plan.costs, start_ns, on_event)?;
+        let handovers = self.plan.handovers.iter().map(|handover| self.handover(handover));
+        self.measure(handovers.collect(), false, start_ns, on_event)?;
+        self.all_starts(on_event)?;
+        record_noise(start_ns, on_event);
+        Ok(())
+    }
+
+    /// All trials of all cases of one kind, each round shuffled, and the counted pass of every case that nothing went
+    /// wrong with.
+    fn measure<W: Work>(
+        &self,
+        resolved: Vec<Resolved<'_, W>>,
+        costs: bool,
+        start_ns: u64,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<(), Interrupted> {
+        let mut cases = Vec::new();
+        for case in resolved {
+            cases.push(case.map_err(|trial| emit(on_event, W::trial_record(trial))).ok());
         }
-        let pair = placement::resolve(Placement::OtherCore).ok();
-        let charges = |listener: &mut Listener<'_>| {
-            if let Ok([processor, _]) = placement::resolve(Placement::SameCore) {
-                let specification = self.session.specification([0, 0], true);
-                let reading = costs::look(clock::now_ns() - start_ns, processor, pair, &specification);
-                tell(listener, Record::Costs(reading));
-            }
-        };
-        let able: Vec<usize> = (0..resolved.len()).filter(|index| resolved[*index].is_some()).collect();
+        let able: Vec<usize> = (0..cases.len()).filter(|index| cases[*index].is_some()).collect();
         let order = self.plan.order(&able);
         for (done, (number, index)) in order.iter().enumerate() {
-            if done.is_multiple_of(TRIALS_PER_LOOK) {
-                look(start_ns, listener);
+            if done.is_multiple_of(TRIALS_PER_NOISE_READING) {
+                record_noise(start_ns, on_event);
             }
-            if self.plan.costs && done.is_multiple_of(self.plan.round(able.len())) {
-                charges(listener);
+            if costs && done.is_multiple_of(self.plan.round(able.len())) {
+                self.record_costs(start_ns, on_event);
             }
-            let (case, Some(one)) = (&self.plan.cases[*index], resolved[*index]) else { continue };
-            listener(Event::Begin { done, total: order.len(), what: case });
-            let outcome = self.context(case, one).run(&self.settings(case))?;
-            if !matches!(outcome, Outcome::Measured(_)) {
-                resolved[*index] = None;
+            let Some((context, settings)) = &cases[*index] else { continue };
+            on_event(Event::Begin { done, total: order.len(), what: context.work.case() });
+            let trial = trial_of(&context.work, *number, context.run(settings)?);
+            if trial.outcome.measurement().is_none() {
+                cases[*index] = None;
             }
-            tell(listener, self.trial_record(case, *number, outcome));
+            emit(on_event, W::trial_record(trial));
         }
-        if self.plan.count {
-            self.count_all(&resolved, listener)?;
-        }
-        self.all_handovers(start_ns, listener)?;
-        self.all_starts(listener)?;
-        look(start_ns, listener);
-        Ok(())
+        if self.plan.count { self.count(&cases, on_event) } else { Ok(()) }
     }
 
-    /// All trials of all handovers, each round shuffled, and their counted passes.
-    fn all_handovers(&self, start_ns: u64, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
-        let handovers = &self.plan.handovers;
-        let mut able = vec![true; handovers.len()];
-        let order = self.plan.order(&(0..handovers.len()).collect::<Vec<_>>());
-        for (done, (number, index)) in order.iter().enumerate() {
-            let handover = &handovers[*index];
-            if done.is_multiple_of(TRIALS_PER_LOOK) {
-                look(start_ns, listener);
-            }
-            if !able[*index] {
-                continue;
-            }
-            listener(Event::Begin { done, total: order.len(), what: handover });
-            let outcome = match self.handover_scene(handover) {
-                Ok(context) => context.run()?,
-                Err(unavailable) => HandoverOutcome::Unavailable(unavailable),
-            };
-            able[*index] = matches!(outcome, HandoverOutcome::Measured(_));
-            let trial = HandoverTrial { handover: handover.clone(), number: *number, outcome };
-            tell(listener, Record::Handover(trial));
-        }
-        if !self.plan.count {
-            return Ok(());
-        }
+    /// The counted pass of these cases.
+    fn count<W: Work>(
+        &self,
+        cases: &[Option<(TrialContext<'_, W>, Settings)>],
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<(), Interrupted> {
         let counting = Counting::find();
-        for (done, (handover, able)) in handovers.iter().zip(able).enumerate() {
-            let Some(context) = self.handover_scene(handover).ok().filter(|_| able) else { continue };
-            listener(Event::Begin { done, total: handovers.len(), what: handover });
-            tell(
-                listener,
-                match context.count(&counting)? {
-                    Ok(count) => Record::HandoverCount(count),
-                    Err(outcome) => {
-                        let (handover, number) = (handover.clone(), self.plan.trials);
-                        Record::Handover(HandoverTrial { handover, number, outcome })
-                    }
-                },
-            );
+        for (done, case) in cases.iter().enumerate() {
+            let Some((context, settings)) = case else { continue };
+            on_event(Event::Begin { done, total: cases.len(), what: context.work.case() });
+            let record = match counting.count(context, settings) {
+                Ok(count) => W::count_record(count),
+                Err(error) => W::trial_record(trial_of(&context.work, self.plan.trials, error.outcome()?)),
+            };
+            emit(on_event, record);
         }
         Ok(())
-    }
-
-    fn handover_scene<'a>(&'a self, handover: &'a Handover) -> Result<HandoverContext<'a>, Unavailable> {
-        let processors = placement::resolve(handover.placement)?;
-        Ok(HandoverContext { handover, processors, session: self.session, timeout: self.plan.timeout })
     }
 
     /// How long processes take to start.
-    fn all_starts(&self, listener: &mut Listener<'_>) -> Result<(), Interrupted> {
+    fn all_starts(&self, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
         /// The first, and as many later ones as a median needs.
         const TIMES: u32 = 31;
         for (done, &method) in self.plan.starts.iter().enumerate() {
             if let Some(signal) = self.session.shutdown_request() {
                 return Err(Interrupted { signal });
             }
-            listener(Event::Begin { done, total: self.plan.starts.len(), what: &method });
-            tell(listener, Record::Start(process_start::look(method, TIMES, self.session)));
+            on_event(Event::Begin { done, total: self.plan.starts.len(), what: &method });
+            emit(on_event, Record::Start(process_start::read(method, TIMES, self.session)));
         }
         Ok(())
     }
 
-    /// The counted pass of every case that nothing went wrong with.
-    fn count_all(
-        &self,
-        resolved: &[Option<ResolvedCase<'_>>],
-        listener: &mut Listener<'_>,
-    ) -> Result<(), Interrupted> {
-        let counting = Counting::find();
-        let total = resolved.len();
-        for (done, (case, resolved)) in self.plan.cases.iter().zip(resolved).enumerate() {
-            let Some(resolved) = resolved else { continue };
-            listener(Event::Begin { done, total, what: case });
-            let counted = counting.count(&self.context(case, *resolved), &self.settings(case))?;
-            let failed = |outcome| self.trial_record(case, self.plan.trials, outcome);
-            tell(listener, counted.map_or_else(failed, Record::Count));
-        }
-        Ok(())
-    }
-
-    fn context<'a>(&'a self, case: &'a Case, resolved: ResolvedCase<'a>) -> TrialContext<'a> {
-        let ResolvedCase { entry, request_carrier, processors } = resolved;
-        TrialContext {
-            mechanisms: self.mechanisms,
-            entry,
-            request_carrier,
-            case,
-            processors,
-            session: self.session,
+    fn exchange<'a>(
+        &'a self,
+        resolver: &mut CaseResolver<'a>,
+        case: &'a Case,
+    ) -> Resolved<'a, MessageExchange<'a>> {
+        let mechanisms = self.mechanisms;
+        match resolver.resolve(case) {
+            Ok(ResolvedCase { entry, request_carrier, processors }) => {
+                let work = MessageExchange { mechanisms, entry, request_carrier, case };
+                let most_round_trips = self.plan.amount.map(|amount| amount.exchanges(case.size_bytes));
+                Ok((
+                    TrialContext { work, processors, session: self.session },
+                    self.settings(most_round_trips),
+                ))
+            }
+            Err(outcome) => {
+                let entry = find(mechanisms, &case.mechanism, case.wait);
+                let family = entry.map(|entry| entry.capabilities.family);
+                Err(Trial { case: case.clone(), family, number: 0, outcome })
+            }
         }
     }
 
-    fn trial_record(&self, case: &Case, number: u32, outcome: Outcome) -> Record {
-        let entry = find(self.mechanisms, &case.mechanism, case.wait);
-        let family = entry.map(|entry| entry.capabilities.family);
-        Record::Trial(Trial { case: case.clone(), family, number, outcome })
+    fn handover<'a>(&'a self, handover: &'a Handover) -> Resolved<'a, RegionHandover<'a>> {
+        let work = RegionHandover::new(handover);
+        match placement::resolve(handover.placement) {
+            Ok(processors) => {
+                Ok((TrialContext { work, processors, session: self.session }, self.settings(None)))
+            }
+            Err(why) => Err(trial_of(&work, 0, Outcome::Unavailable(why))),
+        }
     }
 
-    fn settings(&self, case: &Case) -> Settings {
+    fn record_costs(&self, start_ns: u64, on_event: &mut OnEvent<'_>) {
+        if let Ok([processor, _]) = placement::resolve(Placement::SameCore) {
+            let pair = placement::resolve(Placement::OtherCore).ok();
+            let specification = self.session.specification([0, 0], true);
+            let reading = costs::read(clock::now_ns() - start_ns, processor, pair, &specification);
+            emit(on_event, Record::Costs(reading));
+        }
+    }
+
+    fn settings(&self, most_round_trips: Option<u64>) -> Settings {
         /// What is asked for by number takes no longer, or a row that spins on one core would take a quarter of an hour.
         const LONGEST: Duration = Duration::from_secs(5);
-        let most_round_trips = self.plan.amount.map(|amount| amount.exchanges(case.size_bytes));
         Settings {
             budget: if most_round_trips.is_some() { LONGEST } else { self.plan.budget },
             warm_up: self.plan.warm_up,
@@ -225,12 +203,21 @@ impl Run<'_> {
     }
 }
 
-/// Looks at what else the machine is doing.
-fn look(start_ns: u64, listener: &mut Listener<'_>) {
-    let pair = placement::resolve(Placement::OtherCore).ok();
-    tell(listener, Record::Noise(noise::look(clock::now_ns() - start_ns, pair)));
+/// What is recorded of one trial.
+fn trial_of<W: Work>(
+    work: &W,
+    number: u32,
+    outcome: Outcome<W::Measurement>,
+) -> Trial<W::Case, W::Measurement> {
+    Trial { case: work.case().clone(), family: work.claims().family, number, outcome }
 }
 
-fn tell(listener: &mut Listener<'_>, record: Record) {
-    listener(Event::Record(&record));
+/// Records what else the machine is doing.
+fn record_noise(start_ns: u64, on_event: &mut OnEvent<'_>) {
+    let pair = placement::resolve(Placement::OtherCore).ok();
+    emit(on_event, Record::Noise(noise::read(clock::now_ns() - start_ns, pair)));
+}
+
+fn emit(on_event: &mut OnEvent<'_>, record: Record) {
+    on_event(Event::Record(&record));
 }

@@ -50,7 +50,7 @@ pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
     let (leftover_text, leftovers) = look_for_leftovers(options.clean)?;
     let machine = furlong_os::facts::machine(false);
     let pair = placement::resolve(Placement::OtherCore).ok();
-    let reading = noise::look(0, pair);
+    let reading = noise::read(0, pair);
     let mut findings = machine_findings(&machine);
     findings.extend(load_findings(&machine, &reading));
     findings.extend(right_findings(&machine));

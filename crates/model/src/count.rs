@@ -4,14 +4,15 @@ use crate::{Bounds, Case, Copies, Family, Role, RoleTally};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// The counted pass of one case. Its times are not kept: counting changes them.
+/// The counted pass of one case, as of [`Trial`](crate::Trial). Its times are not kept: counting changes them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Count {
+pub struct Count<C = Case> {
     /// What was counted.
-    pub case: Case,
-    /// The kind of mechanism; `None` if there is none of that name.
+    #[serde(alias = "handover")]
+    pub case: C,
+    /// The kind of mechanism; `None` if there is none.
     pub family: Option<Family>,
-    /// How often the mechanism copies a message; `None` if the writer did not say.
+    /// How often the mechanism copies a message; `None` if there is none, or the writer did not say.
     #[serde(default)]
     pub copies: Option<Copies>,
     /// How system calls were counted.
@@ -23,6 +24,7 @@ pub struct Count {
     /// Why the processor's own counters are missing; `None` if they are there.
     pub hardware_absent: Option<String>,
     /// What the mechanism declares that one role calls in a round trip, by name.
+    #[serde(default)]
     pub declared: BTreeMap<String, Bounds>,
 }
 

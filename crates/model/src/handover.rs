@@ -3,7 +3,7 @@
 //! No message is copied and no mailbox is in between: what differs is what backs the region.
 
 use crate::case::named;
-use crate::{CountMethod, Failure, InvalidName, Placement, RoleCount, RoleTally, Unavailable, format_bytes};
+use crate::{Count, InvalidName, Outcome, Placement, RoleTally, Trial, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -125,27 +125,13 @@ impl fmt::Display for Handover {
 }
 
 /// One trial of a handover.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HandoverTrial {
-    /// What was tried.
-    pub handover: Handover,
-    /// 0 for the first trial.
-    pub number: u32,
-    /// What came of it.
-    pub outcome: HandoverOutcome,
-}
+pub type HandoverTrial = Trial<Handover, HandoverMeasurement>;
 
 /// What came of a trial of a handover.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "kebab-case")]
-pub enum HandoverOutcome {
-    /// Every byte that was read is the one that was written.
-    Measured(HandoverMeasurement),
-    /// This machine, or the rights of this process, have no such backing.
-    Unavailable(Unavailable),
-    /// It started and did not end well.
-    Failed(Failure),
-}
+pub type HandoverOutcome = Outcome<HandoverMeasurement>;
+
+/// The counted pass of a handover: the system calls of the whole of both processes' work.
+pub type HandoverCount = Count<Handover>;
 
 /// The figures of one trial of a handover.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,19 +155,6 @@ pub struct HandoverTimes {
     pub write_ns: u64,
     /// Reading, in nanoseconds.
     pub read_ns: u64,
-}
-
-/// The counted pass of a handover: the system calls of the whole of both processes' work.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HandoverCount {
-    /// What was counted.
-    pub handover: Handover,
-    /// How.
-    pub method: CountMethod,
-    /// Why each better method could not be had, best first.
-    pub why_not_better: Vec<String>,
-    /// What each role called over all repetitions, the writer first.
-    pub roles: Vec<RoleCount>,
 }
 
 #[cfg(test)]

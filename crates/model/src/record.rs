@@ -71,36 +71,37 @@ pub struct Harness {
     pub clock_step_ns: f64,
 }
 
-/// One trial of one case.
+/// One trial of one case: of an exchange of messages, or of what else has a case `C` and figures `M`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
+pub struct Trial<C = Case, M = Measurement> {
     /// What was tried.
-    pub case: Case,
-    /// The kind of mechanism, so that a record explains itself anywhere; `None` if there is none of that name.
+    #[serde(alias = "handover")]
+    pub case: C,
+    /// The kind of mechanism, so that a record explains itself anywhere; `None` if there is none.
     pub family: Option<Family>,
     /// 0 for the first trial of the case.
     pub number: u32,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: Outcome<M>,
 }
 
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Every message arrived as it was sent.
-    Measured(Measurement),
+pub enum Outcome<M = Measurement> {
+    /// All that arrived is what was sent.
+    Measured(M),
     /// The combination makes no sense, or exceeds a limit; nothing was started.
     Refused(Unavailable),
-    /// This machine has no such mechanism.
+    /// This machine, or the rights of this process, have no such thing.
     Unavailable(Unavailable),
     /// It started and did not end well.
     Failed(Failure),
 }
 
-impl Outcome {
-    /// Its figures, if every message arrived as it was sent.
-    pub fn measurement(&self) -> Option<&Measurement> {
+impl<M> Outcome<M> {
+    /// Its figures, if all that arrived is what was sent.
+    pub fn measurement(&self) -> Option<&M> {
         match self {
             Outcome::Measured(measurement) => Some(measurement),
             _ => None,

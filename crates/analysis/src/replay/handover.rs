@@ -19,7 +19,7 @@ const LINE_BYTES: usize = 64;
 /// `empty` with the figures of the trials of its backing, or with what the records say instead.
 pub(super) fn row(run: &Run, experiment: &Experiment, backing: Backing, empty: ReplayRow) -> ReplayRow {
     let Some(asked) = experiment.measure.handover(backing, empty.size_bytes) else { return empty };
-    let trials: Vec<_> = run.handovers.iter().filter(|trial| is_of(&trial.handover, &asked)).collect();
+    let trials: Vec<_> = run.handovers.iter().filter(|trial| is_of(&trial.case, &asked)).collect();
     let sound: Result<Vec<_>, _> = trials.iter().filter_map(|trial| checked(trial)).collect();
     let trouble = RoleError::worst(&trials);
     let corrupted = trouble.as_ref().is_some_and(|trouble| trouble.corrupted);
@@ -48,7 +48,7 @@ fn is_of(handover: &Handover, asked: &Handover) -> bool {
 
 fn measured(run: &Run, asked: &Handover, trials: &[&HandoverMeasurement], kept: ReplayRow) -> ReplayRow {
     let in_effect = trials.iter().map(|trial| trial.in_effect.clone()).find(|words| !words.is_empty());
-    let count = run.handover_counts.iter().find(|count| is_of(&count.handover, asked));
+    let count = run.handover_counts.iter().find(|count| is_of(&count.case, asked));
     ReplayRow {
         measured: table(&figures(), trials, |figure, trial| value(figure, trial, asked.repetitions)),
         trials: trials.len(),
@@ -101,8 +101,8 @@ fn calls_of(count: &HandoverCount) -> Option<BTreeMap<String, u64>> {
 
 /// A trial's figures, `None` if it has none, or the law that they break.
 fn checked(trial: &HandoverTrial) -> Option<Result<&HandoverMeasurement, Breach>> {
-    let HandoverOutcome::Measured(measured) = &trial.outcome else { return None };
-    Some(check(&trial.handover, measured).map_err(|breach| breach.in_trial(trial.number)).map(|()| measured))
+    let measured = trial.outcome.measurement()?;
+    Some(check(&trial.case, measured).map_err(|breach| breach.in_trial(trial.number)).map(|()| measured))
 }
 
 fn check(handover: &Handover, measured: &HandoverMeasurement) -> Result<(), Breach> {
@@ -156,7 +156,7 @@ impl RoleError {
             });
         }
         let unavailable = trials.iter().find_map(|trial| match &trial.outcome {
-            HandoverOutcome::Unavailable(why) => Some(why.clone()),
+            HandoverOutcome::Unavailable(why) | HandoverOutcome::Refused(why) => Some(why.clone()),
             _ => None,
         });
         unavailable.map(|why| RoleError {

@@ -98,8 +98,8 @@ impl Made {
 
     /// With one trial of a region.
     pub(crate) fn region_trial(mut self, backing: Backing, number: u32, outcome: HandoverOutcome) -> Self {
-        let handover = self.handover(backing);
-        self.records.push(Record::Handover(HandoverTrial { handover, number, outcome }));
+        let case = self.handover(backing);
+        self.records.push(Record::Handover(HandoverTrial { case, family: None, number, outcome }));
         self
     }
 
@@ -131,9 +131,16 @@ impl Made {
             usage: tally(role, 10, 1_000_000),
             hardware: Default::default(),
         };
-        let (handover, roles) = (self.handover(backing), Role::BOTH.map(role).into());
-        let (method, why_not_better) = (CountMethod::Tracepoint, Vec::new());
-        self.records.push(Record::HandoverCount(HandoverCount { handover, method, why_not_better, roles }));
+        self.records.push(Record::HandoverCount(HandoverCount {
+            case: self.handover(backing),
+            family: None,
+            copies: None,
+            method: CountMethod::Tracepoint,
+            why_not_better: Vec::new(),
+            roles: Role::BOTH.map(role).into(),
+            hardware_absent: None,
+            declared: Default::default(),
+        }));
         self
     }
 

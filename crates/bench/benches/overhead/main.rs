@@ -11,7 +11,7 @@ use by_hand::Hand;
 use furlong_analysis::statistics::{median, median_interval};
 use furlong_bench::registry::find;
 use furlong_bench::session::{Options, Session, enter_private_namespace};
-use furlong_bench::trial::{Settings, TrialContext};
+use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, ROLE_VERB, bare_pair, placement, registry, role_main};
 use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
 use std::process::ExitCode;
@@ -94,9 +94,8 @@ impl Bench {
     fn furlong(&self, case: &Case) -> Result<(f64, u64)> {
         let entry = find(&self.mechanisms, &case.mechanism, case.wait).ok_or("no such row")?;
         let processors = placement::resolve(case.placement)?;
-        let (mechanisms, session) = (&self.mechanisms[..], &self.session);
-        let outcome = TrialContext { mechanisms, entry, request_carrier: None, case, processors, session }
-            .run(&self.settings);
+        let work = MessageExchange { mechanisms: &self.mechanisms, entry, request_carrier: None, case };
+        let outcome = TrialContext { work, processors, session: &self.session }.run(&self.settings);
         match outcome.map_err(|_| "interrupted")? {
             Outcome::Measured(measured) => {
                 Ok((measured.elapsed_ns as f64 / measured.round_trips as f64, measured.round_trips))

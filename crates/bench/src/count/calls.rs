@@ -1,5 +1,6 @@
 //! The log of system calls of a trial's roles, kept while it takes place.
 
+use crate::trial::Span;
 use crate::watch::Observer;
 use furlong_model::{Phase, Role};
 use furlong_os::counter::SystemCallLog;
@@ -8,18 +9,6 @@ use furlong_os::tracer::Tracer;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-
-/// Which calls of a role are counted: those between its first question for its usage and the second, between the third
-/// and the fourth, and so on.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
-    /// The log begins with the roles waiting for this phase.
-    pub(crate) begin: Phase,
-    /// It ends with the roles waiting for this one.
-    pub(crate) end: Phase,
-    /// How often each role asks for its usage in between.
-    pub(crate) marks: u32,
-}
 
 /// What one role called within the span.
 #[derive(Debug, Default)]

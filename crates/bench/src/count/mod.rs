@@ -1,30 +1,22 @@
 //! The counted pass: which system calls a round trip makes, and what else it costs beside time.
 //!
-//! Two short trials of a case. In one the system calls of both roles are traced, which slows them down and makes
+//! Two more trials of a case. In one the system calls of both roles are traced, which slows them down and makes
 //! them switch; in the other nothing is traced but what is free. The times of neither are kept.
 //!
-//! The calls of the measured loop are told from those around it by `getrusage`, which each role calls as the
-//! measured leg begins and as it ends.
+//! The calls of the measured part are told from those around it by `getrusage`, which each role calls as that part
+//! begins and as it ends.
 
 mod calls;
 
-pub(crate) use calls::{Log, Span};
-
-use crate::trial::{Interrupted, Settings, TrialContext};
+use crate::not_measured::NotMeasured;
+use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::Observer;
-use calls::Calls;
-use furlong_model::{Count, CountMethod, Measurement, Outcome, Phase, Role, RoleCount, RoleTally};
+use calls::{Calls, Log};
+use furlong_model::{Count, CountMethod, Phase, Role, RoleCount, RoleTally};
 use furlong_os::counter::{HardwareCounter, SystemCallLog, open_hardware};
 use furlong_os::tracefs;
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Duration;
-
-/// The measured leg, at both ends of which a role asks for its usage.
-const LEG: Span = Span { begin: Phase::Timed, end: Phase::Finish, marks: 2 };
-
-/// Round trips whose system calls are counted.
-const TRACED_ROUND_TRIPS: u64 = 500;
 
 /// How system calls are counted in this run.
 #[derive(Debug, Clone)]
@@ -70,61 +62,37 @@ impl Counting {
     /// Counts what a case costs.
     ///
     /// # Errors
-    /// [`Interrupted`]; inside, the outcome of a trial that did not end well.
-    pub fn count(
+    /// Why one of the two trials has no figures.
+    pub fn count<W: Work>(
         &self,
-        context: &TrialContext<'_>,
+        context: &TrialContext<'_, W>,
         settings: &Settings,
-    ) -> Result<Result<Count, Outcome>, Interrupted> {
-        let mut plain = Plain::default();
-        let settings = Settings {
-            budget: Duration::from_millis(20),
-            warm_up: Some(Duration::from_millis(2)),
-            ..*settings
-        };
-        let used = match context.run_observed(&settings, &mut plain)? {
-            Outcome::Measured(measurement) => measurement,
-            outcome => return Ok(Err(outcome)),
-        };
-        let traced_settings = Settings {
-            budget: Duration::from_millis(250),
-            warm_up: Some(Duration::from_micros(100)),
-            most_round_trips: Some(TRACED_ROUND_TRIPS),
-            ..settings
-        };
-        let traced = self.trace(LEG, |observer| {
-            Ok(match context.run_observed(&traced_settings, observer)? {
-                Outcome::Measured(measurement) => Ok(measurement),
-                outcome => Err(outcome),
-            })
-        })?;
-        Ok(traced.map(|traced| record(context, &used, traced, plain)))
+    ) -> Result<Count<W::Case>, NotMeasured> {
+        let (untraced, traced) = W::counted_settings(settings);
+        let mut hardware = HardwareCounters::default();
+        let used = W::measure(context, &untraced, &mut hardware)?;
+        let traced = self.trace(W::COUNTED, |observer| W::measure(context, &traced, observer))?;
+        Ok(record(&context.work, &used, &traced, hardware))
     }
 
     /// Lets `run` take place under the best method that works, and gives what it has measured beside what was called.
-    ///
-    /// # Errors
-    /// [`Interrupted`]; inside, what did not end well.
-    pub(crate) fn trace<T, E>(
+    fn trace<M>(
         &self,
         span: Span,
-        mut run: impl FnMut(&mut dyn Observer) -> Result<Result<T, E>, Interrupted>,
-    ) -> Result<Result<Traced<T>, E>, Interrupted> {
+        mut run: impl FnMut(&mut dyn Observer) -> Result<M, NotMeasured>,
+    ) -> Result<Traced<M>, NotMeasured> {
         // What goes wrong with one case says nothing of the next: each begins with the best method.
         let mut counting = self.clone();
         while counting.method != CountMethod::Rusage {
             let mut calls = Calls::new(counting.event, span);
-            let outcome = run(&mut calls)?;
-            match (outcome, calls.error) {
-                (Ok(measured), None) => {
-                    return Ok(Ok(Traced { counting, calls: Some((measured, calls.logs)) }));
-                }
+            let measured = run(&mut calls)?;
+            match calls.error {
+                None => return Ok(Traced { counting, calls: Some((measured, calls.logs)) }),
                 // What could not be traced is measured all the same; only the next method can tell more.
-                (Ok(_), Some(error)) => counting.fall_back(&error),
-                (Err(outcome), _) => return Ok(Err(outcome)),
+                Some(error) => counting.fall_back(&error),
             }
         }
-        Ok(Ok(Traced { counting, calls: None }))
+        Ok(Traced { counting, calls: None })
     }
 
     /// Goes on with the next method.
@@ -139,55 +107,55 @@ impl Counting {
 }
 
 /// What came of tracing.
-pub(crate) struct Traced<T> {
+struct Traced<M> {
     /// The method that worked in the end.
-    pub(crate) counting: Counting,
+    counting: Counting,
     /// What was measured, and what each role called; `None` where no method works.
-    pub(crate) calls: Option<(T, Vec<Log>)>,
+    calls: Option<(M, Vec<Log>)>,
 }
 
-fn record(
-    context: &TrialContext<'_>,
-    used: &Measurement,
-    Traced { counting, calls }: Traced<Measurement>,
-    plain: Plain,
-) -> Count {
-    let TrialContext { case, entry, .. } = *context;
-    let capabilities = entry.capabilities;
+fn record<W: Work>(
+    work: &W,
+    used: &W::Measurement,
+    Traced { counting, calls }: &Traced<W::Measurement>,
+    hardware: HardwareCounters,
+) -> Count<W::Case> {
     let role = |(index, usage): (usize, &RoleTally)| {
-        let calls = calls.as_ref().map(|(measurement, logs)| (&measurement.roles[index], &logs[index]));
+        let calls = calls.as_ref().map(|(measured, logs)| (&W::tallies(measured)[index], &logs[index]));
         RoleCount {
             role: usage.role,
             round_trips: calls.map_or(0, |(tally, _)| tally.round_trips),
             system_calls: calls.map(|(_, log)| log.by_name()),
             usage: usage.clone(),
-            hardware: plain.read.get(index).cloned().unwrap_or_default(),
+            hardware: hardware.read.get(index).cloned().unwrap_or_default(),
         }
     };
+    let roles = W::tallies(used).iter().enumerate().map(role).collect();
+    let Claims { family, copies, calls: declared } = work.claims();
     Count {
-        case: case.clone(),
-        family: Some(capabilities.family),
-        copies: Some(capabilities.copies),
+        case: work.case().clone(),
+        family,
+        copies,
         method: counting.method,
-        why_not_better: counting.why_not_better,
-        roles: used.roles.iter().enumerate().map(role).collect(),
-        hardware_absent: plain.absent,
-        declared: capabilities.declared_in(case),
+        why_not_better: counting.why_not_better.clone(),
+        roles,
+        hardware_absent: hardware.absent,
+        declared,
     }
 }
 
 /// Reads the processor's own counters, where it has any.
 #[derive(Debug, Default)]
-pub(crate) struct Plain {
+struct HardwareCounters {
     /// For each role its counters that could be opened.
     open: Vec<Vec<(&'static str, HardwareCounter)>>,
-    /// For each role what they said.
-    pub(crate) read: Vec<BTreeMap<String, u64>>,
+    /// For each role their values.
+    read: Vec<BTreeMap<String, u64>>,
     /// Why there are none.
     absent: Option<String>,
 }
 
-impl Observer for Plain {
+impl Observer for HardwareCounters {
     fn before(&mut self, phase: Phase, roles: &[(Role, i32)]) {
         match phase {
             Phase::Timed => {

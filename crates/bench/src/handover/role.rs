@@ -36,7 +36,7 @@ pub(super) struct Done {
 }
 
 /// All that a role needs to know.
-pub(super) struct Work<'a> {
+pub(super) struct RoleWork<'a> {
     pub(super) role: Role,
     pub(super) processor: usize,
     pub(super) memory: &'a Memory,
@@ -47,7 +47,7 @@ pub(super) struct Work<'a> {
     pub(super) control_page: &'a ControlPage,
 }
 
-impl Work<'_> {
+impl RoleWork<'_> {
     /// The whole life of the process. Gives its exit code.
     pub(super) fn perform(&self, control: RawFd) -> i32 {
         let result = descriptor::inherit(control).map(Control::from).and_then(|mut control| {

@@ -1,10 +1,10 @@
-//! Handovers from end to end, over every backing that this machine has, and with hands that do wrong.
+//! Handovers from end to end, over every backing that this machine has, and with accessors that do wrong.
 
 use super::bytes::{Mismatch, Read, Write};
 use super::*;
 use crate::placement;
-use crate::session::Options;
-use furlong_model::{Backing, Touch};
+use crate::session::{Options, Session};
+use furlong_model::{Backing, HandoverOutcome, Touch};
 use furlong_os::process::send_signal;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -23,22 +23,22 @@ fn handover(backing: Backing, touch: Touch, size_bytes: usize) -> Handover {
     Handover { backing, touch, size_bytes, repetitions: REPETITIONS, placement }
 }
 
-/// Runs `body` with a scene that has two cores where there are two.
-fn with_scene<T>(handover: &Handover, patience_ms: u64, body: impl FnOnce(HandoverContext<'_>) -> T) -> T {
-    let session = session();
-    let processors = placement::resolve(Placement::OtherCore)
-        .or_else(|_| placement::resolve(Placement::SameCore))
-        .unwrap();
-    body(HandoverContext {
-        handover,
-        processors,
-        session: &session,
-        timeout: Duration::from_millis(patience_ms),
-    })
+/// Two cores where there are two.
+fn processors() -> [usize; 2] {
+    placement::resolve(Placement::OtherCore).or_else(|_| placement::resolve(Placement::SameCore)).unwrap()
+}
+
+fn settings(timeout_ms: u64) -> Settings {
+    Settings { timeout: Duration::from_millis(timeout_ms), ..Settings::default() }
 }
 
 fn run(handover: &Handover) -> HandoverOutcome {
-    with_scene(handover, 10_000, |context| context.run().unwrap())
+    run_on(handover, processors())
+}
+
+fn run_on(handover: &Handover, processors: [usize; 2]) -> HandoverOutcome {
+    let work = RegionHandover::new(handover);
+    TrialContext { work, processors, session: &session() }.run(&settings(20_000)).unwrap()
 }
 
 /// What an outcome says where it is a measurement; else, loudly, why it is none.
@@ -57,6 +57,7 @@ fn sound(handover: &Handover, outcome: HandoverOutcome) {
             assert_eq!(in_effect.is_empty(), handover.backing == Backing::Anonymous, "{in_effect}");
             eprintln!("{handover}: {in_effect}");
         }
+        HandoverOutcome::Refused(why) => panic!("{handover}: {why:?}"),
         HandoverOutcome::Unavailable(unavailable) => {
             eprintln!("{handover}: skipped, because {} ({})", unavailable.reason, unavailable.remedy);
             assert!(!unavailable.reason.is_empty() && !unavailable.remedy.is_empty(), "{unavailable:?}");
@@ -109,10 +110,7 @@ fn what_makes_no_sense_is_not_begun() {
 fn one_core_is_enough() {
     let handover = handover(Backing::Anonymous, Touch::Line, SIZE);
     let [processor, _] = placement::resolve(Placement::SameCore).unwrap();
-    let outcome = with_scene(&handover, 20_000, |context| {
-        HandoverContext { processors: [processor; 2], ..context }.run()
-    });
-    sound(&handover, outcome.unwrap());
+    sound(&handover, run_on(&handover, [processor; 2]));
 }
 
 #[test]
@@ -135,13 +133,9 @@ fn no_room_in_a_file_system_is_an_error_in_words() {
         let file_folder = Some(folder.into());
         let program = std::env::current_exe().unwrap();
         let session = Session::open(Options { program, file_folder, hear_signals: false }).unwrap();
-        let context = HandoverContext {
-            handover: &full,
-            processors: [0, 0],
-            session: &session,
-            timeout: Duration::from_secs(10),
-        };
-        match context.run().unwrap() {
+        let work = RegionHandover::new(&full);
+        let context = TrialContext { work, processors: [0, 0], session: &session };
+        match context.run(&settings(10_000)).unwrap() {
             HandoverOutcome::Unavailable(unavailable) => unavailable.reason,
             other => panic!("{other:?}"),
         }
@@ -151,7 +145,7 @@ fn no_room_in_a_file_system_is_an_error_in_words() {
     assert!(refused("/no/such/folder").contains("No such file"));
 }
 
-/// How often the hands of this process were used.
+/// How often the accessor of this process was used.
 static USED: AtomicU32 = AtomicU32::new(0);
 
 /// Whether it is time to do wrong: in the second repetition, which has two stretches as the first.
@@ -205,12 +199,14 @@ fn hangs(bytes: &[AtomicU8], state: u64) -> Result<(), Mismatch> {
     (honest().read)(bytes, state)
 }
 
-/// What becomes of a trial in which one role has other hands.
+/// What becomes of a trial in which one role has another accessor.
 fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
     let handover = handover(Backing::Memfd, Touch::Byte, SIZE);
     let accessor =
         Accessor { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };
-    match with_scene(&handover, 300, |context| context.run_observed(&mut NoObserver, accessor).unwrap()) {
+    let work = RegionHandover { handover: &handover, accessor };
+    let session = session();
+    match (TrialContext { work, processors: processors(), session: &session }).run(&settings(300)).unwrap() {
         HandoverOutcome::Failed(failure) => failure,
         other => panic!("{other:?}"),
     }

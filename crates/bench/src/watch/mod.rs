@@ -8,6 +8,7 @@ mod role_process;
 pub(crate) use role_process::RoleProcess;
 
 use crate::control_page::{ControlPage, Progress};
+use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
 use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::{clock, readiness};
@@ -26,15 +27,8 @@ const SECOND_LOOK_MS: u64 = 300;
 /// How often a death is looked for that nothing tells of, in milliseconds.
 const POLL_MS: u64 = 1;
 
-/// Why there is no outcome: somebody wants the run to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interrupted {
-    /// By this signal.
-    pub signal: i32,
-}
-
-/// Looks on while a trial takes place.
-pub(crate) trait Observer {
+/// Observes a trial while it takes place.
+pub trait Observer {
     /// All roles, here with their process numbers, wait to be let into `phase`.
     fn before(&mut self, _phase: Phase, _roles: &[(Role, i32)]) {}
 
@@ -52,7 +46,7 @@ pub(crate) trait Observer {
     }
 }
 
-/// Nobody looks on.
+/// Observes nothing.
 pub(crate) struct NoObserver;
 
 impl Observer for NoObserver {}
@@ -76,7 +70,7 @@ impl<D: DeserializeOwned> Watch<D> {
         &mut self,
         session: &Session,
         observer: &mut dyn Observer,
-    ) -> Result<Result<Vec<D>, Failure>, Interrupted> {
+    ) -> Result<Vec<D>, NotMeasured> {
         let mut incidents: Vec<Failure> = Vec::new();
         let (mut progress, mut heard_ns) = (self.progress(), clock::now_ns());
         // When patience had run out and nothing had changed.
@@ -95,12 +89,12 @@ impl<D: DeserializeOwned> Watch<D> {
                 Ok(ready) => ready,
                 Err(error) => {
                     incidents.push(self.failure(None, Fault::Error, format!("poll: {error}")));
-                    return Ok(Err(self.give_up(incidents)));
+                    return Err(self.give_up(incidents).into());
                 }
             };
             observer.attend();
             if let Some(signal) = session.shutdown_request() {
-                return Err(Interrupted { signal });
+                return Err(Interrupted { signal }.into());
             }
             // What an observer sees is no news: a role that hangs may well make calls.
             let news = ready.iter().take(watched.len()).any(|ready| *ready);
@@ -118,18 +112,18 @@ impl<D: DeserializeOwned> Watch<D> {
                     None => doubted_ns = Some(clock::now_ns()),
                     Some(doubted_ns) if ms_since(doubted_ns) >= SECOND_LOOK_MS => {
                         incidents.extend(self.silence(observer));
-                        return Ok(Err(self.give_up(incidents)));
+                        return Err(self.give_up(incidents).into());
                     }
                     Some(_) => {}
                 }
             }
             incidents.extend(self.processes.iter_mut().filter_map(RoleProcess::attend));
             if heard_out || incidents.len() >= self.processes.len() {
-                return Ok(Err(self.give_up(incidents)));
+                return Err(self.give_up(incidents).into());
             }
             if incidents.is_empty() {
                 if let Some(reported) = self.finished() {
-                    return Ok(Ok(reported));
+                    return Ok(reported);
                 }
                 self.let_go_on(observer);
             }

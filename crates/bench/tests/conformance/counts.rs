@@ -4,7 +4,7 @@ use crate::rows::{case, session};
 use crate::saboteur::{self, CALL, LATE, name};
 use furlong_analysis::undeclared_calls;
 use furlong_bench::count::Counting;
-use furlong_bench::trial::{Settings, TrialContext};
+use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{Count, CountMethod, Wait};
 use libtest_mimic::{Completion, Failed, Trial};
@@ -68,16 +68,8 @@ fn count(
     let case = case(entry, wait, entry.capabilities.fixed_size_bytes.unwrap_or(128));
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
-    let context = TrialContext {
-        mechanisms,
-        entry,
-        request_carrier: None,
-        case: &case,
-        processors,
-        session: &session()?,
-    };
-    match counting.count(&context, &settings) {
-        Ok(Ok(count)) => Ok(count),
-        other => Err(format!("{case}: {other:?}").into()),
-    }
+    let session = session()?;
+    let work = MessageExchange { mechanisms, entry, request_carrier: None, case: &case };
+    let counted = counting.count(&TrialContext { work, processors, session: &session }, &settings);
+    counted.map_err(|error| format!("{case}: {error:?}").into())
 }

@@ -1,7 +1,8 @@
 //! After a run is killed at any moment of a handover nothing of it is there: no device, mount, changed limit, file or
 //! process.
-use furlong_bench::handover::HandoverContext;
+use furlong_bench::handover::RegionHandover;
 use furlong_bench::session::{Options, Session};
+use furlong_bench::trial::{Settings, TrialContext};
 use furlong_bench::{leftovers, placement};
 use furlong_model::{Backing, Handover, HandoverOutcome, Placement, Touch};
 use libtest_mimic::Trial;
@@ -56,12 +57,12 @@ fn hand_over(backing: Backing) {
     let placement = Placement::SameCore;
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 2, placement };
     let processors = placement::resolve(placement).unwrap();
-    let timeout = Duration::from_secs(10);
+    let settings = Settings::default();
     loop {
-        let context = HandoverContext { handover: &handover, processors, session: &session, timeout };
-        match context.run().unwrap() {
+        let work = RegionHandover::new(&handover);
+        match (TrialContext { work, processors, session: &session }).run(&settings).unwrap() {
             HandoverOutcome::Measured(_) => eprintln!("measured"),
-            HandoverOutcome::Unavailable(unavailable) => {
+            HandoverOutcome::Unavailable(unavailable) | HandoverOutcome::Refused(unavailable) => {
                 eprintln!("unavailable: {}", unavailable.reason);
                 return;
             }

@@ -3,11 +3,12 @@
 use crate::pair::ensure;
 use crate::rows::{placed, session};
 use furlong_bench::count::Counting;
-use furlong_bench::handover::HandoverContext;
+use furlong_bench::handover::RegionHandover;
+use furlong_bench::not_measured::NotMeasured;
 use furlong_bench::placement;
-use furlong_model::{Backing, CountMethod, Handover, HandoverCount, HandoverOutcome, Touch};
+use furlong_bench::trial::{Settings, TrialContext};
+use furlong_model::{Backing, CountMethod, Handover, HandoverCount, Touch};
 use libtest_mimic::{Completion, Failed, Trial};
-use std::time::Duration;
 
 /// One test for each backing and way of counting.
 pub fn tests() -> Vec<Trial> {
@@ -27,12 +28,11 @@ fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
     let placement = placed();
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 3, placement };
     let processors = placement::resolve(placement).map_err(|unavailable| unavailable.reason)?;
-    let timeout = Duration::from_secs(10);
     let session = session()?;
-    let context = HandoverContext { handover: &handover, processors, session: &session, timeout };
-    match context.count(counting).map_err(|_| "interrupted")? {
+    let context = TrialContext { work: RegionHandover::new(&handover), processors, session: &session };
+    match counting.count(&context, &Settings::default()) {
         Ok(count) => check(&count).map(|()| Completion::Completed),
-        Err(HandoverOutcome::Unavailable(unavailable)) => {
+        Err(NotMeasured::Unavailable(unavailable)) => {
             Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)))
         }
         Err(other) => Err(format!("{other:?}").into()),
@@ -42,7 +42,7 @@ fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
 fn check(count: &HandoverCount) -> Result<(), Failed> {
     ensure(count.method != CountMethod::Rusage, || format!("not counted: {:?}", count.why_not_better))?;
     // A region that is inherited as it is mapped is neither mapped nor unmapped by the roles.
-    let expected: &[&str] = match count.handover.backing {
+    let expected: &[&str] = match count.case.backing {
         Backing::Anonymous => &[],
         _ => &["close", "fstat", "mmap", "munmap"],
     };

@@ -1,7 +1,7 @@
 //! Every row through the whole harness, at sizes around every edge.
 
 use furlong_bench::session::{Options, Session};
-use furlong_bench::trial::{Settings, TrialContext};
+use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{Case, Measurement, Outcome, Placement, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed, Trial};
@@ -70,8 +70,8 @@ pub fn persistent(
         most_round_trips: None,
     };
     let processors = placement::resolve(case.placement).map_err(|unavailable| unavailable.reason)?;
-    let context =
-        TrialContext { mechanisms, entry, request_carrier: None, case, processors, session: &session };
+    let work = MessageExchange { mechanisms, entry, request_carrier: None, case };
+    let context = TrialContext { work, processors, session: &session };
     context.run(&settings).map_err(|_| "interrupted".into())
 }
 

@@ -1,15 +1,17 @@
-//! The supervisor's side of a trial under way: a link, two roles with their orders, and what is made of what they tell.
+//! An exchange of messages: a link, two roles with their configurations, and the figures that they report.
 
-use super::{Interrupted, Observer, Settings, TrialContext};
+use super::context::{Claims, Settings, Span, TrialContext, Work};
 use crate::control::{End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
 use crate::control_page::ControlPage;
+use crate::not_measured::NotMeasured;
 use crate::registry::MechanismEntry;
 use crate::role::{self, ROLE_VERB};
 use crate::session::Session;
-use crate::watch::{RoleProcess, Watch};
+use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
-    Capabilities, Case, Failure, Fault, Measurement, Outcome, Pattern, Phase, Placement, Role, Start, Wait,
+    Capabilities, Case, Count, Failure, Fault, Measurement, Pattern, Phase, Placement, Record, Role,
+    RoleTally, Start, Trial, Unavailable, Wait,
 };
 use furlong_os::identity;
 use furlong_os::process::{Bond, fork, spawn};
@@ -18,8 +20,98 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
+/// The work of roles that exchange messages.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageExchange<'a> {
+    /// All mechanisms, for roles that are forked.
+    pub mechanisms: &'a [MechanismEntry],
+    /// The one that is tried.
+    pub entry: &'a MechanismEntry,
+    /// What carries requests, where that is another mechanism.
+    pub request_carrier: Option<&'a MechanismEntry>,
+    /// In which way.
+    pub case: &'a Case,
+}
+
+/// Round trips whose system calls are counted.
+const TRACED_ROUND_TRIPS: u64 = 500;
+
+impl Work for MessageExchange<'_> {
+    type Case = Case;
+    type Measurement = Measurement;
+    /// The measured leg, at both ends of which a role asks for its usage.
+    const COUNTED: Span = Span { begin: Phase::Timed, end: Phase::Finish, marks: 2 };
+
+    fn case(&self) -> &Case {
+        self.case
+    }
+
+    fn claims(&self) -> Claims {
+        let capabilities = self.entry.capabilities;
+        Claims {
+            family: Some(capabilities.family),
+            copies: Some(capabilities.copies),
+            calls: capabilities.declared_in(self.case),
+        }
+    }
+
+    fn measure(
+        context: &TrialContext<'_, Self>,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Measurement, NotMeasured> {
+        let mut running =
+            RunningTrial::start(context, settings).map_err(|(phase, error)| not_started(phase, &error))?;
+        let reported = running.watch.until_done(context.session, observer)?;
+        Ok(running.measured(reported)?)
+    }
+
+    /// As many round trips as are traced take longer than others, by how much nobody knows.
+    fn counted_settings(settings: &Settings) -> (Settings, Settings) {
+        let untraced = Settings {
+            budget: Duration::from_millis(20),
+            warm_up: Some(Duration::from_millis(2)),
+            ..*settings
+        };
+        let traced = Settings {
+            budget: Duration::from_millis(250),
+            warm_up: Some(Duration::from_micros(100)),
+            most_round_trips: Some(TRACED_ROUND_TRIPS),
+            ..untraced
+        };
+        (untraced, traced)
+    }
+
+    fn tallies(measurement: &Measurement) -> &[RoleTally] {
+        &measurement.roles
+    }
+
+    fn trial_record(trial: Trial) -> Record {
+        Record::Trial(trial)
+    }
+
+    fn count_record(count: Count) -> Record {
+        Record::Count(count)
+    }
+}
+
+/// Why a trial did not begin. What the kernel lacks or a filter forbids is no failure.
+fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
+    let unavailable = |why: &str, remedy: &str| {
+        NotMeasured::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy))
+    };
+    match (phase, error.kind()) {
+        (Phase::Create, io::ErrorKind::Unsupported) => unavailable("the kernel lacks it (ENOSYS)", ""),
+        (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
+            "it is forbidden here (EPERM or EACCES)",
+            "look at rights and, in a container, at its seccomp profile",
+        ),
+        _ => Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }.into(),
+    }
+}
+
 /// A trial under way.
-pub(super) struct RunningTrial {
+struct RunningTrial {
     watch: Watch<RoleResult>,
     effective: BTreeMap<String, u64>,
     /// Dropped last: it removes what the processes use.
@@ -60,11 +152,12 @@ impl RequestLink {
 
 impl RunningTrial {
     /// Makes the link and starts the roles. Says in which phase it failed, if it did.
-    pub(super) fn set(
-        context: &TrialContext<'_>,
+    fn start(
+        context: &TrialContext<'_, MessageExchange<'_>>,
         settings: &Settings,
     ) -> Result<RunningTrial, (Phase, io::Error)> {
-        let TrialContext { mechanisms, entry, case, processors, session, .. } = *context;
+        let TrialContext { work, processors, session } = *context;
+        let MessageExchange { mechanisms, entry, request_carrier, case } = work;
         let creating = |error| (Phase::Create, error);
         let opening = |error| (Phase::Open, error);
         let alone = entry.capabilities.start == Start::Alone;
@@ -76,8 +169,7 @@ impl RunningTrial {
             ..session.specification(case.sizes_bytes(), waits_inside(entry, case))
         };
         let mut link = (entry.create)(&specification).map_err(creating)?;
-        let mut request = context
-            .request_carrier
+        let mut request = request_carrier
             .map(|entry| RequestLink::create(entry, case, session))
             .transpose()
             .map_err(creating)?;
@@ -144,20 +236,8 @@ impl RunningTrial {
         Ok(RunningTrial { watch, effective, _links: (link, request) })
     }
 
-    /// Waits for both roles to finish, whatever happens.
-    pub(super) fn watch(
-        mut self,
-        session: &Session,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, Interrupted> {
-        Ok(match self.watch.until_done(session, observer)? {
-            Ok(reported) => self.measured(reported),
-            Err(failure) => Outcome::Failed(failure),
-        })
-    }
-
     /// The figures of both roles, once they are done and gone.
-    fn measured(self, reported: Vec<RoleResult>) -> Outcome {
+    fn measured(self, reported: Vec<RoleResult>) -> Result<Measurement, Failure> {
         let mut roles = Vec::new();
         let (mut verified_messages, mut timed) = (0, None);
         for RoleResult { tally, verified_messages: verified, timing } in reported {
@@ -167,15 +247,10 @@ impl RunningTrial {
         }
         let Some(timing) = timed else {
             let detail = "no role has reported of its times".to_owned();
-            return Outcome::Failed(Failure {
-                phase: Phase::Finish,
-                role: None,
-                fault: Fault::Error,
-                detail,
-            });
+            return Err(Failure { phase: Phase::Finish, role: None, fault: Fault::Error, detail });
         };
         let Timing { round_trips, elapsed_ns, round_trips_per_sample, late_sends, histogram } = timing;
-        Outcome::Measured(Measurement {
+        Ok(Measurement {
             round_trips,
             elapsed_ns,
             round_trips_per_sample,

@@ -1,0 +1,121 @@
+//! What all trials have in common, whatever their roles do.
+
+use crate::not_measured::{Interrupted, NotMeasured};
+use crate::session::Session;
+use crate::watch::{NoObserver, Observer};
+use furlong_model::{Bounds, Copies, Count, Family, Outcome, Phase, Record, RoleTally, Trial};
+use furlong_os::clock;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::time::Duration;
+
+/// How one trial is to be run.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Time for the measured leg.
+    pub budget: Duration,
+    /// The least time to warm up; until the pace is steady if not given.
+    pub warm_up: Option<Duration>,
+    /// How long nothing may happen before the trial is given up.
+    pub timeout: Duration,
+    /// What a reading of the clock costs, in nanoseconds.
+    pub clock_read_ns: f64,
+    /// Round trips, or messages one way, after which the measured leg ends, if its time has not run out before.
+    pub most_round_trips: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            budget: Duration::from_millis(40),
+            warm_up: None,
+            timeout: Duration::from_secs(10),
+            clock_read_ns: clock::cost_and_step_ns().0,
+            most_round_trips: None,
+        }
+    }
+}
+
+/// Which calls of a role are counted: those between its first question for its usage and the second, between the third
+/// and the fourth, and so on.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// The log begins with the roles waiting for this phase.
+    pub begin: Phase,
+    /// It ends with the roles waiting for this one.
+    pub end: Phase,
+    /// How often each role asks for its usage in between.
+    pub marks: u32,
+}
+
+/// What a mechanism says of itself that is recorded beside what is counted; nothing where no mechanism is tried.
+#[derive(Debug, Clone, Default)]
+pub struct Claims {
+    /// The kind of mechanism.
+    pub family: Option<Family>,
+    /// How often it copies a message.
+    pub copies: Option<Copies>,
+    /// What one role calls in a round trip, by name.
+    pub calls: BTreeMap<String, Bounds>,
+}
+
+/// What the roles of a trial do.
+pub trait Work: Sized {
+    /// What identifies it in records.
+    type Case: Clone + Display;
+    /// Its figures.
+    type Measurement;
+    /// Which system calls are counted.
+    const COUNTED: Span;
+
+    /// What is tried.
+    fn case(&self) -> &Self::Case;
+
+    /// What is claimed of it.
+    fn claims(&self) -> Claims;
+
+    /// Runs one trial. Nothing is left of it when this returns.
+    ///
+    /// # Errors
+    /// Why there are no figures.
+    fn measure(
+        context: &TrialContext<'_, Self>,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Self::Measurement, NotMeasured>;
+
+    /// The settings of the two trials of a counted pass: one in which nothing is traced, and one in which system calls
+    /// are.
+    fn counted_settings(settings: &Settings) -> (Settings, Settings);
+
+    /// What each role used.
+    fn tallies(measurement: &Self::Measurement) -> &[RoleTally];
+
+    /// The line for a trial in the run's file.
+    fn trial_record(trial: Trial<Self::Case, Self::Measurement>) -> Record;
+
+    /// The line for a counted pass.
+    fn count_record(count: Count<Self::Case>) -> Record;
+}
+
+/// What a trial is about and where it takes place.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialContext<'a, W> {
+    /// What the roles do.
+    pub work: W,
+    /// For initiator and responder.
+    pub processors: [usize; 2],
+    /// What surrounds it.
+    pub session: &'a Session,
+}
+
+impl<W: Work> TrialContext<'_, W> {
+    /// Runs one trial and gives what is to be recorded of it.
+    ///
+    /// # Errors
+    /// [`Interrupted`], after everything that was started has ended.
+    pub fn run(&self, settings: &Settings) -> Result<Outcome<W::Measurement>, Interrupted> {
+        W::measure(self, settings, &mut NoObserver)
+            .map_or_else(NotMeasured::outcome, |found| Ok(Outcome::Measured(found)))
+    }
+}
