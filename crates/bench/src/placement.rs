@@ -31,7 +31,7 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
                     let numbers: Vec<_> = allowed.iter().map(usize::to_string).collect();
                     return Err(Unavailable::new(
                         format!("processor {processor} is not there or not allowed"),
-                        format!("processors are {}", numbers.join(", ")),
+                        format!("name processors of these: {}", numbers.join(", ")),
                     ));
                 }
             }

@@ -23,7 +23,8 @@ pub use run::RunOptions;
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Command, CommandFactory, Parser, Subcommand, ValueEnum};
+use furlong_console::exit;
 use furlong_model::{ByteSize, Pattern, Placement, Sizes, Time, Wait};
 use std::path::PathBuf;
 
@@ -37,6 +38,16 @@ pub struct Arguments {
     /// What to do; the quick set if not given
     #[command(subcommand)]
     pub verb: Option<Verb>,
+}
+
+/// The command, with the exit codes at the end of every help text.
+pub fn command() -> Command {
+    with_exit_codes(Arguments::command())
+}
+
+fn with_exit_codes(command: Command) -> Command {
+    let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
+    command.after_help(examples + exit::HELP).mut_subcommands(with_exit_codes)
 }
 
 /// The verbs.
@@ -159,4 +170,31 @@ pub enum Format {
     Csv,
     /// For documents
     Markdown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The help texts of a command and of all below it, by name.
+    fn helps(command: &mut Command, texts: &mut Vec<(String, String)>) {
+        texts.push((command.get_name().to_owned(), command.render_help().to_string()));
+        command
+            .get_subcommands_mut()
+            .filter(|part| part.get_name() != "help")
+            .for_each(|part| helps(part, texts));
+    }
+
+    #[test]
+    fn every_help_text_ends_with_the_same_exit_codes() {
+        let mut texts = Vec::new();
+        helps(&mut command(), &mut texts);
+        assert!(texts.len() > 15, "{}", texts.len());
+        for (name, text) in texts {
+            // A narrow terminal breaks lines elsewhere.
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words(&text).ends_with(&words(exit::HELP)), "{name}: {text}");
+            assert_eq!(text.matches("Exit codes").count(), 1, "{name}: {text}");
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! `furlong costs`: what this machine charges for the things of which a round trip is made.
 
 use crate::arguments::{CostsOptions, ListFormat};
-use crate::environment::{Demands, RunEnvironment, Save, Surroundings};
+use crate::conclusion::{Demands, Results};
+use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::Outcome;
 use crate::{output, selection};
 use furlong_analysis::{Costs, render, summarise};
@@ -26,5 +27,5 @@ pub fn costs(asked: &CostsOptions) -> anyhow::Result<Outcome> {
         ListFormat::Json => render::costs_json(&costs),
     })?;
     let summary = summarise(&finished.run);
-    Ok(finished.conclude(&summary.skipped, Demands::default()))
+    Ok(finished.conclude(&Results::of(!costs.figures.is_empty(), &summary.skipped), Demands::default()))
 }

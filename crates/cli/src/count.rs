@@ -1,7 +1,8 @@
 //! `furlong count`: what a message costs beside time.
 
 use crate::arguments::{CountOptions, ListFormat};
-use crate::environment::{Demands, RunEnvironment, Save, Surroundings};
+use crate::conclusion::{Demands, Results};
+use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::Outcome;
 use crate::selection::Manner;
 use crate::{output, selection};
@@ -22,7 +23,8 @@ pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
         ListFormat::Table => render::count_table(&counted, output::style()),
         ListFormat::Json => render::count_json(&counted),
     })?;
-    match finished.conclude(&counted.skipped, Demands::default()) {
+    let results = Results::of(!counted.rows.is_empty(), &counted.skipped);
+    match finished.conclude(&results, Demands::default()) {
         Outcome::Done if counted.rows.iter().any(|row| row.as_declared == Some(false)) => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }

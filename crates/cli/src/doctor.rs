@@ -118,10 +118,10 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
         ),
     ));
     findings.push(match machine.governor.as_deref() {
-        Some("recorder") => Finding::good("frequency governor: recorder"),
+        Some("performance") => Finding::good("frequency governor: performance"),
         Some(other) => Finding::note(
             format!("frequency governor: {other}; a processor that sleeps often runs slowly"),
-            "as root: cpupower frequency-set -g recorder",
+            "as root: cpupower frequency-set -g performance",
         ),
         None => Finding::good("no frequency governor to be seen: the firmware or the host decides"),
     });

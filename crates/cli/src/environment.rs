@@ -1,12 +1,10 @@
 //! Carrying out a plan: surroundings, progress, records, and the run that they make.
 
 use crate::arguments::CommonOptions;
-use crate::exit::Outcome;
-use crate::output;
 use crate::progress::Progress;
 use crate::saving::Store;
 use anyhow::Context;
-use furlong_analysis::{Level, Run, Skipped, SkippedStatus};
+use furlong_analysis::Run;
 use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
@@ -55,7 +53,7 @@ pub struct FinishedRun {
     /// The signal that ended it, if one did.
     pub interrupted_by: Option<i32>,
     /// Where it was saved, if it was to be.
-    saved: anyhow::Result<Option<PathBuf>>,
+    pub saved: anyhow::Result<Option<PathBuf>>,
 }
 
 /// Where plans are carried out: this process, in namespaces of its own where it may have them.
@@ -226,43 +224,6 @@ impl RunRecorder<'_> {
             interrupted_by: end.and_then(|end| end.interrupted_by),
             saved: self.store.map(Store::finish).transpose(),
         })
-    }
-}
-
-/// What a user demands of a run beside its figures.
-#[derive(Clone, Copy, Default)]
-pub struct Demands {
-    /// That everything asked for was measured.
-    pub require: bool,
-    /// That the machine was quiet; this says how quiet it was.
-    pub strict: Option<Level>,
-}
-
-impl FinishedRun {
-    /// Says where the run was saved, and how the verb ends: `skipped` are cases without a figure.
-    pub fn conclude(self, skipped: &[Skipped], demands: Demands) -> Outcome {
-        let failed =
-            |skipped: &Skipped| matches!(skipped.status, SkippedStatus::Failed | SkippedStatus::Void);
-        self.conclude_with(skipped.iter().any(failed), !skipped.is_empty(), demands)
-    }
-
-    /// The same, where it is known whether something `failed` and whether something is `missing`.
-    pub fn conclude_with(self, failed: bool, missing: bool, demands: Demands) -> Outcome {
-        match &self.saved {
-            Ok(Some(path)) => output::tell(format_args!("saved: {}", path.display())),
-            Ok(None) => {}
-            Err(error) => output::tell(format_args!("furlong: {error:#}")),
-        }
-        match self.interrupted_by {
-            Some(signal) => {
-                output::tell(format_args!("furlong: interrupted, so the result is partial"));
-                Outcome::Interrupted(signal)
-            }
-            None if self.saved.is_err() || failed => Outcome::Failed,
-            None if demands.require && missing => Outcome::Missing,
-            None if demands.strict.is_some_and(|level| level != Level::Quiet) => Outcome::Unfit,
-            None => Outcome::Done,
-        }
     }
 }
 

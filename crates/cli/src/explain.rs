@@ -1,7 +1,8 @@
 //! `furlong explain`: where the time of a row goes.
 
 use crate::arguments::{ExplainOptions, ListFormat};
-use crate::environment::{Demands, RunEnvironment, Save, Surroundings};
+use crate::conclusion::{Demands, Results};
+use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::selection::Manner;
 use crate::{output, selection};
@@ -41,5 +42,6 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
         ListFormat::Json => render::explanation_json(&explained),
     })?;
     let strict = asked.strict.then_some(explained.noise.level);
-    Ok(finished.conclude(&explained.skipped, Demands { require: false, strict }))
+    let any = !(explained.rows.is_empty() && explained.unmodelled.is_empty());
+    Ok(finished.conclude(&Results::of(any, &explained.skipped), Demands { require: false, strict }))
 }

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod compare;
+mod conclusion;
 mod costs;
 mod count;
 mod doctor;
@@ -23,7 +24,7 @@ mod selection;
 
 use anyhow::Context;
 use arguments::{Arguments, Verb};
-use clap::Parser;
+use clap::FromArgMatches;
 use exit::Outcome;
 use furlong_console::{exit, writing};
 use std::ffi::OsString;
@@ -47,7 +48,9 @@ fn main() -> ExitCode {
     if let Some((_, number)) = hidden {
         return ExitCode::from(furlong_bench::role_main(&furlong_bench::registry(), number) as u8);
     }
-    match dispatch(Arguments::parse()) {
+    let typed = arguments::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
+    match dispatch(arguments) {
         Ok(outcome) => outcome.code(),
         Err(error) => {
             output::tell(format_args!("furlong: {error:#}"));

@@ -1,10 +1,10 @@
 //! `furlong completions` and `furlong man`: what shells and the manual know of the command, from its own definition.
 
-use crate::arguments::{Arguments, CompletionsOptions, ManOptions};
+use crate::arguments::{self, CompletionsOptions, ManOptions};
 use crate::exit::{Outcome, Usage};
 use crate::{output, writing};
 use anyhow::Context;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
 /// Prints what a shell completes by.
@@ -37,7 +37,7 @@ pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
 
 /// The command as it is typed.
 fn command() -> Command {
-    let mut command = Arguments::command();
+    let mut command = arguments::command();
     command.build();
     command
 }

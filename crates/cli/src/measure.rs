@@ -1,7 +1,8 @@
 //! `furlong` and `furlong run`: measure, save, rank, print.
 
 use crate::arguments::{Format, RunOptions};
-use crate::environment::{Demands, RunEnvironment, Save, Surroundings};
+use crate::conclusion::{Demands, Results};
+use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::selection::Manner;
 use crate::{output, selection};
@@ -36,7 +37,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
     let finished = environment.perform(&plan, Save::Dated)?;
     let summary = summarise(&finished.run);
     output::print(&render::table(&summary, output::style()))?;
-    let outcome = finished.conclude(&summary.skipped, Demands::default());
+    let outcome = finished.conclude(&results(&summary), Demands::default());
     if outcome == Outcome::Done {
         output::print(NEXT)?;
     }
@@ -83,17 +84,21 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.run.noise.level) };
     if !asked.self_check {
         output::print(&rendered(&finished.run, &summary, asked))?;
-        return Ok(finished.conclude(&summary.skipped, demands));
+        return Ok(finished.conclude(&results(&summary), demands));
     }
     let checked = self_check(&finished.run);
     output::print(&match asked.format {
         Format::Json => render::self_check_json(&checked),
         _ => render::self_check_table(&checked, output::style()),
     })?;
-    match finished.conclude(&summary.skipped, demands) {
+    match finished.conclude(&results(&summary), demands) {
         Outcome::Done if !checked.passed => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }
+}
+
+fn results(summary: &Summary) -> Results {
+    Results::of(!summary.rows.is_empty(), &summary.skipped)
 }
 
 /// Time measured in each trial unless the user says: enough for a median, also where messages are rare.

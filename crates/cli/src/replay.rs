@@ -1,10 +1,11 @@
 //! `furlong replay`: a published comparison, then and now.
 
 use crate::arguments::{Format, ReplayOptions, ReplayStyle};
-use crate::environment::{Demands, FinishedRun, RunEnvironment, Save, Surroundings};
+use crate::conclusion::{Demands, Results};
+use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::output;
-use furlong_analysis::{Replay, ReplayStatus, published, read_experiment, render};
+use furlong_analysis::{Replay, published, read_experiment, render};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry};
@@ -27,7 +28,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     let mechanisms = registry();
     let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
     let mut outcome = Outcome::Done;
-    let mut replays = Vec::new();
+    let (mut replays, mut all) = (Vec::new(), Results::default());
     for experiment in &changed {
         let plan = plan(&environment, &mechanisms, experiment)?;
         let save = if asked.no_save { Save::Not } else { Save::Dated };
@@ -36,7 +37,10 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         if let Some(text) = at_once(&replay, asked) {
             output::print(&if replays.is_empty() { text } else { format!("\n{text}") })?;
         }
-        outcome = outcome.worse(conclude(finished, &replay, asked));
+        let results = Results::of_replay(&replay);
+        let strict = asked.strict.then_some(replay.run.noise.level);
+        outcome = outcome.worse(finished.conclude_part(&results, Demands { require: asked.require, strict }));
+        all = all.and(results);
         replays.push(replay);
         if matches!(outcome, Outcome::Interrupted(_)) {
             break;
@@ -47,7 +51,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         Format::Csv => output::print(&render::replay_csv(&replays))?,
         Format::Table | Format::Markdown => {}
     }
-    Ok(outcome)
+    Ok(all.conclude(outcome))
 }
 
 /// The experiments that were asked for.
@@ -160,12 +164,4 @@ fn at_once(replay: &Replay, asked: &ReplayOptions) -> Option<String> {
         (Format::Markdown, _) => Some(render::replay_markdown(replay)),
         (Format::Json | Format::Csv, _) => None,
     }
-}
-
-fn conclude(finished: FinishedRun, replay: &Replay, asked: &ReplayOptions) -> Outcome {
-    let any = |statuses: &[ReplayStatus]| replay.rows.iter().any(|row| statuses.contains(&row.status));
-    let failed = any(&[ReplayStatus::Failed, ReplayStatus::Void]);
-    let missing = any(&[ReplayStatus::Refused, ReplayStatus::Unavailable]);
-    let strict = asked.strict.then_some(replay.run.noise.level);
-    finished.conclude_with(failed, missing || failed, Demands { require: asked.require, strict })
 }

@@ -9,14 +9,10 @@ use furlong_report::{NamedRun, Report};
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-/// The run that is shown where none is named.
-const NEWEST: &str = "@last";
-
 /// Writes what was asked for; nothing of it unless all of it could be made.
 pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     check_targets(asked)?;
-    let newest = [NEWEST.to_owned()];
-    let found = saved::find(if asked.runs.is_empty() { &newest } else { &asked.runs })?;
+    let found = saved::find_or_last(&asked.runs)?;
     let runs: Vec<(&str, Run)> =
         found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
     let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();

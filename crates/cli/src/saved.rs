@@ -34,18 +34,16 @@ impl SavedRun {
     }
 }
 
-/// The runs that these words name, in their order; those of a glob from the oldest to the newest.
+/// The runs that these words name, in their order; those of a glob from the oldest to the newest. A run may be named
+/// twice.
 ///
 /// # Errors
-/// A word that names no run, or the same run twice.
+/// A word that names no run.
 pub fn find(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     let mut found: Vec<SavedRun> = Vec::new();
     let mut shelf = Shelf::default();
     for word in words {
         match named(word, &mut shelf)? {
-            Named::One(run) if found.contains(&run) => {
-                return Err(Usage(format!("run {} is named twice: name another one", run.name)).into());
-            }
             Named::One(run) => found.push(run),
             // A glob may have the baseline among others.
             Named::Several(runs) => {
@@ -57,12 +55,19 @@ pub fn find(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
     Ok(found)
 }
 
-/// The same, or the newest run where nothing is named.
+/// The same, each run once, or the newest run where nothing is named.
 ///
 /// # Errors
-/// As [`find`].
+/// A word that names no run, or the same run twice.
 pub fn find_or_last(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
-    if words.is_empty() { find(&["@last".to_owned()]) } else { find(words) }
+    if words.is_empty() {
+        return find(&["@last".to_owned()]);
+    }
+    let found = find(words)?;
+    match found.iter().enumerate().find(|(at, run)| found[..*at].contains(run)) {
+        Some((_, run)) => Err(Usage(format!("run {} is named twice: name another one", run.name)).into()),
+        None => Ok(found),
+    }
 }
 
 /// What a word stands for.

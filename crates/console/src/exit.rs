@@ -3,6 +3,22 @@
 use furlong_model::Unavailable;
 use std::process::ExitCode;
 
+/// What each code means, whichever verb ends with it: the end of every help text.
+pub const HELP: &str = "Exit codes, the same for all verbs:
+  0    done
+  1    something failed: a row (it did not end, delivered something other than was sent, or has
+       figures that cannot be true), a self-check, a step, or writing a file
+  2    usage: an option or a name is wrong, or a run cannot be read
+  3    a requirement is not met: a row is worse (compare --fail-on regression),
+       or the objective does not hold (recommend --slo)
+  4    a row is inconclusive (compare --fail-on inconclusive)
+  5    the machine is not fit to measure (--strict)
+  6    the runs have no row in common (compare)
+  7    not possible here: nothing that was asked for could be measured or done, or not all of it
+       and --require was given; the output says why, and what would help
+  129, 130, 143
+       ended by SIGHUP, SIGINT, SIGTERM; what was measured until then is saved";
+
 /// How a verb ended, if not with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -20,7 +36,7 @@ pub enum Outcome {
     Incomparable,
     /// The machine is not fit to measure, and `--strict` was said.
     Unfit,
-    /// Something asked for cannot run here, and `--require` was said, or nothing else was asked for.
+    /// Nothing of what was asked for can run here, or not all of it, and `--require` was said.
     Missing,
     /// This signal ended it.
     Interrupted(i32),
@@ -114,4 +130,34 @@ pub fn code_of(error: &anyhow::Error) -> ExitCode {
         None if error.is::<CannotHere>() => 7,
         None => 1,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_has_a_code_that_the_help_explains() {
+        let signals = [1, 2, 15].map(Outcome::Interrupted);
+        let others = [
+            Outcome::Done,
+            Outcome::Failed,
+            Outcome::Regressed,
+            Outcome::Missed,
+            Outcome::Inconclusive,
+            Outcome::Incomparable,
+            Outcome::Unfit,
+            Outcome::Missing,
+        ];
+        let explained: Vec<&str> = HELP
+            .lines()
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+            .flat_map(|line| line.split([' ', ',']).filter(|word| word.parse::<u8>().is_ok()))
+            .collect();
+        for outcome in others.into_iter().chain(signals) {
+            let code = (0..=u8::MAX).find(|code| ExitCode::from(*code) == outcome.code());
+            let code = code.expect("a code").to_string();
+            assert!(explained.contains(&code.as_str()), "{outcome:?} ends with {code}, not in {explained:?}");
+        }
+    }
 }

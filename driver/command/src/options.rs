@@ -13,9 +13,7 @@ Examples:
   furlong driver status                          is it loaded, and if not, why, and what would help
   furlong driver build                           compile it for the running kernel
   furlong driver install --dry-run               what sudo furlong driver install would do
-  furlong driver log                             follow what goes through its devices, as root
-
-Exit codes: 0 done, 1 a step failed, 2 usage, 7 it cannot be done or used here (the words say why).";
+  furlong driver log                             follow what goes through its devices, as root";
 
 /// What `furlong driver` takes.
 #[derive(Debug, Clone, Args)]
@@ -43,9 +41,7 @@ pub enum DriverPart {
 
 const STATUS_EXAMPLES: &str = "Examples:
   furlong driver status
-  furlong driver status --format json
-
-Exit codes: 0 it is loaded and this user may use it, 7 it is not, or may not.";
+  furlong driver status --format json";
 
 /// What `furlong driver status` takes.
 #[derive(Debug, Clone, Args)]
@@ -133,9 +129,7 @@ it slept.
 Examples:
   furlong driver log                             all devices, until Ctrl-C
   furlong driver log --channel 0 --bytes 64      of message0 and shm0, with what messages contain
-  furlong driver log --for 10s --format json     for ten seconds, one object a line
-
-Exit codes: 0 done, 7 it cannot be followed here, 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
+  furlong driver log --for 10s --format json     for ten seconds, one object a line";
 
 /// What `furlong driver log` takes.
 #[derive(Debug, Clone, Args)]

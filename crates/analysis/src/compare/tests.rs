@@ -198,7 +198,7 @@ fn differences_of_the_machines_are_listed() {
     let mut new = steady(&[(numbered(0), NS)]);
     new.header.machine.kernel = "6.19.1".into();
     new.header.machine.mitigations = vec![("spectre_v2".into(), "Vulnerable".into())];
-    new.header.machine.governor = Some("recorder".into());
+    new.header.machine.governor = Some("performance".into());
     new.header.version = "0.2.0".into();
     new.noise[0].core_to_core_ns = Some(400.0);
     if let Outcome::Measured(measured) = &mut new.trials[3].outcome {
@@ -214,7 +214,7 @@ fn differences_of_the_machines_are_listed() {
         said,
         [
             "kernel: Linux 6.18.0-cloud -> Linux 6.19.1",
-            "governor: unknown -> recorder",
+            "governor: unknown -> performance",
             "furlong: 0.1.0 -> 0.2.0",
             "mitigation spectre_v2: unknown -> Vulnerable",
             "in force size-bytes of mechanism-0/block 128B other-core: 128 -> 64",

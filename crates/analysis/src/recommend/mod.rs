@@ -183,7 +183,8 @@ fn excluded(shortlist: &Shortlist, first: &[Skipped], long: &[Skipped]) -> Vec<E
         let (mechanism, wait) = (entry.case.mechanism.clone(), Some(entry.case.wait));
         if !excluded.iter().any(|other| (&other.mechanism, other.wait) == (&mechanism, wait)) {
             let trials = if entry.trials == 1 { "a trial" } else { "some trials" };
-            let reason = format!("{} in {trials}: {}", entry.status.name(), entry.reason);
+            let remedy = if entry.remedy.is_empty() { String::new() } else { format!("; {}", entry.remedy) };
+            let reason = format!("{} in {trials}: {}{remedy}", entry.status.name(), entry.reason);
             excluded.push(Excluded { mechanism, wait, reason });
         }
     }

@@ -20,10 +20,7 @@ Examples:
 
 Verdicts: worse or better if chance between trials does not explain the difference (rank-sum test,
 Holm-corrected over all rows) and all of the ratio's 95 % interval is beyond the margin; same if all
-of it is within; else inconclusive.
-
-Exit codes: 0 done, 2 usage or a run that cannot be read, 3 a row is worse under --fail-on regression,
-4 a row is inconclusive under --fail-on inconclusive, 6 the runs have no row in common.";
+of it is within; else inconclusive.";
 
 /// What `furlong compare` takes.
 #[derive(Debug, Clone, Args)]

@@ -25,10 +25,7 @@ Examples:
   furlong recommend --size 4KiB --boundary user --emit c > pair.c
                                                  the choice as a program pair
   furlong recommend --size 4KiB --emit python --row unix-seqpacket/block
-                                                 the program of a row, without measuring
-
-Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 3 the objective (--slo) does not hold, 5 unfit machine
-under --strict, 7 nothing here may serve this workload, 130/143 interrupted.";
+                                                 the program of a row, without measuring";
 
 /// What the processes have to do. What is not said is as in the examples' first: round trips between two processes of
 /// one user that trust each other.

@@ -14,9 +14,7 @@ Examples:
                                                  with its charts as pictures (SVG)
 
 A report shows what a run has figures for: furlong run -s 64..1MiB:x4 gives latency against size, and with -m one-way
-throughput; furlong explain --save NAME where the time goes; furlong replay a comparison then and now.
-
-Exit codes: 0 done, 1 a file cannot be written, 2 usage or a run that cannot be read.";
+throughput; furlong explain --save NAME where the time goes; furlong replay a comparison then and now.";
 
 /// What `furlong report` takes.
 #[derive(Debug, Clone, Args)]

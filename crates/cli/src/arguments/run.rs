@@ -22,10 +22,7 @@ Examples:
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run pipe --chart always                how long its slowest round trips take, drawn
   furlong run pipe --self-check                  does a row tie with itself here?
-  furlong run pipe --format json                 one JSON object, for programs
-
-Exit codes: 0 done, 1 a row failed or was corrupted, 2 usage, 5 unfit machine under --strict,
-7 something asked for cannot run under --require, 130/143 interrupted (finished trials are saved).";
+  furlong run pipe --format json                 one JSON object, for programs";
 
 /// What `furlong run` takes.
 #[derive(Debug, Clone, Args)]

@@ -6,7 +6,8 @@ mod file;
 mod looking;
 
 use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
-use crate::environment::{Demands, Save, Surroundings};
+use crate::conclusion::{Demands, Results};
+use crate::environment::{Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::output;
 use furlong_analysis::{Recommendation, recommend as judge, render};
@@ -47,9 +48,9 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
             emitting::print_choice(&recommendation, language)?;
         }
     }
-    let failed = recommendation.found_corruption;
+    let results = Results { failed: recommendation.found_corruption, ..Results::default() };
     let strict = asked.strict.then_some(recommendation.run.noise.level);
-    let outcome = finished.conclude_with(failed, false, Demands { require: false, strict });
+    let outcome = finished.conclude(&results, Demands { require: false, strict });
     Ok(outcome.worse(verdict(&recommendation)))
 }
 

@@ -280,3 +280,27 @@ fn a_folder_that_cannot_be_written_to() {
     expect_measured(&finished, &["pipe/block"]);
     assert!(skipped(&finished, "file-shm/futex").reason.contains("create /proc/"), "{finished:#?}");
 }
+
+#[test]
+fn where_nothing_can_be_measured_it_says_why_and_what_would_help() {
+    let place = Place::new();
+    for words in [
+        "run pipe tcp --place 0:999",
+        "run pipe --place 0:999 --format csv",
+        "count pipe --place 0:999",
+        "explain pipe --place 0:999 --trials 1 --budget 2ms",
+        "replay racehorse --place 0:999 --no-save",
+        "recommend --size 128 --place 0:999 --no-save",
+    ] {
+        let finished = place.run(words.split(' ')).expect_code(7).expect_no_panic();
+        let said = format!("{}{}", finished.stdout, finished.stderr);
+        for part in ["processor 999 is not there or not allowed", "name processors of these: 0"] {
+            let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(flat.contains(part), "{words}: no '{part}' in {finished:#?}");
+        }
+    }
+    // What can be measured is enough, unless all is required.
+    let some = "run pipe udp -s 100KiB --trials 1 --budget 2ms --no-save";
+    place.run(some.split(' ')).expect_code(0);
+    place.run(some.split(' ').chain(["--require"])).expect_code(7);
+}
