@@ -90,7 +90,7 @@ fn json_has_the_documented_fields() {
     let (place, _) = compared();
     let finished = compare(&place, &["before", "slower", "again", "--format", "json"]).expect_code(0);
     let json = finished.json();
-    assert_eq!((at(&json, "schema"), text(&json, "baseline")), (&1.into(), "before"));
+    assert_eq!((at(&json, "schema"), text(&json, "baseline")), (&2.into(), "before"));
     let names: Vec<_> = list(&json, "runs").iter().map(|run| text(run, "name")).collect();
     assert_eq!(names, ["before", "slower", "again"]);
     assert_eq!(list(&json, "rows").len(), 6);
@@ -160,7 +160,7 @@ fn what_names_no_run_is_refused() {
     let (place, run) = compared();
     fs::write(place.saved("garbage"), "no run\n").unwrap();
     let mut newer = serde_json::to_value(Record::Run(run.header)).unwrap();
-    newer["schema"] = 2.into();
+    newer["schema"] = 3.into();
     fs::write(place.saved("newer"), format!("{newer}\n")).unwrap();
     fs::write(place.saved("hostile"), "{\"record\":\"trial\",\"\\u001b[2J\":1,\"case\":\"\\u001b[2J\"}\n")
         .unwrap();

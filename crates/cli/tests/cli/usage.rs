@@ -40,14 +40,17 @@ fn paces_that_are_none() {
         refused(&["run", "pipe", "--rate", rate], "write how many a second, from 1/s to 10M/s");
     }
     for gap in ["0", "0ms", "-1ms", "1", "61min", ""] {
-        refused(&["run", "pipe", "--gap", gap], "--gap <TIME>");
+        refused(&["run", "pipe", "--gap", gap], "--think-time <TIME>");
         refused(&["run", "pipe", "--gap", gap], "write a number above 0 and up to 60min");
     }
 }
 
 #[test]
 fn options_that_exclude_each_other() {
-    refused(&["run", "pipe", "--rate", "1k/s", "--gap", "1ms"], "'--rate <RATE>' cannot be used with '--gap");
+    refused(
+        &["run", "pipe", "--rate", "1k/s", "--gap", "1ms"],
+        "'--rate <RATE>' cannot be used with '--think-time",
+    );
     refused(&["run", "pipe", "--self-check", "--count"], "'--self-check' cannot be used with '--count'");
     refused(&["run", "pipe", "--self-check", "--require"], "'--self-check' cannot be used with '--require'");
     // What explains the other places is not explained itself.
