@@ -24,7 +24,7 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
         }
     };
     if let Some(folder) = &asked.charts {
-        let pictures = report.pictures().context("cannot make the pictures")?;
+        let pictures = report.pictures();
         for picture in &pictures {
             writing::replace(&folder.join(&picture.file), picture.svg.as_bytes())?;
         }

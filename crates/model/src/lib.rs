@@ -43,7 +43,10 @@ pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine};
 pub use noise::{Noise, NoiseReading};
 pub use process_start::{StartMethod, StartReading};
-pub use quantity::{ByteSize, InvalidQuantity, Percent, Rate, Sizes, Time, format_bytes, format_ns};
+pub use quantity::{
+    ByteSize, InvalidQuantity, Percent, Rate, Sizes, Time, format_bytes, format_digits, format_ns,
+    three_digits,
+};
 pub use record::{
     End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,
 };

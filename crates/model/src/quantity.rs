@@ -193,12 +193,26 @@ pub fn format_ns(nanoseconds: f64) -> String {
         ns if ns < 999.5e6 => (nanoseconds / 1e6, "ms"),
         _ => (nanoseconds / 1e9, "s"),
     };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A number with three significant digits, as a figure beside a unit has them: `2.35`, `35.7`, `271`.
+pub fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v < 9.995 => 2,
         v if v < 99.95 => 1,
         _ => 0,
     };
-    format!("{value:.decimals$} {unit}")
+    format!("{value:.decimals$}")
+}
+
+/// A figure with three significant digits, but no more than six decimals: `0.0256`, `3.14`, `271`.
+pub fn format_digits(figure: f64) -> String {
+    let decimals = match figure.abs() {
+        size if size > 0.0 => (2.0 - size.log10().floor()).clamp(0.0, 6.0) as usize,
+        _ => 0,
+    };
+    format!("{figure:.decimals$}")
 }
 
 #[cfg(test)]

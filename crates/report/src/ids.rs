@@ -6,12 +6,20 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 80;
 
 /// The names that were given.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Ids {
     given: BTreeSet<String>,
 }
 
+/// Anchors that the page has itself.
+const OF_THE_PAGE: [&str; 6] = ["top", "verdict", "contents", "compared", "theme", "main"];
+
 impl Ids {
+    /// No name but those of the page's own anchors.
+    pub fn of_a_page() -> Ids {
+        Ids { given: OF_THE_PAGE.map(str::to_owned).into() }
+    }
+
     /// A name that was not given before, as like `wanted` as small letters, digits and hyphens are.
     pub fn give(&mut self, wanted: &str) -> String {
         let slug = slug(wanted);
@@ -43,7 +51,8 @@ mod tests {
 
     #[test]
     fn names_are_plain_and_given_once() {
-        let mut ids = Ids::default();
+        let mut ids = Ids::of_a_page();
+        assert_eq!(ids.give("Top"), "top-2");
         assert_eq!(ids.give("Distribution/other-core, 128B"), "distribution-other-core-128b");
         assert_eq!(ids.give("distribution other-core 128b"), "distribution-other-core-128b-2");
         assert_eq!(ids.give("../../etc/passwd\0"), "etc-passwd");

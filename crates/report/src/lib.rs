@@ -1,7 +1,8 @@
 //! A report of saved runs: one page that needs nothing but itself, Markdown, and pictures of its charts.
 //!
 //! It measures nothing. Every chart is described first, as plain values computed by `furlong-analysis` ([`Chart`]),
-//! and then drawn in each form: interactive by plotly.js, still by plotters, and as a table.
+//! and then drawn as SVG and written down as a table. The page has that SVG, and a script that lets a reader point at it,
+//! zoom, and switch series off.
 //!
 //! ```no_run
 //! use furlong_analysis::Run;
@@ -15,29 +16,22 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod axis;
-mod chart;
 mod charts;
 mod facts;
+mod figures;
 mod ids;
-mod interactive;
 mod markdown;
 mod page;
 mod palette;
 mod part;
 mod report;
 mod rows;
-mod script;
-mod still;
+mod svg;
 mod table;
 mod words;
 
-pub use axis::{Axis, Measure};
-pub use chart::{Chart, Guide, Kind, Look, Point, Series, Side};
 pub use furlong_analysis::NamedRun;
+pub use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};
 pub use page::PageError;
 pub use report::{Picture, Report};
-pub use still::StillError;
 pub use table::{Cell, Head, Table};
-
-use still::cut as still_cut;

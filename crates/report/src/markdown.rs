@@ -1,6 +1,5 @@
 //! The report as Markdown, for a README or a pull request: the verdict first, then tables, with pictures if there are.
 
-use crate::chart::Chart;
 use crate::facts;
 use crate::part::Part;
 use crate::report::{Report, file_of};
@@ -8,10 +7,17 @@ use crate::table::Table;
 use crate::words::fitness;
 use furlong_analysis::Explanation;
 use furlong_analysis::render::{self, escape_markdown as escape, plain};
+use furlong_chart::Chart;
 use furlong_model::format_ns;
 
-/// The text, with pictures from `folder` if it is given.
-pub fn markdown(report: &Report, folder: Option<&str>) -> String {
+impl Report {
+    /// Markdown for a document or a pull request, with pictures from `folder` if it is given.
+    pub fn markdown(&self, folder: Option<&str>) -> String {
+        text(self, folder)
+    }
+}
+
+fn text(report: &Report, folder: Option<&str>) -> String {
     let mut text = format!("# {}\n", escape(&report.title()));
     for sentence in &report.not_compared {
         text += &format!("\n{}\n", escape(sentence));

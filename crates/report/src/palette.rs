@@ -3,7 +3,8 @@
 //! They are Paul Tol's "vibrant" scheme (Colour Schemes, technical note SRON/EPS/TN/09-002, 2021), without its grey,
 //! which is for what is muted. A series also has a mark and a dash of its own, so that no chart needs its colours.
 
-use crate::chart::Look;
+use crate::svg::Element;
+use furlong_chart::Look;
 
 /// Blue, orange, teal, magenta, cyan, red.
 const COLOURS: [(u8, u8, u8); 6] = [
@@ -73,17 +74,33 @@ impl Style {
         }
     }
 
-    /// As `#0077BB`.
-    pub fn hex(&self) -> String {
+    /// A group of SVG whose lines and areas have this colour.
+    pub fn group(&self) -> Element {
         let (red, green, blue) = self.colour;
-        format!("#{red:02X}{green:02X}{blue:02X}")
+        let colour = format!("#{red:02X}{green:02X}{blue:02X}");
+        Element::new("g")
+            .set("stroke", colour.as_str())
+            .set("fill", colour)
+            .set("opacity", if self.muted { 0.75 } else { 1.0 })
+    }
+
+    /// A line of SVG with the width and the dashes of a curve.
+    pub fn stroked(&self, line: Element) -> Element {
+        let line = line.set("stroke-width", if self.muted { 1.0 } else { 2.0 });
+        let dash: Vec<_> = self.dash.iter().map(u32::to_string).collect();
+        if dash.is_empty() { line } else { line.set("stroke-dasharray", dash.join(" ")) }
+    }
+
+    /// A line of SVG with the width of an interval.
+    pub fn thin(&self, line: Element) -> Element {
+        line.set("stroke-width", if self.muted { 1.0 } else { 1.5 })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::MOST_BRIGHT;
+    use furlong_chart::MOST_BRIGHT;
 
     #[test]
     fn no_two_bright_series_look_alike_without_colour() {

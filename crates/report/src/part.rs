@@ -1,6 +1,5 @@
 //! The part of a report that is about one run: what it says, its charts, and what else could be shown.
 
-use crate::chart::Chart;
 use crate::charts::{
     cost_parts, cpu_and_latency, distribution, latency_by_size, predicted, then_and_now, throughput_by_size,
 };
@@ -12,6 +11,7 @@ use furlong_analysis::{
     render::{format_digits, plain, plain_sentence, recommendation_sentences},
     replay, summarise,
 };
+use furlong_chart::Chart;
 use furlong_model::{Case, Family, Placement, Trial};
 use std::collections::BTreeSet;
 

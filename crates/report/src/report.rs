@@ -1,17 +1,16 @@
 //! A report as a whole: runs one by one, and compared where they share rows.
 
-use crate::chart::Chart;
 use crate::charts::forest;
 use crate::ids::Ids;
-use crate::page::{self, PageError};
 use crate::part::Part;
-use crate::still::{self, Paper, StillError};
+use crate::svg::{self, Paper};
 use crate::table::{Cell, Head, Table};
 use crate::words::count;
 use furlong_analysis::{
     Comparison, Difference, NamedRun, compare,
     render::{listed, plain, plain_sentence},
 };
+use furlong_chart::Chart;
 
 /// Runs that are named one by one.
 const NAMED: usize = 4;
@@ -31,7 +30,7 @@ pub(crate) struct Compared {
     pub differences: Option<Table>,
 }
 
-/// A still picture of a chart.
+/// A picture of a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     /// The name of its file, of small letters, digits and hyphens, and its ending.
@@ -46,10 +45,7 @@ impl Report {
     /// Computes all that is shown of `runs`. The first is the baseline of a comparison with those that share rows with
     /// it; `margin` is what a row may take longer or shorter and count as the same: 0.05 is 5 %.
     pub fn of(runs: &[NamedRun], margin: f64) -> Report {
-        let mut ids = Ids::default();
-        for taken in page::IDS {
-            ids.give(taken);
-        }
+        let mut ids = Ids::of_a_page();
         let names = short_names(runs);
         let named = runs.iter().zip(&names).map(|(run, name)| NamedRun { name, run: run.run });
         let runs = &named.collect::<Vec<_>>()[..];
@@ -86,19 +82,6 @@ impl Report {
         Report { parts, compared, not_compared }
     }
 
-    /// One page of HTML that needs nothing but itself.
-    ///
-    /// # Errors
-    /// What the packages that draw and write it say; no record is the cause.
-    pub fn html(&self) -> Result<String, PageError> {
-        page::html(self)
-    }
-
-    /// Markdown for a document or a pull request, with pictures from `folder` if it is given.
-    pub fn markdown(&self, folder: Option<&str>) -> String {
-        crate::markdown::markdown(self, folder)
-    }
-
     /// All charts, in the order of the page.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let compared = self.compared.iter().flat_map(|compared| &compared.charts);
@@ -106,16 +89,11 @@ impl Report {
     }
 
     /// Each chart as a picture for a document.
-    ///
-    /// # Errors
-    /// What the package that draws them says; no record is the cause.
-    pub fn pictures(&self) -> Result<Vec<Picture>, StillError> {
-        let picture = |chart: &Chart| {
-            Ok(Picture {
-                file: file_of(chart),
-                title: chart.title.clone(),
-                svg: still::svg(chart, Paper::File)?,
-            })
+    pub fn pictures(&self) -> Vec<Picture> {
+        let picture = |chart: &Chart| Picture {
+            file: file_of(chart),
+            title: chart.title.clone(),
+            svg: svg::svg(chart, Paper::File),
         };
         self.charts().map(picture).collect()
     }

@@ -112,11 +112,12 @@ fn floors_only_look_down() {
     let floors = [
         ("model", &[][..]),
         ("os", &["model"][..]),
+        ("chart", &["model"][..]),
         ("analysis", &["model"][..]),
         ("programs", &["model"][..]),
         ("mechanism", &["model", "os"][..]),
         ("bench", &["mechanism", "model", "os"][..]),
-        ("report", &["analysis", "model"][..]),
+        ("report", &["analysis", "chart", "model"][..]),
         ("console", &["model", "os"][..]),
         ("driver", &["console", "model", "os"][..]),
         (

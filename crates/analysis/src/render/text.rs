@@ -1,5 +1,7 @@
 //! Text from records made safe to print, and lines broken where they are too long.
 
+pub use furlong_model::{format_digits, three_digits};
+
 /// Longest text of a record that is printed, in characters: one record must not fill a terminal.
 const LONGEST: usize = 300;
 /// Longest sentence that is put together from such texts.
@@ -78,15 +80,6 @@ pub(super) fn decimals(figure: Option<f64>) -> String {
     figure.map_or_else(|| "?".to_owned(), |figure| format!("{figure:.2}"))
 }
 
-/// A figure with three digits, but no more than six decimals: `0.0256`, `3.14`, `271`.
-pub fn format_digits(figure: f64) -> String {
-    let decimals = match figure.abs() {
-        size if size > 0.0 => (2.0 - size.log10().floor()).clamp(0.0, 6.0) as usize,
-        _ => 0,
-    };
-    format!("{figure:.decimals$}")
-}
-
 /// A count with three digits and its thousands as a letter: `18.7 k`.
 pub fn format_count(count: f64) -> String {
     let (value, unit) = match count {
@@ -101,16 +94,6 @@ pub fn format_count(count: f64) -> String {
 /// How far an interval reaches from its middle, as a share of that: `±2.1 %`.
 pub(super) fn plus_minus(share: f64) -> String {
     format!("±{:.1} %", share * 100.0)
-}
-
-/// Three digits, but no more than two decimals: `0.88`, `13.1`, `346`.
-pub fn three_digits(value: f64) -> String {
-    let decimals = match value {
-        value if value < 9.995 => 2,
-        value if value < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]

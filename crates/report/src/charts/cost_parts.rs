@@ -1,9 +1,8 @@
 //! Where the time of explained rows goes: the parts of the cost model on top of each other, beside what was measured.
 
-use crate::axis::{Axis, Measure};
-use crate::chart::{Chart, Kind, Look, Point, Series};
 use crate::words::{count, waiting};
 use furlong_analysis::{Explained, Explanation, Part, describe_placement, render::plain};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Placement, WaitKind, format_bytes};
 use std::collections::BTreeSet;
 

@@ -1,13 +1,12 @@
 //! Processors kept busy against latency: where spinning pays, and what it costs.
 
 use super::ends_and_middle;
-use crate::axis::{Axis, Measure};
-use crate::chart::{Chart, Kind, Look, Point, Series};
 use crate::words::{count, name, waiting};
 use furlong_analysis::{
     Carries, Group, Row, Summary, describe_placement,
     render::{plain, three_digits},
 };
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use std::collections::BTreeSet;
 

@@ -1,12 +1,11 @@
 //! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
 
 use super::ends_and_middle;
-use crate::axis::{Axis, Measure, percentile};
-use crate::chart::{Chart, Kind, Point, Series, Side};
 use crate::words::name;
 use furlong_analysis::{
     Carries, Distribution, FEWEST_BEYOND, Group, Mixture, Row, Run, Summary, Unit, render::three_digits,
 };
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
 
 /// Points of a curve for each factor of ten.

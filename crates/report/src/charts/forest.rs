@@ -1,8 +1,7 @@
 //! Runs compared row by row: a ratio with its interval for each, beside the margin within which rows are the same.
 
-use crate::axis::{Axis, Measure, short};
-use crate::chart::{Chart, Guide, Kind, Look, Point, Series};
 use furlong_analysis::{Change, ComparedRow, Comparison, render::plain};
+use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, without_zeros};
 
 /// A chart for each run that is compared with the baseline.
 pub fn charts(comparison: &Comparison) -> Vec<Chart> {
@@ -43,7 +42,7 @@ fn chart(comparison: &Comparison, run: &str, number: usize) -> Option<Chart> {
         notes: vec![format!(
             "How many times as long a row takes in {run} as in {baseline}, with its 95 % interval: right of 1 is slower. The \
              band is the margin of {} % within which a row counts as the same.",
-            short(format!("{:.4}", margin * 100.0))
+            without_zeros(format!("{:.4}", margin * 100.0))
         )],
         x: Axis::log("times as long", Measure::Times),
         y: Axis::named(rows.iter().map(|row| plain(&row.case.to_string())).collect()),

@@ -1,10 +1,9 @@
 //! Latency against the size of a message.
 
 use super::sweep::{Sweep, sweeps};
-use crate::axis::{Axis, Measure};
-use crate::chart::{Chart, Kind, Point, Series, Side};
 use crate::words::first_of;
 use furlong_analysis::{Row, Summary};
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Pattern, format_bytes};
 
 /// A chart for each manner in which rows were measured with several sizes.

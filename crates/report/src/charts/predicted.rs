@@ -1,9 +1,8 @@
 //! What the cost model predicts against what was measured.
 
-use crate::axis::{Axis, Measure};
-use crate::chart::{Chart, Guide, Kind, Look, Point, Series};
 use crate::words::count;
 use furlong_analysis::{Agreement, Explained, Explanation, render::plain};
+use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series};
 
 /// One chart of all explained rows; `None` without any.
 pub fn chart(explanation: &Explanation) -> Option<Chart> {

@@ -1,8 +1,7 @@
 //! A published comparison, then and now.
 
-use crate::axis::{Axis, Measure};
-use crate::chart::{Chart, Kind, Look, Point, Series, Side};
 use furlong_analysis::{Replay, ReplayRow, render::plain};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side};
 use furlong_model::{Figure, format_bytes};
 use std::collections::BTreeSet;
 

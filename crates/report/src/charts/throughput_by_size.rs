@@ -1,10 +1,9 @@
 //! Throughput against the size of a message.
 
 use super::sweep::{Curve, Sweep, sweeps};
-use crate::axis::{Axis, Measure};
-use crate::chart::{Chart, Kind, Point, Series, Side};
 use furlong_analysis::statistics::median_interval;
 use furlong_analysis::{Row, Run, Summary, render::listed};
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Pattern, format_bytes};
 
 /// Rows that tie and are named one by one.

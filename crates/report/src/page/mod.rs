@@ -1,49 +1,37 @@
 //! The page: one file of HTML with its style, its script, its charts and its figures, which asks nobody for anything.
 //!
-//! The template escapes every text. What it must not escape is made here: pictures, whose package escapes their words,
-//! and charts in JSON, in which nothing can end a script.
+//! The template escapes every text. What it must not escape is made here: pictures, whose package escapes their words.
 
-use crate::chart::Chart;
 use crate::facts::{self, Fact};
-use crate::interactive;
+use crate::figures;
 use crate::part::{Missing, Part, Section};
 use crate::report::{Compared, Report};
 use crate::rows;
-use crate::script;
-use crate::still::{self, Paper, StillError};
+use crate::svg::{self, Paper};
 use crate::table::Table;
 use crate::words::{count, fitness};
 use furlong_analysis::{Level, render};
+use furlong_chart::{Chart, Side, Tick};
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
-
-/// Anchors that the template has itself.
-pub const IDS: [&str; 7] = ["top", "verdict", "contents", "compared", "theme", "chart-script", "main"];
 
 /// The name of the template: its ending turns escaping on.
 const NAME: &str = "page.html";
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPTS: [&str; 2] = [include_str!("page.js"), include_str!("charts.js")];
 
-/// Why there is no page.
+/// A page that could not be put together.
 #[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// A chart cannot be drawn.
-    #[error(transparent)]
-    Still(#[from] StillError),
-    /// The page cannot be put together.
-    #[error("cannot put the page together: {0:#}")]
-    Template(#[from] minijinja::Error),
-}
+#[error("cannot put the page together: {0:#}")]
+pub struct PageError(#[from] minijinja::Error);
 
 #[derive(Serialize)]
 struct Page<'a> {
     title: String,
     version: &'a str,
     style: &'a str,
-    script: &'a str,
-    chart_script: Option<&'a str>,
+    scripts: [&'a str; 2],
     parts: Vec<PartView<'a>>,
     compared: Option<ComparedView<'a>>,
     not_compared: &'a [String],
@@ -107,35 +95,37 @@ struct ChartView<'a> {
     title: &'a str,
     says: &'a str,
     notes: &'a [String],
-    /// Markup.
-    svg: String,
-    /// JSON in which nothing can end a script.
-    json: String,
+    /// Markup, for a wide window and for a phone.
+    wide: String,
+    narrow: String,
+    x_ticks: String,
+    y_ticks: String,
     table: Table,
 }
 
-/// The page of a report.
-///
-/// # Errors
-/// What the packages that draw and write it say.
-pub fn html(report: &Report) -> Result<String, PageError> {
-    let mut environment = Environment::new();
-    environment.add_template(NAME, TEMPLATE)?;
-    let page = Page {
-        title: report.title(),
-        version: env!("CARGO_PKG_VERSION"),
-        style: STYLE,
-        script: SCRIPT,
-        chart_script: script::packed(),
-        parts: report.parts.iter().map(part).collect::<Result<_, _>>()?,
-        compared: report.compared.as_ref().map(compared).transpose()?,
-        not_compared: &report.not_compared,
-    };
-    // The package takes the last line's end away.
-    Ok(environment.get_template(NAME)?.render(minijinja::Value::from(Serde(&page)))? + "\n")
+impl Report {
+    /// One page of HTML that needs nothing but itself.
+    ///
+    /// # Errors
+    /// What the package that puts it together says; no record is the cause.
+    pub fn html(&self) -> Result<String, PageError> {
+        let mut environment = Environment::new();
+        environment.add_template(NAME, TEMPLATE)?;
+        let page = Page {
+            title: self.title(),
+            version: env!("CARGO_PKG_VERSION"),
+            style: STYLE,
+            scripts: SCRIPTS,
+            parts: self.parts.iter().map(part).collect(),
+            compared: self.compared.as_ref().map(compared),
+            not_compared: &self.not_compared,
+        };
+        // The package takes the last line's end away.
+        Ok(environment.get_template(NAME)?.render(minijinja::Value::from(Serde(&page)))? + "\n")
+    }
 }
 
-fn part(part: &Part) -> Result<PartView<'_>, StillError> {
+fn part(part: &Part) -> PartView<'_> {
     let summary = &part.summary;
     let noise = &summary.run.noise;
     let rows = rows::measured(summary);
@@ -154,7 +144,7 @@ fn part(part: &Part) -> Result<PartView<'_>, StillError> {
             faults: replay.faults.iter().map(|fault| render::plain_sentence(fault)).collect(),
         }
     });
-    Ok(PartView {
+    PartView {
         id: &part.id,
         name: &part.name,
         level,
@@ -166,44 +156,58 @@ fn part(part: &Part) -> Result<PartView<'_>, StillError> {
         machine_line: render::machine(&summary.run.machine, &summary.run.harness),
         machine: facts::machine(&summary.run.machine),
         method: facts::method(summary),
-        sections: part.sections.iter().map(section).collect::<Result<_, _>>()?,
+        sections: part.sections.iter().map(section).collect(),
         floor: render::floor(summary),
         rows_title: count(rows.lines.len(), "row"),
         rows: (!rows.lines.is_empty()).then_some(rows),
         footnotes: render::footnotes(summary),
         skipped: (!skipped.lines.is_empty()).then_some(skipped),
         missing: &part.missing,
-    })
+    }
 }
 
-fn section(section: &Section) -> Result<SectionView<'_>, StillError> {
-    Ok(SectionView {
+fn section(section: &Section) -> SectionView<'_> {
+    SectionView {
         id: &section.id,
         title: section.title,
         text: &section.text,
-        charts: section.charts.iter().map(chart).collect::<Result<_, _>>()?,
+        charts: section.charts.iter().map(chart).collect(),
         tables: section.tables.iter().map(|(title, table)| TitledTable { title, table }).collect(),
-    })
+    }
 }
 
-fn compared(compared: &Compared) -> Result<ComparedView<'_>, StillError> {
+fn compared(compared: &Compared) -> ComparedView<'_> {
     let comparison = &compared.comparison;
-    Ok(ComparedView {
+    ComparedView {
         baseline: render::plain(&comparison.baseline),
         verdict: comparison.verdict.iter().map(|sentence| render::plain_sentence(sentence)).collect(),
-        charts: compared.charts.iter().map(chart).collect::<Result<_, _>>()?,
+        charts: compared.charts.iter().map(chart).collect(),
         differences: compared.differences.as_ref(),
-    })
+    }
 }
 
-fn chart(chart: &Chart) -> Result<ChartView<'_>, StillError> {
-    Ok(ChartView {
+fn chart(chart: &Chart) -> ChartView<'_> {
+    ChartView {
         id: &chart.id,
         title: &chart.title,
         says: &chart.says,
         notes: &chart.notes,
-        svg: still::svg(chart, Paper::Page)?,
-        json: interactive::json(chart).replace('<', "\\u003c"),
-        table: chart.table(),
-    })
+        wide: svg::svg(chart, Paper::Wide),
+        narrow: svg::svg(chart, Paper::Narrow),
+        x_ticks: ticks(chart, Side::X),
+        y_ticks: ticks(chart, Side::Y),
+        table: figures::table(chart),
+    }
+}
+
+/// The ticks of an axis for the script, a line each: the share of the axis at which it stands, the sets that it is in,
+/// and its label.
+fn ticks(chart: &Chart, side: Side) -> String {
+    let (axis, ends) = (chart.axis(side), chart.extent(side));
+    let [low, high] = ends.map(|end| axis.place(end));
+    let line = |(tick, sets): (Tick, u32)| {
+        let share = (axis.place(tick.value) - low) / (high - low);
+        format!("{share:.4} {sets} {}", tick.label)
+    };
+    axis.ticks_to_zoom(ends).into_iter().map(line).collect::<Vec<_>>().join("\n")
 }

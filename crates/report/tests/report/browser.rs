@@ -3,7 +3,7 @@
 //! With `FURLONG_SHOTS=FOLDER` each test leaves a picture there, to be looked at. `FURLONG_REPORT=FILE` shows another
 //! report than that of the test's own data.
 
-use crate::common::Chromium;
+use crate::common::{Chromium, Tab};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -26,15 +26,12 @@ fn every_chart_is_drawn_without_an_error_or_a_request() {
     tab.draw_all_charts();
     let charts = tab.value("document.querySelectorAll('figure.chart').length");
     assert!(charts.as_u64() > Some(3), "{charts}");
-    assert_eq!(
-        tab.value("document.querySelectorAll('figure.chart[data-state=live] .main-svg').length > 0"),
-        true
-    );
     assert_eq!(tab.value("document.querySelectorAll('figure.chart[data-state=live]').length"), charts);
-    // Each has something in it, and shows no still picture beside it.
+    // Each has something in it, and is drawn once for this window.
     let empty = "[...document.querySelectorAll('figure.chart')].filter(figure =>
-        !figure.querySelector('.live .trace, .live .bars .point, .live .errorbar') ||
-        figure.querySelector('.still').offsetHeight > 0).map(figure => figure.id)";
+        !figure.querySelector('.wide .series :is(polyline, circle, path, rect)') ||
+        figure.querySelector('.wide').offsetHeight < 100 ||
+        figure.querySelector('.narrow').offsetHeight > 0).map(figure => figure.id)";
     assert_eq!(tab.value(empty), json!([]));
     assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
     let requests = tab.requests();
@@ -67,29 +64,122 @@ fn series_are_switched_off_and_points_say_what_they_are() {
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
     tab.draw_all_charts();
-    let first = "figure.chart:has(.legendtoggle)";
+    let first = "figure.chart:has(.wide .entry)";
     let shown = format!(
-        "document.querySelectorAll('{first} .live')[0].data.filter(trace => (trace.visible ?? true) === true).length"
+        "[...document.querySelectorAll('{first}')][0].querySelectorAll('.wide .series:not([display])').length"
     );
+    let entry = format!("{first} .wide .entry");
+    let pressed = format!("document.querySelector('{entry}').getAttribute('aria-pressed')");
     let before = tab.value(&shown).as_u64().expect("a number");
-    tab.click(&format!("{first} .legendtoggle"));
-    tab.wait_for(&format!("{shown} === {}", before - 1));
-    // What is switched off stays so in another theme.
+    assert_eq!(tab.value(&pressed), "true");
+    tab.click(&entry);
+    assert_eq!((tab.value(&shown), tab.value(&pressed)), (json!(before - 1), json!("false")));
+    // What is switched off stays so in another theme, and in the drawing for a phone.
     tab.click("#theme");
     assert_eq!(tab.value(&shown), json!(before - 1));
-    tab.click(&format!("{first} .legendtoggle"));
-    tab.wait_for(&format!("{shown} === {before}"));
-    let marked = "figure.chart:has(.scatterlayer .point)";
+    assert_eq!(tab.value(&shown.replace(".wide", ".narrow")), json!(before - 1));
+    // By key too.
+    tab.value(&format!("document.querySelector('{entry}').focus()"));
+    tab.press("Enter", "\r");
+    assert_eq!((tab.value(&shown), tab.value(&pressed)), (json!(before), json!("true")));
+    let marked = "figure.chart:has(.wide .series circle[data-told])";
     let place = tab.value(&format!(
-        "(() => {{ const point = document.querySelector('{marked} .scatterlayer .point');
+        "(() => {{ const point = document.querySelector('{marked} .wide .series circle[data-told]');
             point.scrollIntoView({{ behavior: 'instant', block: 'center' }});
             const box = point.getBoundingClientRect();
             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
     ));
     tab.point_at(place[0].as_f64().unwrap() - 3.0, place[1].as_f64().unwrap());
     tab.point_at(place[0].as_f64().unwrap(), place[1].as_f64().unwrap());
-    tab.wait_for("document.querySelector('.hoverlayer .hovertext')?.textContent.length > 5");
+    let told = tab.value("document.querySelector('.tip:not([hidden])')?.textContent");
+    // The row, the figure, and its interval.
+    assert!(told.as_str().is_some_and(|text| text.contains(": ") && text.contains(" to ")), "{told}");
     tab.picture("hover", false);
+    assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn a_drag_zooms_with_its_own_ticks_and_a_double_click_shows_all_again() {
+    let Some(mut browser) = Chromium::start_or_skip("a_drag_zooms") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.open(&path);
+    tab.draw_all_charts();
+    // A curve over two logarithmic axes.
+    tab.value(
+        "(() => { const line = document.querySelector('.wide .series polyline:not([data-told])');
+            window.svg = line.closest('.wide > svg'); window.plot = svg.querySelector('.plot'); window.line = line;
+            svg.scrollIntoView({ behavior: 'instant', block: 'center' }); })()",
+    );
+    let state =
+        "JSON.stringify([line.getAttribute('points'), [...svg.querySelectorAll('.x-axis text, .y-axis text')]
+        .map(text => text.textContent)])";
+    let whole = tab.value(state);
+    let corner = |tab: &mut Tab, share: f64| {
+        let place = tab.value(&format!(
+            "(() => {{ const [box, scale] = [svg.getBoundingClientRect(), svg.getBoundingClientRect().width / svg.viewBox.baseVal.width];
+                const at = name => Number(plot.getAttribute(name));
+                return [box.left + (at('x') + {share} * at('width')) * scale, box.top + (at('y') + {share} * at('height')) * scale]; }})()"
+        ));
+        (place[0].as_f64().unwrap(), place[1].as_f64().unwrap())
+    };
+    let (from, to) = (corner(&mut tab, 0.35), corner(&mut tab, 0.95));
+    tab.drag(from, to);
+    assert_eq!(tab.value("svg.classList.contains('zoomed') && !svg.querySelector('.brush')"), true);
+    let zoomed = tab.value(state);
+    assert_ne!(zoomed, whole);
+    // Marks keep their size, labels are apart, and each axis has some.
+    for axis in ["x", "y"] {
+        let overlapping = tab.value(&format!(
+            "[...svg.querySelectorAll('.{axis}-axis text')].map(text => text.getBoundingClientRect()).filter((box, at, all) =>
+                at > 0 && box.left < all[at - 1].right && all[at - 1].left < box.right && box.top < all[at - 1].bottom
+                && all[at - 1].top < box.bottom).length"
+        ));
+        assert_eq!(overlapping, 0);
+        let ticks = tab.value(&format!("svg.querySelectorAll('.{axis}-axis text').length"));
+        assert!((2..=9).contains(&ticks.as_u64().unwrap()), "{axis}: {ticks}");
+    }
+    tab.picture("zoomed", false);
+    tab.double_click(to);
+    assert_eq!(tab.value(state), whole);
+    assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn a_chart_is_saved_as_it_is_shown() {
+    let Some(mut browser) = Chromium::start_or_skip("a_chart_is_saved") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1200, 900);
+    tab.open(&path);
+    tab.draw_all_charts();
+    // Instead of a download, the page keeps what it would save.
+    tab.value(
+        "window.saved = []; HTMLAnchorElement.prototype.click = function () {
+            saved.push({ name: this.download, blob: window.lastBlob }); };
+        const make = URL.createObjectURL; URL.createObjectURL = blob => { window.lastBlob = blob; return make(blob); };",
+    );
+    tab.click("figure.chart .wide .entry");
+    for number in [2, 3] {
+        tab.click(&format!("figure.chart .tools button:nth-child({number})"));
+        tab.wait_for(&format!("saved.length === {}", number - 1));
+    }
+    let png = tab
+        .value("createImageBitmap(saved[0].blob).then(image => [saved[0].name, image.width, image.height])");
+    assert!(
+        png[0].as_str().unwrap().ends_with(".png") && png[1] == 1720 && png[2].as_u64() > Some(400),
+        "{png}"
+    );
+    let svg = tab.value("saved[1].blob.text()");
+    let svg = svg.as_str().unwrap();
+    assert!(
+        svg.starts_with("<svg ")
+            && svg.contains("xmlns=\"http://www.w3.org/2000/svg\"")
+            && !svg.contains("var(")
+    );
+    assert!(svg.contains("display=\"none\""), "what is switched off is not saved");
+    let parsed =
+        "new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror') === null";
+    assert_eq!(tab.value(&format!("saved[1].blob.text().then(text => {parsed})")), true);
     assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
 }
 
@@ -141,7 +231,7 @@ fn the_theme_can_be_chosen_and_follows_the_system_until_then() {
     tab.draw_all_charts();
     let night = tab.value(paper);
     assert_ne!(light, night);
-    let ink = "getComputedStyle(document.querySelector('.live .xtick text')).fill";
+    let ink = "getComputedStyle(document.querySelector('.wide .x-axis text')).fill";
     let night_ink = tab.value(ink);
     tab.value("scrollTo({ top: 0, behavior: 'instant' })");
     tab.picture("desktop-dark", true);
@@ -186,7 +276,7 @@ fn without_scripts_charts_and_tables_are_there() {
     tab.open(&path);
     assert_eq!(tab.value("document.querySelectorAll('[data-state], th button').length"), 0);
     let unseen = "[...document.querySelectorAll('figure.chart')].filter(figure => {
-        const svg = figure.querySelector('.still svg');
+        const svg = figure.querySelector('.wide svg');
         return !svg || svg.getBoundingClientRect().height < 100 || !svg.querySelector('text') ||
             !svg.querySelector('polyline, circle, polygon, rect'); }).map(figure => figure.id)";
     assert_eq!(tab.value(unseen), json!([]));
@@ -203,18 +293,17 @@ fn without_scripts_charts_and_tables_are_there() {
 }
 
 #[test]
-fn paper_gets_still_pictures_and_whole_tables() {
-    let Some(mut browser) = Chromium::start_or_skip("paper_gets_still_pictures") else { return };
+fn paper_gets_pictures_and_whole_tables() {
+    let Some(mut browser) = Chromium::start_or_skip("paper_gets_pictures") else { return };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
     tab.draw_all_charts();
     tab.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
-    assert_eq!(
-        tab.value("[...document.querySelectorAll('.live')].filter(live => live.offsetHeight > 0).length"),
-        0
-    );
-    let unseen = "[...document.querySelectorAll('.still')].filter(still => still.offsetHeight < 100).length";
+    let shown =
+        "[...document.querySelectorAll('.tip, .tools, .narrow')].filter(one => one.offsetHeight > 0).length";
+    assert_eq!(tab.value(shown), 0);
+    let unseen = "[...document.querySelectorAll('.wide')].filter(one => one.offsetHeight < 100).length";
     assert_eq!(tab.value(unseen), 0);
     let cut = "[...document.querySelectorAll('[id$=-rows] .scroll')]
         .filter(box => box.scrollHeight > box.clientHeight + 1).length";

@@ -19,7 +19,8 @@ fn outline(chart: &Chart) -> String {
     let mut text = format!("{}\n  {}\n  {}\n", chart.id, chart.title, chart.says);
     text += &chart.notes.iter().map(|note| format!("  - {note}\n")).collect::<String>();
     for (name, axis, side) in [("x", &chart.x, Side::X), ("y", &chart.y, Side::Y)] {
-        let ticks: Vec<_> = axis.ticks(chart.extent(side)).into_iter().map(|(_, label)| label).collect();
+        let ticks = axis.ticks(chart.extent(side), |ticks| ticks.len() <= 9);
+        let ticks: Vec<_> = ticks.into_iter().map(|tick| tick.label).collect();
         text += &format!("  {name} {}: {}\n", axis.label, ticks.join(", "));
     }
     for series in &chart.series {
@@ -192,7 +193,15 @@ fn attributes<'a>(page: &'a str, start: &str) -> Vec<&'a str> {
 fn a_page_is_small_and_asks_nobody() {
     let sizes = run("sizes");
     let page = report(&[("sizes", &sizes)]).html().unwrap();
-    assert!(page.len() < 3_000_000, "{}", page.len());
+    assert!(page.len() < 1_000_000, "{}", page.len());
+    // Of three rows it is small enough for any mail.
+    let mut few = sizes.clone();
+    let mut rows: Vec<_> = few.trials.iter().map(|trial| trial.case.clone()).collect();
+    rows.sort();
+    rows.dedup();
+    few.trials.retain(|trial| rows[..3].contains(&trial.case));
+    let small = report(&[("few", &few)]).html().unwrap();
+    assert!(small.len() < 200_000, "{}", small.len());
     assert!(page.contains("default-src 'none'"));
     // Addresses are names of markup languages alone, and nothing is loaded by an attribute.
     let outside =
@@ -201,7 +210,6 @@ fn a_page_is_small_and_asks_nobody() {
         assert!(address.starts_with("://www.w3.org/2000/svg"), "http{}", &address[..60]);
     }
     assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("url("));
-    assert!(!page.contains("TeXFont"), "no typesetter of formulas");
     // What it could show too, with the command.
     assert!(page.contains("furlong explain pipe unix-stream tcp"));
 }
@@ -240,13 +248,9 @@ fn hostile_text_is_text_everywhere() {
         !page.contains("<script>alert") && !page.contains("<img") && !page.contains(['\u{1b}', '\u{202e}'])
     );
     assert!(!page.contains("49`"), "what a record says is no template");
-    // As many scripts as the page has without it: one a chart, the one that draws, and the page's own.
-    let charts = report.charts().count();
-    assert_eq!(
-        (page.matches("<script").count(), page.matches("</script>").count()),
-        (charts + 2, charts + 2)
-    );
-    for picture in report.pictures().unwrap() {
+    // As many scripts as the page has without it: that of its tables, and that of its charts.
+    assert_eq!((page.matches("<script").count(), page.matches("</script>").count()), (2, 2));
+    for picture in report.pictures() {
         assert!(
             !picture.svg.contains("<script") && !picture.svg.contains(['\u{1b}', '\u{202e}']),
             "{}",
@@ -296,9 +300,9 @@ fn damaged_records_make_a_report_all_the_same() {
             change(&mut run);
             let report = report(&[(name, &run)]);
             let page = report.html().unwrap();
-            let (page, rest) = page.split_once("id=\"chart-script\"").unwrap();
+            let (page, rest) = page.split_once("<script>").unwrap();
             assert!(rest.contains("</html>") && !page.contains("NaN") && !page.contains(">inf"), "{name}");
-            report.pictures().unwrap();
+            report.pictures();
             assert!(report.markdown(None).starts_with(&format!("# furlong: {name}")));
         }
     }
@@ -317,14 +321,14 @@ fn markdown_for_a_document() {
 #[test]
 fn pictures_are_whole_and_of_their_own() {
     let report = report(&[("sizes", &run("sizes"))]);
-    for picture in report.pictures().unwrap() {
+    for picture in report.pictures() {
         assert!(
             picture.svg.starts_with("<svg ") && picture.svg.trim_end().ends_with("</svg>"),
             "{}",
             picture.file
         );
         // Colours of a page mean nothing in a file.
-        assert!(!picture.svg.contains("var(") && !picture.svg.contains("#A7"), "{}", picture.file);
+        assert!(!picture.svg.contains("var(") && !picture.svg.contains("data-"), "{}", picture.file);
         assert!(picture.svg.contains(&picture.title.replace('\'', "&apos;")), "{}", picture.file);
     }
 }

@@ -252,6 +252,26 @@ impl Tab<'_> {
         }
     }
 
+    /// Presses at one place, moves to another, and lets go there.
+    pub fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
+        for (kind, (x, y), buttons) in
+            [("mousePressed", from, 1), ("mouseMoved", to, 1), ("mouseReleased", to, 0)]
+        {
+            let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", event);
+        }
+    }
+
+    /// Clicks twice at a place.
+    pub fn double_click(&mut self, (x, y): (f64, f64)) {
+        for count in [1, 2] {
+            for kind in ["mousePressed", "mouseReleased"] {
+                let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": count });
+                self.call("Input.dispatchMouseEvent", event);
+            }
+        }
+    }
+
     /// Moves the pointer to a place of the window.
     pub fn point_at(&mut self, x: f64, y: f64) {
         self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));

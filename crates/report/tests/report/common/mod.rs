@@ -2,7 +2,7 @@
 
 mod chromium;
 
-pub use chromium::Chromium;
+pub use chromium::{Chromium, Tab};
 
 use furlong_analysis::Run;
 use furlong_report::{NamedRun, Report};

@@ -1,7 +1,6 @@
-//! What a chart shows, as plain values: every form of it (interactive, still, table) is drawn from these.
+//! A chart: its axes, its series with their points and intervals, and what a reader must know.
 
 use crate::axis::Axis;
-use crate::table::Table;
 
 /// Most series that stand out in one chart: more cannot be told apart.
 pub const MOST_BRIGHT: usize = 8;
@@ -206,17 +205,12 @@ impl Chart {
         ends
     }
 
-    /// One of the two.
+    /// The axis on this side.
     pub fn axis(&self, side: Side) -> &Axis {
         match side {
             Side::X => &self.x,
             Side::Y => &self.y,
         }
-    }
-
-    /// All its figures as a table.
-    pub fn table(&self) -> Table {
-        Table::of(self)
     }
 }
 

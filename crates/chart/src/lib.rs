@@ -1,0 +1,12 @@
+//! What a chart shows, as plain values. The terminal, a picture (SVG), a page and a table are all drawn from these.
+//!
+//! Layer 1: it knows units, and neither colours nor pixels.
+#![forbid(unsafe_code)]
+
+mod axis;
+mod chart;
+mod ticks;
+
+pub use axis::{Axis, Measure, percentile};
+pub use chart::{Chart, Guide, Kind, Look, MOST_BRIGHT, Point, Series, Side};
+pub use ticks::{Tick, without_zeros};

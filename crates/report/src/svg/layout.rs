@@ -1,0 +1,116 @@
+//! Where the parts of a picture are, in pixels, and its ticks, which depend on how much room they have.
+
+use super::Paper;
+use super::text::{cut, letters, width};
+use furlong_chart::{Chart, Side, Tick};
+
+/// Most letters of a category that stand beside its row.
+const LETTERS: usize = 44;
+/// Most ticks along an axis.
+const MOST_TICKS: usize = 9;
+/// Between the labels of two ticks beside each other, and from one to the next of those above each other.
+const BETWEEN: [f64; 2] = [12.0, 20.0];
+/// Between a label and the plot.
+const GAP: f64 = 8.0;
+
+/// Where the plot is, and how large the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    /// Where the picture stands.
+    pub paper: Paper,
+    /// Width of the picture.
+    pub width: f64,
+    /// Left end of the plot.
+    pub left: f64,
+    /// Upper end of the plot.
+    pub top: f64,
+    /// Width of the plot.
+    pub plot_width: f64,
+    /// Height of the plot.
+    pub plot_height: f64,
+    /// Where the legend begins.
+    pub legend: f64,
+    /// Ticks along x.
+    pub x_ticks: Vec<Tick>,
+    /// Ticks along y; categories as far as they have room.
+    pub y_ticks: Vec<Tick>,
+    extents: [[f64; 2]; 2],
+    logs: [bool; 2],
+    downwards: bool,
+}
+
+impl Layout {
+    /// Of a chart.
+    pub fn of(chart: &Chart, paper: Paper) -> Layout {
+        let rows = chart.y.categories.len() as f64;
+        let (whole, height, row, right) = match paper {
+            Paper::Narrow => (340.0, 260.0, 40.0, 8.0),
+            Paper::Wide | Paper::File => (860.0, 380.0, 24.0, 24.0),
+        };
+        let extents = [chart.extent(Side::X), chart.extent(Side::Y)];
+        let top = 30.0 + if paper == Paper::File { 30.0 } else { 0.0 };
+        let plot_height = if rows == 0.0 { height } else { (rows * row).clamp(60.0, 6000.0) };
+        let mut layout = Layout {
+            paper,
+            width: whole,
+            left: 0.0,
+            top,
+            plot_width: 0.0,
+            plot_height,
+            legend: top + plot_height + 54.0,
+            x_ticks: Vec::new(),
+            y_ticks: Vec::new(),
+            extents,
+            logs: [chart.x.log, chart.y.log],
+            downwards: rows > 0.0,
+        };
+        layout.y_ticks = chart.y.ticks(extents[1], |ticks| layout.fit(ticks, Side::Y));
+        let most = if layout.names_above_rows() { letters(whole - right) } else { LETTERS };
+        for tick in &mut layout.y_ticks {
+            tick.label = cut(&tick.label, most);
+        }
+        let widest = layout.y_ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
+        layout.left = if layout.names_above_rows() { GAP } else { widest + 2.0 * GAP };
+        layout.plot_width = whole - layout.left - right;
+        layout.x_ticks = chart.x.ticks(extents[0], |ticks| layout.fit(ticks, Side::X));
+        layout
+    }
+
+    /// Whether the names of categories stand above their rows, because beside them is no room.
+    pub fn names_above_rows(&self) -> bool {
+        self.downwards && self.paper == Paper::Narrow
+    }
+
+    /// Whether these ticks are few, and their labels apart.
+    fn fit(&self, ticks: &[Tick], side: Side) -> bool {
+        let room = |tick: &Tick| if side == Side::X { width(&tick.label) + BETWEEN[0] } else { BETWEEN[1] };
+        let place = |tick: &Tick| if side == Side::X { self.x(tick.value) } else { self.y(tick.value) };
+        let apart = |pair: &[Tick]| {
+            (place(&pair[1]) - place(&pair[0])).abs() >= (room(&pair[0]) + room(&pair[1])) / 2.0
+        };
+        ticks.len() <= MOST_TICKS && ticks.windows(2).all(apart)
+    }
+
+    /// Where a value of x is, from the left end of the plot.
+    pub fn x(&self, value: f64) -> f64 {
+        self.share(0, value) * self.plot_width
+    }
+
+    /// Where a value of y is, from the upper end of the plot.
+    pub fn y(&self, value: f64) -> f64 {
+        let share = self.share(1, value);
+        // Pixels go down, as categories do.
+        (if self.downwards { share } else { 1.0 - share }) * self.plot_height
+    }
+
+    fn share(&self, axis: usize, value: f64) -> f64 {
+        let place = |value: f64| if self.logs[axis] { value.max(f64::MIN_POSITIVE).log10() } else { value };
+        let [low, high] = self.extents[axis].map(place);
+        ((place(value) - low) / (high - low)).clamp(-1.0, 2.0)
+    }
+
+    /// The least and the most along an axis.
+    pub fn extent(&self, side: Side) -> [f64; 2] {
+        self.extents[if side == Side::X { 0 } else { 1 }]
+    }
+}
