@@ -5,9 +5,10 @@
 //! virtual cores, and they change when the host moves one.
 
 use crate::pinned::{self, Figures};
+use furlong_os::linux::futex;
 use furlong_os::memory::{Pages, Region, page_bytes};
 use furlong_os::shared_place::{HalfLine, Stretch};
-use furlong_os::{clock, cpu, futex};
+use furlong_os::{clock, cpu};
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;

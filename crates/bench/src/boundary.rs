@@ -2,13 +2,13 @@
 
 use crate::session::{Options, Session};
 use furlong_model::{Boundary, Reach, Tried};
-use furlong_os::namespace::{Between, leave};
+use furlong_os::AsHandle;
+use furlong_os::linux::namespace::{Between, leave};
+use furlong_os::linux::socket::{self, Kind};
+use furlong_os::linux::{remote_memory, sysv_segment};
 use furlong_os::process::{Bond, Exit, fork};
-use furlong_os::{remote_memory, sysv_segment};
 use std::io::{self, stderr};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
         Session::open(Options { program: std::env::current_exe()?, file_folder: None, hear_signals: false })?;
     // A name that the janitor knows.
     let path = session.folder().join("responder.socket");
-    let _listener = UnixListener::bind(&path)?;
+    let _listener = socket::listen(Kind::Stream, &path)?;
     remote_memory::allow_peers();
     let offered = Offered {
         segment: sysv_segment::create(1)?,
@@ -53,7 +53,8 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
         process: std::process::id() as i32,
         word: 1,
     };
-    let mut child = fork(&[], stderr().as_fd(), Bond::DiesWithParent, || beyond(between, &offered, &path))?;
+    let mut child =
+        fork(&[], stderr().as_handle(), Bond::DiesWithParent, || beyond(between, &offered, &path))?;
     match child.wait_at_most(PATIENCE_MS) {
         Some(Exit::Code(missed)) if missed & !15 == 0 => {
             Ok(WAYS.map(|(reach, bit)| tried(reach, missed & bit == 0)).into())
@@ -99,7 +100,7 @@ fn beyond(between: Between, offered: &Offered, path: &Path) -> i32 {
         return misses(offered, path);
     }
     // Only children are in the new PID namespace; there they cannot see who started them.
-    let inside = fork(&[], stderr().as_fd(), Bond::Outlives, || misses(offered, path));
+    let inside = fork(&[], stderr().as_handle(), Bond::Outlives, || misses(offered, path));
     match inside.map(|mut child| child.wait_at_most(PATIENCE_MS)) {
         Ok(Some(Exit::Code(missed))) => missed,
         _ => CANNOT_LEAVE,
@@ -108,7 +109,7 @@ fn beyond(between: Between, offered: &Offered, path: &Path) -> i32 {
 
 fn misses(offered: &Offered, path: &Path) -> i32 {
     let reached = [
-        UnixStream::connect(path).is_ok(),
+        socket::connect_to(Kind::Stream, path).is_ok(),
         sysv_segment::attach(offered.segment.number, 1).is_ok(),
         remote_memory::read(offered.process, std::ptr::from_ref(&offered.word) as u64, &mut [0]).is_ok(),
         offered

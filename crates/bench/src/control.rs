@@ -5,10 +5,10 @@
 pub use crate::control_page::ControlPage;
 use furlong_mechanism::LinkSpecification;
 use furlong_model::{Arrival, Fault, Pattern, Phase, Role, RoleTally, Wait};
+use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
 
 /// All that a role needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct RoleConfiguration {
     /// What carries the requests, where that is another mechanism.
     pub request: Option<RequestConfiguration>,
     /// The number of the board's descriptor.
-    pub control_page: RawFd,
+    pub control_page: RawHandle,
     /// Time for the measured leg, in nanoseconds.
     pub budget_ns: u64,
     /// When the initiator sends the next message of the measured leg.
@@ -72,7 +72,7 @@ pub struct RequestConfiguration {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct End {
     /// Numbers of the inherited descriptors, in the order of the link.
-    pub descriptors: Vec<RawFd>,
+    pub descriptors: Vec<RawHandle>,
     /// Numbers that the kernel knows in every process, in the order of the link.
     pub numbers: Vec<i32>,
 }
@@ -128,13 +128,13 @@ pub struct Timing {
 /// One end of the conversation.
 #[derive(Debug)]
 pub struct Control {
-    stream: BufReader<UnixStream>,
+    stream: BufReader<File>,
 }
 
 impl Control {
     /// Both ends.
-    pub fn pair() -> io::Result<(Control, UnixStream)> {
-        let (ours, theirs) = UnixStream::pair()?;
+    pub fn pair() -> io::Result<(Control, Handle)> {
+        let (ours, theirs) = pipe::duplex()?;
         Ok((Control::from(ours), theirs))
     }
 
@@ -162,28 +162,18 @@ impl Control {
     pub fn has_buffered(&self) -> bool {
         self.stream.buffer().contains(&b'\n')
     }
+}
 
-    /// The descriptor to watch.
-    pub fn number(&self) -> RawFd {
-        self.stream.get_ref().as_raw_fd()
+impl From<Handle> for Control {
+    fn from(handle: Handle) -> Self {
+        Control { stream: BufReader::new(File::from(handle)) }
     }
 }
 
-impl From<UnixStream> for Control {
-    fn from(stream: UnixStream) -> Self {
-        Control { stream: BufReader::new(stream) }
-    }
-}
-
-impl From<OwnedFd> for Control {
-    fn from(descriptor: OwnedFd) -> Self {
-        Control::from(UnixStream::from(descriptor))
-    }
-}
-
-impl AsFd for Control {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.get_ref().as_fd()
+impl AsHandle for Control {
+    /// What to watch.
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.stream.get_ref().as_handle()
     }
 }
 
@@ -194,8 +184,8 @@ mod tests {
 
     #[test]
     fn whoever_dies_in_the_middle_of_a_word_is_gone() {
-        let (mut ours, mut theirs) = Control::pair().unwrap();
-        theirs.write_all(b"\"verify\"\n\"time").unwrap();
+        let (mut ours, theirs) = Control::pair().unwrap();
+        File::from(theirs.try_clone().unwrap()).write_all(b"\"verify\"\n\"time").unwrap();
         drop(theirs);
         assert_eq!(ours.receive().unwrap(), Some(Phase::Verify));
         assert_eq!(ours.receive::<Phase>().unwrap(), None);

@@ -6,10 +6,10 @@
 //! waits for anything on it.
 
 use furlong_model::Role;
+use furlong_os::linux::segment;
 use furlong_os::memory::{Region, page_bytes};
-use furlong_os::segment;
+use furlong_os::{BorrowedHandle, Handle};
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
 /// Offset of the number of the message after which the leg ends.
@@ -37,15 +37,15 @@ pub(crate) struct Progress {
 
 impl ControlPage {
     /// A new page and the descriptor by which roles map it.
-    pub(crate) fn create() -> io::Result<(ControlPage, OwnedFd)> {
-        use std::os::fd::AsFd;
+    pub(crate) fn create() -> io::Result<(ControlPage, Handle)> {
+        use furlong_os::AsHandle;
         let object = segment::memfd("furlong-control_page", page_bytes())?;
-        let control_page = ControlPage::open(object.as_fd())?;
+        let control_page = ControlPage::open(object.as_handle())?;
         Ok((control_page, object))
     }
 
     /// Maps the page of a descriptor.
-    pub(crate) fn open(object: BorrowedFd<'_>) -> io::Result<ControlPage> {
+    pub(crate) fn open(object: BorrowedHandle<'_>) -> io::Result<ControlPage> {
         Region::of_file(object, page_bytes()).map(ControlPage)
     }
 

@@ -7,8 +7,9 @@ use crate::bare_pair;
 use crate::pinned::{self, Body, Figures};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{Cost, CostFigure, CostReading};
+use furlong_os::linux::{futex, posix_semaphore, sysv_semaphore};
 use furlong_os::memory::{Pages, Region, page_bytes};
-use furlong_os::{clock, futex, identity, posix_semaphore, sysv_semaphore};
+use furlong_os::{clock, identity};
 use std::hint::black_box;
 use std::io;
 

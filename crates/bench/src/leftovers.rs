@@ -6,11 +6,11 @@
 //! ([`lasting`](crate::lasting)), written as it is made.
 
 use crate::persistent::{self, Entry};
-use furlong_os::{Context, identity, namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
+use furlong_os::linux::{namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
+use furlong_os::{Context, file_system, identity};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// How every name of ours begins.
@@ -63,9 +63,8 @@ impl Claim {
 
 /// Writes down and claims the names of a run that begins.
 pub fn claim(folder: &Path, names: &Names) -> io::Result<Claim> {
-    let mut journal =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(JOURNAL))?;
-    identity::try_lock(&journal)?;
+    let mut journal = file_system::create_private_file(&folder.join(JOURNAL))?;
+    journal.try_lock()?;
     journal.write_all(format!("{}\n", serde_json::to_string(names)?).as_bytes())?;
     Ok(Claim { journal })
 }
@@ -85,12 +84,12 @@ pub fn find() -> io::Result<Vec<Leftover>> {
         let folder = entry.path();
         let ours = entry.file_name().to_str().is_some_and(is_our_name)
             && fs::symlink_metadata(&folder)
-                .is_ok_and(|status| status.is_dir() && status.uid() == identity::user());
+                .is_ok_and(|status| status.is_dir() && file_system::is_own(&status));
         if !ours {
             continue;
         }
         match File::open(folder.join(JOURNAL)) {
-            Ok(journal) if identity::try_lock(&journal).is_err() => {}
+            Ok(journal) if journal.try_lock().is_err() => {}
             Ok(journal) => {
                 let names = names_in(&text_of(journal));
                 found.push(Leftover { folder, names });

@@ -4,8 +4,9 @@
 //! Each is written into the run's journal before it is made, and again when it is gone. Whoever is left removes what the
 //! journal has and has not struck off: the run itself, else its janitor, else `furlong doctor --clean`.
 
-use furlong_os::limits::{set_sysctl, sysctl_number};
-use furlong_os::{Context, clock, identity, loop_device, zram};
+use furlong_os::linux::limits::{set_sysctl, sysctl_number};
+use furlong_os::linux::{loop_device, zram};
+use furlong_os::{Context, clock};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -137,7 +138,7 @@ pub(crate) fn lock(path: &str) -> io::Result<File> {
     let file = File::open(path).context(|| format!("open {path}"))?;
     let deadline_ns = clock::now_ns() + PATIENCE_NS;
     loop {
-        match identity::try_lock(&file) {
+        match file.try_lock().map_err(io::Error::from) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && clock::now_ns() < deadline_ns => {
                 pause()
             }

@@ -1,10 +1,10 @@
 //! Small measurements in processes of their own, each pinned to a processor, that leave figures on a page.
 
+use furlong_os::AsHandle;
 use furlong_os::affinity;
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::process::{Bond, fork};
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -41,7 +41,7 @@ pub(crate) fn measure(bodies: Vec<(usize, Body<'_>)>) -> io::Result<Arc<Figures>
     let figures = Arc::new(Figures(Region::anonymous(page_bytes())?));
     let start = |(processor, body): (usize, Body<'_>)| {
         let figures = Arc::clone(&figures);
-        fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, move || {
+        fork(&[], io::stderr().as_handle(), Bond::DiesWithParent, move || {
             let pinned = affinity::pin(processor).is_ok();
             if pinned {
                 body(&figures);

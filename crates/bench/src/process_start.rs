@@ -3,12 +3,12 @@
 
 use crate::session::Session;
 use furlong_model::{StartMethod, StartReading};
-use furlong_os::posix_spawn::posix_spawn;
+use furlong_os::linux::posix_spawn::posix_spawn;
 use furlong_os::process::{Bond, Child, Exit, fork, spawn};
-use furlong_os::{Context, clock, descriptor, pipe, readiness};
+use furlong_os::wait::wait_any;
+use furlong_os::{AsHandle, BorrowedHandle, Context, Handle, RawHandle, clock, handle, pipe};
 use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// The hidden verb under which furlong's binary says that it is alive, and nothing else: `furlong alive PIPE`.
 pub const ALIVE_VERB: &str = "alive";
@@ -28,26 +28,26 @@ pub fn read(method: StartMethod, times: u32, session: &Session) -> StartReading 
 }
 
 /// The life of a process under [`ALIVE_VERB`]. Gives its exit code.
-pub fn main(word: RawFd) -> i32 {
-    let said = descriptor::inherit(word).and_then(|word| say(word.as_fd()));
+pub fn main(word: RawHandle) -> i32 {
+    let said = handle::inherit(word).and_then(|word| say(word.as_handle()));
     i32::from(said.is_err())
 }
 
-fn say(word: BorrowedFd<'_>) -> io::Result<()> {
-    descriptor::write(word, &[1]).map(drop)
+fn say(word: BorrowedHandle<'_>) -> io::Result<()> {
+    handle::write(word, &[1]).map(drop)
 }
 
 /// The time that one process takes, in nanoseconds.
 fn start_ns(method: StartMethod, session: &Session) -> io::Result<u64> {
-    let null: OwnedFd = OpenOptions::new().write(true).open("/dev/null")?.into();
+    let null: Handle = OpenOptions::new().write(true).open("/dev/null")?.into();
     let (reader, writer) = pipe::pipe()?;
-    let number = writer.as_raw_fd();
+    let number = writer.raw_handle();
     let begin_ns = clock::now_ns();
-    let mut child = start(method, session, &writer, null.as_fd())?;
+    let mut child = start(method, session, &writer, null.as_handle())?;
     // Should it die without a word, the pipe must end.
     drop(writer);
-    let waited = readiness::any_readable(&[reader.as_raw_fd()], PATIENCE_MS)?;
-    let spoken = waited[0] && descriptor::read(reader.as_fd(), &mut [0])? == 1;
+    let waited = wait_any(&[reader.as_handle()], PATIENCE_MS)?;
+    let spoken = waited[0] && handle::read(reader.as_handle(), &mut [0])? == 1;
     let end_ns = clock::now_ns();
     let exit = child.wait_at_most(PATIENCE_MS);
     match (spoken, exit) {
@@ -63,14 +63,14 @@ fn start_ns(method: StartMethod, session: &Session) -> io::Result<u64> {
 fn start(
     method: StartMethod,
     session: &Session,
-    writer: &OwnedFd,
-    stderr: BorrowedFd<'_>,
+    writer: &Handle,
+    stderr: BorrowedHandle<'_>,
 ) -> io::Result<Child> {
-    let number = writer.as_raw_fd();
+    let number = writer.raw_handle();
     let arguments = [ALIVE_VERB, &number.to_string()];
     match method {
         StartMethod::Fork => {
-            fork(&[number], stderr, Bond::DiesWithParent, || i32::from(say(writer.as_fd()).is_err()))
+            fork(&[number], stderr, Bond::DiesWithParent, || i32::from(say(writer.as_handle()).is_err()))
         }
         StartMethod::ForkExec => spawn(session.program(), &arguments, &[number], stderr),
         StartMethod::PosixSpawn => posix_spawn(session.program(), &arguments, number),

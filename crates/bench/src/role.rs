@@ -11,11 +11,11 @@ use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::{Channel, Waiting};
 use furlong_mechanism::{EndpointSetup, Handles, Mechanism};
 use furlong_model::{Capabilities, Fault, Phase, Role, RoleTally, Start, WhenFull};
-use furlong_os::{affinity, descriptor};
+use furlong_os::{AsHandle, RawHandle};
+use furlong_os::{affinity, handle};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io;
-use std::os::fd::{AsFd, RawFd};
 
 /// The hidden verb under which furlong's binary plays a role: `furlong role CONTROL`.
 pub const ROLE_VERB: &str = "role";
@@ -63,10 +63,8 @@ pub(crate) fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>
 }
 
 /// The whole life of a role in a process of its own. Gives the process's exit code.
-pub fn main(mechanisms: &[MechanismEntry], control: RawFd) -> i32 {
-    match descriptor::inherit(control)
-        .and_then(|descriptor| take_order(Control::from(descriptor), mechanisms))
-    {
+pub fn main(mechanisms: &[MechanismEntry], control: RawHandle) -> i32 {
+    match handle::inherit(control).and_then(|descriptor| take_order(Control::from(descriptor), mechanisms)) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("furlong role: {error}");
@@ -89,14 +87,14 @@ fn take_order(mut control: Control, mechanisms: &[MechanismEntry]) -> io::Result
 fn inherit(end: &End) -> io::Result<Handles> {
     let mut handles = Handles { numbers: end.numbers.iter().copied().collect(), ..Handles::default() };
     for &number in &end.descriptors {
-        handles.descriptors.push_back(descriptor::inherit(number)?);
+        handles.descriptors.push_back(handle::inherit(number)?);
     }
     Ok(handles)
 }
 
 /// Hears the order of a role that was forked, and carries it out with what it inherited.
-pub(crate) fn forked(control: RawFd, mechanisms: &[MechanismEntry], ends: Vec<Handles>) -> i32 {
-    let result = descriptor::inherit(control).map(Control::from).and_then(|mut control| {
+pub(crate) fn forked(control: RawHandle, mechanisms: &[MechanismEntry], ends: Vec<Handles>) -> i32 {
+    let result = handle::inherit(control).map(Control::from).and_then(|mut control| {
         let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
         perform(&mut control, mechanisms, &configuration, ends)
     });
@@ -114,8 +112,8 @@ fn perform(
     let setups: Vec<EndpointSetup> = roles.into_iter().zip(ends).map(setup).collect();
     let unknown =
         || RoleError::new(Fault::Error, format!("no mechanism is called {}", configuration.mechanism));
-    let result = descriptor::inherit(configuration.control_page)
-        .and_then(|object| ControlPage::open(object.as_fd()))
+    let result = handle::inherit(configuration.control_page)
+        .and_then(|object| ControlPage::open(object.as_handle()))
         .map_err(|error| RoleError::of_call("open the control_page", &error))
         .and_then(|control_page| {
             let entry = find(mechanisms, &configuration.mechanism, configuration.wait).ok_or_else(unknown)?;

@@ -3,13 +3,14 @@
 use crate::leftovers::{self, Claim, Names, PREFIX};
 use crate::persistent::{Entry, PersistentResource};
 use furlong_mechanism::LinkSpecification;
-use furlong_os::limits::{Resource, set_sysctl, sysctl_number, try_lift};
+use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
+use furlong_os::linux::namespace;
 use furlong_os::process::{Bond, Child, fork};
-use furlong_os::{Context, identity, namespace, pipe, readiness, signal};
-use std::fs::{self, DirBuilder};
+use furlong_os::shutdown::ShutdownRequests;
+use furlong_os::wait::wait_any;
+use furlong_os::{AsHandle, BorrowedHandle, Context, Handle, file_system, identity, pipe};
+use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Where the processes of a run come from, and where it may put things.
@@ -51,10 +52,10 @@ pub struct Session {
     options: Options,
     names: Names,
     folder: PathBuf,
-    shutdown_signals: Option<OwnedFd>,
+    shutdown_requests: Option<ShutdownRequests>,
     claim: Claim,
     /// Open as long as this process lives; the janitor waits for its end.
-    _lifeline: OwnedFd,
+    _lifeline: Handle,
     /// Ended when this is dropped, whatever it does then: even one that was stopped holds nothing up.
     _janitor: Child,
 }
@@ -68,15 +69,12 @@ impl Session {
         let name = format!("{PREFIX}{:016x}", identity::random()?);
         let folder = leftovers::base_folder().join(&name);
         let file_folder = options.file_folder.clone().unwrap_or_else(|| folder.clone());
-        let shutdown_signals =
-            if options.hear_signals { Some(signal::signalfd(&signal::ENDING)?) } else { None };
-        let null: OwnedFd = fs::OpenOptions::new().write(true).open("/dev/null")?.into();
+        let shutdown_requests = if options.hear_signals { Some(ShutdownRequests::new()?) } else { None };
+        let null: Handle = fs::OpenOptions::new().write(true).open("/dev/null")?.into();
         // The janitor comes before the folder: from its first moment somebody will remove it.
         let (watched, lifeline) = pipe::pipe().context(|| "make the lifeline")?;
-        let janitor = start_janitor(&watched, &folder, null.as_fd()).context(|| "start the janitor")?;
-        DirBuilder::new()
-            .mode(0o700)
-            .create(&folder)
+        let janitor = start_janitor(&watched, &folder, null.as_handle()).context(|| "start the janitor")?;
+        file_system::create_private_folder(&folder)
             .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))?;
         let key = (identity::random()? as i32 & 0x7fff_fffe).max(2);
         let names =
@@ -90,7 +88,7 @@ impl Session {
             options,
             names,
             folder,
-            shutdown_signals,
+            shutdown_requests,
             claim,
             _lifeline: lifeline,
             _janitor: janitor,
@@ -134,19 +132,13 @@ impl Session {
     }
 
     /// Readable when somebody wants the run to end.
-    pub(crate) fn shutdown_descriptor(&self) -> Option<RawFd> {
-        self.shutdown_signals.as_ref().map(AsRawFd::as_raw_fd)
+    pub(crate) fn shutdown_handle(&self) -> Option<BorrowedHandle<'_>> {
+        self.shutdown_requests.as_ref().map(AsHandle::as_handle)
     }
 
     /// The signal by which somebody wants the run to end, if there is one.
     pub fn shutdown_request(&self) -> Option<i32> {
-        let shutdown_signals = self.shutdown_signals.as_ref()?;
-        match readiness::any_readable(&[shutdown_signals.as_raw_fd()], 0) {
-            Ok(ready) if ready[0] => {
-                signal::read_signalfd(shutdown_signals.as_fd()).ok().map(|(number, _)| number)
-            }
-            _ => None,
-        }
+        self.shutdown_requests.as_ref()?.take()
     }
 }
 
@@ -191,11 +183,11 @@ impl Drop for CleanupGuard<'_> {
 
 /// A process of its own session that outlives this one by a moment: once the lifeline ends it removes what is
 /// left of the run.
-fn start_janitor(watched: &OwnedFd, folder: &Path, stderr: BorrowedFd<'_>) -> io::Result<Child> {
-    let number = watched.as_raw_fd();
+fn start_janitor(watched: &Handle, folder: &Path, stderr: BorrowedHandle<'_>) -> io::Result<Child> {
+    let number = watched.raw_handle();
     fork(&[number], stderr, Bond::Outlives, || {
         // Nothing is ever written: this returns at the end of the lifeline.
-        let _ = readiness::any_readable(&[number], u64::MAX);
+        let _ = wait_any(&[watched.as_handle()], u64::MAX);
         i32::from(leftovers::remove_run(folder).is_err())
     })
 }

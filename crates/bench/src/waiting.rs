@@ -7,7 +7,7 @@
 use furlong_mechanism::{Endpoint, Interest, Message};
 use furlong_model::Wait;
 use furlong_os::cpu;
-use furlong_os::readiness::{Epoll, poll, select};
+use furlong_os::linux::readiness::{Epoll, poll, select};
 use std::io;
 
 /// What the loop sends to and receives from.

@@ -6,7 +6,7 @@ use crate::output;
 use furlong_bench::count::Counting;
 use furlong_bench::{leftovers, noise, placement, session};
 use furlong_model::{CountMethod, Machine, NoiseReading, Placement, format_ns};
-use furlong_os::limits::{Resource, raised};
+use furlong_os::linux::limits::{Resource, raised};
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
         ),
     ));
     findings.push(Finding::choose(
-        furlong_os::segment::can_create_in("/dev/shm".as_ref()).is_ok(),
+        furlong_os::linux::segment::can_create_in("/dev/shm".as_ref()).is_ok(),
         "/dev/shm can be written to",
         Finding::note("/dev/shm cannot be written to: posix-shm cannot run", "mount a tmpfs there"),
     ));

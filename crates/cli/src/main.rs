@@ -27,8 +27,8 @@ use arguments::{Arguments, Verb};
 use clap::FromArgMatches;
 use exit::Outcome;
 use furlong_console::{exit, writing};
+use furlong_os::RawHandle;
 use std::ffi::OsString;
-use std::os::fd::RawFd;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         return ExitCode::from(furlong_bench::alive_main(*number) as u8);
     }
     // A terminal that was closed leaves holes at 0 to 2; a socket of ours must not fall into one.
-    if let Err(error) = furlong_os::descriptor::reserve_standard() {
+    if let Err(error) = furlong_os::handle::reserve_standard() {
         output::tell(format_args!("furlong: cannot open /dev/null: {error}"));
         return ExitCode::from(1);
     }
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 /// A verb of which users are not told, with the number of a descriptor, if that is all there is.
-fn hidden_verb() -> Option<(OsString, RawFd)> {
+fn hidden_verb() -> Option<(OsString, RawHandle)> {
     let mut arguments = std::env::args_os().skip(1);
     let known = [furlong_bench::ROLE_VERB, furlong_bench::ALIVE_VERB];
     let verb = arguments.next().filter(|verb| known.iter().any(|known| verb == known))?;

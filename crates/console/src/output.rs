@@ -1,8 +1,8 @@
 //! Results on stdout, and sentences about them on stderr.
 
 use anyhow::Context;
+use furlong_os::AsHandle;
 use std::io::{ErrorKind, Write, stderr, stdout};
-use std::os::fd::AsFd;
 
 /// Writes a result. A reader that has seen enough and left (`| head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -25,5 +25,5 @@ pub fn tell(line: std::fmt::Arguments<'_>) {
 
 /// Columns of the terminal, or of a page where there is none.
 pub fn width() -> usize {
-    furlong_os::terminal::columns(stdout().as_fd()).unwrap_or(100)
+    furlong_os::terminal::columns(stdout().as_handle()).unwrap_or(100)
 }

@@ -1,25 +1,25 @@
 //! A descriptor to send by and one to receive by: what all that has one for each direction shares.
 
 use crate::{EndpointSetup, Interest, LinkSpecification};
-use furlong_os::descriptor::set_non_blocking;
+use furlong_os::handle::set_non_blocking;
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Both, from one role's side.
 #[derive(Debug)]
 pub(crate) struct HandlePair {
     /// To send by.
-    pub send: OwnedFd,
+    pub send: Handle,
     /// To receive by.
-    pub receive: OwnedFd,
+    pub receive: Handle,
 }
 
 impl HandlePair {
     /// Has both wait inside their calls, or not. Where both roles share an open object they share that flag too, and
     /// want the same.
-    pub fn new(send: OwnedFd, receive: OwnedFd, blocking: bool) -> io::Result<Self> {
-        set_non_blocking(send.as_fd(), !blocking)?;
-        set_non_blocking(receive.as_fd(), !blocking)?;
+    pub fn new(send: Handle, receive: Handle, blocking: bool) -> io::Result<Self> {
+        set_non_blocking(send.as_handle(), !blocking)?;
+        set_non_blocking(receive.as_handle(), !blocking)?;
         Ok(HandlePair { send, receive })
     }
 
@@ -30,16 +30,16 @@ impl HandlePair {
     }
 
     /// What to watch.
-    pub fn readiness(&self, interest: Interest) -> BorrowedFd<'_> {
+    pub fn readiness(&self, interest: Interest) -> BorrowedHandle<'_> {
         match interest {
-            Interest::Readable => self.receive.as_fd(),
-            Interest::Writable => self.send.as_fd(),
+            Interest::Readable => self.receive.as_handle(),
+            Interest::Writable => self.send.as_handle(),
         }
     }
 }
 
 /// Takes from the set-up an object to send by and one to receive by, of two that both roles have.
-pub(crate) fn shared(setup: &mut EndpointSetup) -> io::Result<(OwnedFd, OwnedFd)> {
+pub(crate) fn shared(setup: &mut EndpointSetup) -> io::Result<(Handle, Handle)> {
     let (there, back) = (setup.descriptor()?, setup.descriptor()?);
     Ok(setup.send_and_receive(there, back))
 }

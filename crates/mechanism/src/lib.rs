@@ -21,7 +21,7 @@ mod streams;
 mod template;
 
 pub use contract::{Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message};
-pub use furlong_os::readiness::Interest;
+pub use furlong_os::wait::Interest;
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,5 @@ pub fn pause() {
 /// Gives the processor to another process that is ready to run on it.
 #[inline]
 pub fn yield_now() {
-    // SAFETY: no memory is involved, and on Linux it always succeeds.
-    unsafe { libc::sched_yield() };
+    std::thread::yield_now();
 }

@@ -1,25 +1,93 @@
-//! Safe wrappers of the operating system's facilities, one facility a file.
+//! The operating system behind a portable face, and what only one platform has beside it; one facility a file.
 //!
-//! Floor 1, and the only crate with `unsafe`. A wrapper adds no policy: it makes one call, retries it when a
+//! Layer 1, and the only crate with `unsafe`. A wrapper adds no policy: it makes one call, retries it when a
 //! signal interrupts it, and turns its failure into an [`std::io::Error`]. What runs inside the measured loop
 //! is `#[inline]`, allocates nothing and makes exactly the call that its name says.
+//!
+//! The modules here are the face: whoever uses them alone runs wherever furlong runs. What they list by name is what each
+//! platform's folder provides; what else is in such a folder belongs to that platform.
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("furlong measures Linux so far; Windows comes later");
+compile_error!("furlong has no folder for this platform yet: it belongs beside crates/os/src/linux");
 
+pub mod cleanup;
 pub mod clock;
 pub mod cpu;
 pub mod error;
-#[cfg(target_os = "linux")]
-pub mod linux;
+pub mod handle;
 pub mod shared_place;
 pub mod usage;
+pub mod wait;
+
+#[cfg(target_os = "linux")]
+pub mod linux;
+#[cfg(target_os = "linux")]
+use linux as platform;
 
 pub use error::Context;
-#[cfg(target_os = "linux")]
-pub use linux::{
-    access, affinity, available_memory, counter, descriptor, driver, eventfd, facts, fifo, file_system,
-    futex, identity, limits, load, loop_device, memory, mount, namespace, noted_signal, pipe, posix_queue,
-    posix_semaphore, posix_spawn, process, readiness, remote_memory, segment, signal, socket, system_call,
-    sysv_queue, sysv_segment, sysv_semaphore, terminal, tracefs, tracer, zram,
-};
+pub use handle::{AsHandle, BorrowedHandle, Handle, RawHandle};
+
+/// Which processors a process may run on.
+pub mod affinity {
+    pub use crate::platform::affinity::{allowed, core_siblings, current, pin};
+}
+
+/// How much memory may still be taken.
+pub mod available_memory {
+    pub use crate::platform::available_memory::available_bytes;
+}
+
+/// The facts about this machine that a figure depends on.
+pub mod facts {
+    pub use crate::platform::facts::machine;
+}
+
+/// Which file system a folder lies in, and files and folders that are one user's own.
+pub mod file_system {
+    pub use crate::platform::file_system::{
+        create_private_file, create_private_folder, is_memory, is_own, kind,
+    };
+}
+
+/// Who this process is, and names nobody else has.
+pub mod identity {
+    pub use crate::platform::identity::{boot, is_administrator, parent_process, random};
+}
+
+/// What else the machine is doing.
+pub mod load {
+    pub use crate::platform::load::{reading, spin_lost};
+}
+
+/// Memory: private pages for messages, and regions that two processes map.
+pub mod memory {
+    pub use crate::platform::memory::{Pages, Region, page_bytes};
+}
+
+/// Connections between processes that have no name.
+pub mod pipe {
+    pub use crate::platform::pipe::{duplex, pipe};
+}
+
+/// Child processes that die with their parent and inherit just what they are given.
+pub mod process {
+    pub use crate::platform::process::{Bond, Child, Exit, fork, send_signal, spawn};
+}
+
+/// Requests that this process ends.
+pub mod shutdown {
+    pub use crate::platform::shutdown::ShutdownRequests;
+}
+
+/// Connected sockets, and messages through them.
+pub mod socket {
+    pub use crate::platform::socket::{
+        Buffer, Kind, buffer_bytes, grow_buffer, receive_message, send, set_buffer, socketpair, tcp_pair,
+        udp_pair, unix_pair,
+    };
+}
+
+/// The terminal's width.
+pub mod terminal {
+    pub use crate::platform::terminal::columns;
+}

@@ -1,7 +1,7 @@
 //! The driver's devices: who may open each, and what it holds, as the kernel says it in /sys.
 
 use crate::system_files::SystemFiles;
-use furlong_os::access;
+use furlong_os::linux::access;
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -143,7 +143,7 @@ fn can_work(files: &SystemFiles, system: &Installation) -> anyhow::Result<()> {
 }
 
 fn expect_root(verb: &str) -> anyhow::Result<()> {
-    if furlong_os::identity::user() == 0 {
+    if furlong_os::identity::is_administrator() {
         return Ok(());
     }
     let arguments: Vec<_> = std::env::args().skip(1).collect();

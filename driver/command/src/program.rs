@@ -1,7 +1,7 @@
 //! Other programs: where they are, and running them so that what they say is shown when it matters.
 
 use anyhow::Context;
-use furlong_os::access;
+use furlong_os::linux::access;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

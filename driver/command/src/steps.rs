@@ -4,8 +4,8 @@ use crate::{build, program, source};
 use anyhow::Context;
 use furlong_console::exit::Outcome;
 use furlong_console::output;
-use furlong_os::noted_signal::NotedSignals;
-use furlong_os::signal::{self, ENDING};
+use furlong_os::linux::noted_signal::NotedSignals;
+use furlong_os::linux::signal::{self, ENDING};
 use std::fmt;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@
 
 use furlong_os::affinity;
 use furlong_os::process::{Bond, fork};
+use furlong_os::{AsHandle, Handle, RawHandle};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the loop goes over.
@@ -44,14 +44,14 @@ pub fn round_trip_ns(hand: Hand, size: usize, round_trips: u64, processors: [usi
         }
         Hand::PosixMq => {
             let queue = |way: &str| {
-                furlong_os::posix_queue::create(
+                furlong_os::linux::posix_queue::create(
                     &format!("furlong-by-hand-{}-{way}", std::process::id()),
                     1,
                     size,
                 )
             };
             let (there, back) = (queue("there")?, queue("back")?);
-            let (t, b) = (there.as_raw_fd(), back.as_raw_fd());
+            let (t, b) = (there.raw_handle(), back.raw_handle());
             both(round_trips, processors, |leads, count| {
                 let (send, receive) = if leads { (t, b) } else { (b, t) };
                 queues(leads, send, receive, size, count);
@@ -59,11 +59,11 @@ pub fn round_trip_ns(hand: Hand, size: usize, round_trips: u64, processors: [usi
         }
         Hand::SharedMemory { sleeping } => {
             let name = format!("furlong-by-hand-{}", std::process::id());
-            let object = furlong_os::segment::posix_shm(&name, REGION_BYTES)?;
+            let object = furlong_os::linux::segment::posix_shm(&name, REGION_BYTES)?;
             // SAFETY: the kernel chooses the address.
             let start = unsafe {
                 let access = libc::PROT_READ | libc::PROT_WRITE;
-                let fd = object.as_raw_fd();
+                let fd = object.raw_handle();
                 libc::mmap(std::ptr::null_mut(), REGION_BYTES, access, libc::MAP_SHARED, fd, 0)
             };
             if start == libc::MAP_FAILED {
@@ -88,7 +88,7 @@ pub fn message_ns(hand: Hand, size: usize, messages: u64, processors: [usize; 2]
         Hand::Tcp => furlong_os::socket::tcp_pair()?,
         Hand::PosixMq | Hand::SharedMemory { .. } => return Err(io::ErrorKind::Unsupported.into()),
     };
-    let (reader, writer) = (reader.as_raw_fd(), writer.as_raw_fd());
+    let (reader, writer) = (reader.raw_handle(), writer.raw_handle());
     timed_by(Clock::Follower, messages, processors, |leads, count| {
         let mut buffer = vec![0u8; size];
         for _ in 0..count {
@@ -132,8 +132,8 @@ fn timed_by(
     let start = |processor: usize, leads: bool| {
         let (run, result) = (&run, &result);
         // Nothing is inherited by list here: closing what is not needed would close what the loop uses.
-        let keep: Vec<RawFd> = (3..256).collect();
-        fork(&keep, io::stderr().as_fd(), Bond::DiesWithParent, move || {
+        let keep: Vec<RawHandle> = (3..256).collect();
+        fork(&keep, io::stderr().as_handle(), Bond::DiesWithParent, move || {
             if affinity::pin(processor).is_err() {
                 return 1;
             }
@@ -155,19 +155,19 @@ fn timed_by(
     }
 }
 
-fn sockets(a: OwnedFd, b: OwnedFd, size: usize, count: u64, processors: [usize; 2]) -> io::Result<f64> {
+fn sockets(a: Handle, b: Handle, size: usize, count: u64, processors: [usize; 2]) -> io::Result<f64> {
     descriptors([a.try_clone()?, b.try_clone()?], [a, b], size, count, processors)
 }
 
 /// `readers` and `writers`: the leader's, then the follower's.
 fn descriptors(
-    readers: [OwnedFd; 2],
-    writers: [OwnedFd; 2],
+    readers: [Handle; 2],
+    writers: [Handle; 2],
     size: usize,
     round_trips: u64,
     processors: [usize; 2],
 ) -> io::Result<f64> {
-    let numbers = |ends: &[OwnedFd; 2]| [ends[0].as_raw_fd(), ends[1].as_raw_fd()];
+    let numbers = |ends: &[Handle; 2]| [ends[0].raw_handle(), ends[1].raw_handle()];
     let (readers, writers) = (numbers(&readers), numbers(&writers));
     both(round_trips, processors, |leads, count| {
         let role = usize::from(!leads);
@@ -175,7 +175,7 @@ fn descriptors(
     })
 }
 
-fn stream(leads: bool, reader: RawFd, writer: RawFd, size: usize, count: u64) {
+fn stream(leads: bool, reader: RawHandle, writer: RawHandle, size: usize, count: u64) {
     let mut buffer = vec![0u8; size];
     for _ in 0..count {
         // SAFETY: the buffer has `size` bytes.
@@ -191,7 +191,7 @@ fn stream(leads: bool, reader: RawFd, writer: RawFd, size: usize, count: u64) {
     }
 }
 
-fn queues(leads: bool, send: RawFd, receive: RawFd, size: usize, count: u64) {
+fn queues(leads: bool, send: RawHandle, receive: RawHandle, size: usize, count: u64) {
     let mut buffer = vec![0u8; size];
     for _ in 0..count {
         // SAFETY: the buffer has `size` bytes, the message size of both queues.

@@ -3,12 +3,12 @@
 use crate::trial::Span;
 use crate::watch::Observer;
 use furlong_model::{Phase, Role};
-use furlong_os::counter::SystemCallLog;
-use furlong_os::system_call;
-use furlong_os::tracer::Tracer;
+use furlong_os::BorrowedHandle;
+use furlong_os::linux::counter::SystemCallLog;
+use furlong_os::linux::system_call;
+use furlong_os::linux::tracer::Tracer;
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
 
 /// What one role called within the span.
 #[derive(Debug, Default)]
@@ -147,10 +147,10 @@ impl Observer for Calls {
         }
     }
 
-    fn descriptors(&self) -> Vec<RawFd> {
+    fn handles(&self) -> Vec<BorrowedHandle<'_>> {
         match &self.source {
-            Source::Event(_, events) => events.iter().map(|event| event.descriptor().as_raw_fd()).collect(),
-            Source::Stops(tracer) => tracer.iter().map(|tracer| tracer.descriptor().as_raw_fd()).collect(),
+            Source::Event(_, events) => events.iter().map(|event| event.descriptor()).collect(),
+            Source::Stops(tracer) => tracer.iter().map(|tracer| tracer.descriptor()).collect(),
         }
     }
 

@@ -13,8 +13,8 @@ use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::Observer;
 use calls::{Calls, Log};
 use furlong_model::{Count, CountMethod, Phase, Role, RoleCount, RoleTally};
-use furlong_os::counter::{HardwareCounter, SystemCallLog, open_hardware};
-use furlong_os::tracefs;
+use furlong_os::linux::counter::{HardwareCounter, SystemCallLog, open_hardware};
+use furlong_os::linux::tracefs;
 use std::collections::BTreeMap;
 use std::io;
 

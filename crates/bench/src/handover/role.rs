@@ -7,12 +7,8 @@ use crate::control_page::{ControlPage, Progress};
 use crate::message_loop::Leg;
 use crate::role::{RoleError, enter_phase, report_done, report_failure, step, tally};
 use furlong_model::{Fault, Phase, Role, RoleTally};
-use furlong_os::memory::Region;
-use furlong_os::{affinity, clock, cpu, descriptor, usage};
+use furlong_os::{RawHandle, affinity, clock, cpu, handle, usage};
 use serde::{Deserialize, Serialize};
-use std::io;
-use std::os::fd::{AsFd, OwnedFd, RawFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The flag, as whose turn it is.
@@ -49,8 +45,8 @@ pub(super) struct RoleWork<'a> {
 
 impl RoleWork<'_> {
     /// The whole life of the process. Gives its exit code.
-    pub(super) fn perform(&self, control: RawFd) -> i32 {
-        let result = descriptor::inherit(control).map(Control::from).and_then(|mut control| {
+    pub(super) fn perform(&self, control: RawHandle) -> i32 {
+        let result = handle::inherit(control).map(Control::from).and_then(|mut control| {
             let lived = self.live(&mut control);
             report_failure(&mut control, lived)
         });
@@ -60,13 +56,13 @@ impl RoleWork<'_> {
     fn live(&self, control: &mut Control) -> Result<(), RoleError> {
         let pinned = affinity::pin(self.processor);
         step(Phase::Open, &format!("pin to processor {}", self.processor), pinned)?;
-        let handle = step(Phase::Open, "inherit the region", self.memory.inherit())?;
+        let inherited = step(Phase::Open, "inherit the region", self.memory.inherit())?;
         let mut passes = Vec::with_capacity(self.repetitions as usize);
         enter_phase(control, Phase::Open)?;
         // Each question for the usage begins or ends a part of what is counted.
         let usage_in = |phase| step(phase, "ask for the usage", usage::now());
         usage_in(Phase::Open)?;
-        let region = step(Phase::Open, "map the region", handle.open())?;
+        let region = step(Phase::Open, "map the region", inherited.map())?;
         usage_in(Phase::Open)?;
 
         enter_phase(control, Phase::Timed)?;
@@ -147,21 +143,4 @@ fn corrupt(repetition: u32, first: usize, Mismatch { offset, expected, found }: 
         first + offset
     );
     RoleError::new(Fault::Flipped, detail).at(Phase::Timed)
-}
-
-/// The region as a role inherits it, before it is mapped.
-pub(super) enum Handle {
-    /// It is mapped already.
-    Mapped(Arc<Region>),
-    /// To be mapped at this length.
-    Object(OwnedFd, usize),
-}
-
-impl Handle {
-    fn open(self) -> io::Result<Arc<Region>> {
-        match self {
-            Handle::Mapped(region) => Ok(region),
-            Handle::Object(object, len) => Region::of_file(object.as_fd(), len).map(Arc::new),
-        }
-    }
 }

@@ -43,7 +43,7 @@ fn run_on(handover: &Handover, processors: [usize; 2]) -> HandoverOutcome {
 
 /// What an outcome says where it is a measurement; else, loudly, why it is none.
 fn sound(handover: &Handover, outcome: HandoverOutcome) {
-    let root = furlong_os::identity::user() == 0;
+    let root = furlong_os::identity::is_administrator();
     match outcome {
         HandoverOutcome::Measured(measured) => {
             let HandoverMeasurement { elapsed_ns, repetitions, verified_bytes, in_effect, roles } = measured;

@@ -15,9 +15,9 @@ use furlong_model::{
 };
 use furlong_os::identity;
 use furlong_os::process::{Bond, fork, spawn};
+use furlong_os::{AsHandle, RawHandle};
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 /// The work of roles that exchange messages.
@@ -193,7 +193,7 @@ impl RunningTrial {
                 specification: specification.clone(),
                 ends,
                 request: request.as_ref().map(|request| request.configuration(role)),
-                control_page: control_page_object.as_raw_fd(),
+                control_page: control_page_object.raw_handle(),
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
@@ -205,7 +205,7 @@ impl RunningTrial {
             let ends =
                 configuration.ends.iter().chain(configuration.request.iter().map(|request| &request.end));
             let descriptors = ends.flat_map(|end| end.descriptors.iter().copied());
-            let inherit: Vec<RawFd> = descriptors.chain([control_page_object.as_raw_fd()]).collect();
+            let inherit: Vec<RawHandle> = descriptors.chain([control_page_object.raw_handle()]).collect();
             processes
                 .push(start_process(mechanisms, held, &mut link, inherit, start, session).map_err(opening)?);
         }
@@ -312,7 +312,7 @@ fn waits_inside(entry: &MechanismEntry, case: &Case) -> bool {
 fn end_of(link: &Link, role: Role) -> End {
     let handles = link.end(role);
     End {
-        descriptors: handles.descriptors.iter().map(AsRawFd::as_raw_fd).collect(),
+        descriptors: handles.descriptors.iter().map(AsHandle::raw_handle).collect(),
         numbers: handles.numbers.iter().copied().collect(),
     }
 }
@@ -323,7 +323,7 @@ fn start_process(
     mechanisms: &[MechanismEntry],
     held: &[Role],
     link: &mut Link,
-    mut inherit: Vec<RawFd>,
+    mut inherit: Vec<RawHandle>,
     start: Start,
     session: &Session,
 ) -> io::Result<RoleProcess<RoleResult>> {

@@ -11,9 +11,9 @@ use crate::control_page::{ControlPage, Progress};
 use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
 use furlong_model::{Failure, Fault, Phase, Role};
-use furlong_os::{clock, readiness};
+use furlong_os::wait::wait_any;
+use furlong_os::{AsHandle, BorrowedHandle, clock};
 use serde::de::DeserializeOwned;
-use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 /// How long to wait for the other role's side of a story, in milliseconds: a role whose peer was killed often
@@ -33,7 +33,7 @@ pub trait Observer {
     fn before(&mut self, _phase: Phase, _roles: &[(Role, i32)]) {}
 
     /// Readable when there is something to attend to.
-    fn descriptors(&self) -> Vec<RawFd> {
+    fn handles(&self) -> Vec<BorrowedHandle<'_>> {
         Vec::new()
     }
 
@@ -76,16 +76,18 @@ impl<D: DeserializeOwned> Watch<D> {
         // When patience had run out and nothing had changed.
         let mut doubted_ns: Option<u64> = None;
         loop {
-            let watched = self.watched(session);
-            let observed = if incidents.is_empty() { observer.descriptors() } else { Vec::new() };
-            let all: Vec<RawFd> = watched.iter().chain(&observed).copied().collect();
+            let mut handles = self.watched(session);
+            let watched = handles.len();
+            if incidents.is_empty() {
+                handles.extend(observer.handles());
+            }
             let timeout_ms = match (incidents.is_empty(), doubted_ns) {
                 _ if self.polls() => POLL_MS,
                 (true, Some(doubted_ns)) => SECOND_LOOK_MS.saturating_sub(ms_since(doubted_ns)),
                 (true, None) => self.patience_ms().saturating_sub(ms_since(heard_ns)),
                 (false, _) => HEARING_MS.saturating_sub(ms_since(heard_ns)),
             };
-            let ready = match readiness::any_readable(&all, timeout_ms) {
+            let ready = match wait_any(&handles, timeout_ms) {
                 Ok(ready) => ready,
                 Err(error) => {
                     incidents.push(self.failure(None, Fault::Error, format!("poll: {error}")));
@@ -97,7 +99,7 @@ impl<D: DeserializeOwned> Watch<D> {
                 return Err(Interrupted { signal }.into());
             }
             // What an observer sees is no news: a role that hangs may well make calls.
-            let news = ready.iter().take(watched.len()).any(|ready| *ready);
+            let news = ready.iter().take(watched).any(|ready| *ready);
             if news {
                 (heard_ns, doubted_ns) = (clock::now_ns(), None);
             }
@@ -146,15 +148,15 @@ impl<D: DeserializeOwned> Watch<D> {
     }
 
     /// What to watch: each role's words and death, and the wish that the run ends.
-    fn watched(&self, session: &Session) -> Vec<RawFd> {
-        let mut watched: Vec<RawFd> = Vec::new();
+    fn watched<'a>(&'a self, session: &'a Session) -> Vec<BorrowedHandle<'a>> {
+        let mut watched = Vec::new();
         for process in self.processes.iter().filter(|process| process.exit.is_none()) {
             if !process.silent {
-                watched.push(process.control.number());
+                watched.push(process.control.as_handle());
             }
-            watched.extend(process.child.death().map(|descriptor| descriptor.as_raw_fd()));
+            watched.extend(process.child.death());
         }
-        watched.extend(session.shutdown_descriptor());
+        watched.extend(session.shutdown_handle());
         watched
     }
 

@@ -2,18 +2,19 @@
 
 use crate::control::{Control, Report};
 use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_os::linux::{segment, signal};
 use furlong_os::process::{Child, Exit};
-use furlong_os::{readiness, segment, signal};
+use furlong_os::wait::is_readable;
+use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle};
 use serde::de::DeserializeOwned;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// A role's process; `D` is what it tells when it is done.
 pub(crate) struct RoleProcess<D> {
     pub(crate) role: Role,
     pub(crate) child: Child,
     pub(crate) control: Control,
-    pub(crate) stderr: OwnedFd,
+    pub(crate) stderr: Handle,
     pub(crate) phase: Phase,
     /// It waits for the others before the phase begins.
     pub(crate) ready: bool,
@@ -30,11 +31,11 @@ impl<D: DeserializeOwned> RoleProcess<D> {
     /// standard error.
     pub(crate) fn start(
         role: Role,
-        begin: impl FnOnce(RawFd, BorrowedFd<'_>) -> io::Result<Child>,
+        begin: impl FnOnce(RawHandle, BorrowedHandle<'_>) -> io::Result<Child>,
     ) -> io::Result<RoleProcess<D>> {
         let (control, theirs) = Control::pair()?;
         let stderr = segment::memfd("furlong-stderr", 1)?;
-        let child = begin(theirs.as_raw_fd(), stderr.as_fd())?;
+        let child = begin(theirs.raw_handle(), stderr.as_handle())?;
         Ok(RoleProcess {
             role,
             child,
@@ -83,9 +84,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
 
     /// Whether something it said can be heard without waiting.
     fn can_be_heard(&self) -> bool {
-        !self.silent
-            && (self.control.has_buffered()
-                || readiness::any_readable(&[self.control.number()], 0).is_ok_and(|ready| ready[0]))
+        !self.silent && (self.control.has_buffered() || is_readable(self.control.as_handle()))
     }
 
     /// How it died, with its last words.
@@ -104,6 +103,6 @@ impl<D: DeserializeOwned> RoleProcess<D> {
     /// The first two lines that it wrote to its standard error: where and why a panic was.
     fn captured_stderr(&self) -> String {
         const MOST: u64 = 4096;
-        segment::text(self.stderr.as_fd(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
+        segment::text(self.stderr.as_handle(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
     }
 }

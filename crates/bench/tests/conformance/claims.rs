@@ -4,12 +4,12 @@ use crate::pair::{Gate, Pair, Part, RunningTrial, WATCHDOG, ended, ensure, scrat
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Interest, Mechanism, Message};
 use furlong_model::{Capabilities, Copies, Lifetime, PeerDeath, Reach, Role, Start, Wait, WhenFull};
+use furlong_os::linux::{driver, namespace};
 use furlong_os::memory::page_bytes;
 use furlong_os::process::Exit;
-use furlong_os::{driver, namespace};
+use furlong_os::{AsHandle, BorrowedHandle};
 use libtest_mimic::{Completion, Failed, Trial};
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -354,7 +354,7 @@ fn objects() -> usize {
 
 /// How many channels of furlong's own kernel module are not as they are when nobody uses them.
 fn used_channels() -> usize {
-    let queue = |device: BorrowedFd<'_>| {
+    let queue = |device: BorrowedHandle<'_>| {
         let is_at_first = |name, value| driver::parameter(name) == Some(value as usize);
         driver::message::info(device).is_ok_and(|info| {
             info.openers > 1
@@ -363,15 +363,15 @@ fn used_channels() -> usize {
                 || !is_at_first("message_size", info.size)
         })
     };
-    let region = |device: BorrowedFd<'_>| {
+    let region = |device: BorrowedHandle<'_>| {
         let at_first = driver::parameter("shm_size").map(|size| size.next_multiple_of(page_bytes()) as u64);
         driver::shm::info(device)
             .is_ok_and(|info| info.peers.count_ones() > 1 || info.mappings > 0 || Some(info.size) != at_first)
     };
-    let used = |path: fn(u32) -> PathBuf, is_used: &dyn Fn(BorrowedFd<'_>) -> bool| {
+    let used = |path: fn(u32) -> PathBuf, is_used: &dyn Fn(BorrowedHandle<'_>) -> bool| {
         (0..)
             .map_while(|number| driver::open(&path(number)).ok())
-            .filter(|device| is_used(device.as_fd()))
+            .filter(|device| is_used(device.as_handle()))
             .count()
     };
     used(driver::message::path, &queue) + used(driver::shm::path, &region)

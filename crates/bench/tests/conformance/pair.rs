@@ -2,12 +2,13 @@
 
 use furlong_mechanism::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::Role;
+use furlong_os::linux::segment;
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::process::{Bond, Child, Exit, fork};
-use furlong_os::{cpu, identity, segment};
+use furlong_os::{AsHandle, Handle, RawHandle};
+use furlong_os::{cpu, identity};
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -95,7 +96,7 @@ pub type Part<M> = fn(&mut <M as Mechanism>::Endpoint, &RunningTrial) -> Result<
 pub struct Pair {
     pub sender: Child,
     pub receiver: Child,
-    words: OwnedFd,
+    words: Handle,
     _link: Link,
     _folder: tempfile::TempDir,
 }
@@ -114,9 +115,10 @@ impl Pair {
         let stage = RunningTrial::new()?;
         let words = segment::memfd("words", 1).map_err(text)?;
         let mut start = |role: Role, part: Part<M>| {
-            let inherit: Vec<RawFd> = link.end(role).descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+            let inherit: Vec<RawHandle> =
+                link.end(role).descriptors.iter().map(AsHandle::raw_handle).collect();
             let (link, stage, specification) = (&mut link, &stage, &specification);
-            fork(&inherit, words.as_fd(), Bond::DiesWithParent, move || {
+            fork(&inherit, words.as_handle(), Bond::DiesWithParent, move || {
                 let handles = link.take_end(role);
                 let peer = stage.exchange_numbers(role);
                 let result = M::open(specification, EndpointSetup { role, handles, peer })

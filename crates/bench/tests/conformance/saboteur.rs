@@ -9,8 +9,8 @@ use furlong_model::{
 };
 use furlong_os::identity;
 use furlong_os::socket::{self, Kind};
+use furlong_os::{AsHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// What is done to the message.
@@ -124,7 +124,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
 }
 
 pub struct End<const HOW: u8, const AT: u64> {
-    socket: OwnedFd,
+    socket: Handle,
     saboteur: bool,
     sent: u64,
     held: Option<Vec<u8>>,
@@ -134,7 +134,7 @@ pub struct End<const HOW: u8, const AT: u64> {
 
 impl<const HOW: u8, const AT: u64> End<HOW, AT> {
     fn put(&self, bytes: &[u8]) -> io::Result<()> {
-        socket::send(self.socket.as_fd(), bytes).map(drop)
+        socket::send(self.socket.as_handle(), bytes).map(drop)
     }
 
     /// Delivers what it is given, but not as it should.
@@ -194,7 +194,7 @@ impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
     }
 
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        match socket::receive_message(self.socket.as_fd(), message)? {
+        match socket::receive_message(self.socket.as_handle(), message)? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             count => Ok(count),
         }

@@ -18,7 +18,7 @@ fn has(right: u32) -> bool {
 }
 
 fn is_root() -> bool {
-    furlong_os::identity::user() == 0
+    furlong_os::identity::is_administrator()
 }
 
 /// System calls by name.

@@ -203,7 +203,7 @@ fn a_dry_run_lists_the_steps_and_does_nothing() {
 #[test]
 fn only_root_may_install_or_remove() {
     let place = Place::new();
-    let is_root = furlong_os::identity::user() == 0;
+    let is_root = furlong_os::identity::is_administrator();
     let as_ordinary = |words: &[&str]| {
         let mut command = match is_root {
             true => place.furlong_as_nobody(words.iter().copied()),

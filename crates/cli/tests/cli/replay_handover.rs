@@ -69,7 +69,7 @@ fn every_backing_is_measured_or_says_why_not() {
         let replay = replay_all(words, |place, options| place.replay(&all_backings(), options));
         let Work::Handover { touch, repetitions } = replay.measure.work else { panic!("{replay:#?}") };
         assert_eq!((touch, repetitions), (expected, REPETITIONS));
-        if furlong_os::identity::user() == 0 {
+        if furlong_os::identity::is_administrator() {
             // What root lacks is none of its rights.
             for row in replay.rows.iter().filter(|row| row.status != ReplayStatus::Measured) {
                 assert!(!row.reason.as_ref().is_some_and(|reason| reason.contains("denied")), "{row:#?}");
@@ -95,7 +95,7 @@ fn expect_rights(replay: &Replay) {
 
 #[test]
 fn without_rights_a_row_says_which_it_needs_and_the_others_are_measured() {
-    let root = furlong_os::identity::user() == 0;
+    let root = furlong_os::identity::is_administrator();
     let replay = replay_all(&[], |place, options| {
         place.write_experiment(&all_backings());
         let words = [&["replay", "./mine.toml", "--format", "json"], options].concat();

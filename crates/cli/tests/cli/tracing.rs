@@ -20,7 +20,7 @@ enum User {
 impl User {
     /// All that can be played here.
     fn all() -> &'static [User] {
-        let is_root = furlong_os::identity::user() == 0;
+        let is_root = furlong_os::identity::is_administrator();
         if is_root { &[User::Ours, User::Nobody] } else { &[User::Ours] }
     }
 

@@ -1,12 +1,12 @@
 //! What passes between the supervisor that makes a link and the roles that use it.
 
 use furlong_model::Role;
+use furlong_os::Handle;
 use furlong_os::linux::{sysv_queue, sysv_semaphore};
 use furlong_os::memory::Region;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub struct Link {
 #[derive(Debug, Default)]
 pub struct Handles {
     /// Descriptors to inherit.
-    pub descriptors: VecDeque<OwnedFd>,
+    pub descriptors: VecDeque<Handle>,
     /// Numbers that the kernel knows in every process.
     pub numbers: VecDeque<i32>,
     /// Memory that only a fork can inherit.
@@ -84,18 +84,18 @@ impl Link {
     }
 
     /// Gives a descriptor to one role.
-    pub fn give(&mut self, role: Role, descriptor: OwnedFd) {
+    pub fn give(&mut self, role: Role, descriptor: Handle) {
         self.ends[role.index()].descriptors.push_back(descriptor);
     }
 
     /// Gives each role its end of a pair, the initiator's first.
-    pub fn give_pair(&mut self, (initiator, responder): (OwnedFd, OwnedFd)) {
+    pub fn give_pair(&mut self, (initiator, responder): (Handle, Handle)) {
         self.give(Role::Initiator, initiator);
         self.give(Role::Responder, responder);
     }
 
     /// Gives the same open object to both roles.
-    pub fn give_both(&mut self, descriptor: OwnedFd) -> io::Result<()> {
+    pub fn give_both(&mut self, descriptor: Handle) -> io::Result<()> {
         self.give_pair((descriptor.try_clone()?, descriptor));
         Ok(())
     }
@@ -163,7 +163,7 @@ pub struct EndpointSetup {
 
 impl EndpointSetup {
     /// The next descriptor.
-    pub fn descriptor(&mut self) -> io::Result<OwnedFd> {
+    pub fn descriptor(&mut self) -> io::Result<Handle> {
         self.handles.descriptors.pop_front().ok_or_else(|| missing("descriptor"))
     }
 

@@ -2,9 +2,9 @@
 
 use super::{EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Capabilities, Limits, Unavailable};
-use furlong_os::readiness::Interest;
+use furlong_os::BorrowedHandle;
+use furlong_os::wait::Interest;
 use std::io;
-use std::os::fd::BorrowedFd;
 
 /// One way for two processes to exchange messages.
 pub trait Mechanism: 'static {
@@ -58,7 +58,7 @@ pub trait Endpoint {
     }
 
     /// The descriptor that `select` and its kin may watch; `None` if there is none.
-    fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
         None
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message, socket_link};
 use furlong_model::{Call, Calls, Limits, Unavailable};
-use furlong_os::descriptor::set_non_blocking;
-use furlong_os::readiness::Interest;
+use furlong_os::handle::set_non_blocking;
 use furlong_os::socket::{self, Buffer, Kind};
+use furlong_os::wait::Interest;
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// One call carries one message.
 pub(crate) const DATAGRAM_CALLS: Calls = Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom")]);
@@ -14,14 +14,14 @@ pub(crate) const DATAGRAM_CALLS: Calls = Calls::of(&[Call::Once("sendto")], &[Ca
 /// An end of a socket on which one call carries one message.
 #[derive(Debug)]
 pub struct Datagram {
-    socket: OwnedFd,
+    socket: Handle,
 }
 
 impl Datagram {
     /// Takes a socket from the set-up.
     pub(crate) fn open(setup: &mut EndpointSetup, blocking: bool) -> io::Result<Datagram> {
         let socket = setup.descriptor()?;
-        set_non_blocking(socket.as_fd(), !blocking)?;
+        set_non_blocking(socket.as_handle(), !blocking)?;
         Ok(Datagram { socket })
     }
 }
@@ -29,7 +29,7 @@ impl Datagram {
 impl Endpoint for Datagram {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        match socket::send(self.socket.as_fd(), message)? {
+        match socket::send(self.socket.as_handle(), message)? {
             count if count == message.len() => Ok(()),
             _ => Err(io::ErrorKind::WriteZero.into()),
         }
@@ -37,15 +37,15 @@ impl Endpoint for Datagram {
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        match socket::receive_message(self.socket.as_fd(), message)? {
+        match socket::receive_message(self.socket.as_handle(), message)? {
             // No message here is empty, so this is how a connected socket says that its peer is gone.
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             count => Ok(count),
         }
     }
 
-    fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
-        Some(self.socket.as_fd())
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
+        Some(self.socket.as_handle())
     }
 }
 
@@ -53,12 +53,12 @@ impl Endpoint for Datagram {
 const BOOKKEEPING_BYTES: usize = 4096;
 
 /// Makes room for the largest message in both sockets, unless their buffers were asked for, and hands them over.
-pub(crate) fn link(pair: (OwnedFd, OwnedFd), specification: &LinkSpecification) -> io::Result<Link> {
+pub(crate) fn link(pair: (Handle, Handle), specification: &LinkSpecification) -> io::Result<Link> {
     if specification.buffer_bytes.is_none() {
         let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
         for end in [&pair.0, &pair.1] {
-            socket::grow_buffer(end.as_fd(), Buffer::Send, needed)?;
-            socket::grow_buffer(end.as_fd(), Buffer::Receive, needed)?;
+            socket::grow_buffer(end.as_handle(), Buffer::Send, needed)?;
+            socket::grow_buffer(end.as_handle(), Buffer::Receive, needed)?;
         }
     }
     socket_link::link(pair, specification)
@@ -81,13 +81,13 @@ pub(crate) fn unix_limits(kind: Kind) -> Result<Limits, Unavailable> {
 fn largest_unix_message(kind: Kind) -> io::Result<usize> {
     const CEILING: usize = 64 << 20;
     let (sender, receiver) = socket::socketpair(kind)?;
-    socket::grow_buffer(sender.as_fd(), Buffer::Send, CEILING + BOOKKEEPING_BYTES)?;
-    set_non_blocking(sender.as_fd(), true)?;
+    socket::grow_buffer(sender.as_handle(), Buffer::Send, CEILING + BOOKKEEPING_BYTES)?;
+    set_non_blocking(sender.as_handle(), true)?;
     let bytes = Message::new(CEILING)?;
     let mut sink = [0; 1];
     let mut carries = |size: usize| {
-        let sent = socket::send(sender.as_fd(), &bytes[..size]).is_ok();
-        sent && socket::receive_message(receiver.as_fd(), &mut sink).is_ok_and(|count| count == size)
+        let sent = socket::send(sender.as_handle(), &bytes[..size]).is_ok();
+        sent && socket::receive_message(receiver.as_handle(), &mut sink).is_ok_and(|count| count == size)
     };
     let (mut carried, mut refused) = (0, CEILING + 1);
     while refused - carried > 1 {

@@ -5,11 +5,11 @@
 //! what a run changes of a channel the module itself takes back after the last user, however that one ends.
 
 use furlong_model::Unavailable;
+use furlong_os::cpu;
 use furlong_os::linux::driver;
-use furlong_os::{cpu, identity};
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 /// How often all channels are looked at until enough are free: while another run looks at one, it has it open.
@@ -20,7 +20,7 @@ pub(crate) struct Kind {
     /// Where the device of a channel is.
     pub path: fn(u32) -> PathBuf,
     /// The state of an open device.
-    pub look: fn(BorrowedFd<'_>) -> io::Result<State>,
+    pub look: fn(BorrowedHandle<'_>) -> io::Result<State>,
 }
 
 /// What one look at a channel told.
@@ -66,8 +66,8 @@ fn sweep(kind: &Kind, wanted: usize) -> Result<(Vec<Claimed>, u32), Unavailable>
         let path = (kind.path)(number);
         match driver::open(&path) {
             Ok(device) => {
-                let ours = identity::try_lock(&device).is_ok();
-                let state = (kind.look)(device.as_fd()).map_err(|error| stranger(&path, &error))?;
+                let ours = device.try_lock().is_ok();
+                let state = (kind.look)(device.as_handle()).map_err(|error| stranger(&path, &error))?;
                 if state.abi != driver::ABI {
                     return Err(other_version(state.abi));
                 }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_channel_is_claimed_once() {
-        let free = |_: BorrowedFd<'_>| Ok(State { abi: driver::ABI, free: true });
+        let free = |_: BorrowedHandle<'_>| Ok(State { abi: driver::ABI, free: true });
         let one = Kind {
             path: |number| ["/dev/full", "/dev/furlong-nothing"][number.min(1) as usize].into(),
             look: free,

@@ -3,10 +3,10 @@
 use crate::handle_pair::HandlePair;
 use crate::{Endpoint, EndpointSetup, Message};
 use furlong_model::{Call, Calls, Limits, Wait};
-use furlong_os::descriptor::{read, write};
-use furlong_os::readiness::Interest;
+use furlong_os::handle::{read, write};
+use furlong_os::wait::Interest;
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// A stream is written to and read from like a file.
 pub(crate) const STREAM_CALLS: Calls = Calls::of(&[Call::Once("write")], &[Call::Once("read")]);
@@ -43,11 +43,11 @@ impl ByteStream {
 
     /// The end that is written to.
     #[inline]
-    pub(crate) fn writer(&self) -> BorrowedFd<'_> {
-        self.ways.send.as_fd()
+    pub(crate) fn writer(&self) -> BorrowedHandle<'_> {
+        self.ways.send.as_handle()
     }
 
-    fn new(reader: OwnedFd, writer: OwnedFd, blocking: bool) -> io::Result<ByteStream> {
+    fn new(reader: Handle, writer: Handle, blocking: bool) -> io::Result<ByteStream> {
         Ok(ByteStream { ways: HandlePair::new(writer, reader, blocking)?, received: 0, sent: 0 })
     }
 }
@@ -56,7 +56,7 @@ impl Endpoint for ByteStream {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         while self.sent < message.len() {
-            self.sent += write(self.ways.send.as_fd(), &message[self.sent..])?;
+            self.sent += write(self.ways.send.as_handle(), &message[self.sent..])?;
         }
         self.sent = 0;
         Ok(())
@@ -65,7 +65,7 @@ impl Endpoint for ByteStream {
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         while self.received < message.len() {
-            match read(self.ways.receive.as_fd(), &mut message[self.received..])? {
+            match read(self.ways.receive.as_handle(), &mut message[self.received..])? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 count => self.received += count,
             }
@@ -74,7 +74,7 @@ impl Endpoint for ByteStream {
         Ok(message.len())
     }
 
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         Some(self.ways.readiness(interest))
     }
 }

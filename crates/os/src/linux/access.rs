@@ -54,7 +54,7 @@ fn may(path: &Path, rights: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity;
+    use crate::linux::identity;
 
     #[test]
     fn rights_are_those_of_the_file() {

@@ -5,7 +5,7 @@ use super::perf_event::{
     KIND_TRACEPOINT, READ_TIMES, SAMPLE_RAW, WATERMARK,
 };
 use crate::error::Context;
-use crate::memory::{Region, page_bytes};
+use crate::linux::memory::{Region, page_bytes};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
@@ -324,7 +324,8 @@ fn scale(count: u64, enabled_ns: u64, running_ns: u64) -> io::Result<u64> {
 mod tests {
     use super::*;
     use crate::linux::test_child::{PERFMON, SYS_ADMIN, TestChild, get_parent, has, write_and_read};
-    use crate::{pipe, readiness, tracefs};
+    use crate::linux::{pipe, tracefs};
+    use crate::wait::wait_any;
     use std::os::fd::{AsFd, AsRawFd};
 
     /// The event, or `None` where this process has no right to it and was told so.
@@ -404,7 +405,7 @@ mod tests {
         let mut log = SystemCallLog::with_ring(event, process.child.pid(), page_bytes()).unwrap();
         log.enable().unwrap();
         process.play(|| {});
-        let readable = readiness::any_readable(&[log.descriptor().as_raw_fd()], 0).unwrap();
+        let readable = wait_any(&[log.descriptor()], 0).unwrap();
         assert_eq!(readable, [true]);
         // A loss is reported with the next call that fits, and the others when the log is disabled.
         let first = log.drain(|number| assert!(number >= 0)).unwrap();
@@ -465,7 +466,7 @@ mod tests {
         const PAGE_FAULTS: u64 = 2;
         let pages = 64;
         let process = TestChild::new(&[], move || {
-            let mut memory = crate::memory::Pages::new(pages * page_bytes()).unwrap();
+            let mut memory = crate::linux::memory::Pages::new(pages * page_bytes()).unwrap();
             memory.chunks_mut(page_bytes()).for_each(|page| page[0] = 1);
         });
         let counter = HardwareCounter::open(KIND_SOFTWARE, PAGE_FAULTS, process.child.pid()).unwrap();

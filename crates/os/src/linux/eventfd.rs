@@ -1,9 +1,7 @@
 //! Counters in the kernel that can be waited for.
 
-use crate::{
-    descriptor::own,
-    error::{check, retry},
-};
+use crate::error::{check, retry};
+use crate::linux::handle::own;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 

@@ -1,6 +1,6 @@
 //! The facts about this machine that a figure depends on.
 
-use crate::{affinity, identity, limits};
+use crate::linux::{affinity, identity, limits};
 use furlong_model::{Cache, Machine};
 use std::fs::read_to_string;
 
@@ -28,7 +28,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         hypervisor: hypervisor(),
         limits: kernel_limits(),
         private_ipc_namespace,
-        root: identity::user() == 0,
+        root: identity::is_administrator(),
     }
 }
 

@@ -1,9 +1,7 @@
 //! Named pipes.
 
-use crate::{
-    descriptor::{own, set_non_blocking},
-    error::{Context, check},
-};
+use crate::error::{Context, check};
+use crate::linux::handle::{own, set_non_blocking};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,10 +1,34 @@
-//! Which file system a folder lies in.
+//! Which file system a folder lies in, and files and folders that are one user's own.
 
 use crate::error::check;
+use crate::linux::identity;
 use std::ffi::CString;
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+/// Makes a folder into which nobody else may look.
+///
+/// # Errors
+/// `AlreadyExists` if there is one.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Makes a file that nobody else may read, to be written.
+///
+/// # Errors
+/// `AlreadyExists` if there is one.
+pub fn create_private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Whether what is described belongs to the user of this process.
+pub fn is_own(described: &Metadata) -> bool {
+    described.uid() == identity::user()
+}
 
 /// The kernel's numbers of file systems, with the names under which they are mounted. ext2 and ext3 have the number of
 /// ext4, whose driver serves them too.

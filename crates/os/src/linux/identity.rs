@@ -1,12 +1,14 @@
-//! Who this process is, names nobody else has, and locks that end with their holder.
+//! Who this process is, and names nobody else has.
 
-use crate::error::check;
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+
+/// Whether this process may do what only the machine's administrator may.
+pub fn is_administrator() -> bool {
+    user() == 0
+}
 
 /// The effective user.
-pub fn user() -> u32 {
+pub(crate) fn user() -> u32 {
     // SAFETY: no memory is involved.
     unsafe { libc::geteuid() }
 }
@@ -22,12 +24,6 @@ pub fn random() -> io::Result<u64> {
 /// What tells this start of the machine from all others; `None` without /proc.
 pub fn boot() -> Option<String> {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
-}
-
-/// Locks the file for as long as it stays open, in whatever process; `WouldBlock` if somebody else holds it.
-pub fn try_lock(file: &File) -> io::Result<()> {
-    // SAFETY: no memory is involved.
-    check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }).map(drop)
 }
 
 /// The number of the parent process: a system call that does next to nothing, and that the C library cannot answer by

@@ -118,7 +118,7 @@ impl Region {
     /// # Errors
     /// `InvalidInput` if it is shorter: touching what lies beyond its end would kill the process.
     pub fn of_file(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
-        let size = crate::segment::size_bytes(fd)?;
+        let size = crate::linux::segment::size_bytes(fd)?;
         if (size as usize) < len {
             let message = format!("the object has {size} bytes, {len} are needed");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_short_object_is_refused() {
-        let object = crate::segment::memfd("short", 100).unwrap();
+        let object = crate::linux::segment::memfd("short", 100).unwrap();
         use std::os::fd::AsFd;
         assert_eq!(Region::of_file(object.as_fd(), 101).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }

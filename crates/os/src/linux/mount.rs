@@ -3,8 +3,9 @@
 //! The kernel takes one apart when the descriptor and all files that were opened in it are closed, so that nothing is
 //! left however its users end, and nobody else ever sees it.
 
-use crate::descriptor::{self, own};
 use crate::error::{Context, check};
+use crate::handle;
+use crate::linux::handle::own;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -76,7 +77,7 @@ fn with_attributes(kind: &str, options: &[(&str, &str)], attributes: libc::c_uin
 /// What the file system has said of its trouble, behind a colon; nothing if it was silent.
 fn words(context: &OwnedFd) -> String {
     let mut buffer = [0; 512];
-    let length = descriptor::read(context.as_fd(), &mut buffer).unwrap_or_default();
+    let length = handle::read(context.as_fd(), &mut buffer).unwrap_or_default();
     let text = String::from_utf8_lossy(&buffer[..length]);
     // Each message begins with its weight, as in "e ".
     let text = text.trim().trim_start_matches(['e', 'w', 'i']).trim_start();
@@ -86,7 +87,7 @@ fn words(context: &OwnedFd) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment;
+    use crate::linux::segment;
 
     #[test]
     fn a_file_system_of_ones_own_is_seen_by_nobody() {

@@ -2,7 +2,7 @@
 //! lie between containers.
 
 use crate::error::{Context, check};
-use crate::process::{Bond, Exit, fork};
+use crate::linux::process::{Bond, Exit, fork};
 use std::io;
 use std::os::fd::AsFd;
 

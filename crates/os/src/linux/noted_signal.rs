@@ -63,7 +63,7 @@ impl Drop for NotedSignals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{Bond, Exit, fork};
+    use crate::linux::process::{Bond, Exit, fork};
     use std::os::fd::AsFd;
 
     /// Requires that `body` holds in a process of its own: in this one a signal may come to the thread of another test.

@@ -1,7 +1,7 @@
 //! `perf_event_open`: the events that the kernel counts or logs for one process.
 
-use crate::descriptor::own;
 use crate::error::{check, retry};
+use crate::linux::handle::own;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 

@@ -1,9 +1,8 @@
 //! Anonymous pipes, their size, and pages moved into them.
 
-use crate::{
-    descriptor::own,
-    error::{Context, check, retry},
-};
+use crate::error::{Context, check, retry};
+use crate::linux::handle::own;
+use crate::linux::socket::{Kind, socketpair};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
@@ -14,6 +13,11 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
     // SAFETY: both were opened just now.
     Ok(unsafe { (own(ends[0]), own(ends[1])) })
+}
+
+/// A private connection, both ways, whose ends can be read and written as files are.
+pub fn duplex() -> io::Result<(OwnedFd, OwnedFd)> {
+    socketpair(Kind::Stream)
 }
 
 /// How many bytes the pipe holds.

@@ -1,9 +1,7 @@
 //! POSIX message queues. On Linux a queue is a descriptor, so it can be inherited and waited for.
 
-use crate::{
-    descriptor::own,
-    error::{Context, check, retry},
-};
+use crate::error::{Context, check, retry};
+use crate::linux::handle::own;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};

@@ -1,7 +1,7 @@
 //! POSIX semaphores inside a shared region.
 
 use crate::error::{check, retry};
-use crate::memory::Region;
+use crate::linux::memory::Region;
 use std::io;
 
 /// Bytes that one semaphore takes; also its alignment is no larger than this.

@@ -1,7 +1,7 @@
 //! `posix_spawn`: a new program without a copy of this process in between.
 
 use crate::error::{Context, check_number};
-use crate::process::Child;
+use crate::linux::process::Child;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::RawFd;
@@ -48,12 +48,12 @@ pub fn posix_spawn(program: &Path, arguments: &[&str], inherit: RawFd) -> io::Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Exit;
+    use crate::linux::process::Exit;
     use std::os::fd::AsRawFd;
 
     #[test]
     fn it_inherits_what_it_is_given() {
-        let (reader, writer) = crate::pipe::pipe().unwrap();
+        let (reader, writer) = crate::linux::pipe::pipe().unwrap();
         let script = format!("echo x >&{}", writer.as_raw_fd());
         let mut child = posix_spawn("/bin/sh".as_ref(), &["-c", &script], writer.as_raw_fd()).unwrap();
         drop(writer);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_an_error() {
-        let (_reader, writer) = crate::pipe::pipe().unwrap();
+        let (_reader, writer) = crate::linux::pipe::pipe().unwrap();
         let error = posix_spawn("/no/such/program".as_ref(), &[], writer.as_raw_fd()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }

@@ -1,8 +1,9 @@
 //! Child processes that die with their parent and inherit just what they are given.
 
-use crate::descriptor::{close_all_but, keep_on_exec};
 use crate::error::{Context, check};
-use crate::{clock, readiness, signal};
+use crate::linux::handle::{close_all_but, keep_on_exec};
+use crate::linux::signal;
+use crate::{clock, wait::wait_any};
 use std::ffi::CString;
 use std::fmt;
 use std::io;
@@ -185,12 +186,10 @@ impl Child {
                 return exit;
             }
             // Without a pidfd its death can only be polled for.
-            let (death, left_ms) =
-                (self.death().map(|fd| fd.as_raw_fd()), (deadline_ns - now_ns).div_ceil(1_000_000));
-            let watched: Vec<RawFd> = death.into_iter().collect();
-            let timeout_ms = if watched.is_empty() { 1 } else { left_ms };
+            let death = self.death();
+            let timeout_ms = if death.is_some() { (deadline_ns - now_ns).div_ceil(1_000_000) } else { 1 };
             // What cannot be watched is asked again.
-            let _ = readiness::any_readable(&watched, timeout_ms);
+            let _ = wait_any(death.as_slice(), timeout_ms);
         }
     }
 
@@ -295,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_child_has_only_what_it_was_given() {
-        let (reader, _writer) = crate::pipe::pipe().unwrap();
+        let (reader, _writer) = crate::linux::pipe::pipe().unwrap();
         let number = reader.as_raw_fd();
         let open = move || {
             // SAFETY: F_GETFD takes nothing and gives a plain integer.

@@ -1,20 +1,10 @@
 //! Sleeping until a descriptor can be read or written: `select`, `poll`, `epoll`.
 
-use crate::{
-    descriptor::own,
-    error::{check, retry},
-};
+use crate::error::{check, retry};
+use crate::linux::handle::own;
+use crate::wait::Interest;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
-
-/// What is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interest {
-    /// A receive would not block.
-    Readable,
-    /// A send would not block.
-    Writable,
-}
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// Sleeps in `select`.
 ///
@@ -85,13 +75,14 @@ impl Epoll {
     }
 }
 
-/// Waits until one of `fds` can be read or has been hung up, for at most `timeout_ms` milliseconds.
+/// Waits until one of `handles` can be read or has been hung up, for at most `timeout_ms` milliseconds.
 /// Says which can; all `false` means that time ran out, or that a signal came.
-pub fn any_readable(fds: &[RawFd], timeout_ms: u64) -> io::Result<Vec<bool>> {
-    let mut watched: Vec<_> =
-        fds.iter().map(|&fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }).collect();
+pub fn wait_any(handles: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<Vec<bool>> {
+    let watch =
+        |handle: &BorrowedFd<'_>| libc::pollfd { fd: handle.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let mut watched: Vec<_> = handles.iter().map(watch).collect();
     let timeout = libc::c_int::try_from(timeout_ms).unwrap_or(libc::c_int::MAX);
-    // SAFETY: the count is that of the vector. Negative descriptors are ignored by the kernel.
+    // SAFETY: the count is that of the vector.
     match check(unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, timeout) }) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(watched.iter().map(|fd| fd.revents != 0).collect()),

@@ -1,9 +1,7 @@
 //! Objects that memory can be mapped from: POSIX shared memory, memfd, plain files.
 
-use crate::{
-    descriptor::own,
-    error::{Context, check, check_number},
-};
+use crate::error::{Context, check, check_number};
+use crate::linux::handle::own;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};

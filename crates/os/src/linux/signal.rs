@@ -1,9 +1,7 @@
 //! Signals as messages, and the signals that end a run.
 
-use crate::{
-    descriptor::own,
-    error::{Context, check, retry},
-};
+use crate::error::{Context, check, retry};
+use crate::linux::handle::own;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 

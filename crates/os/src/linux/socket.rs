@@ -1,9 +1,7 @@
 //! Sockets, always made as a connected pair by the supervisor: no start-up race, and no name that stays.
 
-use crate::{
-    descriptor::own,
-    error::{Context, check, retry},
-};
+use crate::error::{Context, check, retry};
+use crate::linux::handle::own;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -59,13 +57,25 @@ pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     pair.context(|| format!("UNIX socket in {}", folder.display()))
 }
 
-fn connected_pair(kind: Kind, path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+/// A socket that whoever finds `path` can connect to, which must not be there yet and stays.
+pub fn listen(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
     let listener = unix_socket(kind)?;
     bind(&listener, path)?;
     // SAFETY: no memory is involved.
     check(unsafe { libc::listen(listener.as_raw_fd(), 1) })?;
-    let initiator = unix_socket(kind)?;
-    connect(&initiator, path)?;
+    Ok(listener)
+}
+
+/// A socket connected to the one that listens at `path`.
+pub fn connect_to(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
+    let socket = unix_socket(kind)?;
+    connect(&socket, path)?;
+    Ok(socket)
+}
+
+fn connected_pair(kind: Kind, path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+    let listener = listen(kind, path)?;
+    let initiator = connect_to(kind, path)?;
     let flags = libc::SOCK_CLOEXEC;
     // SAFETY: no address is asked for; the new number is owned by nobody.
     let responder = retry(|| unsafe {

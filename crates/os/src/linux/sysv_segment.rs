@@ -1,7 +1,7 @@
 //! System V shared memory.
 
 use crate::error::{Context, check};
-use crate::memory::Region;
+use crate::linux::memory::Region;
 use std::io;
 use std::ptr::NonNull;
 

@@ -1,7 +1,9 @@
 //! For tests: a child that makes known system calls when it is told to, and rights on which results depend.
 
-use crate::process::{Bond, Child, Exit, fork};
-use crate::{descriptor, eventfd, readiness};
+use crate::handle;
+use crate::linux::eventfd;
+use crate::linux::process::{Bond, Child, Exit, fork};
+use crate::wait::wait_any;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -44,7 +46,7 @@ impl TestChild {
     pub fn play(&self, mut meanwhile: impl FnMut()) {
         eventfd::add(self.start.as_fd(), 1).unwrap();
         for _ in 0..60_000 {
-            if readiness::any_readable(&[self.done.as_raw_fd()], 1).unwrap() == [true] {
+            if wait_any(&[self.done.as_fd()], 1).unwrap() == [true] {
                 eventfd::take(self.done.as_fd()).unwrap();
                 return;
             }
@@ -72,8 +74,8 @@ pub fn get_parent(times: usize) {
 pub fn write_and_read(times: usize, writer: BorrowedFd<'_>, reader: BorrowedFd<'_>) {
     for _ in 0..times {
         let mut byte = [0];
-        descriptor::write(writer, &byte).unwrap();
-        descriptor::read(reader, &mut byte).unwrap();
+        handle::write(writer, &byte).unwrap();
+        handle::read(reader, &mut byte).unwrap();
     }
 }
 

@@ -1,8 +1,8 @@
 //! The numbers of the kernel's trace events, which its trace file system keeps.
 
-use crate::descriptor::own;
 use crate::error::{Context, check};
-use crate::mount;
+use crate::linux::handle::own;
+use crate::linux::mount;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};

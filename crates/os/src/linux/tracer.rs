@@ -4,7 +4,8 @@
 //! is for counting and never for timing.
 
 use crate::error::{Context, check, retry};
-use crate::{descriptor, signal};
+use crate::handle;
+use crate::linux::signal;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -75,7 +76,7 @@ impl Tracer {
             attached: Vec::new(),
             not_send: PhantomData,
         };
-        descriptor::set_non_blocking(tracer.children.as_fd(), true)?;
+        handle::set_non_blocking(tracer.children.as_fd(), true)?;
         Ok(tracer)
     }
 
@@ -112,7 +113,7 @@ impl Tracer {
     /// processes go on. Never waits. If more may be coming the descriptor stays readable.
     ///
     /// A process that died is no longer attached; its exit is left to be waited for. Who waits for exits in the
-    /// meantime must leave stops alone, as [`Child`](crate::process::Child) does: the kernel gives a tracer's process
+    /// meantime must leave stops alone, as [`Child`](crate::linux::process::Child) does: the kernel gives a tracer's process
     /// the stops too, whether asked for or not.
     pub fn attend(&mut self, mut each: impl FnMut(i32, i64)) -> io::Result<()> {
         for _ in 0..ROUNDS {
@@ -296,9 +297,11 @@ fn explain(error: io::Error, pid: i32) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
+    use crate::linux::process::{Bond, Child, Exit, fork, send_signal};
     use crate::linux::test_child::{TestChild, get_parent, write_and_read};
-    use crate::process::{Bond, Child, Exit, fork, send_signal};
-    use crate::{clock, eventfd, pipe, readiness};
+    use crate::linux::{eventfd, pipe};
+    use crate::wait::wait_any;
     use std::os::fd::AsRawFd;
     use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -368,15 +371,15 @@ mod tests {
             for (pid, _) in calls {
                 tracer.attach(pid).unwrap();
             }
-            let done = [one.done.as_raw_fd(), other.done.as_raw_fd()];
+            let done = [one.done.as_fd(), other.done.as_fd()];
             let mut left = vec![done[0], done[1]];
             for process in [&one, &other] {
                 eventfd::add(process.start.as_fd(), 1).unwrap();
             }
             while !left.is_empty() {
                 let mut watched = left.clone();
-                watched.push(tracer.descriptor().as_raw_fd());
-                let readable = readiness::any_readable(&watched, 10_000).unwrap();
+                watched.push(tracer.descriptor());
+                let readable = wait_any(&watched, 10_000).unwrap();
                 assert!(readable.contains(&true), "nothing for ten seconds");
                 if readable[left.len()] {
                     tracer
@@ -429,7 +432,7 @@ mod tests {
                 tracer.detach(child.pid()).unwrap();
             }
             tracer.attach(child.pid()).unwrap();
-            descriptor::write(gate.as_fd(), &[1]).unwrap();
+            handle::write(gate.as_fd(), &[1]).unwrap();
             let mut now = 0;
             attend_until(
                 &mut tracer,
@@ -464,9 +467,8 @@ mod tests {
         let mut process = TestChild::new(&[], || ());
         tracer.attach(process.child.pid()).unwrap();
         process.child.kill();
-        let death = process.child.death().map(|death| death.as_raw_fd());
-        if let Some(death) = death {
-            assert_eq!(readiness::any_readable(&[death], 10_000).unwrap(), [true]);
+        if let Some(death) = process.child.death() {
+            assert_eq!(wait_any(&[death], 10_000).unwrap(), [true]);
             tracer.attend(|_, _| ()).unwrap();
             assert!(tracer.attached.is_empty());
         }
@@ -538,12 +540,8 @@ mod tests {
         }
         assert!(!calls.contains(&libc::SYS_getppid), "it runs though stopped: {calls:?}");
         send_signal(pid, libc::SIGCONT).unwrap();
-        let done = [process.done.as_raw_fd()];
-        attend_until(
-            &mut tracer,
-            |_, number| calls.push(number),
-            || readiness::any_readable(&done, 0).unwrap() == [true],
-        );
+        let done = [process.done.as_fd()];
+        attend_until(&mut tracer, |_, number| calls.push(number), || wait_any(&done, 0).unwrap() == [true]);
         assert_eq!(calls.iter().filter(|number| **number == libc::SYS_getppid).count(), 10);
         drop(tracer);
         process.end();

@@ -3,10 +3,11 @@
 use super::event::Line;
 use anyhow::Context;
 use furlong_os::clock::now_ns;
-use furlong_os::{readiness, signal};
+use furlong_os::linux::signal;
+use furlong_os::wait::wait_any;
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 /// How long to wait for an event at most: some kernels do not wake those who wait for a trace.
@@ -55,13 +56,12 @@ impl Follower {
     /// Lines can neither be read nor printed.
     pub fn follow(
         &mut self,
-        shutdown_signals: BorrowedFd<'_>,
+        shutdown_signals: BorrowedHandle<'_>,
         is_there: impl Fn() -> bool,
         print: &mut Print<'_>,
     ) -> anyhow::Result<EndReason> {
         loop {
-            let ready = readiness::any_readable(&[shutdown_signals.as_raw_fd()], 0)
-                .context("cannot wait for signals")?;
+            let ready = wait_any(&[shutdown_signals], 0).context("cannot wait for signals")?;
             if ready == [true] {
                 let (signal, _) = signal::read_signalfd(shutdown_signals).context("cannot read a signal")?;
                 return Ok(EndReason::Signal(signal));
@@ -92,10 +92,10 @@ impl Follower {
     }
 
     /// Sleeps until there may be something to read.
-    fn wait(&self, shutdown_signals: BorrowedFd<'_>) -> anyhow::Result<()> {
+    fn wait(&self, shutdown_signals: BorrowedHandle<'_>) -> anyhow::Result<()> {
         let before = now_ns();
         let limit = self.left_ms().min(POLL_INTERVAL_MS);
-        let ready = readiness::any_readable(&[self.pipe.as_raw_fd(), shutdown_signals.as_raw_fd()], limit);
+        let ready = wait_any(&[self.pipe.as_handle(), shutdown_signals], limit);
         ready.context("cannot wait for events")?;
         // A trace whose end was reached is ready at once, again and again.
         if now_ns() - before < 1_000_000 {
@@ -147,15 +147,15 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_os::descriptor::set_non_blocking;
+    use furlong_os::handle::set_non_blocking;
+    use furlong_os::{AsHandle, Handle};
     use std::io::{PipeWriter, Write, pipe};
-    use std::os::fd::{AsFd, OwnedFd};
 
     /// What is followed, where it is written, and a stand-in for signals that never come.
-    fn followed(wanted: Option<u64>, end_ns: Option<u64>) -> (Follower, PipeWriter, (OwnedFd, PipeWriter)) {
+    fn followed(wanted: Option<u64>, end_ns: Option<u64>) -> (Follower, PipeWriter, (Handle, PipeWriter)) {
         let ((reader, writer), (silence, keep)) = (pipe().unwrap(), pipe().unwrap());
-        set_non_blocking(reader.as_fd(), true).unwrap();
-        let following = Follower::new(OwnedFd::from(reader).into(), wanted, end_ns);
+        set_non_blocking(reader.as_handle(), true).unwrap();
+        let following = Follower::new(Handle::from(reader).into(), wanted, end_ns);
         (following, writer, (silence.into(), keep))
     }
 
@@ -164,9 +164,9 @@ mod tests {
     }
 
     /// Follows and keeps what is printed.
-    fn keep(following: &mut Follower, shutdown_signals: &OwnedFd, is_there: bool) -> (EndReason, Vec<Line>) {
+    fn keep(following: &mut Follower, shutdown_signals: &Handle, is_there: bool) -> (EndReason, Vec<Line>) {
         let mut lines = Vec::new();
-        let ended = following.follow(shutdown_signals.as_fd(), || is_there, &mut |line| {
+        let ended = following.follow(shutdown_signals.as_handle(), || is_there, &mut |line| {
             lines.push(line.clone());
             Ok(true)
         });
@@ -211,7 +211,7 @@ mod tests {
         let (mut following, mut writer, (shutdown_signals, _keep)) = followed(None, None);
         writer.write_all(format!("{}{}", ring(1), ring(2)).as_bytes()).unwrap();
         let mut printed = 0;
-        let ended = following.follow(shutdown_signals.as_fd(), || true, &mut |_| {
+        let ended = following.follow(shutdown_signals.as_handle(), || true, &mut |_| {
             printed += 1;
             Ok(false)
         });

@@ -5,10 +5,10 @@
 
 use anyhow::Context;
 use furlong_console::output;
-use furlong_os::descriptor::set_non_blocking;
+use furlong_os::AsHandle;
+use furlong_os::handle::set_non_blocking;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// The driver's events in a trace.
@@ -142,7 +142,7 @@ impl Instance {
         let path = self.folder.join("trace_pipe");
         let open = || {
             let pipe = File::open(&path)?;
-            set_non_blocking(pipe.as_fd(), true)?;
+            set_non_blocking(pipe.as_handle(), true)?;
             Ok(pipe)
         };
         open().map_err(|error: io::Error| anyhow::anyhow!("cannot read {}: {error}", path.display()))

@@ -15,14 +15,14 @@ use follower::{EndReason, Follower};
 use furlong_console::ListFormat;
 use furlong_console::exit::{CannotHere, Outcome};
 use furlong_console::output;
+use furlong_os::AsHandle;
 use furlong_os::clock::now_ns;
-use furlong_os::signal::{self, ENDING};
-use furlong_os::tracefs::MOUNTED;
+use furlong_os::linux::signal::{self, ENDING};
+use furlong_os::linux::tracefs::MOUNTED;
 use instance::{Instance, Name};
 use recording::Recording;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
 /// The parameter that says how many bytes of a message are recorded.
@@ -34,7 +34,7 @@ pub fn log(files: &SystemFiles, options: &DriverLogOptions) -> anyhow::Result<Ou
         let cause = diagnosis::diagnose(&state::read(files));
         return Err(cause.map_or_else(|| CannotHere::new("the driver is not loaded", ""), CannotHere).into());
     }
-    if furlong_os::identity::user() != 0 {
+    if !furlong_os::identity::is_administrator() {
         let remedy = "sudo furlong driver log, with the same options";
         return Err(
             CannotHere::new("only root may follow the driver: traces show all processes", remedy).into()
@@ -53,7 +53,7 @@ pub fn log(files: &SystemFiles, options: &DriverLogOptions) -> anyhow::Result<Ou
     }
     // From here on a signal must not end us before all is as it was.
     let shutdown_signals = signal::signalfd(&ENDING).context("cannot listen to signals")?;
-    let ended = record_and_follow(files, &root, options, shutdown_signals.as_fd())?;
+    let ended = record_and_follow(files, &root, options, shutdown_signals.as_handle())?;
     Ok(match ended {
         EndReason::Signal(signal) => Outcome::Interrupted(signal),
         EndReason::LineLimit | EndReason::TimeLimit | EndReason::ReaderGone => Outcome::Done,
@@ -68,7 +68,7 @@ fn record_and_follow(
     files: &SystemFiles,
     root: &Path,
     options: &DriverLogOptions,
-    shutdown_signals: std::os::fd::BorrowedFd<'_>,
+    shutdown_signals: furlong_os::BorrowedHandle<'_>,
 ) -> anyhow::Result<EndReason> {
     let instances = root.join("instances");
     let parameter = files.at(LOG_BYTES);
@@ -111,7 +111,7 @@ fn record_and_follow(
 }
 
 /// The top folder of the trace file system, and the mount that keeps it where there was none.
-fn trace_root(files: &SystemFiles) -> anyhow::Result<(PathBuf, Option<std::os::fd::OwnedFd>)> {
+fn trace_root(files: &SystemFiles) -> anyhow::Result<(PathBuf, Option<furlong_os::Handle>)> {
     let mounted = MOUNTED.map(|path| files.at(path.trim_start_matches('/')));
     if let Some(root) = mounted.iter().find(|root| root.join("instances").is_dir()) {
         return Ok((root.clone(), None));
@@ -127,8 +127,8 @@ fn trace_root(files: &SystemFiles) -> anyhow::Result<(PathBuf, Option<std::os::f
         )
     };
     // One that nobody else sees, and that is gone with this process.
-    let mount = furlong_os::mount::detached("tracefs", &[]).map_err(refused)?;
-    let root = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));
+    let mount = furlong_os::linux::mount::detached("tracefs", &[]).map_err(refused)?;
+    let root = PathBuf::from(format!("/proc/self/fd/{}", mount.raw_handle()));
     fs::metadata(root.join("instances")).map_err(refused)?;
     Ok((root, Some(mount)))
 }

@@ -3,10 +3,10 @@
 use super::{BackedRegion, Memory, because};
 use crate::session::CleanupGuard;
 use furlong_model::Unavailable;
+use furlong_os::AsHandle;
+use furlong_os::linux::{mount, segment};
 use furlong_os::process::{Exit, spawn};
-use furlong_os::{mount, segment};
 use std::fs::File;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// What is made on the device.
@@ -55,7 +55,7 @@ pub(super) fn furnish<'a>(
     let source = path.display().to_string();
     let top = mount::detached(KIND, &[("source", &source)])
         .map_err(|error| because(format_args!("{KIND} on {named}"), &error))?;
-    let file = segment::nameless_file(Some(top.as_fd()), ".".as_ref(), size_bytes)
+    let file = segment::nameless_file(Some(top.as_handle()), ".".as_ref(), size_bytes)
         .map_err(|error| because(format_args!("{KIND} on {named}"), &error))?;
     Ok(BackedRegion {
         memory: Memory::Object(file, size_bytes),
@@ -74,11 +74,11 @@ fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     let words = segment::memfd("furlong-mkfs", 1).map_err(cannot)?;
     let target = device.display().to_string();
     let arguments: Vec<&str> = OPTIONS.into_iter().chain([target.as_str()]).collect();
-    let exit = spawn(&program, &arguments, &[], words.as_fd()).map_err(cannot)?.wait_at_most(PATIENCE_MS);
+    let exit = spawn(&program, &arguments, &[], words.as_handle()).map_err(cannot)?.wait_at_most(PATIENCE_MS);
     if exit == Some(Exit::Code(0)) {
         return Ok(());
     }
-    let said = segment::text(words.as_fd(), MOST_WORDS);
+    let said = segment::text(words.as_handle(), MOST_WORDS);
     let how =
         exit.map_or_else(|| format!("did not end within {} s", PATIENCE_MS / 1_000), |exit| exit.to_string());
     Err(Unavailable::new(format!("{MAKER} {target} {how}: {said}"), "see whether it works by hand"))

@@ -4,7 +4,8 @@
 use super::{BackedRegion, Memory, because};
 use crate::session::Session;
 use furlong_model::Unavailable;
-use furlong_os::{file_system, segment};
+use furlong_os::file_system;
+use furlong_os::linux::segment;
 use std::path::{Path, PathBuf};
 
 const REMEDY: &str = "name a folder on a disk: --file-folder";

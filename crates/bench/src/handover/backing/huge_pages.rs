@@ -8,12 +8,13 @@ use super::{BackedRegion, Memory};
 use crate::persistent::{OVERCOMMIT, PersistentResource, lock_overcommit};
 use crate::session::Session;
 use furlong_model::Unavailable;
-use furlong_os::available_memory::of_machine;
-use furlong_os::limits::{set_sysctl, sysctl_number};
+use furlong_os::Context;
+use furlong_os::linux::available_memory::of_machine;
+use furlong_os::linux::limits::{set_sysctl, sysctl_number};
+use furlong_os::linux::segment;
 use furlong_os::memory::Region;
-use furlong_os::{Context, segment};
+use furlong_os::{AsHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 
 const REMEDY: &str = "as root: sysctl vm.nr_hugepages=N, on a machine with enough free memory";
 
@@ -38,9 +39,9 @@ pub(super) fn make<'a>(size_bytes: usize, session: &Session) -> Result<BackedReg
 }
 
 /// An object whose pages are all reserved: the kernel keeps them for as long as it is open.
-fn reserve(len: usize) -> io::Result<OwnedFd> {
+fn reserve(len: usize) -> io::Result<Handle> {
     let object = segment::huge_memfd("furlong-region", len)?;
-    Region::of_file(object.as_fd(), len).context(|| "reserve them")?;
+    Region::of_file(object.as_handle(), len).context(|| "reserve them")?;
     Ok(object)
 }
 

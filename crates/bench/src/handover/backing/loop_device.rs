@@ -4,10 +4,10 @@ use super::{BackedRegion, because, device, tmpfs};
 use crate::persistent::PersistentResource;
 use crate::session::{CleanupGuard, Session};
 use furlong_model::Unavailable;
-use furlong_os::loop_device;
+use furlong_os::linux::loop_device;
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// Others may take a device between finding and binding it; so many are tried.
 const ATTEMPTS: usize = 16;
@@ -17,7 +17,7 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<
     // The device holds its file, and the file its file system.
     let (_top, file) =
         tmpfs::own_file(size).map_err(|error| because("no tmpfs for a loop device's file", &error))?;
-    let (number, device, made) = bind(file.as_fd(), session).map_err(|error| match error.kind() {
+    let (number, device, made) = bind(file.as_handle(), session).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             Unavailable::new(format!("there are no loop devices: {error}"), "as root: modprobe loop")
         }
@@ -28,7 +28,10 @@ pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<
 }
 
 /// Binds the first device that is free to the file. One that has to be made goes into the journal.
-fn bind<'a>(file: BorrowedFd<'_>, session: &'a Session) -> io::Result<(u32, File, Option<CleanupGuard<'a>>)> {
+fn bind<'a>(
+    file: BorrowedHandle<'_>,
+    session: &'a Session,
+) -> io::Result<(u32, File, Option<CleanupGuard<'a>>)> {
     let mut number = 0;
     let mut attempts = 0;
     loop {

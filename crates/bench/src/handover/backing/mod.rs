@@ -12,16 +12,15 @@ mod memfd;
 mod ram_disk;
 mod tmpfs;
 
-use super::role::Handle;
 use crate::session::{CleanupGuard, Session};
 use furlong_model::{Backing, Unavailable};
 use furlong_os::available_memory::available_bytes;
-use furlong_os::descriptor;
+use furlong_os::handle;
 use furlong_os::memory::Region;
+use furlong_os::{AsHandle, Handle, RawHandle};
 use std::fmt::Display;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 /// The region, as the supervisor has it.
@@ -29,24 +28,24 @@ pub(super) enum Memory {
     /// Mapped, for forks to inherit.
     Mapped(Arc<Region>),
     /// To be mapped by each role, at this length.
-    Object(OwnedFd, usize),
+    Object(Handle, usize),
 }
 
 impl Memory {
     /// The descriptor that roles inherit.
-    pub(super) fn descriptor(&self) -> Option<RawFd> {
+    pub(super) fn descriptor(&self) -> Option<RawHandle> {
         match self {
             Memory::Mapped(_) => None,
-            Memory::Object(object, _) => Some(object.as_raw_fd()),
+            Memory::Object(object, _) => Some(object.raw_handle()),
         }
     }
 
     /// A role's own hold of what it has inherited.
-    pub(super) fn inherit(&self) -> io::Result<Handle> {
+    pub(super) fn inherit(&self) -> io::Result<InheritedMemory> {
         match self {
-            Memory::Mapped(region) => Ok(Handle::Mapped(Arc::clone(region))),
+            Memory::Mapped(region) => Ok(InheritedMemory::Mapped(Arc::clone(region))),
             Memory::Object(object, len) => {
-                descriptor::inherit(object.as_raw_fd()).map(|object| Handle::Object(object, *len))
+                handle::inherit(object.raw_handle()).map(|object| InheritedMemory::Object(object, *len))
             }
         }
     }
@@ -58,7 +57,7 @@ pub(super) struct BackedRegion<'a> {
     /// The file system and device in effect, in words.
     pub(super) in_effect: String,
     /// The file system, where it is mounted for this trial alone.
-    _file_system: Option<OwnedFd>,
+    _file_system: Option<Handle>,
     /// The device under it.
     _device: Option<File>,
     /// What outlives all processes.
@@ -68,6 +67,24 @@ pub(super) struct BackedRegion<'a> {
 impl<'a> BackedRegion<'a> {
     fn plain(memory: Memory, in_effect: impl Into<String>) -> BackedRegion<'a> {
         BackedRegion { memory, in_effect: in_effect.into(), _file_system: None, _device: None, _made: None }
+    }
+}
+
+/// The memory as a role inherits it, before it is mapped.
+pub(super) enum InheritedMemory {
+    /// It is mapped already.
+    Mapped(Arc<Region>),
+    /// To be mapped at this length.
+    Object(Handle, usize),
+}
+
+impl InheritedMemory {
+    /// Maps it.
+    pub(super) fn map(self) -> io::Result<Arc<Region>> {
+        match self {
+            InheritedMemory::Mapped(region) => Ok(region),
+            InheritedMemory::Object(object, len) => Region::of_file(object.as_handle(), len).map(Arc::new),
+        }
     }
 }
 

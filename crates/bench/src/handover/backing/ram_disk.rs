@@ -7,7 +7,7 @@ use super::{BackedRegion, because, device};
 use crate::persistent::{PersistentResource, lock};
 use crate::session::{CleanupGuard, Session};
 use furlong_model::Unavailable;
-use furlong_os::zram;
+use furlong_os::linux::zram;
 use std::io;
 
 pub(super) fn make(size_bytes: usize, session: &Session) -> Result<BackedRegion<'_>, Unavailable> {

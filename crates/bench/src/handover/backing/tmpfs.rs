@@ -2,9 +2,10 @@
 
 use super::{BackedRegion, Memory, because};
 use furlong_model::Unavailable;
-use furlong_os::{file_system, mount, segment};
+use furlong_os::file_system;
+use furlong_os::linux::{mount, segment};
+use furlong_os::{AsHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 /// Where every machine has one.
@@ -22,11 +23,11 @@ pub(super) fn make<'a>(size_bytes: usize) -> Result<BackedRegion<'a>, Unavailabl
 }
 
 /// A file of `size_bytes` in a new tmpfs, of which the descriptor comes first.
-pub(super) fn own_file(size_bytes: usize) -> io::Result<(OwnedFd, OwnedFd)> {
+pub(super) fn own_file(size_bytes: usize) -> io::Result<(Handle, Handle)> {
     // Its own folder takes a page.
     let limit = (size_bytes as u64).saturating_add(1 << 20);
     let top = mount::detached("tmpfs", &[("size", &limit.to_string()), ("mode", "0700")])?;
-    let file = segment::nameless_file(Some(top.as_fd()), ".".as_ref(), size_bytes)?;
+    let file = segment::nameless_file(Some(top.as_handle()), ".".as_ref(), size_bytes)?;
     Ok((top, file))
 }
 

@@ -34,7 +34,7 @@ pub fn look_for<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
 
 /// Whether the test runs as root. If not, says that `what` is skipped.
 pub fn is_root_or_skips(what: &str) -> bool {
-    let root = furlong_os::identity::user() == 0;
+    let root = furlong_os::identity::is_administrator();
     if !root {
         eprintln!("{what}: skipped, because only root may mount");
     }

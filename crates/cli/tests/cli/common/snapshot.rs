@@ -77,7 +77,7 @@ fn names_in(folder: &str) -> impl Iterator<Item = String> {
 
 /// The POSIX queues there are. They show in a file system alone, which only root may mount.
 fn queues() -> Vec<String> {
-    if furlong_os::identity::user() != 0 {
+    if !furlong_os::identity::is_administrator() {
         return Vec::new();
     }
     let script = "mount -t mqueue none /mnt && ls /mnt";

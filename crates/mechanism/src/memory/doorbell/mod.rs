@@ -10,10 +10,10 @@ pub use r#yield::Yield;
 
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Calls, PeerDeath, Unavailable, Wait};
+use furlong_os::BorrowedHandle;
 use furlong_os::memory::Region;
-use furlong_os::readiness::Interest;
+use furlong_os::wait::Interest;
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
@@ -54,7 +54,7 @@ pub trait Doorbell: Sized + 'static {
     fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()>;
 
     /// The descriptor that `select` and its kin may watch; `None` if there is none.
-    fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
         None
     }
 }

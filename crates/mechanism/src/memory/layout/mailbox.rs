@@ -12,10 +12,10 @@ use crate::memory::doorbell::Doorbell;
 use crate::memory::segment::Segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{Capabilities, Copies, Family, KernelBuffer, Limits, Unavailable, WhenFull};
+use furlong_os::BorrowedHandle;
 use furlong_os::shared_place::Stretch;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::BorrowedFd;
 
 /// A mailbox in a segment `S` with a doorbell `D`.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl<D: Doorbell> Endpoint for Mailboxes<D> {
         Ok(len)
     }
 
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         self.post.readiness(interest)
     }
 }

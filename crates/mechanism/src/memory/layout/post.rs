@@ -11,12 +11,12 @@
 use crate::memory::HEAD_BYTES;
 use crate::memory::doorbell::Doorbell;
 use furlong_model::Role;
+use furlong_os::BorrowedHandle;
 use furlong_os::cpu;
 use furlong_os::memory::Region;
-use furlong_os::readiness::Interest;
 use furlong_os::shared_place::HalfLine;
+use furlong_os::wait::Interest;
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -116,7 +116,7 @@ impl<D: Doorbell> Post<D> {
     }
 
     /// The descriptor that `select` and its kin may watch; `None` if there is none.
-    pub(crate) fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         self.doorbell.readiness(interest)
     }
 

@@ -13,10 +13,10 @@ use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Start, Unavailable,
     WhenFull,
 };
+use furlong_os::BorrowedHandle;
 use furlong_os::linux::remote_memory;
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::BorrowedFd;
 
 /// Reads straight from the peer's memory; a doorbell says when.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl<D: Doorbell> Endpoint for Window<D> {
         1
     }
 
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         self.post.readiness(interest)
     }
 }

@@ -3,8 +3,8 @@
 use super::{Segment, share_object};
 use crate::{Link, LinkSpecification};
 use furlong_model::Reach;
+use furlong_os::linux::segment;
 use furlong_os::memory::Region;
-use furlong_os::segment;
 use std::io;
 use std::sync::Arc;
 

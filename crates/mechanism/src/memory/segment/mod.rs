@@ -8,10 +8,10 @@ pub use linux::{AnonShm, DriverShm, MemfdShm, PosixShm, SysvShm};
 
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Lifetime, Limits, Reach, Start, Unavailable};
+use furlong_os::linux::segment;
 use furlong_os::memory::Region;
-use furlong_os::segment;
+use furlong_os::{AsHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 /// A kind of memory that two processes can map.
@@ -42,15 +42,15 @@ pub trait Segment: 'static {
 }
 
 /// Hands a memory object to both roles and maps it.
-fn share_object(object: OwnedFd, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-    let region = Region::of_file(object.as_fd(), len)?;
+fn share_object(object: Handle, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
+    let region = Region::of_file(object.as_handle(), len)?;
     link.give_both(object)?;
     Ok(Arc::new(region))
 }
 
 /// Maps the memory object that the set-up has next.
 pub(crate) fn attach_object(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
-    Region::of_file(setup.descriptor()?.as_fd(), len).map(Arc::new)
+    Region::of_file(setup.descriptor()?.as_handle(), len).map(Arc::new)
 }
 
 /// A memfd of `len` bytes for both roles.

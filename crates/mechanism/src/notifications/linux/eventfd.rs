@@ -11,8 +11,8 @@ use furlong_model::{
     Unavailable, WhenFull,
 };
 use furlong_os::linux::eventfd;
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// A counter each way.
 #[derive(Debug)]
@@ -68,17 +68,17 @@ impl Endpoint for Counters {
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         let mut value = [0; 8];
         value.copy_from_slice(message);
-        eventfd::add(self.ways.send.as_fd(), u64::from_le_bytes(value))
+        eventfd::add(self.ways.send.as_handle(), u64::from_le_bytes(value))
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let value = eventfd::take(self.ways.receive.as_fd())?;
+        let value = eventfd::take(self.ways.receive.as_handle())?;
         message.copy_from_slice(&value.to_le_bytes());
         Ok(8)
     }
 
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         Some(self.ways.readiness(interest))
     }
 }

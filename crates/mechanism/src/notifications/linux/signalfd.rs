@@ -10,10 +10,10 @@ use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, WhenFull,
 };
-use furlong_os::descriptor::set_non_blocking;
+use furlong_os::handle::set_non_blocking;
 use furlong_os::linux::signal;
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// A signal each way, read from a descriptor.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Mechanism for Signalfd {
 
     fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Signals> {
         let inbound = signal::signalfd(&[signal::message_signal()])?;
-        set_non_blocking(inbound.as_fd(), !specification.blocking)?;
+        set_non_blocking(inbound.as_handle(), !specification.blocking)?;
         Ok(Signals { inbound, peer: setup.peer })
     }
 }
@@ -56,7 +56,7 @@ impl Mechanism for Signalfd {
 /// Signals to the other process, and a descriptor for those from it.
 #[derive(Debug)]
 pub struct Signals {
-    inbound: OwnedFd,
+    inbound: Handle,
     peer: i32,
 }
 
@@ -68,13 +68,13 @@ impl Endpoint for Signals {
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let (_, value) = signal::read_signalfd(self.inbound.as_fd())?;
+        let (_, value) = signal::read_signalfd(self.inbound.as_handle())?;
         message.copy_from_slice(&value.to_le_bytes());
         Ok(4)
     }
 
     /// Sending never waits, so only receiving can be watched.
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
-        (interest == Interest::Readable).then(|| self.inbound.as_fd())
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
+        (interest == Interest::Readable).then(|| self.inbound.as_handle())
     }
 }

@@ -13,10 +13,10 @@ use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
 };
-use furlong_os::descriptor::{read, write};
+use furlong_os::handle::{read, write};
 use furlong_os::linux::driver::{self, message};
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// A channel each way.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Mechanism for DriverMessage {
         let channels = claim::<2>(&CHANNELS).map_err(io::Error::other)?;
         let mut link = Link::new();
         for (channel, size_bytes) in channels.into_iter().zip(specification.sizes_bytes) {
-            let device = channel.device.as_fd();
+            let device = channel.device.as_handle();
             // First of all: what is changed from here on is changed until the last user is gone.
             message::set_flags(device, message::TRANSIENT | message::STRICT)?;
             let size_bytes = size_bytes.max(1);
@@ -113,15 +113,15 @@ pub struct Channels {
 impl Endpoint for Channels {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        write(self.ways.send.as_fd(), message).map(drop)
+        write(self.ways.send.as_handle(), message).map(drop)
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        read(self.ways.receive.as_fd(), message)
+        read(self.ways.receive.as_handle(), message)
     }
 
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         Some(self.ways.readiness(interest))
     }
 }

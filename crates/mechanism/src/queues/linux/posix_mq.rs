@@ -13,8 +13,8 @@ use furlong_model::{
 };
 use furlong_os::linux::limits::{Resource, raised, sysctl_number};
 use furlong_os::linux::posix_queue;
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// A POSIX queue each way.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Mechanism for PosixMq {
         let (there, back) =
             (queue("there", specification.sizes_bytes[0])?, queue("back", specification.sizes_bytes[1])?);
         let mut link = Link::new();
-        let (depth, size_bytes) = posix_queue::shape(there.as_fd())?;
+        let (depth, size_bytes) = posix_queue::shape(there.as_handle())?;
         link.note("queue-depth", depth);
         link.note("queue-message-bytes", size_bytes);
         link.give_both(there)?;
@@ -102,15 +102,15 @@ pub struct Queues {
 impl Endpoint for Queues {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        posix_queue::send(self.ways.send.as_fd(), message)
+        posix_queue::send(self.ways.send.as_handle(), message)
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        posix_queue::receive(self.ways.receive.as_fd(), message)
+        posix_queue::receive(self.ways.receive.as_handle(), message)
     }
 
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         Some(self.ways.readiness(interest))
     }
 }

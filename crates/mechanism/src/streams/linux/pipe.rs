@@ -12,8 +12,8 @@ use furlong_model::{
     WhenFull,
 };
 use furlong_os::linux::pipe;
+use furlong_os::{AsHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 
 /// anonymous pipes, one each way.
 #[derive(Debug)]
@@ -54,16 +54,16 @@ impl Mechanism for Pipe {
 /// Hands over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
 /// Each role gets its reading end first.
 pub(crate) fn link(
-    there: (OwnedFd, OwnedFd),
-    back: (OwnedFd, OwnedFd),
+    there: (Handle, Handle),
+    back: (Handle, Handle),
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     let mut link = Link::new();
     if let Some(bytes) = specification.buffer_bytes {
-        pipe::set_size(there.0.as_fd(), bytes)?;
-        pipe::set_size(back.0.as_fd(), bytes)?;
+        pipe::set_size(there.0.as_handle(), bytes)?;
+        pipe::set_size(back.0.as_handle(), bytes)?;
     }
-    link.note("pipe-size-bytes", pipe::size_bytes(there.0.as_fd())? as usize);
+    link.note("pipe-size-bytes", pipe::size_bytes(there.0.as_handle())? as usize);
     link.give_pair((back.0, there.0));
     link.give_pair((there.1, back.1));
     Ok(link)

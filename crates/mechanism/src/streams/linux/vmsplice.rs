@@ -14,8 +14,8 @@ use furlong_model::{
 };
 use furlong_os::linux::pipe;
 use furlong_os::memory::page_bytes;
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// Anonymous pipes, filled with the sender's own pages.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Mechanism for Vmsplice {
     fn probe() -> Result<Limits, Unavailable> {
         let try_it = || {
             let (_reader, writer) = pipe::pipe()?;
-            pipe::splice_pages(writer.as_fd(), &[0])
+            pipe::splice_pages(writer.as_handle(), &[0])
         };
         try_it().map(|_| Limits::none()).map_err(|error| {
             Unavailable::new(
@@ -92,7 +92,7 @@ impl Endpoint for Pages {
         self.references / size_bytes.div_ceil(page_bytes()).max(1) + 1
     }
 
-    fn readiness(&self, interest: Interest) -> Option<BorrowedFd<'_>> {
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         self.stream.readiness(interest)
     }
 }

@@ -1,7 +1,7 @@
 //! The devices of furlong's own kernel module: the Rust side of `driver/include/uapi/linux/furlong.h`, which is the
 //! whole contract. A test reads the header and compares.
 //!
-//! Messages go through a message device by plain `read` and `write`, so [`descriptor`](crate::descriptor) sends them.
+//! Messages go through a message device by plain `read` and `write`, so [`handle`](crate::handle) sends them.
 
 pub mod message;
 pub mod shm;

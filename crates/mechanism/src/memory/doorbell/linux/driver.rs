@@ -7,19 +7,19 @@
 use crate::memory::doorbell::Doorbell;
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Call, Calls, PeerDeath, Role, Wait};
-use furlong_os::descriptor::set_non_blocking;
+use furlong_os::handle::set_non_blocking;
 use furlong_os::linux::driver::shm;
 use furlong_os::memory::Region;
-use furlong_os::readiness::Interest;
+use furlong_os::wait::Interest;
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// This role's peer of the device, and the other one's number.
 #[derive(Debug)]
 pub struct DriverBell {
-    device: OwnedFd,
+    device: Handle,
     other: u32,
 }
 
@@ -35,7 +35,7 @@ impl Doorbell for DriverBell {
             let Some(device) = link.end(role).descriptors.back() else {
                 return Err(io::Error::other("there is no device whose bell could be rung"));
             };
-            let (number, device) = (shm::info(device.as_fd())?.peer, device.try_clone()?);
+            let (number, device) = (shm::info(device.as_handle())?.peer, device.try_clone()?);
             link.give(role, device);
             link.give_number_to(role.peer(), number as i32);
         }
@@ -48,20 +48,20 @@ impl Doorbell for DriverBell {
         _region: &Arc<Region>,
     ) -> io::Result<Self> {
         let (device, other) = (setup.descriptor()?, setup.number()? as u32);
-        set_non_blocking(device.as_fd(), !specification.blocking)?;
-        shm::watch(device.as_fd(), other)?;
+        set_non_blocking(device.as_handle(), !specification.blocking)?;
+        shm::watch(device.as_handle(), other)?;
         Ok(DriverBell { device, other })
     }
 
     #[inline]
     fn ring(&self, _word: &AtomicU32) -> io::Result<()> {
-        shm::ring(self.device.as_fd(), self.other)
+        shm::ring(self.device.as_handle(), self.other)
     }
 
     #[inline]
     fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()> {
         loop {
-            if shm::take_rings(self.device.as_fd())? == 0 {
+            if shm::take_rings(self.device.as_handle())? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             // Anybody who has the device may ring.
@@ -71,7 +71,7 @@ impl Doorbell for DriverBell {
         }
     }
 
-    fn readiness(&self, _interest: Interest) -> Option<BorrowedFd<'_>> {
-        Some(self.device.as_fd())
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
+        Some(self.device.as_handle())
     }
 }

@@ -7,16 +7,16 @@ use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Calls, Wait};
 use furlong_os::linux::eventfd;
 use furlong_os::memory::Region;
+use furlong_os::{AsHandle, Handle};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 /// Adds one to ring, and takes that to wait: with one slot, two rings never meet in the counter.
 #[derive(Debug)]
 pub struct Eventfd {
-    send: OwnedFd,
-    receive: OwnedFd,
+    send: Handle,
+    receive: Handle,
 }
 
 impl Doorbell for Eventfd {
@@ -35,11 +35,11 @@ impl Doorbell for Eventfd {
 
     #[inline]
     fn ring(&self, _word: &AtomicU32) -> io::Result<()> {
-        eventfd::add(self.send.as_fd(), 1)
+        eventfd::add(self.send.as_handle(), 1)
     }
 
     #[inline]
     fn wait(&self, _word: &AtomicU32, _seen: u32) -> io::Result<()> {
-        eventfd::take(self.receive.as_fd()).map(drop)
+        eventfd::take(self.receive.as_handle()).map(drop)
     }
 }

@@ -6,10 +6,10 @@ use crate::linux::driver_channel::{Kind, State, claim, spare_bytes};
 use crate::memory::segment::Segment;
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Role, Unavailable};
+use furlong_os::AsHandle;
 use furlong_os::linux::driver::{self, shm};
 use furlong_os::memory::Region;
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// Memory of a device.
@@ -47,7 +47,7 @@ impl Segment for DriverShm {
     /// peer is gone with the view that this gives.
     fn create(_spec: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         let [channel] = claim(&CHANNELS).map_err(io::Error::other)?;
-        let device = channel.device.as_fd();
+        let device = channel.device.as_handle();
         shm::resize(device, len as u64)?;
         for role in Role::BOTH {
             link.give(role, driver::open(&channel.path)?.into());
@@ -56,6 +56,6 @@ impl Segment for DriverShm {
     }
 
     fn attach(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
-        Region::of_device(setup.descriptor()?.as_fd(), len).map(Arc::new)
+        Region::of_device(setup.descriptor()?.as_handle(), len).map(Arc::new)
     }
 }

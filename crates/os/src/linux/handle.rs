@@ -1,12 +1,27 @@
-//! Descriptors: reading, writing, handing on.
+//! Handles are descriptors here: reading, writing, handing on.
 
 use crate::error::{check, retry};
+use crate::handle::AsHandle;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd};
+
+pub use std::os::fd::{BorrowedFd as BorrowedHandle, OwnedFd as Handle, RawFd as RawHandle};
+
+impl<T: AsFd + ?Sized> AsHandle for T {
+    #[inline]
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.as_fd()
+    }
+}
+
+/// The number of a handle.
+pub(crate) fn number(handle: BorrowedHandle<'_>) -> RawHandle {
+    handle.as_raw_fd()
+}
 
 /// One `read`. 0 is the end: every writer is gone.
 #[inline]
-pub fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+pub fn read(fd: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the kernel writes at most `buffer.len()` bytes into a buffer that we hold exclusively.
     retry(|| unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) })
         .map(|count| count as usize)
@@ -14,14 +29,14 @@ pub fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
 
 /// One `write`, which may take less than all.
 #[inline]
-pub fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+pub fn write(fd: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the kernel only reads `bytes`.
     retry(|| unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) })
         .map(|count| count as usize)
 }
 
 /// Whether calls answer `WouldBlock` instead of waiting.
-pub fn set_non_blocking(fd: BorrowedFd<'_>, non_blocking: bool) -> io::Result<()> {
+pub fn set_non_blocking(fd: BorrowedHandle<'_>, non_blocking: bool) -> io::Result<()> {
     // SAFETY: F_GETFL and F_SETFL take and give plain integers.
     let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
     let wanted = if non_blocking { flags | libc::O_NONBLOCK } else { flags & !libc::O_NONBLOCK };
@@ -33,13 +48,13 @@ pub fn set_non_blocking(fd: BorrowedFd<'_>, non_blocking: bool) -> io::Result<()
 ///
 /// # Errors
 /// `InvalidInput` if no such descriptor is open.
-pub fn inherit(number: RawFd) -> io::Result<OwnedFd> {
+pub fn inherit(number: RawHandle) -> io::Result<Handle> {
     // SAFETY: F_SETFD takes a plain integer; on a closed number it fails with EBADF.
     check(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) }).map_err(|_| {
         io::Error::new(io::ErrorKind::InvalidInput, format!("descriptor {number} is not open"))
     })?;
     // SAFETY: it is open, and the order that named it gives it to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+    Ok(unsafe { Handle::from_raw_fd(number) })
 }
 
 /// Makes sure that descriptors 0, 1 and 2 are open, so that nothing of ours can take their place.
@@ -55,7 +70,7 @@ pub fn reserve_standard() -> io::Result<()> {
 }
 
 /// Closes every descriptor above 2 except those in `keep`. For a fresh child only: owners are not asked.
-pub(crate) fn close_all_but(keep: &mut [RawFd]) {
+pub(crate) fn close_all_but(keep: &mut [RawHandle]) {
     keep.sort_unstable();
     let mut from: libc::c_uint = 3;
     for &number in keep.iter().filter(|number| **number > 2) {
@@ -78,12 +93,12 @@ fn close_range(first: libc::c_uint, last: libc::c_uint) {
     let limit = unsafe { libc::sysconf(libc::_SC_OPEN_MAX) }.clamp(256, 1 << 20) as libc::c_uint;
     for number in first..=last.min(limit) {
         // SAFETY: as above.
-        unsafe { libc::close(number as RawFd) };
+        unsafe { libc::close(number as RawHandle) };
     }
 }
 
 /// Lets the descriptor survive exec. For a fresh child only.
-pub(crate) fn keep_on_exec(number: RawFd) {
+pub(crate) fn keep_on_exec(number: RawHandle) {
     // SAFETY: F_SETFD takes a plain integer.
     unsafe { libc::fcntl(number, libc::F_SETFD, 0) };
 }
@@ -92,7 +107,7 @@ pub(crate) fn keep_on_exec(number: RawFd) {
 ///
 /// # Safety
 /// `number` must be open and owned by nobody else.
-pub(crate) unsafe fn own(number: RawFd) -> OwnedFd {
+pub(crate) unsafe fn own(number: RawHandle) -> Handle {
     // SAFETY: the caller's promise.
-    unsafe { OwnedFd::from_raw_fd(number) }
+    unsafe { Handle::from_raw_fd(number) }
 }

@@ -1,0 +1,36 @@
+//! Requests that this process ends, which come as signals.
+
+use crate::handle::{AsHandle, BorrowedHandle, Handle};
+use crate::linux::signal::{ENDING, read_signalfd, signalfd};
+use crate::wait::is_readable;
+use std::io;
+
+/// The requests that this process ends: an interrupt from the keyboard, a request to terminate, a terminal that hangs
+/// up. They no longer end it, but wait to be taken.
+#[derive(Debug)]
+pub struct ShutdownRequests(Handle);
+
+impl ShutdownRequests {
+    /// From now on. Call it while the process has one thread.
+    ///
+    /// # Errors
+    /// If there is no descriptor left.
+    pub fn new() -> io::Result<ShutdownRequests> {
+        signalfd(&ENDING).map(ShutdownRequests)
+    }
+
+    /// The signal by which somebody has asked for the end, if somebody has.
+    pub fn take(&self) -> Option<i32> {
+        is_readable(self.0.as_handle())
+            .then(|| read_signalfd(self.0.as_handle()).ok())
+            .flatten()
+            .map(|(signal, _)| signal)
+    }
+}
+
+impl AsHandle for ShutdownRequests {
+    /// Readable when there is one.
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.0.as_handle()
+    }
+}

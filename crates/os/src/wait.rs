@@ -1,0 +1,19 @@
+//! Waiting for whichever of several handles is ready first.
+
+use crate::handle::BorrowedHandle;
+
+pub use crate::platform::readiness::wait_any;
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interest {
+    /// A receive would not block.
+    Readable,
+    /// A send would not block.
+    Writable,
+}
+
+/// Whether the handle can be read, or has been hung up.
+pub fn is_readable(handle: BorrowedHandle<'_>) -> bool {
+    wait_any(&[handle], 0).is_ok_and(|ready| ready[0])
+}
