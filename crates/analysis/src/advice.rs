@@ -1,9 +1,7 @@
 //! What would make a row faster, and what would not, from the parts of its round trip.
 
-use crate::{
-    exchange::tidy,
-    terms::{Part, Term},
-};
+use crate::terms::{Part, Term};
+use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 
 /// A part below this share of the time is not worth anybody's work.

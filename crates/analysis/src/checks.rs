@@ -1,7 +1,8 @@
 //! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
 
-use crate::{Distribution, Law, Row, Unit, law::Breach, little::obeys_little};
+use crate::{Law, Row, Unit, law::Breach, little::obeys_little};
 use furlong_model::{Case, Family, Harness, Measurement, Placement, RoleTally, format_ns};
+use furlong_stats::Distribution;
 
 /// The part of a bare core-to-core round trip below which a message cannot have crossed. Not the whole: virtual
 /// machines move cores, and the bare time changes by up to 8 times while a row is measured.

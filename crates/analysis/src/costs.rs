@@ -2,13 +2,11 @@
 
 use crate::{
     Row, Run,
-    curve::Curve,
-    exchange::tidy,
     reference::{ReferenceFigure, Waiting},
-    statistics::{median, median_interval},
     summarise,
 };
 use furlong_model::Cost;
+use furlong_stats::{Curve, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -139,7 +137,7 @@ fn from_rows(name: &str, what: &str, figure: ReferenceFigure) -> CostEstimate {
 }
 
 /// The name of a cost in records, and what it is in a few words.
-pub(crate) const fn describe(cost: Cost) -> (&'static str, &'static str) {
+pub const fn describe(cost: Cost) -> (&'static str, &'static str) {
     match cost {
         Cost::ClockRead => ("clock-read", "one reading of the clock"),
         Cost::SystemCall => ("system-call", "a system call that does nothing"),
@@ -161,7 +159,9 @@ pub(crate) const fn describe(cost: Cost) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made::{self, EVENTFD, EVERYWHERE, Made, PIPE, SEMAPHORE};
+    use crate::fixture::{
+        costs, costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SEMAPHORE,
+    };
     use furlong_model::{CostFigure, CostReading, Placement, Wait};
 
     /// Within 2 %: what a histogram's buckets and an even number of values leave.
@@ -190,19 +190,19 @@ mod tests {
 
     #[test]
     fn known_costs_are_found_again() {
-        let costs = Costs::of(&Made::with_references().run());
-        close(costs.ns("system-call"), made::CALL);
-        close(costs.ns(CONTEXT_SWITCH), made::SWITCH);
-        close(costs.ns(WAKE_UP), made::WAKE);
-        close(costs.copy_ns(4096), made::copy(4096));
-        close(costs.across_ns(4096, false), made::across(4096));
-        close(costs.across_ns(4096, true), made::across_asleep(4096));
+        let costs = Costs::of(&RunBuilder::with_references().run());
+        close(costs.ns("system-call"), costs::CALL);
+        close(costs.ns(CONTEXT_SWITCH), costs::SWITCH);
+        close(costs.ns(WAKE_UP), costs::WAKE);
+        close(costs.copy_ns(4096), costs::copy(4096));
+        close(costs.across_ns(4096, false), costs::across(4096));
+        close(costs.across_ns(4096, true), costs::across_asleep(4096));
         assert_eq!((costs.copy_ns(0), costs.ns("clock-read")), (Some(0.0), None));
     }
 
     #[test]
     fn each_has_an_interval_and_says_where_it_comes_from() {
-        let costs = Costs::of(&Made::with_references().run());
+        let costs = Costs::of(&RunBuilder::with_references().run());
         for figure in &costs.figures {
             let [low, high] = figure.ci95.unwrap();
             assert!(low <= figure.ns && figure.ns <= high, "{figure:?}");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     /// The rows that a context switch comes from in `made`.
-    fn from(made: Made, excluded: Option<&str>) -> Vec<String> {
+    fn from(made: RunBuilder, excluded: Option<&str>) -> Vec<String> {
         let costs = Costs::of_excluding(&made.run(), excluded);
         costs.figure(CONTEXT_SWITCH).map(|figure| figure.from.clone()).unwrap_or_default()
     }
@@ -223,8 +223,8 @@ mod tests {
     #[test]
     fn a_mechanism_can_be_left_out() {
         let left = ["posix-semaphore/posix-semaphore", "signal/signal"];
-        assert_eq!(from(Made::with_references(), Some(EVENTFD.name)), left);
-        let lone = Made::new().row(&EVENTFD, &EVERYWHERE);
+        assert_eq!(from(RunBuilder::with_references(), Some(EVENTFD.name)), left);
+        let lone = RunBuilder::new().row(&EVENTFD, &EVERYWHERE);
         assert_eq!(from(lone.clone(), Some(SEMAPHORE.name)), ["eventfd/eventfd"]);
         assert_eq!(from(lone, Some(EVENTFD.name)), [""; 0]);
     }
@@ -232,20 +232,20 @@ mod tests {
     #[test]
     fn only_rows_that_wait_without_calls_of_their_own_are_references() {
         let nothing = [""; 0];
-        assert_eq!(from(Made::new().row(&PIPE, &EVERYWHERE), None), nothing, "it carries data");
-        let spins = made::Recipe { wait: Wait::Spin, ..EVENTFD };
-        assert_eq!(from(Made::new().row(&spins, &EVERYWHERE), None), nothing, "it does not sleep");
-        let no_twin = Made::new().row(&EVENTFD, &EVERYWHERE[1..]);
+        assert_eq!(from(RunBuilder::new().row(&PIPE, &EVERYWHERE), None), nothing, "it carries data");
+        let spins = costs::Recipe { wait: Wait::Spin, ..EVENTFD };
+        assert_eq!(from(RunBuilder::new().row(&spins, &EVERYWHERE), None), nothing, "it does not sleep");
+        let no_twin = RunBuilder::new().row(&EVENTFD, &EVERYWHERE[1..]);
         assert_eq!(from(no_twin, None), nothing, "there is nothing to compare with");
-        let polls = made::Recipe { calls: 3, ..EVENTFD };
+        let polls = costs::Recipe { calls: 3, ..EVENTFD };
         let more_calls =
-            Made::new().row(&EVENTFD, &[Placement::OneProcess]).row(&polls, &[Placement::SameCore]);
+            RunBuilder::new().row(&EVENTFD, &[Placement::OneProcess]).row(&polls, &[Placement::SameCore]);
         assert_eq!(from(more_calls, None), nothing, "it makes more calls to wait");
     }
 
     /// The costs after `change` to a run that has everything.
     fn changed(change: impl FnOnce(&mut Run)) -> Costs {
-        let mut run = Made::with_references().run();
+        let mut run = RunBuilder::with_references().run();
         change(&mut run);
         Costs::of(&run)
     }

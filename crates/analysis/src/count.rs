@@ -1,7 +1,8 @@
 //! What one round trip does, counted: system calls, switches, faults, and what the processor counts.
 
-use crate::{PageFaults, Run, Skipped, SkippedStatus, Switches, exchange::tidy, summarise, undeclared_calls};
+use crate::{PageFaults, Run, Skipped, SkippedStatus, Switches, summarise, undeclared_calls};
 use furlong_model::{Bounds, Case, Count, CountMethod, Role, RoleCount, RoleTally};
+use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -3,11 +3,8 @@
 //! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
 //! nobody takes the one for the other.
 
-use crate::{
-    Distribution, Mixture,
-    statistics::{median, median_interval, uncertainty},
-};
 use furlong_model::{Case, Measurement, Pattern, RoleTally};
+use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -273,14 +270,6 @@ fn per_exchange(trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
         }
     };
     tidy(of_role(0) + of_role(1))
-}
-
-/// Seven significant digits: more than any figure here is worth, and the same on every machine.
-pub(crate) fn tidy(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return 0.0;
-    }
-    format!("{value:.6e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //!
 //! A sentence is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
-use crate::{Carries, Group, Level, Row, Verdict, ranking::describe_placement, statistics::median};
+use crate::{Carries, Group, Level, Row, Verdict, ranking::describe_placement};
 use furlong_model::{Family, Pattern, Placement, WaitKind, format_bytes, format_ns};
+use furlong_stats::median;
 
 /// A spread or gap below this factor is not worth a sentence.
 const WORTH_SAYING: f64 = 1.2;

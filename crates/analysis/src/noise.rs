@@ -5,8 +5,9 @@
 //! first reading of theirs says anything about others. Steal and throttling count on, so their difference
 //! over the whole run counts.
 
-use crate::{Row, Run, checks::on_two_processors, statistics::median};
+use crate::{Row, Run, checks::on_two_processors};
 use furlong_model::{NoiseReading, Outcome, Placement, WaitKind};
+use furlong_stats::median;
 use serde::{Deserialize, Serialize};
 
 /// Share of the spin probes lost to others, averaged: 1 % moves a median by less than an interval's ±5 %, and

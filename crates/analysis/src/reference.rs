@@ -2,13 +2,12 @@
 //! processes than in one is waiting alone.
 
 use crate::{
-    Distribution, Row, Run,
+    Row, Run,
     checks::on_two_processors,
     count::{count_of, system_calls},
-    exchange::tidy,
-    statistics::{bootstrap_interval, median},
 };
 use furlong_model::{Case, Family, Placement, WaitKind};
+use furlong_stats::{Distribution, bootstrap_interval, median, tidy};
 
 /// How far the calls of a row may be from those in one process, as a share: a few are repeated.
 const CALLS_APART: f64 = 0.02;

@@ -1,14 +1,13 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Distribution, DistributionShape, ExchangeFigures, HistogramError, Law,
+    ExchangeFigures, Law,
     checks::{check_trial, is_above_the_clock},
     count::{CountRow, total},
-    exchange::tidy,
     law::Breach,
-    statistics::are_apart,
 };
 use furlong_model::{Arrival, Case, CountMethod, Family, Measurement, RunHeader};
+use furlong_stats::{Distribution, DistributionShape, HistogramError, are_apart, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -83,7 +82,12 @@ impl Row {
             tied_with: Vec::new(),
             trials: trials.len(),
             failed_trials: 0,
-            shape: DistributionShape::of(&times, exchange.per_sample, header),
+            shape: DistributionShape::of(
+                &times,
+                exchange.per_sample,
+                header.harness.clock_step_ns,
+                header.seed,
+            ),
             exchange,
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,

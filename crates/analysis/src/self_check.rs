@@ -3,14 +3,9 @@
 //! In a run made for this, trials with an even number are of copy A and those with an odd number of copy B, and
 //! repeats follow each other: with T trials of each copy in a repeat, trial n belongs to repeat n / 2T.
 
-use crate::{
-    Distribution, Row, Run, Skipped,
-    exchange::tidy,
-    ranking::overlap,
-    statistics::{FEWEST_TRIALS, median, median_interval},
-    summary::by_case,
-};
+use crate::{Row, Run, Skipped, ranking::overlap, summary::by_case};
 use furlong_model::{Case, Measurement, Trial};
+use furlong_stats::{Distribution, FEWEST_TRIALS, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn replays_are_kept() {
-        use crate::replay::made::{itmedia, ka2yan, qiita};
+        use crate::fixture::{replay::itmedia, replay::ka2yan, replay::qiita};
         for records in [ka2yan(), itmedia(), qiita()].map(|made| made.records()) {
             let lines = records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n");
             assert_eq!(read(lines.collect::<String>()).unwrap(), Run::from_records(records).unwrap());

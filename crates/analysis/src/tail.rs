@@ -1,7 +1,8 @@
 //! How long the slowest take: which share of a row's round trips takes at least so long, as deep as its samples go.
 
-use crate::{Distribution, Group, Mixture, Row, Run, Summary, Unit};
+use crate::{Group, Row, Run, Summary, Unit};
 use furlong_model::Case;
+use furlong_stats::{Distribution, Mixture};
 
 /// Samples at or beyond a time without which nothing is said about it.
 pub const FEWEST_BEYOND: u64 = 10;

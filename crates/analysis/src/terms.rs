@@ -4,9 +4,9 @@ use crate::{
     Costs, Row,
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
-    exchange::tidy,
 };
 use furlong_model::{Copies, Cost, Family, WaitKind};
+use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 
 /// Messages in a round trip.

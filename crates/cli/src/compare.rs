@@ -3,7 +3,8 @@
 use crate::arguments::{CompareOptions, FailOn, Format};
 use crate::exit::{Outcome, Usage};
 use crate::{output, saved};
-use furlong_analysis::{Comparison, NamedRun, Run, compare as compare_runs, render};
+use furlong_analysis::{Comparison, NamedRun, Run, compare as compare_runs};
+use furlong_render as render;
 
 /// Compares what was asked for with the first of it.
 pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {

@@ -3,8 +3,9 @@
 use crate::environment::FinishedRun;
 use crate::exit::Outcome;
 use crate::output;
-use furlong_analysis::{Level, Replay, ReplayStatus, Skipped, render::plain};
+use furlong_analysis::{Level, Replay, ReplayStatus, Skipped};
 use furlong_model::Unavailable;
+use furlong_render::plain;
 
 /// Reasons that are printed where nothing could be measured.
 const REASONS: usize = 5;

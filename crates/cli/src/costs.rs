@@ -5,10 +5,11 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::Outcome;
 use crate::{output, selection};
-use furlong_analysis::{Costs, render, summarise};
+use furlong_analysis::{Costs, summarise};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_model::Placement;
+use furlong_render as render;
 use std::time::Duration;
 
 /// Time measured in each trial of the rows that two of the costs come from.

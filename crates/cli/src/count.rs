@@ -6,9 +6,10 @@ use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::Outcome;
 use crate::selection::Manner;
 use crate::{output, selection};
-use furlong_analysis::{CountSummary, render};
+use furlong_analysis::CountSummary;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
+use furlong_render as render;
 use std::time::Duration;
 
 /// Counts, and prints what was counted.

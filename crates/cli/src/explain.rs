@@ -6,10 +6,11 @@ use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::selection::Manner;
 use crate::{output, selection};
-use furlong_analysis::{explain as explanation, render};
+use furlong_analysis::explain as explanation;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_model::{Case, Placement};
+use furlong_render as render;
 
 /// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {

@@ -3,7 +3,9 @@
 use crate::arguments::{ExportFormat, ExportOptions};
 use crate::exit::Outcome;
 use crate::{output, saved};
-use furlong_analysis::{Summary, render, render::NamedSummary, summarise};
+use furlong_analysis::{Summary, summarise};
+use furlong_render as render;
+use furlong_render::NamedSummary;
 
 /// Exports what was asked for.
 pub fn export(asked: &ExportOptions) -> anyhow::Result<Outcome> {

@@ -6,10 +6,11 @@ use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::selection::Manner;
 use crate::{output, selection};
-use furlong_analysis::{Run, Summary, render, self_check, summarise};
+use furlong_analysis::{Run, Summary, self_check, summarise};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_model::{Arrival, Pattern};
+use furlong_render as render;
 use std::time::Duration;
 
 /// Trials of each row of the quick set.

@@ -4,7 +4,7 @@ pub use furlong_console::output::{print, tell, width};
 
 use crate::exit::Usage;
 use crate::writing;
-use furlong_analysis::render::{Charts, Style};
+use furlong_render::{Charts, Style};
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 

@@ -5,11 +5,12 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::output;
-use furlong_analysis::{Replay, published, read_experiment, render};
+use furlong_analysis::{Replay, published, read_experiment};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Amount, Case, Experiment, ExperimentRow, Handover, StartMethod, Target, Work};
+use furlong_render as render;
 use std::time::Duration;
 
 /// Replays what was asked for, one experiment after the other, and prints each as it ends.

@@ -2,7 +2,8 @@
 
 use crate::exit::Usage;
 use crate::saving::{self, is_name};
-use furlong_analysis::{Run, render::plain};
+use furlong_analysis::Run;
+use furlong_render::plain;
 use globset::Glob;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! What is known of the machine and of the run, as pairs of words.
 
-use furlong_analysis::{Summary, render::plain};
+use furlong_analysis::Summary;
 use furlong_model::{Machine, format_bytes, format_ns};
+use furlong_render::plain;
 use serde::Serialize;
 
 /// A fact, and what it is.

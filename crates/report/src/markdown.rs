@@ -6,9 +6,10 @@ use crate::report::{Report, file_of};
 use crate::table::Table;
 use crate::words::fitness;
 use furlong_analysis::Explanation;
-use furlong_analysis::render::{self, escape_markdown as escape, plain};
 use furlong_chart::Chart;
 use furlong_model::format_ns;
+use furlong_render as render;
+use furlong_render::{escape_markdown as escape, plain};
 
 impl Report {
     /// Markdown for a document or a pull request, with pictures from `folder` if it is given.

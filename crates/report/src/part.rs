@@ -7,12 +7,11 @@ use crate::ids::Ids;
 use crate::table::{Cell, Head, Table};
 use crate::words::{count, firsts};
 use furlong_analysis::{
-    Explanation, Level, NamedRun, Recommendation, Replay, Run, Summary, explain, recommend,
-    render::{format_digits, plain, plain_sentence, recommendation_sentences},
-    replay, summarise,
+    Explanation, Level, NamedRun, Recommendation, Replay, Run, Summary, explain, recommend, replay, summarise,
 };
 use furlong_chart::Chart;
 use furlong_model::{Case, Family, Placement, Trial};
+use furlong_render::{format_digits, plain, plain_sentence, recommendation_sentences};
 use std::collections::BTreeSet;
 
 /// Most charts of one kind in a part: of a long sweep every so many-th is drawn.

@@ -6,11 +6,9 @@ use crate::part::Part;
 use crate::svg::{self, Paper};
 use crate::table::{Cell, Head, Table};
 use crate::words::count;
-use furlong_analysis::{
-    Comparison, Difference, NamedRun, compare,
-    render::{listed, plain, plain_sentence},
-};
+use furlong_analysis::{Comparison, Difference, NamedRun, compare};
 use furlong_chart::Chart;
+use furlong_render::{listed, plain, plain_sentence};
 
 /// Runs that are named one by one.
 const NAMED: usize = 4;

@@ -1,11 +1,9 @@
 //! Every row of a run as a table, and every case without one.
 
 use crate::table::{Cell, Head, Table};
-use furlong_analysis::{
-    Row, Skipped, Summary,
-    render::{format_count, format_digits, marked_name, plain, plain_sentence},
-};
+use furlong_analysis::{Row, Skipped, Summary};
 use furlong_model::{format_bytes, format_ns};
+use furlong_render::{format_count, format_digits, marked_name, plain, plain_sentence};
 
 /// All rows, by group and rank.
 pub fn measured(summary: &Summary) -> Table {

@@ -5,8 +5,9 @@
 //! two cores pay at least once.
 
 use super::{Change, ComparedRow, Side};
-use crate::{Explanation, Part, Term, checks::on_two_processors, exchange::tidy, explain};
+use crate::{Explanation, Part, Term, checks::on_two_processors, explain};
 use furlong_model::{Case, Pattern, WaitKind};
+use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 
 /// The part of a row's change that a cost must account for: half of it, and not half as much again.

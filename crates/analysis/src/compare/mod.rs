@@ -12,8 +12,9 @@ pub use cause::{Cause, Share};
 pub use environment::Difference;
 pub use row::{Change, ComparedRow};
 
-use crate::{Run, RunFacts, Summary, exchange::tidy, summarise};
+use crate::{Run, RunFacts, Summary, summarise};
 use furlong_model::Case;
+use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Comparison`] as JSON; it changes when a field changes its meaning or goes.
@@ -229,8 +230,6 @@ fn only_in_first(has: &Side, lacks: &Side) -> Vec<OnlyIn> {
     .collect()
 }
 
-#[cfg(test)]
-pub(crate) mod made;
 #[cfg(test)]
 mod simulated;
 #[cfg(test)]

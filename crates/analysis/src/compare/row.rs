@@ -1,14 +1,9 @@
 //! One row in two runs: how many times as long it takes, within which interval, and what may be said of it.
 
 use super::Side;
-use crate::{
-    Level, Row, Unit,
-    exchange::tidy,
-    rank_sum::{holm, rank_sum_chance, shift_interval},
-    ranking::resolution_ns,
-    reference::medians,
-};
+use crate::{Level, Row, Unit, ranking::resolution_ns, reference::medians};
 use furlong_model::{Case, Harness};
+use furlong_stats::{holm, rank_sum_chance, shift_interval, tidy};
 use serde::{Deserialize, Serialize};
 
 /// The chance of a false alarm in all rows of two runs together.

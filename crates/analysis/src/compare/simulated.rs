@@ -1,13 +1,16 @@
 //! How often a comparison is wrong, and how often it finds what is there, on runs drawn by chance from known rows.
 
-use super::made::{MARGIN, Maker, against, beginning, numbered};
 use super::{Change, Comparison};
-use crate::{
-    Run,
-    draws::{self, Source},
-    rank_sum::{holm, rank_sum_chance, shift_interval},
+use crate::Run;
+use crate::fixture::{
+    comparison::MARGIN, comparison::TrialBuilder, comparison::against, comparison::beginning,
+    comparison::numbered,
 };
 use fastrand::Rng;
+use furlong_stats::{
+    fixture::{self, Source},
+    holm, rank_sum_chance, shift_interval,
+};
 
 /// Rows of a run.
 const ROWS: usize = 20;
@@ -17,7 +20,7 @@ const NS: f64 = 50_000.0;
 const COMPARISONS: usize = 100;
 
 /// A run in which row 0 takes `slower` times as long as all others, with a spread of ±3 % between 15 trials.
-fn drawn(slower: f64, maker: &mut Maker, random: &mut Rng) -> Run {
+fn drawn(slower: f64, maker: &mut TrialBuilder, random: &mut Rng) -> Run {
     let mut records: Vec<_> = beginning().into();
     for at in 0..ROWS {
         let ns = if at == 0 { NS * slower } else { NS };
@@ -29,7 +32,7 @@ fn drawn(slower: f64, maker: &mut Maker, random: &mut Rng) -> Run {
 
 /// So many comparisons of two runs, row 0 of the second being `slower`.
 fn comparisons(slower: f64, seed: u64) -> Vec<Comparison> {
-    let (mut maker, mut random) = (Maker::default(), Rng::with_seed(seed));
+    let (mut maker, mut random) = (TrialBuilder::default(), Rng::with_seed(seed));
     let pair = |_| {
         let [old, new] = [1.0, slower].map(|slower| drawn(slower, &mut maker, &mut random));
         against(&old, &new)
@@ -88,7 +91,7 @@ fn alarms_percent(source: Source, counts: [usize; 2]) -> f64 {
 
 #[test]
 fn no_distribution_raises_more_alarms() {
-    for source in [draws::NORMAL, draws::EXPONENTIAL, draws::LOGNORMAL, draws::BIMODAL] {
+    for source in [fixture::NORMAL, fixture::EXPONENTIAL, fixture::LOGNORMAL, fixture::BIMODAL] {
         for counts in [[6, 6], [9, 9], [9, 15]] {
             let percent = alarms_percent(source, counts);
             assert!(percent <= 7.0, "{counts:?} of {source:?}: {percent} %");

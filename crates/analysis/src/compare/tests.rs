@@ -1,17 +1,20 @@
 //! What comparisons say of runs whose rows are known.
 
-use super::made::{MARGIN, Maker, STEADY, against, beginning, numbered};
 use super::*;
+use crate::fixture::{
+    comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
+    comparison::beginning, comparison::numbered,
+};
 use crate::{
-    Level, fixture,
-    made::{EVERYWHERE, Made, SMALL_PIPE, SPINNER},
+    Level,
+    fixture::{self, costs::EVERYWHERE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER},
 };
 use furlong_model::{Case, Outcome, Placement, Record, Unavailable, Wait};
 
 const NS: f64 = 50_000.0;
 
 fn steady(rows: &[(Case, f64)]) -> Run {
-    Maker::default().run(rows, &STEADY)
+    TrialBuilder::default().run(rows, &STEADY)
 }
 
 /// Two rows, of which the first is so many times as slow as in the baseline.
@@ -69,7 +72,7 @@ fn a_change_at_the_margin_is_inconclusive() {
 fn wide_rows_are_inconclusive_but_never_against_themselves() {
     let wide = [1.0, 1.5, 0.7, 1.2, 0.8, 1.6, 0.6, 1.1, 0.9];
     let rows = [(numbered(0), NS)];
-    let mut maker = Maker::default();
+    let mut maker = TrialBuilder::default();
     let old = maker.run(&rows, &wide);
     let again = maker.run(&rows, &wide.map(|factor| factor * 1.01));
     let reason = against(&old, &again).rows[0].reason.clone().unwrap();
@@ -85,7 +88,7 @@ fn medians_that_jump_between_two_groups_are_no_regression() {
     // One trial more in the upper group moves the median by half, and tells nothing.
     let (low, high) = ([1.0, 1.01, 0.99, 1.02], [1.5, 1.51, 1.49, 1.52]);
     let rows = [(numbered(0), NS)];
-    let mut maker = Maker::default();
+    let mut maker = TrialBuilder::default();
     let [old, new] = [0.98, 1.48].map(|odd| maker.run(&rows, &[&low[..], &high, &[odd]].concat()));
     let comparison = against(&old, &new);
     let row = &comparison.rows[0];
@@ -104,7 +107,7 @@ fn any_run_is_the_same_as_itself() {
 
 #[test]
 fn few_trials_say_so() {
-    let mut maker = Maker::default();
+    let mut maker = TrialBuilder::default();
     let [old, new] = [1.0, 1.3].map(|times| maker.run(&[(numbered(0), NS * times)], &STEADY[..3]));
     let comparison = against(&old, &new);
     let row = &comparison.rows[0];
@@ -121,7 +124,7 @@ fn many_rows_need_more_evidence_than_one() {
         let of = |times: f64| {
             (0..rows).map(|at| (numbered(at), if at == 0 { NS * times } else { NS })).collect::<Vec<_>>()
         };
-        let mut maker = Maker::default();
+        let mut maker = TrialBuilder::default();
         // The others are measured again, a little apart.
         let old = maker.run(&of(1.0), &STEADY[..4]);
         let new = maker.run(&of(1.3), &STEADY[..4].iter().map(|factor| factor * 1.001).collect::<Vec<_>>());
@@ -225,8 +228,8 @@ fn differences_of_the_machines_are_listed() {
 
 /// A run with costs and counts in which each wake-up takes so much longer.
 fn with_wake_ups(longer: f64) -> Run {
-    let made = Made::with_references().row(&SMALL_PIPE, &EVERYWHERE).run();
-    let mut maker = Maker::default();
+    let made = RunBuilder::with_references().row(&SMALL_PIPE, &EVERYWHERE).run();
+    let mut maker = TrialBuilder::default();
     let mut records: Vec<Record> = beginning().into();
     records.extend(made.costs.iter().cloned().map(Record::Costs));
     records.extend(made.counts.iter().cloned().map(Record::Count));

@@ -3,10 +3,10 @@
 use super::{Cause, Change, ComparedRow, Side};
 use crate::{
     Level,
-    render::text::{listed, plain},
-    statistics::median,
+    text::{listed, plain},
 };
 use furlong_model::{Case, format_ns};
+use furlong_stats::median;
 
 /// Rows that are named one by one.
 const NAMED: usize = 4;
@@ -91,7 +91,7 @@ fn changed(rows: &[ComparedRow], change: Change) -> Option<String> {
         format!("{} ({:.2} times as long{ends})", plain(&row.case.to_string()), row.ratio)
     };
     let names: Vec<_> = of_change.iter().map(named).collect();
-    let title = crate::render::text::capital(change.name());
+    let title = crate::text::capital(change.name());
     (!names.is_empty()).then(|| format!("{title}: {}.", listed(&names, NAMED)))
 }
 

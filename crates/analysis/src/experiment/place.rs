@@ -1,7 +1,7 @@
 //! Values of a file with their lines, and the checks that every part of it shares.
 
 use super::{ExperimentError, schema::Text};
-use crate::render::text::plain;
+use crate::text::plain;
 use furlong_model::ByteSize;
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 use toml::Spanned;

@@ -110,7 +110,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recommend::made::capabilities;
+    use crate::fixture::capabilities::capabilities;
     use furlong_model::{Family, Language, Reach, Start};
 
     const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];

@@ -118,7 +118,7 @@ fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recommend::made::capabilities;
+    use crate::fixture::capabilities::capabilities;
 
     fn refused(change: impl Fn(&mut Workload), capabilities: &Capabilities) -> Option<String> {
         let mut workload = Workload::default();

@@ -74,7 +74,7 @@ pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recommend::made::capabilities;
+    use crate::fixture::capabilities::capabilities;
 
     #[test]
     fn memory_is_more_work_than_a_socket() {

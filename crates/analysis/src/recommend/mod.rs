@@ -9,12 +9,10 @@ mod candidates;
 mod constraints;
 mod finalists;
 mod integration_costs;
-#[cfg(test)]
-mod made;
 mod ranked;
 mod sensitivities;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 pub use budget::{Budget, BudgetKind};
 pub use candidates::{Offer, shortlist};

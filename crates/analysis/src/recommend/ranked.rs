@@ -1,12 +1,9 @@
 //! A row as it is judged for a workload.
 
 use super::integration_costs::effort;
-use crate::{
-    Cpu, FEWEST_BEYOND, Row, Run,
-    exchange::tidy,
-    statistics::{are_apart, median, median_interval},
-};
+use crate::{Cpu, FEWEST_BEYOND, Row, Run};
 use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
+use furlong_stats::{are_apart, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 
 /// A row with its figures at the workload.

@@ -1,79 +1,13 @@
 //! Recommendations from made-up runs: who wins, who ties, what it costs and what would change it.
 
 use super::*;
-use crate::fixture;
-use furlong_model::{
-    Candidate, Disqualifier, IntegrationCost, Objective, Outcome, Placement, Reach, Record, Slo, Tried,
-    WaitKind,
+use crate::fixture::{
+    self,
+    recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
+use furlong_model::{Objective, Slo, WaitKind};
 
-/// A row of a made-up run: its name, its median in nanoseconds, and how much it leaves to its users.
-type Made = (&'static str, Wait, f64, u32);
-
-const PIPE: Made = ("pipe", Wait::Block, 50_000.0, 2);
-const SOCKET: Made = ("unix-seqpacket", Wait::Block, 50_200.0, 1);
-const QUEUE: Made = ("posix-mq", Wait::Block, 80_000.0, 3);
-const MEMORY: Made = ("posix-shm", Wait::Futex, 30_000.0, 5);
-const POLLED: Made = ("posix-shm", Wait::Spin, 300.0, 5);
-
-fn trial(case: &Case, number: u32, median_ns: f64) -> Record {
-    // A few per cent between trials.
-    let drift = 1.0 + f64::from((number * 7) % 5) * 0.01;
-    let mut measured = fixture::measurement(case, median_ns * drift, 0);
-    measured.elapsed_ns = measured.elapsed_ns.max(case.arrival.pause_ns() * measured.round_trips);
-    Record::Trial(Trial {
-        case: case.clone(),
-        family: fixture::family(&case.mechanism),
-        number,
-        outcome: Outcome::Measured(measured),
-    })
-}
-
-fn candidate((name, wait, _, weight): &Made) -> Candidate {
-    let fall = Disqualifier { change: "--trust none".to_owned(), reason: "both can write it".to_owned() };
-    Candidate {
-        mechanism: (*name).to_owned(),
-        wait: *wait,
-        integration_costs: vec![IntegrationCost { what: "do this and that".to_owned(), weight: *weight }],
-        caveats: Vec::new(),
-        disqualified_by: if *weight == 5 { vec![fall] } else { Vec::new() },
-        max_size_bytes: None,
-    }
-}
-
-/// The records of a run in which all of `rows` were looked at and measured.
-pub(crate) fn records(workload: Workload, rows: &[Made]) -> Vec<Record> {
-    let shortlist = Shortlist {
-        candidates: rows.iter().map(candidate).collect(),
-        excluded: vec![Excluded {
-            mechanism: "anon-shm".to_owned(),
-            wait: None,
-            reason: "shared by a process and its fork alone".to_owned(),
-        }],
-        tried: vec![
-            Tried { reach: Reach::FileSystem, failed: None },
-            Tried { reach: Reach::Network, failed: Some("the loopback there is another one".to_owned()) },
-        ],
-        placement: Placement::OtherCore,
-        first_look_trials: 3,
-        workload: workload.clone(),
-    };
-    let mut records = vec![Record::Run(fixture::header()), Record::Shortlist(shortlist)];
-    for (name, wait, median_ns, _) in rows {
-        let closed = |size_bytes, place| workload.closed_case(name, *wait, size_bytes, place);
-        let first = closed(workload.size_bytes, Placement::OtherCore);
-        records.extend((0..3).map(|number| trial(&first, number, *median_ns)));
-        if wait.kind() == WaitKind::Sleeping {
-            let together = closed(workload.size_bytes, Placement::SameCore);
-            records.extend((0..5).map(|number| trial(&together, number, *median_ns / 10.0)));
-        }
-        let long = workload.case(name, *wait, Placement::OtherCore);
-        records.extend((3..12).map(|number| trial(&long, number, *median_ns)));
-    }
-    records
-}
-
-fn recommended(workload: Workload, rows: &[Made]) -> Recommendation {
+fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&Run::from_records(records(workload, rows)).unwrap()).unwrap()
 }
 

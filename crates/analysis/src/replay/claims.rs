@@ -5,7 +5,7 @@ use super::{
     compare::{fastest, in_words},
     fastest::{against_all, beaten_by, published},
 };
-use crate::render::text::three_digits;
+use crate::text::three_digits;
 use furlong_model::{Claim, Experiment, Figure, Statement, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

@@ -1,8 +1,8 @@
 //! Which of two figures is faster, and by how much. Figures whose intervals overlap are never called apart.
 
 use super::{Measured, ReplayRow};
-use crate::exchange::tidy;
 use furlong_model::Figure;
+use furlong_stats::tidy;
 use std::cmp::Ordering;
 
 /// How many times as fast one row is as another.

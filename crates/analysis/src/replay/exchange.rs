@@ -5,8 +5,9 @@ use super::{
     ReplayRow, ReplayStatus,
     figures::{per_round_trip, table},
 };
-use crate::{Distribution, Mixture, Run, Summary, exchange::tidy};
+use crate::{Run, Summary};
 use furlong_model::{Case, Exchange, Experiment, Figure, Measurement, Pattern, Unavailable, Wait, Work};
+use furlong_stats::{Distribution, Mixture, tidy};
 use serde::{Deserialize, Serialize};
 
 /// The times of single exchanges over all trials.

@@ -4,7 +4,7 @@ use super::{
     ReplayRow,
     compare::{fastest, in_words},
 };
-use crate::render::text::three_digits;
+use crate::text::three_digits;
 use furlong_model::{Figure, Measure};
 use std::cmp::Ordering;
 

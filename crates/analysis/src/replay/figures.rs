@@ -1,11 +1,8 @@
 //! Figures from the trials of a row, each trial giving one value, scaled to what the publication measured.
 
 use super::rows::{Measured, ReplayRow};
-use crate::{
-    exchange::tidy,
-    statistics::{median, median_interval},
-};
 use furlong_model::{Figure, RoleTally};
+use furlong_stats::{median, median_interval, tidy};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The median over trials with its interval; `None` without trials, or where a value is none.

@@ -4,11 +4,12 @@ use super::{
     ReplayRow, ReplayStatus,
     figures::{per_round_trip, table},
 };
-use crate::{Law, Run, checks::is_placed_as_asked, law::Breach, skipped::explain, statistics::median};
+use crate::{Law, Run, checks::is_placed_as_asked, law::Breach, skipped::explain};
 use furlong_model::{
     Backing, Experiment, Figure, Handover, HandoverCount, HandoverMeasurement, HandoverOutcome,
     HandoverTimes, HandoverTrial, Touch, Unavailable,
 };
+use furlong_stats::median;
 use std::collections::BTreeMap;
 
 /// Bytes of a region that need not be compared: the flag, on a page of its own.

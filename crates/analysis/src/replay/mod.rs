@@ -21,7 +21,7 @@ pub use pairs::Pairs;
 pub use rows::{Measured, ReplayRow, ReplayStatus};
 pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
-pub(crate) use throughput::{Throughput, throughput};
+pub use throughput::{Throughput, throughput};
 
 use crate::{Run, RunFacts, summarise};
 use furlong_model::{Figure, Measure};
@@ -116,7 +116,5 @@ pub fn replay(run: &Run) -> Option<Replay> {
     })
 }
 
-#[cfg(test)]
-pub(crate) mod made;
 #[cfg(test)]
 mod tests;

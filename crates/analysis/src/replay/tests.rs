@@ -1,8 +1,8 @@
 //! What a replay finds in runs with known times.
 
-use super::{
-    ClaimStatus, ReplayRow, ReplayStatus,
-    made::{self, Made, failure, itmedia, ka2yan, qiita, racehorse},
+use super::{ClaimStatus, ReplayRow, ReplayStatus};
+use crate::fixture::replay::{
+    self as experiments, ReplayBuilder, failure, itmedia, ka2yan, qiita, racehorse,
 };
 use crate::{Replay, Run, fixture, read_experiment, replay};
 use furlong_model::{Backing, Fault, Figure, HandoverOutcome, Record};
@@ -35,9 +35,9 @@ fn three(now_us: [Option<f64>; 3]) -> Replay {
          faster = \"a\"\nthan = \"c\"\ntimes = 2\n[[claim]]\ntext = \"alike\"\nalike = [\"b\", \"c\"]\nwithin = 1.2\n",
         rows.concat()
     );
-    let made = Made::of(read_experiment(&text, "three.toml").unwrap());
+    let made = ReplayBuilder::of(read_experiment(&text, "three.toml").unwrap());
     let names = ["a", "b", "c"].into_iter().zip(now_us);
-    let measured = |made: Made, (name, us): (&str, Option<f64>)| match us {
+    let measured = |made: ReplayBuilder, (name, us): (&str, Option<f64>)| match us {
         Some(us) => made.row(name, 128, us * 1e3),
         None => made,
     };
@@ -67,7 +67,7 @@ fn figures_are_scaled_to_what_was_published() {
 
 #[test]
 fn rates_and_means_are_two_sides_of_one_figure() {
-    let made = Made::published("csdn-ipc-ranking").row("FIFO", 128, 20_000.0).replay();
+    let made = ReplayBuilder::published("csdn-ipc-ranking").row("FIFO", 128, 20_000.0).replay();
     let (mean, rate) =
         (value(&made, "FIFO", Figure::MeanUs), value(&made, "FIFO", Figure::MessagesPerSecond));
     assert!(close(mean * rate, 1e6), "{mean} {rate}");
@@ -110,7 +110,7 @@ fn what_is_missing_says_why() {
         stated.status == unavailable && of_experiment != "this run has no trial of it",
         "{of_experiment}"
     );
-    let none = Made::published("csdn-ipc-ranking").replay();
+    let none = ReplayBuilder::published("csdn-ipc-ranking").replay();
     assert!(none.rows.iter().all(|row| row.reason.as_deref() == Some("this run has no trial of it")));
     assert!(none.claims.iter().all(|claim| claim.status == ClaimStatus::NotTested));
 }
@@ -227,14 +227,14 @@ fn best_sizes_are_told_with_their_ties() {
     assert!(replay.verdict.iter().any(|said| said == sentence), "{:#?}", replay.verdict);
     use ClaimStatus::{CannotBeTold, Falls, Holds};
     assert_eq!(statuses(&replay), [Falls, CannotBeTold, Falls, Holds]);
-    assert!(Made::published("racehorse").replay().best_sizes.is_empty());
+    assert!(ReplayBuilder::published("racehorse").replay().best_sizes.is_empty());
 }
 
 #[test]
 fn one_way_messages_have_rates() {
     let text = "name = \"stream\"\ntitle = \"t\"\n[measure]\nkind = \"one-way\"\nsizes = [\"4KiB\"]\ntotal = \"1GiB\"\n\
                 order_by = \"gigabytes_per_second\"\n[[row]]\nname = \"a\"\nrow = \"pipe/block\"\n";
-    let made = Made::of(read_experiment(text, "stream.toml").unwrap()).row("a", 4096, 2000.0);
+    let made = ReplayBuilder::of(read_experiment(text, "stream.toml").unwrap()).row("a", 4096, 2000.0);
     let rate = value(&made.replay(), "a", Figure::GigabytesPerSecond);
     assert!(rate > 1.9 && rate < 2.1, "{rate}");
 }
@@ -285,7 +285,7 @@ fn a_region_has_first_touch_and_steady_apart() {
 #[test]
 fn regions_that_cannot_be_true_have_no_speed() {
     let status = |change: &dyn Fn(&mut furlong_model::HandoverMeasurement)| {
-        let made = Made::published("itmedia-mmap-100mb");
+        let made = ReplayBuilder::published("itmedia-mmap-100mb");
         let mut measured = made.handed_over(Backing::Tmpfs, 145.0, 92.0);
         change(&mut measured);
         let replay = made.region_trial(Backing::Tmpfs, 0, HandoverOutcome::Measured(measured)).replay();
@@ -306,21 +306,24 @@ fn regions_that_cannot_be_true_have_no_speed() {
 
 #[test]
 fn regions_that_failed_are_judged_as_messages_are() {
-    let with =
-        |made: Made, fault| made.region_trial(Backing::Tmpfs, 8, HandoverOutcome::Failed(failure(fault)));
+    let with = |made: ReplayBuilder, fault| {
+        made.region_trial(Backing::Tmpfs, 8, HandoverOutcome::Failed(failure(fault)))
+    };
     let flipped = with(itmedia(), Fault::Flipped).replay();
     assert!(flipped.found_corruption());
     assert_eq!(row(&flipped, "tmpfs file").status, ReplayStatus::Failed);
     let killed = with(itmedia(), Fault::Killed).replay();
     assert_eq!(row(&killed, "tmpfs file").status, ReplayStatus::Measured);
     assert!(row(&killed, "tmpfs file").reason.is_some() && !killed.found_corruption());
-    let alone = with(Made::published("itmedia-mmap-100mb"), Fault::Killed).replay();
+    let alone = with(ReplayBuilder::published("itmedia-mmap-100mb"), Fault::Killed).replay();
     assert_eq!(row(&alone, "tmpfs file").status, ReplayStatus::Failed);
 }
 
 #[test]
 fn a_replay_is_the_same_every_time() {
-    for made in [made::ka2yan(), made::itmedia(), made::qiita(), made::racehorse()] {
+    for made in
+        [experiments::ka2yan(), experiments::itmedia(), experiments::qiita(), experiments::racehorse()]
+    {
         assert_eq!(made.clone().replay(), made.replay());
     }
 }

@@ -5,7 +5,7 @@ use furlong_model::{Figure, Measure, Work};
 
 /// Bytes a second at each size of one row, by size.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Throughput<'a> {
+pub struct Throughput<'a> {
     /// As published.
     pub mechanism: &'a str,
     /// What is measured for it.
@@ -17,7 +17,7 @@ pub(crate) struct Throughput<'a> {
 }
 
 /// The rows of an experiment that exchanges messages, in its order; empty for a handover.
-pub(crate) fn throughput<'a>(rows: &'a [ReplayRow], measure: &Measure) -> Vec<Throughput<'a>> {
+pub fn throughput<'a>(rows: &'a [ReplayRow], measure: &Measure) -> Vec<Throughput<'a>> {
     let first = measure.sizes_bytes.first();
     let named = rows.iter().filter(|row| Some(&row.size_bytes) == first);
     let of = |named: &'a ReplayRow| {
@@ -62,7 +62,7 @@ fn bytes_per_second(size: usize, measure: &Measure, figure: impl Fn(Figure) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::made::{itmedia, qiita, racehorse};
+    use crate::fixture::{replay::itmedia, replay::qiita, replay::racehorse};
 
     #[test]
     fn published_totals_become_rates() {

@@ -5,7 +5,7 @@ use super::{
     compare::in_words,
     fastest::{Became, against_all, became, published},
 };
-use crate::render::text::capital;
+use crate::text::capital;
 use furlong_model::{Measure, format_bytes};
 use std::cmp::Ordering;
 

@@ -8,12 +8,12 @@
 mod by_hand;
 
 use by_hand::Hand;
-use furlong_analysis::statistics::{median, median_interval};
 use furlong_bench::registry::find;
 use furlong_bench::session::{Options, Session, enter_private_namespace};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, ROLE_VERB, bare_pair, placement, registry, role_main};
 use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
+use furlong_stats::{median, median_interval};
 use std::process::ExitCode;
 use std::time::Duration;
 

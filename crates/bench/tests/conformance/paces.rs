@@ -2,9 +2,9 @@
 
 use crate::rows::{case, persistent};
 use crate::saboteur::{self, DAWDLE, LATE, STALL, name};
-use furlong_analysis::{Distribution, Mixture};
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Arrival, Case, Measurement, Outcome, Pattern, Wait};
+use furlong_stats::{Distribution, Mixture};
 use libtest_mimic::{Failed, Trial};
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use crate::exit::Usage;
 use crate::output;
 use clap::{Args, ValueEnum};
-use furlong_analysis::render::{Charts, Style};
+use furlong_render::{Charts, Style};
 
 /// What verbs take that draw.
 #[derive(Debug, Clone, Copy, Args)]

@@ -10,8 +10,9 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{Save, Surroundings};
 use crate::exit::{Outcome, Usage};
 use crate::output;
-use furlong_analysis::{Recommendation, recommend as judge, render};
+use furlong_analysis::{Recommendation, recommend as judge};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
+use furlong_render as render;
 
 /// Recommends a mechanism for what was asked.
 pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {

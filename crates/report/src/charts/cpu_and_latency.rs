@@ -2,12 +2,10 @@
 
 use super::ends_and_middle;
 use crate::words::{count, name, waiting};
-use furlong_analysis::{
-    Carries, Group, Row, Summary, describe_placement,
-    render::{plain, three_digits},
-};
+use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
+use furlong_render::{plain, three_digits};
 use std::collections::BTreeSet;
 
 /// Fewest rows in one way of waiting that are worth a chart.

@@ -2,11 +2,11 @@
 
 use super::ends_and_middle;
 use crate::words::name;
-use furlong_analysis::{
-    Carries, Distribution, FEWEST_BEYOND, Group, Mixture, Row, Run, Summary, Unit, render::three_digits,
-};
+use furlong_analysis::{Carries, FEWEST_BEYOND, Group, Row, Run, Summary, Unit};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
+use furlong_render::three_digits;
+use furlong_stats::{Distribution, Mixture};
 
 /// Points of a curve for each factor of ten.
 const POINTS: i32 = 12;

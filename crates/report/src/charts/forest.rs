@@ -1,7 +1,8 @@
 //! Runs compared row by row: a ratio with its interval for each, beside the margin within which rows are the same.
 
-use furlong_analysis::{Change, ComparedRow, Comparison, render::plain};
+use furlong_analysis::{Change, ComparedRow, Comparison};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, without_zeros};
+use furlong_render::plain;
 
 /// A chart for each run that is compared with the baseline.
 pub fn charts(comparison: &Comparison) -> Vec<Chart> {

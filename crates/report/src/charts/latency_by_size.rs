@@ -56,7 +56,7 @@ fn growth(sweep: &Sweep) -> String {
     ends.map_or_else(String::new, |(curve, first, last)| {
         let [small, large] = [first, last].map(|row| format_bytes(row.case.size_bytes));
         let times = last.exchange.ns.p50 / first.exchange.ns.p50;
-        let times = furlong_analysis::render::three_digits(times);
+        let times = furlong_render::three_digits(times);
         format!("{} takes {times} times as long with {large} as with {small}.", curve.name)
     })
 }

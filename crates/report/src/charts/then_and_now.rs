@@ -1,8 +1,9 @@
 //! A published comparison, then and now.
 
-use furlong_analysis::{Replay, ReplayRow, render::plain};
+use furlong_analysis::{Replay, ReplayRow};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side};
 use furlong_model::{Figure, format_bytes};
+use furlong_render::plain;
 use std::collections::BTreeSet;
 
 /// Sizes up to which each has a chart of its own.

@@ -1,10 +1,11 @@
 //! Throughput against the size of a message.
 
 use super::sweep::{Curve, Sweep, sweeps};
-use furlong_analysis::statistics::median_interval;
-use furlong_analysis::{Row, Run, Summary, render::listed};
+use furlong_analysis::{Row, Run, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Pattern, format_bytes};
+use furlong_render::listed;
+use furlong_stats::median_interval;
 
 /// Rows that tie and are named one by one.
 const NAMED: usize = 3;

@@ -10,8 +10,9 @@ use crate::rows;
 use crate::svg::{self, Paper};
 use crate::table::Table;
 use crate::words::{count, fitness};
-use furlong_analysis::{Level, render};
+use furlong_analysis::Level;
 use furlong_chart::{Chart, Side, Tick};
+use furlong_render as render;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 

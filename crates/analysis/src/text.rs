@@ -1,0 +1,134 @@
+//! Text from records made safe to print, and lines broken where they are too long.
+
+pub use furlong_model::{format_digits, three_digits};
+
+/// Longest text of a record that is printed, in characters: one record must not fill a terminal.
+const LONGEST: usize = 300;
+/// Longest sentence that is put together from such texts.
+const LONGEST_SENTENCE: usize = 1200;
+
+/// `text` without characters that command a terminal or turn its direction, in one line.
+pub fn plain(text: &str) -> String {
+    plain_up_to(LONGEST, text)
+}
+
+/// The same for a sentence that may hold several texts of records.
+pub fn plain_sentence(text: &str) -> String {
+    plain_up_to(LONGEST_SENTENCE, text)
+}
+
+fn plain_up_to(longest: usize, text: &str) -> String {
+    let unseen = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let safe = |c: char| if c.is_control() || unseen(c) { ' ' } else { c };
+    let mut safe: String = text.chars().take(longest).map(safe).collect();
+    if text.chars().nth(longest).is_some() {
+        safe.push('…');
+    }
+    safe.trim().to_owned()
+}
+
+/// `text` in lines of at most `width` characters, all but the first indented by `indent` spaces.
+pub fn wrap(text: &str, width: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in words(text) {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            used = indent;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(&word);
+        used += length;
+    }
+    lines
+}
+
+/// The words of `text`; a number keeps its unit.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let is_unit = matches!(word.trim_end_matches(['.', ',', ':', ')']), "ns" | "us" | "ms" | "s" | "%");
+        match words.last_mut().filter(|last| is_unit && last.ends_with(|c: char| c.is_ascii_digit())) {
+            Some(number) => *number += &format!(" {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// The first `most` of `names`, and how many more there are.
+pub fn listed(names: &[String], most: usize) -> String {
+    let more = match names.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.iter().take(most).cloned().collect::<Vec<_>>().join(", ") + &more
+}
+
+/// `text` with its first letter in capitals.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+}
+
+/// A count in a round trip, with two decimals; `?` was not counted.
+pub fn decimals(figure: Option<f64>) -> String {
+    figure.map_or_else(|| "?".to_owned(), |figure| format!("{figure:.2}"))
+}
+
+/// A count with three digits and its thousands as a letter: `18.7 k`.
+pub fn format_count(count: f64) -> String {
+    let (value, unit) = match count {
+        count if count < 999.5 => (count, ""),
+        count if count < 999.5e3 => (count / 1e3, " k"),
+        count if count < 999.5e6 => (count / 1e6, " M"),
+        _ => (count / 1e9, " G"),
+    };
+    three_digits(value) + unit
+}
+
+/// How far an interval reaches from its middle, as a share of that: `±2.1 %`.
+pub fn plus_minus(share: f64) -> String {
+    format!("±{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_to_a_terminal_become_spaces() {
+        assert_eq!(plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a [31mb  c d");
+        assert_eq!(plain("grüße, 読む ±"), "grüße, 読む ±");
+        assert_eq!(plain(&"x".repeat(1000)).chars().count(), LONGEST + 1);
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("one two three four", 9, 2), "one two\n  three\n  four");
+        assert_eq!(wrap("unbreakable", 4, 2), "unbreakable");
+        assert_eq!(wrap("", 4, 2), "");
+        assert_eq!(wrap("took 12 ns, or so", 7, 0), "took\n12 ns,\nor so");
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(listed(&names, 3), "a, b, c");
+        assert_eq!(listed(&names, 1), "a and 2 more");
+        assert_eq!(listed(&[], 1), "");
+    }
+
+    #[test]
+    fn counts_have_three_digits() {
+        for (count, text) in
+            [(0.0, "0.00"), (133.0, "133"), (18_657.0, "18.7 k"), (1.72e6, "1.72 M"), (2e9, "2.00 G")]
+        {
+            assert_eq!(format_count(count), text);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A comparison for a spreadsheet: a line for each row of each run, then one for each row that was not compared.
+
+use super::super::csv::{sheet, words};
+use furlong_analysis::{ComparedRow, Comparison, OnlyIn};
+use furlong_model::Case;
+
+/// One line: a row that both runs have, or one that only one of them has.
+struct Line<'a> {
+    run: &'a str,
+    case: &'a Case,
+    row: Option<&'a ComparedRow>,
+    only: Option<&'a OnlyIn>,
+}
+
+impl Line<'_> {
+    fn text(&self, cell: impl Fn(&ComparedRow) -> String) -> String {
+        self.row.map(cell).unwrap_or_default()
+    }
+
+    /// A figure that not every row has.
+    fn figure(&self, figure: impl Fn(&ComparedRow) -> Option<f64>) -> String {
+        self.row.and_then(figure).map(|figure| figure.to_string()).unwrap_or_default()
+    }
+}
+
+/// The name of a column and how to fill it. Empty where there is no such thing.
+type Column = (&'static str, fn(&Line) -> String);
+
+/// All columns. Units are in their names.
+const COLUMNS: [Column; 25] = [
+    ("run", |line| words(line.run)),
+    ("mechanism", |line| words(&line.case.mechanism)),
+    ("wait", |line| line.case.wait.to_string()),
+    ("pattern", |line| line.case.pattern.to_string()),
+    ("size_bytes", |line| line.case.size_bytes.to_string()),
+    ("placement", |line| line.case.placement.to_string()),
+    ("arrival", |line| line.case.arrival.to_string()),
+    ("request_bytes", |line| {
+        line.case.request.as_ref().map(|request| request.size_bytes.to_string()).unwrap_or_default()
+    }),
+    ("request_by", |line| {
+        words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
+    }),
+    ("buffer_bytes", |line| line.case.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
+    ("verdict", |line| line.row.map_or("not-compared", |row| row.verdict.name()).to_owned()),
+    ("ratio", |line| line.figure(|row| Some(row.ratio))),
+    ("ci95_low", |line| line.figure(|row| row.ci95.map(|ends| ends[0]))),
+    ("ci95_high", |line| line.figure(|row| row.ci95.map(|ends| ends[1]))),
+    ("p", |line| line.figure(|row| row.p)),
+    ("p_adjusted", |line| line.figure(|row| row.p_adjusted)),
+    ("exchange", |line| line.text(|row| row.unit.word().to_owned())),
+    ("baseline_ns", |line| line.figure(|row| Some(row.baseline_ns))),
+    ("new_ns", |line| line.figure(|row| Some(row.new_ns))),
+    ("baseline_trials", |line| line.text(|row| row.baseline_trials.to_string())),
+    ("new_trials", |line| line.text(|row| row.new_trials.to_string())),
+    ("doubtful", |line| line.text(|row| row.doubtful.to_string())),
+    ("identical", |line| line.text(|row| row.identical.to_string())),
+    ("missing_in", |line| line.only.map(|only| words(&only.missing_in)).unwrap_or_default()),
+    ("reason", |line| {
+        let reason = line
+            .row
+            .map_or_else(|| line.only.and_then(|only| only.reason.as_deref()), |row| row.reason.as_deref());
+        reason.map(words).unwrap_or_default()
+    }),
+];
+
+/// A header, then the lines.
+pub fn comparison_csv(comparison: &Comparison) -> String {
+    let rows =
+        comparison.rows.iter().map(|row| Line { run: &row.run, case: &row.case, row: Some(row), only: None });
+    let only = comparison.only_in.iter().map(|only| Line {
+        run: &only.run,
+        case: &only.case,
+        row: None,
+        only: Some(only),
+    });
+    let header = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let cells = |line: Line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect();
+    sheet([header].into_iter().chain(rows.chain(only).map(cells)))
+}

@@ -1,0 +1,87 @@
+//! The sentences around the tables of a comparison, shared by every format that is read by people.
+
+use super::super::prose as shared;
+use furlong_analysis::text::{listed, plain};
+use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, OnlyIn};
+
+/// Rows of one reason that are named one by one.
+const NAMED: usize = 4;
+/// What stands above the differences of the machines.
+pub(crate) const DIFFERENCES: &str = "What else is different";
+/// What stands above rows without a verdict.
+pub(crate) const INCONCLUSIVE: &str = "Inconclusive";
+/// What stands above rows that one run alone has.
+pub(crate) const ONLY_IN: &str = "Not compared";
+/// What stands above the verdict.
+pub(crate) const VERDICT: &str = "What this says";
+
+/// What is compared with what.
+pub(crate) fn heading(comparison: &Comparison, run: &ComparedRun) -> String {
+    format!("{} against {}", plain(&run.name), plain(&comparison.baseline))
+}
+
+/// On what each run was measured, and how quiet that was.
+pub(crate) fn runs(comparison: &Comparison) -> Vec<String> {
+    let line = |run: &ComparedRun| {
+        let machine = shared::machine(&run.run.machine, &run.run.harness);
+        let partial = if run.run.partial { "; the run is partial" } else { "" };
+        format!("{}: {machine}; {}{partial}.", plain(&run.name), run.run.noise.level.name())
+    };
+    comparison.runs.iter().map(line).collect()
+}
+
+/// What a run and the baseline differ in, beside the rows.
+pub(crate) fn differences(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
+    let of_run = comparison.environment_differences.iter().filter(|difference| difference.run == run.name);
+    of_run
+        .map(|difference| {
+            let [what, then, now] =
+                [&difference.what, &difference.then, &difference.now].map(|text| plain(text));
+            format!("{what}: {then} → {now}")
+        })
+        .collect()
+}
+
+/// Why rows are inconclusive, those of one reason in one line.
+pub(crate) fn inconclusive(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
+    let rows = comparison.rows_of(&run.name).filter(|row| row.verdict == Change::Inconclusive);
+    by_reason(
+        rows.map(|row| (row.reason.as_deref().map(plain).unwrap_or_default(), plain(&row.case.to_string()))),
+    )
+}
+
+/// Rows that only one of two runs has, those of one reason in one line.
+pub(crate) fn only_in(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
+    let of_pair = comparison.only_in.iter().filter(|row| row.run == run.name || row.missing_in == run.name);
+    let reason = |row: &OnlyIn| {
+        let missing = plain(&row.missing_in);
+        match &row.reason {
+            Some(reason) => format!("in {missing} {}", plain(reason)),
+            None => format!("not in {missing}"),
+        }
+    };
+    by_reason(of_pair.map(|row| (reason(row), plain(&row.case.to_string()))))
+}
+
+fn by_reason(rows: impl Iterator<Item = (String, String)>) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for (reason, name) in rows {
+        match reasons.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    reasons.iter().map(|(reason, names)| format!("{}: {reason}.", listed(names, NAMED))).collect()
+}
+
+/// What the marks and columns mean, as far as they are used.
+pub(crate) fn footnotes(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
+    let any = |is: fn(&ComparedRow) -> bool| comparison.rows_of(&run.name).any(is);
+    let doubtful = any(|row| row.doubtful).then_some(
+        "^ in one of the runs trials drift or are of two kinds (furlong run shows which): its interval may be too narrow.",
+    );
+    let tested = any(|row| row.p_adjusted.is_some()).then_some(
+        "ratio: how many times as long; p: how often chance alone would part two such runs as far, corrected for all rows.",
+    );
+    [tested, doubtful].into_iter().flatten().map(str::to_owned).collect()
+}

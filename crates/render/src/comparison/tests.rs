@@ -1,0 +1,158 @@
+//! What comparisons look like in each format.
+
+use super::*;
+use crate::Style;
+use furlong_analysis::{
+    NamedRun, Run, compare,
+    fixture::{
+        self, comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
+        comparison::numbered,
+    },
+};
+use furlong_model::Record;
+use proptest::prelude::*;
+
+/// A faster, a slower, a steady and a doubtful row; one that is wide, and one in each run alone.
+fn sample() -> Comparison {
+    let mut maker = TrialBuilder::default();
+    let mut run = |times: [f64; 5], last: usize| {
+        let rows = times.into_iter().enumerate().map(|(at, times)| (numbered(at), 50_000.0 * times));
+        maker.run(&rows.chain([(numbered(last), 70_000.0)]).collect::<Vec<_>>(), &STEADY)
+    };
+    let old = run([1.0; 5], 6);
+    let mut new = run([1.3, 0.8, 1.01, 1.05, 1.0], 7);
+    new.header.machine.kernel = "6.19.0-cloud".into();
+    new.noise[0].core_to_core_ns = Some(350.0);
+    // A run whose trials drift from the second row on.
+    for (trial, factor) in new.trials.iter_mut().filter(|trial| trial.case == numbered(2)).zip(0..) {
+        if let furlong_model::Outcome::Measured(measured) = &mut trial.outcome {
+            *measured = fixture::measurement(&trial.case, 49_000.0 + 250.0 * f64::from(factor), 0);
+        }
+    }
+    against(&old, &new)
+}
+
+/// The sample with terminal escapes, markup and line breaks in every text of a record and in the names of the runs.
+fn hostile() -> Comparison {
+    const EVIL: &str = "\u{1b}[2J\u{202e}a|b\n<script>`c`\0";
+    let mut records = fixture::records();
+    for record in &mut records {
+        match record {
+            Record::Run(header) => {
+                header.machine.processor = Some(EVIL.into());
+                header.machine.kernel = EVIL.into();
+                header.machine.limits = vec![(EVIL.into(), EVIL.into())];
+            }
+            Record::Trial(trial) => trial.case.mechanism += EVIL,
+            _ => {}
+        }
+    }
+    let old = Run::from_records(records).unwrap();
+    let mut new = old.clone();
+    new.header.machine.kernel = "6.19".into();
+    new.header.machine.limits = vec![(EVIL.into(), "x".into())];
+    new.trials.retain(|trial| !trial.case.mechanism.starts_with(fixture::THROUGH_THE_KERNEL));
+    let runs = [NamedRun { name: "=before", run: &old }, NamedRun { name: EVIL, run: &new }];
+    compare(&runs, MARGIN).unwrap()
+}
+
+#[test]
+fn a_table_for_a_terminal() {
+    insta::assert_snapshot!(comparison_table(&sample(), Style::default()));
+}
+
+#[test]
+fn a_page_of_markdown() {
+    insta::assert_snapshot!(comparison_markdown(&sample()));
+}
+
+#[test]
+fn a_spreadsheet() {
+    insta::assert_snapshot!(comparison_csv(&sample()));
+}
+
+#[test]
+fn an_object_for_programs() {
+    let comparison = Comparison { runs: Vec::new(), ..sample() };
+    insta::assert_snapshot!(comparison_json(&comparison));
+}
+
+#[test]
+fn json_reads_back() {
+    for comparison in [sample(), hostile()] {
+        assert_eq!(serde_json::from_str::<Comparison>(&comparison_json(&comparison)).unwrap(), comparison);
+    }
+}
+
+#[test]
+fn tables_fit() {
+    for width in [100, 60] {
+        let text = comparison_table(&sample(), Style { width, ..Style::default() });
+        assert!(text.lines().all(|line| line.chars().count() <= width && line == line.trim_end()), "{text}");
+        assert!(text.contains("verdict") && text.contains("ratio"), "{text}");
+    }
+}
+
+#[test]
+fn colours_are_those_of_the_verdicts() {
+    let text = comparison_table(&sample(), Style { colour: true, ..Style::default() });
+    assert!(text.contains("\u{1b}[31mworse") && text.contains("\u{1b}[32mbetter"), "{text}");
+}
+
+#[test]
+fn several_runs_have_a_table_each() {
+    let mut maker = TrialBuilder::default();
+    let runs = [1.0, 1.3, 0.7].map(|times| maker.run(&[(numbered(0), 50_000.0 * times)], &STEADY));
+    let named: Vec<_> =
+        ["a", "b", "c"].into_iter().zip(&runs).map(|(name, run)| NamedRun { name, run }).collect();
+    let comparison = compare(&named, MARGIN).unwrap();
+    let text = comparison_table(&comparison, Style::default());
+    assert!(text.contains("\nb against a\n") && text.contains("\nc against a\n"), "{text}");
+    assert_eq!(comparison_csv(&comparison).lines().count(), 3);
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let comparison = hostile();
+    assert!(comparison.only_in.len() > 1 && comparison.environment_differences.len() > 1);
+    for text in [
+        comparison_table(&comparison, Style::default()),
+        comparison_markdown(&comparison),
+        comparison_csv(&comparison),
+    ] {
+        let control = |c: char| c.is_control() && c != '\n';
+        assert!(!text.contains(control) && !text.contains('\u{202e}'), "{text}");
+    }
+    let markdown = comparison_markdown(&comparison);
+    assert!(!markdown.contains("a|b") && !markdown.contains("<script>"), "{markdown}");
+    assert!(!comparison_csv(&comparison).contains("\n=before"), "no formula");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Damage that still reads as records must still compare: the figures in it may be anything.
+    #[test]
+    fn no_damage_makes_it_panic(hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
+        let lines = fixture::records().into_iter().map(|record| serde_json::to_string(&record).unwrap() + "\n");
+        let text = lines.collect::<String>();
+        let intact = Run::from_reader(text.as_bytes()).unwrap();
+        let mut bytes = text.into_bytes();
+        for (at, byte) in hits {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok(damaged) = Run::from_reader(bytes.as_slice()) {
+            for pair in [[&intact, &damaged], [&damaged, &intact]] {
+                let runs = pair.map(|run| NamedRun { name: "x", run });
+                if let Ok(comparison) = compare(&runs, MARGIN) {
+                    comparison_table(&comparison, Style::default());
+                    comparison_markdown(&comparison);
+                    comparison_csv(&comparison);
+                    let read: Comparison = serde_json::from_str(&comparison_json(&comparison)).unwrap();
+                    prop_assert_eq!(read.rows.len(), comparison.rows.len());
+                }
+            }
+        }
+    }
+}

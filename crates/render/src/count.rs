@@ -1,0 +1,273 @@
+//! What a round trip does, counted, for a terminal and for programs.
+
+use super::{
+    counting::{clause, counted},
+    fit::fitting,
+    grid::Head,
+    object::object,
+    style::{Paint, Style},
+    unmeasured::unmeasured,
+};
+use furlong_analysis::text::{decimals, plain, wrap};
+use furlong_analysis::{CountRow, CountSummary, Figures, RoleFigures};
+use furlong_model::{CountMethod, Role};
+use std::collections::BTreeMap;
+
+/// One JSON object: [`CountSummary`] says what each field means, and reads it back.
+pub fn count_json(summary: &CountSummary) -> String {
+    object(summary)
+}
+
+/// A table a case, why it was not counted better, and what could not be counted.
+pub fn count_table(summary: &CountSummary, style: Style) -> String {
+    let mut text: Vec<_> = summary.rows.iter().map(|row| table_of(row, style)).collect();
+    if text.is_empty() {
+        text.push("Nothing was counted.\n".to_owned());
+    }
+    let notes: String = notes(summary)
+        .iter()
+        .map(|note| style.paint(Paint::Dim, &wrap(note, style.width, 2)) + "\n")
+        .collect();
+    if !notes.is_empty() {
+        text.push(notes);
+    }
+    text.join("\n") + &unmeasured(&summary.skipped, style)
+}
+
+/// A case's title, its lines, and what its calls say.
+fn table_of(row: &CountRow, style: Style) -> String {
+    let mut text = style.paint(Paint::Bold, &wrap(&title(row), style.width, 2)) + "\n";
+    let heads = heads(row);
+    text += &fitting(&heads, &lines(row), style);
+    if row.figures.system_calls() == Some(0.0) {
+        text += "No system call moves a message or waits for one.\n";
+    }
+    if let Some(sentence) = changed_by_tracing(row) {
+        text += &(style.paint(Paint::Dim, &wrap(sentence, style.width, 2)) + "\n");
+    }
+    if let Some(surprise) = &row.surprise {
+        let sentence = wrap(&format!("Not as declared: {}.", plain(surprise)), style.width, 2);
+        text += &(style.paint(Paint::Red, &sentence) + "\n");
+    }
+    text
+}
+
+/// What tracing, which slows the roles, does to a count that has no upper bound; `None` where it has one.
+fn changed_by_tracing(row: &CountRow) -> Option<&'static str> {
+    row.figures.system_calls_per_round_trip.as_ref()?;
+    row.declared.values().find(|bounds| bounds.most.is_none())?;
+    Some(if row.case.wait.needs_non_blocking() {
+        "Attempts in vain are counted too, and tracing changes how many there are."
+    } else {
+        "A long message may go in parts, and tracing may change how many."
+    })
+}
+
+fn title(row: &CountRow) -> String {
+    let case = plain(&row.case.to_string());
+    match row.counting.method {
+        CountMethod::Rusage => format!("{case}, system calls not counted"),
+        method => format!("{case}, counted by {method} over {} round trips", row.round_trips()),
+    }
+}
+
+/// The name of a line, and the figure of each role and of both.
+fn cells(row: &CountRow, name: &str, figure: impl Fn(&Figures) -> Option<f64>) -> Vec<String> {
+    let roles = roles(row).iter().map(|role| decimals(figure(&role.figures)));
+    let both = figure(&row.figures);
+    let ends = [decimals(both), decimals(both.map(|both| both / 2.0))];
+    [plain(name)].into_iter().chain(roles).chain(ends).collect()
+}
+
+fn heads(row: &CountRow) -> Vec<Head<'static>> {
+    let roles = roles(row).iter().map(|role| match role.role {
+        Role::Initiator => "initiator",
+        Role::Responder => "responder",
+    });
+    let figures = roles.chain(["a round trip", "a message"]).map(Head::figures);
+    [Head::words("call")].into_iter().chain(figures).collect()
+}
+
+/// The roles that have a column: where there is but one, it is what both together do.
+fn roles(row: &CountRow) -> &[RoleFigures] {
+    if row.roles.len() > 1 { &row.roles } else { &[] }
+}
+
+/// The name of a line, and its figure.
+type Named = (&'static str, fn(&Figures) -> f64);
+
+/// What getrusage counts.
+const USAGE: [Named; 5] = [
+    ("voluntary switches", |figures| figures.switches_per_round_trip.voluntary),
+    ("involuntary switches", |figures| figures.switches_per_round_trip.involuntary),
+    ("context switches", |figures| figures.switches_per_round_trip.all()),
+    ("minor page faults", |figures| figures.page_faults_per_round_trip.minor),
+    ("major page faults", |figures| figures.page_faults_per_round_trip.major),
+];
+
+/// System calls, the most frequent first, their sum, then what getrusage and the processor count.
+fn lines(row: &CountRow) -> Vec<Vec<String>> {
+    let calls = calls(&row.figures).into_iter().map(|name| {
+        cells(row, name, |figures| {
+            figures.system_calls_per_round_trip.as_ref().map(|calls| named(calls, name))
+        })
+    });
+    let usage = USAGE.iter().map(|(name, figure)| cells(row, name, |figures| Some(figure(figures))));
+    let hardware = row.figures.hardware_per_round_trip.keys();
+    let hardware =
+        hardware.map(|name| cells(row, name, |figures| Some(named(&figures.hardware_per_round_trip, name))));
+    calls.chain([cells(row, "system calls", Figures::system_calls)]).chain(usage).chain(hardware).collect()
+}
+
+/// The names of the calls that are made, the most frequent first.
+fn calls(figures: &Figures) -> Vec<&String> {
+    let mut calls: Vec<_> = figures.system_calls_per_round_trip.iter().flatten().collect();
+    calls.retain(|(_, count)| **count > 0.0);
+    calls.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+    calls.into_iter().map(|(name, _)| name).collect()
+}
+
+/// A role that never made a call has no count of it.
+fn named(counts: &BTreeMap<String, f64>, name: &str) -> f64 {
+    counts.get(name).copied().unwrap_or_default()
+}
+
+/// Why cases were not counted better, and why the processor's own counters are missing: each reason once.
+fn notes(summary: &CountSummary) -> Vec<String> {
+    let mut notes = Vec::new();
+    for row in &summary.rows {
+        if !row.counting.why_not_better.is_empty() {
+            notes.push(counted(&row.counting));
+        }
+        if let Some(reason) = &row.hardware_absent {
+            notes.push(format!("The processor's own counters are missing: {}.", clause(reason)));
+        }
+    }
+    let mut said = Vec::new();
+    notes.retain(|note| {
+        !said.contains(note) && {
+            said.push(note.clone());
+            true
+        }
+    });
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::{
+        Run,
+        fixture::{case, count, header, records},
+    };
+    use furlong_model::{Bounds, Case, Count, Placement, Record, Wait};
+
+    fn summary(counts: impl IntoIterator<Item = Count>) -> CountSummary {
+        let records = [Record::Run(header())].into_iter().chain(counts.into_iter().map(Record::Count));
+        CountSummary::of(&Run::from_records(records).unwrap())
+    }
+
+    fn at(mechanism: &str, wait: Wait) -> Case {
+        case(mechanism, wait, Placement::SameCore)
+    }
+
+    /// As a real pipe counts: two calls in each role.
+    fn two_calls() -> Count {
+        let mut count = count(&at("pipe", Wait::Block), "read", 500);
+        for role in &mut count.roles {
+            role.system_calls.as_mut().unwrap().insert("write".into(), 500);
+        }
+        let bounds = count.declared["read"];
+        count.declared.insert("write".into(), bounds);
+        count
+    }
+
+    /// By ptrace, with another call in one role that nobody declared.
+    fn surprising() -> Count {
+        let mut count = two_calls();
+        count.case = at("fifo", Wait::Poll);
+        count.method = CountMethod::Ptrace;
+        count.why_not_better = vec!["the kernel lets nobody read its tracepoints: run as root.".into()];
+        count.roles[1].system_calls.as_mut().unwrap().insert("poll".into(), 501);
+        count
+    }
+
+    /// Nothing at all, in one process, on a processor with counters.
+    fn silent() -> Count {
+        let mut count = count(&case("posix-shm", Wait::Spin, Placement::OneProcess), "futex", 500);
+        count.roles.truncate(1);
+        count.roles[0].system_calls.as_mut().unwrap().clear();
+        count.roles[0].hardware =
+            BTreeMap::from([("instructions".into(), 512 * 500), ("cycles".into(), 170_250)]);
+        count.hardware_absent = None;
+        count.declared.clear();
+        count
+    }
+
+    fn uncounted() -> Count {
+        let mut count = two_calls();
+        count.case = at("tcp", Wait::Block);
+        count.method = CountMethod::Rusage;
+        count.why_not_better =
+            vec!["there are no tracepoints here.".into(), "ptrace is forbidden (EPERM)".into()];
+        count.roles.iter_mut().for_each(|role| role.system_calls = None);
+        count
+    }
+
+    #[test]
+    fn counts_for_a_terminal() {
+        let counts = [two_calls(), surprising(), silent(), uncounted()];
+        insta::assert_snapshot!(count_table(&summary(counts), Style::default()));
+    }
+
+    #[test]
+    fn counts_for_programs() {
+        let summary = summary([surprising()]);
+        insta::assert_snapshot!(count_json(&summary));
+        assert_eq!(serde_json::from_str::<CountSummary>(&count_json(&summary)).unwrap(), summary);
+    }
+
+    #[test]
+    fn what_is_not_as_declared_is_red() {
+        let coloured = Style { colour: true, ..Style::default() };
+        let red = "\u{1b}[31mNot as declared: the responder calls poll 1.002 times";
+        let text = count_table(&summary([surprising()]), coloured);
+        assert!(text.contains(red), "{text}");
+        assert!(!count_table(&summary([two_calls()]), coloured).contains("\u{1b}[31m"));
+    }
+
+    #[test]
+    fn what_tracing_changes_is_said_of_open_bounds_alone() {
+        let text = |wait, size_bytes, most| {
+            let mut count = two_calls();
+            count.case = Case { size_bytes, ..at("pipe", wait) };
+            count.declared.insert("read".into(), Bounds { least: 0, most });
+            count_table(&summary([count]), Style::default())
+        };
+        let vain = "\nAttempts in vain are counted too, and tracing changes how many there are.\n";
+        assert!(text(Wait::Spin, 128, None).contains(vain));
+        let parts = text(Wait::Block, 65536, None);
+        assert!(parts.contains("may go in parts") && !parts.contains(vain), "{parts}");
+        assert!(!text(Wait::Spin, 128, Some(1)).contains("tracing changes"));
+    }
+
+    #[test]
+    fn what_was_not_counted_and_what_failed_is_said() {
+        assert_eq!(count_table(&summary([]), Style::default()), "Nothing was counted.\n");
+        let run = Run::from_records(records()).unwrap();
+        let text = count_table(&CountSummary::of(&run), Style::default());
+        assert!(text.contains("message 812 differs from byte 17 on"), "{text}");
+        assert!(text.contains("run as root, or with user namespaces"), "{text}");
+    }
+
+    #[test]
+    fn hostile_names_stay_text() {
+        let mut count = two_calls();
+        let calls = count.roles[0].system_calls.as_mut().unwrap();
+        calls.insert("\u{1b}[2J\u{202e}".into(), u64::MAX);
+        count.case.mechanism += "\u{1b}[2J\n";
+        count.why_not_better = vec!["\u{1b}[2J".into()];
+        let text = count_table(&summary([count]), Style::default());
+        assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text}");
+    }
+}

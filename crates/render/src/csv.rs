@@ -1,0 +1,156 @@
+//! A summary for a spreadsheet: a line a case, with or without a speed.
+
+use furlong_analysis::text::plain;
+use furlong_analysis::{ExchangeFigures, Row, Skipped, Summary, Unit};
+use furlong_model::Case;
+
+/// One line: a case with its figures or with the reason why it has none.
+struct Line<'a> {
+    case: &'a Case,
+    row: Option<&'a Row>,
+    skipped: Option<&'a Skipped>,
+}
+
+impl Line<'_> {
+    fn of_row(&self, cell: impl Fn(&Row) -> String) -> String {
+        self.row.map_or_else(String::new, cell)
+    }
+
+    fn figure(&self, figure: impl Fn(&Row) -> f64) -> String {
+        self.of_row(|row| figure(row).to_string())
+    }
+
+    /// A figure of rows whose exchange is this.
+    fn per(&self, unit: Unit, figure: impl Fn(&ExchangeFigures) -> f64) -> String {
+        self.figure_if_any(|row| (row.exchange.unit == unit).then(|| figure(&row.exchange)))
+    }
+
+    /// A figure that not every row has.
+    fn figure_if_any(&self, figure: impl Fn(&Row) -> Option<f64>) -> String {
+        self.of_row(|row| figure(row).map_or_else(String::new, |figure| figure.to_string()))
+    }
+
+    fn of_skipped(&self, cell: impl Fn(&Skipped) -> String) -> String {
+        self.skipped.map_or_else(String::new, cell)
+    }
+}
+
+/// The name of a column and how to fill it. Empty where a case has no such figure.
+type Column = (&'static str, fn(&Line) -> String);
+
+/// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
+const COLUMNS: [Column; 55] = [
+    ("mechanism", |line| words(&line.case.mechanism)),
+    ("wait", |line| line.case.wait.to_string()),
+    ("pattern", |line| line.case.pattern.to_string()),
+    ("size_bytes", |line| line.case.size_bytes.to_string()),
+    ("placement", |line| line.case.placement.to_string()),
+    ("status", |line| line.skipped.map_or("measured", |skipped| skipped.status.name()).to_owned()),
+    ("group", |line| line.of_row(|row| row.group.clone())),
+    ("rank", |line| line.of_row(|row| row.rank.to_string())),
+    ("tied_with", |line| line.of_row(|row| words(&row.tied_with.join(" ")))),
+    ("trials", |line| {
+        line.of_row(|row| row.trials.to_string()) + &line.of_skipped(|skipped| skipped.trials.to_string())
+    }),
+    ("failed_trials", |line| line.of_row(|row| row.failed_trials.to_string())),
+    ("round_trips_per_sample", |line| line.of_row(|row| row.exchange.per_sample.to_string())),
+    ("p50_ns", |line| line.figure(|row| row.exchange.ns.p50)),
+    ("p90_ns", |line| line.figure(|row| row.exchange.ns.p90)),
+    ("p99_ns", |line| line.figure(|row| row.exchange.ns.p99)),
+    ("p999_ns", |line| line.figure(|row| row.exchange.ns.p999)),
+    ("max_ns", |line| line.figure(|row| row.exchange.ns.max)),
+    ("mean_ns", |line| line.figure(|row| row.exchange.ns.mean)),
+    ("stddev_ns", |line| line.figure(|row| row.exchange.ns.stddev)),
+    ("median_ci95_low_ns", |line| line.figure_if_any(|row| row.exchange.ns.median_ci95.map(|ends| ends[0]))),
+    ("median_ci95_high_ns", |line| line.figure_if_any(|row| row.exchange.ns.median_ci95.map(|ends| ends[1]))),
+    ("round_trips_per_second", |line| line.per(Unit::RoundTrip, |exchange| exchange.per_second)),
+    ("user_cpu_ns_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.cpu_ns.user)),
+    ("system_cpu_ns_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.cpu_ns.system)),
+    ("voluntary_switches_per_round_trip", |line| {
+        line.per(Unit::RoundTrip, |exchange| exchange.switches.voluntary)
+    }),
+    ("involuntary_switches_per_round_trip", |line| {
+        line.per(Unit::RoundTrip, |exchange| exchange.switches.involuntary)
+    }),
+    ("minor_faults_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.page_faults.minor)),
+    ("major_faults_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.page_faults.major)),
+    ("verified", |line| line.of_row(|row| row.verified.to_string())),
+    ("processors", |line| {
+        line.of_row(|row| row.processors.iter().map(usize::to_string).collect::<Vec<_>>().join(":"))
+    }),
+    ("arrival", |line| line.case.arrival.to_string()),
+    ("trials_drift", |line| line.of_row(|row| row.shape.trials_drift.to_string())),
+    ("trials_autocorrelation", |line| line.figure_if_any(|row| row.shape.trials_autocorrelation)),
+    ("trials_low_mode_ns", |line| line.figure_if_any(|row| row.shape.trials_bimodal.map(|modes| modes[0]))),
+    ("trials_high_mode_ns", |line| line.figure_if_any(|row| row.shape.trials_bimodal.map(|modes| modes[1]))),
+    ("samples_low_mode_ns", |line| line.figure_if_any(|row| row.shape.samples_bimodal.map(|modes| modes[0]))),
+    ("samples_high_mode_ns", |line| {
+        line.figure_if_any(|row| row.shape.samples_bimodal.map(|modes| modes[1]))
+    }),
+    ("late_sends_share", |line| line.figure_if_any(|row| row.late_sends_share)),
+    ("system_calls", |line| line.figure_if_any(Row::system_calls)),
+    ("count_method", |line| {
+        line.of_row(|row| row.count_method.map_or_else(String::new, |method| method.to_string()))
+    }),
+    ("messages_per_second", |line| line.per(Unit::Message, |exchange| exchange.per_second)),
+    ("user_cpu_ns_per_message", |line| line.per(Unit::Message, |exchange| exchange.cpu_ns.user)),
+    ("system_cpu_ns_per_message", |line| line.per(Unit::Message, |exchange| exchange.cpu_ns.system)),
+    ("voluntary_switches_per_message", |line| {
+        line.per(Unit::Message, |exchange| exchange.switches.voluntary)
+    }),
+    ("involuntary_switches_per_message", |line| {
+        line.per(Unit::Message, |exchange| exchange.switches.involuntary)
+    }),
+    ("minor_faults_per_message", |line| line.per(Unit::Message, |exchange| exchange.page_faults.minor)),
+    ("major_faults_per_message", |line| line.per(Unit::Message, |exchange| exchange.page_faults.major)),
+    ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
+    ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
+    ("request_bytes", |line| {
+        line.case.request.as_ref().map_or_else(String::new, |request| request.size_bytes.to_string())
+    }),
+    ("request_by", |line| {
+        words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
+    }),
+    ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
+    ("law", |line| {
+        line.of_skipped(|skipped| skipped.law.map_or_else(String::new, |law| law.name().to_owned()))
+    }),
+    ("reason", |line| line.of_skipped(|skipped| words(&skipped.reason))),
+    ("remedy", |line| line.of_skipped(|skipped| words(&skipped.remedy))),
+];
+
+/// A header, then a line a row by group and rank, then a line for each skipped case.
+///
+/// A case that lost some of its trials is in both parts: once with its figures, once with the reason.
+pub fn csv(summary: &Summary) -> String {
+    sheet([header().collect()].into_iter().chain(lines(summary)))
+}
+
+/// The names of all columns.
+pub(crate) fn header() -> impl Iterator<Item = String> {
+    COLUMNS.iter().map(|(name, _)| (*name).to_owned())
+}
+
+/// The cells of every line.
+pub(crate) fn lines(summary: &Summary) -> impl Iterator<Item = Vec<String>> {
+    let rows = summary.rows.iter().map(|row| Line { case: &row.case, row: Some(row), skipped: None });
+    let skipped =
+        summary.skipped.iter().map(|entry| Line { case: &entry.case, row: None, skipped: Some(entry) });
+    rows.chain(skipped).map(|line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect())
+}
+
+/// Lines of equally many cells, quoted where they must be.
+pub(crate) fn sheet(lines: impl Iterator<Item = Vec<String>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for cells in lines {
+        writer.write_record(cells).expect("every record has the header's length, and memory takes them all");
+    }
+    let bytes = writer.into_inner().expect("memory takes every byte");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Text of a record; a spreadsheet must not take it for a formula.
+pub(crate) fn words(text: &str) -> String {
+    let text = plain(text);
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}

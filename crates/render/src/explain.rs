@@ -1,0 +1,357 @@
+//! Rows put together from their parts, for a terminal and for programs.
+
+use super::{
+    bar::bar,
+    fit::{HEAD_LINES, fitting},
+    grid::{Head, grid},
+    object::object,
+    style::{Paint, Style},
+    table::{bullet, titled},
+    unmeasured::unmeasured,
+    used_costs::used_costs,
+};
+use furlong_analysis::text::{plain, plus_minus, wrap};
+use furlong_analysis::{Agreement, Explained, Explanation, Level, Term};
+use furlong_model::{format_bytes, format_ns};
+use furlong_stats::uncertainty;
+
+/// The columns of a row's parts; their names are not shown, since they speak for themselves.
+const HEADS: [Head<'static>; 6] = [
+    Head::words("part"),
+    Head::words("bar"),
+    Head::figures("time"),
+    Head::figures("share"),
+    Head::figures("count"),
+    Head::words("how"),
+];
+
+/// Which columns are shown beside the figures.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    /// Columns of a bar; 0 is none.
+    bar: usize,
+    /// Whether it is said where counts and costs come from.
+    how: bool,
+}
+
+/// The first that fits is taken.
+const LAYOUTS: [Layout; 5] = [
+    Layout { bar: 24, how: true },
+    Layout { bar: 12, how: true },
+    Layout { bar: 24, how: false },
+    Layout { bar: 12, how: false },
+    Layout { bar: 0, how: false },
+];
+/// The published formula that explanations are held against.
+const FORMULA: &str = "T = size/bandwidth + N*switch + M*call";
+/// Columns before the parts of a row.
+const INDENT: usize = 2;
+
+/// One JSON object: [`Explanation`] says what each field means, and reads it back.
+pub fn explanation_json(explanation: &Explanation) -> String {
+    object(explanation)
+}
+
+/// Each row with its parts and what they say, all rows side by side, and the costs that were used.
+pub fn explanation_table(explanation: &Explanation, style: Style) -> String {
+    let mut sections = each(&explanation.rows, style);
+    if sections.is_empty() {
+        sections.push("Nothing could be explained.\n".to_owned());
+    }
+    if explanation.rows.len() > 1 {
+        sections.push(overview(explanation, style));
+    }
+    sections.push(footing(explanation, style));
+    let unmodelled = explanation
+        .unmodelled
+        .iter()
+        .map(|entry| bullet(&format!("{}: {}", plain(&entry.case.to_string()), plain(&entry.reason)), style));
+    sections.join("\n")
+        + &titled("Not explained", unmodelled, style)
+        + &unmeasured(&explanation.skipped, style)
+}
+
+/// A section a row, their columns aligned with each other.
+fn each(rows: &[Explained], style: Style) -> Vec<String> {
+    let mut lines = fitted(rows, style.width.saturating_sub(INDENT)).into_iter();
+    let mut section = |row: &Explained| {
+        let mut text = style.paint(Paint::Bold, &wrap(&title(row), style.width, 2)) + "\n";
+        // One more for what is unexplained.
+        for line in lines.by_ref().take(row.terms.len() + 1) {
+            text += &format!("{}{line}\n", " ".repeat(INDENT));
+        }
+        let sentences = article(row).into_iter().chain(sentences(row));
+        text + &sentences.map(|line| wrap(&line, style.width, 2) + "\n").collect::<String>()
+    };
+    rows.iter().map(&mut section).collect()
+}
+
+fn title(row: &Explained) -> String {
+    let width = row.measured_ci95.map(|ends| uncertainty(row.measured_ns, ends));
+    let width = width.map_or_else(String::new, |share| format!(" ({})", plus_minus(share)));
+    format!(
+        "{}: {} measured{width}, {} explained ({})",
+        plain(&row.case.to_string()),
+        format_ns(row.measured_ns),
+        format_ns(row.predicted_ns),
+        signed(row.error),
+    )
+}
+
+/// A share with its sign: `+4.5 %`. Nothing is `+0.0 %`, on whichever side it is.
+fn signed(share: f64) -> String {
+    let percent = (share * 1000.0).round() / 10.0;
+    format!("{:+.1} %", percent + 0.0)
+}
+
+/// The lines of all rows in the first layout that fits, or in the narrowest.
+fn fitted(rows: &[Explained], width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for layout in LAYOUTS {
+        lines = parts(rows, layout);
+        if lines.iter().all(|line| line.chars().count() <= width) {
+            break;
+        }
+    }
+    lines
+}
+
+fn parts(rows: &[Explained], layout: Layout) -> Vec<String> {
+    let cells = rows.iter().flat_map(|row| {
+        let terms = row.terms.iter().map(|term| part(row, term, layout));
+        terms.chain([unexplained(row)]).map(|cells| layout.shown(cells)).collect::<Vec<_>>()
+    });
+    grid(&layout.shown(HEADS), cells).split_off(HEAD_LINES)
+}
+
+impl Layout {
+    /// The cells of the columns that are shown.
+    fn shown<T>(self, cells: [T; HEADS.len()]) -> Vec<T> {
+        let is_shown = |column: &Head| match column.name {
+            "bar" => self.bar > 0,
+            "how" => self.how,
+            _ => true,
+        };
+        cells.into_iter().zip(HEADS).filter(|(_, head)| is_shown(head)).map(|(cell, _)| cell).collect()
+    }
+}
+
+fn part(row: &Explained, term: &Term, layout: Layout) -> [String; HEADS.len()] {
+    let share = term.ns / row.measured_ns;
+    [
+        term.name.name().to_owned(),
+        bar(share, layout.bar),
+        format_ns(term.ns),
+        format!("{:.1} %", share * 100.0),
+        format!("{} x {}", count(term.count), format_ns(term.cost_ns)),
+        plain(&term.how),
+    ]
+}
+
+/// What is left over, with its sign.
+fn unexplained(row: &Explained) -> [String; HEADS.len()] {
+    let ns = row.unexplained_ns;
+    let sign = if ns > 0.0 { "+" } else { "" };
+    let nothing = String::new;
+    let name = "unexplained".to_owned();
+    [name, nothing(), format!("{sign}{}", format_ns(ns)), signed(ns / row.measured_ns), nothing(), nothing()]
+}
+
+/// A whole number as such.
+fn count(count: f64) -> String {
+    if (count - count.round()).abs() < 0.005 { format!("{count:.0}") } else { format!("{count:.2}") }
+}
+
+/// What the published formula says.
+fn article(row: &Explained) -> Option<String> {
+    let (ns, error) = row.article_ns.zip(row.article_error)?;
+    Some(format!("The published formula {FORMULA}: {} ({})", format_ns(ns), signed(error)))
+}
+
+/// What the model leaves out, what would help, and where copying begins to matter.
+fn sentences(row: &Explained) -> impl Iterator<Item = String> {
+    let left_out = row.left_out.as_deref().map(plain);
+    let helps = row.helps.iter().map(|advice| plain(&advice.text));
+    let overtakes = row.copying_overtakes_at_bytes.map(|size| {
+        format!("From about {} on, moving the bytes takes more than all the rest does here.", about(size))
+    });
+    let without = row.costs_without.as_ref().map(|mechanism| {
+        format!("Costs are without the rows of {}: none is fitted to the row it explains.", plain(mechanism))
+    });
+    left_out.into_iter().chain(helps).chain(overtakes).chain(without)
+}
+
+/// A size with two digits, in the largest unit that is no more than it.
+fn about(bytes: u64) -> String {
+    let unit = bytes.max(1).ilog2() / 10;
+    let (factor, name) =
+        [(1_u64, "B"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB")][unit.min(3) as usize];
+    let value = bytes as f64 / factor as f64;
+    if value < 9.95 && factor > 1 { format!("{value:.1}{name}") } else { format!("{value:.0}{name}") }
+}
+
+/// The columns of all rows side by side; the formula's go where the terminal is narrow.
+const OVERVIEW: [Head<'static>; 8] = [
+    Head::words("row"),
+    Head::figures("size"),
+    Head::words("placement"),
+    Head::figures("measured"),
+    Head::figures("explained"),
+    Head::figures("error"),
+    Head::figures("formula").expendable(1),
+    Head::figures("error").expendable(1),
+];
+
+/// All rows in one table, and how many come close.
+fn overview(explanation: &Explanation, style: Style) -> String {
+    let missing = || "?".to_owned();
+    let cells = |row: &Explained| {
+        vec![
+            plain(&row.case.row()),
+            format_bytes(row.case.size_bytes),
+            row.case.placement.to_string(),
+            format_ns(row.measured_ns),
+            format_ns(row.predicted_ns),
+            signed(row.error),
+            row.article_ns.map_or_else(missing, format_ns),
+            row.article_error.map_or_else(missing, signed),
+        ]
+    };
+    let rows: Vec<_> = explanation.rows.iter().map(cells).collect();
+    let table = fitting(&OVERVIEW, &rows, style);
+    table + &wrap(&agreement(explanation), style.width, 2) + "\n"
+}
+
+fn agreement(explanation: &Explanation) -> String {
+    let within = |agreement: Agreement| {
+        let Agreement { rows, within_10_percent, within_20_percent } = agreement;
+        format!("{within_10_percent} of {rows} within 10 %, {within_20_percent} of {rows} within 20 %")
+    };
+    let article = match explanation.article_agreement {
+        Agreement { rows: 0, .. } => "gives no time here".to_owned(),
+        agreement => within(agreement),
+    };
+    format!("Explained: {}. The published formula {FORMULA}: {article}.", within(explanation.agreement))
+}
+
+/// The costs that rows were put together with, and what there is to be said against them.
+fn footing(explanation: &Explanation, style: Style) -> String {
+    let mut text = used_costs(explanation, style);
+    let warning = match explanation.noise.level {
+        Level::Quiet => return text,
+        Level::Noisy => "The machine was NOISY: times and costs may be off by more than their intervals say.",
+        Level::Unreliable => "The machine was UNRELIABLE: do not trust these explanations.",
+    };
+    let paint = if explanation.noise.level == Level::Noisy { Paint::Yellow } else { Paint::Red };
+    text += &(style.paint(paint, &wrap(warning, style.width, 2)) + "\n");
+    text + &explanation
+        .noise
+        .reasons
+        .iter()
+        .map(|reason| bullet(&plain(reason), style) + "\n")
+        .collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::{
+        Run, explain,
+        fixture::{
+            costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SMALL_PIPE,
+            costs::SPINNER,
+        },
+    };
+    use furlong_model::{Case, NoiseReading, Placement};
+
+    fn run() -> Run {
+        RunBuilder::with_references()
+            .row(&SMALL_PIPE, &EVERYWHERE)
+            .row(&PIPE, &EVERYWHERE)
+            .row(&SPINNER, &EVERYWHERE)
+            .run()
+    }
+
+    fn asked() -> Vec<Case> {
+        let placements = [Placement::SameCore, Placement::OtherCore];
+        let recipes = [SMALL_PIPE, PIPE, SPINNER, EVENTFD];
+        recipes.iter().flat_map(|recipe| placements.map(|placement| recipe.case(placement))).collect()
+    }
+
+    #[test]
+    fn explanations_for_a_terminal() {
+        insta::assert_snapshot!(explanation_table(&explain(&run(), &asked()), Style::default()));
+    }
+
+    #[test]
+    fn one_row_needs_no_overview() {
+        let text =
+            explanation_table(&explain(&run(), &asked()[..1]), Style { width: 140, ..Style::default() });
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn an_explanation_for_programs() {
+        let explanation = explain(&run(), &asked()[..1]);
+        let json = explanation_json(&explanation);
+        assert_eq!(serde_json::from_str::<Explanation>(&json).unwrap(), explanation);
+        let row =
+            Explanation { costs: furlong_analysis::Costs { schema: 1, figures: vec![] }, ..explanation };
+        insta::assert_snapshot!(explanation_json(&row));
+    }
+
+    #[test]
+    fn every_width_is_kept() {
+        let explanation = explain(&run(), &asked());
+        for width in [72, 80, 100, 140] {
+            let text = explanation_table(&explanation, Style { width, ..Style::default() });
+            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+            assert!(widest.chars().count() <= width, "{width}: {widest}");
+            assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_noisy_machine_is_named() {
+        let mut run = run();
+        run.noise.push(NoiseReading { core_to_core_ns: Some(30.0), ..NoiseReading::default() });
+        let text =
+            explanation_table(&explain(&run, &asked()[..1]), Style { colour: true, ..Style::default() });
+        assert!(text.contains("\u{1b}[31mThe machine was UNRELIABLE"), "{text}");
+    }
+
+    #[test]
+    fn what_the_model_leaves_out_is_said() {
+        let mut explanation = explain(&run(), &asked()[..1]);
+        explanation.rows[0].left_out = Some("The roles' work overlaps.".to_owned());
+        let text = explanation_table(&explanation, Style::default());
+        assert!(text.contains("\nThe roles' work overlaps.\n"), "{text}");
+    }
+
+    #[test]
+    fn nothing_to_explain_is_said() {
+        let text = explanation_table(&explain(&RunBuilder::new().run(), &[]), Style::default());
+        assert!(text.starts_with("Nothing could be explained.\n"), "{text}");
+    }
+
+    #[test]
+    fn sizes_are_said_in_two_digits() {
+        for (bytes, text) in
+            [(0, "0B"), (7, "7B"), (1000, "1000B"), (1536, "1.5KiB"), (37_123, "36KiB"), (1 << 30, "1.0GiB")]
+        {
+            assert_eq!(about(bytes), text);
+        }
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let mut run = run();
+        let evil = "\u{1b}[2J\u{202e}\n";
+        run.trials.iter_mut().for_each(|trial| trial.case.mechanism += evil);
+        run.counts.iter_mut().for_each(|count| count.case.mechanism += evil);
+        let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
+        let text = explanation_table(&explain(&run, &asked), Style::default());
+        assert!(text.contains("wake-ups"), "{text}");
+        assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text}");
+    }
+}

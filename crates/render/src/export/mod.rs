@@ -1,0 +1,118 @@
+//! Saved runs for other programs: spreadsheets, databases, documents and monitoring.
+
+mod openmetrics;
+mod sheet;
+
+pub use openmetrics::export_openmetrics;
+pub use sheet::export_csv;
+
+use super::markdown::markdown;
+use super::object::object;
+use furlong_analysis::Summary;
+use furlong_analysis::text::plain;
+use serde::Serialize;
+
+/// A run by the name it is known by, summarised.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct NamedSummary<'a> {
+    /// The name.
+    #[serde(rename = "run")]
+    pub name: &'a str,
+    /// What it says.
+    #[serde(flatten)]
+    pub summary: &'a Summary,
+}
+
+/// A list of one JSON object a run: its name as `run`, then all of its [`Summary`].
+pub fn export_json(runs: &[NamedSummary]) -> String {
+    object(&runs)
+}
+
+/// A page of Markdown a run, under its name.
+pub fn export_markdown(runs: &[NamedSummary]) -> String {
+    let page = |run: &NamedSummary| format!("# {}\n\n{}", plain(run.name), markdown(run.summary));
+    match runs {
+        [run] => markdown(run.summary),
+        runs => runs.iter().map(page).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::fixture;
+
+    fn exported(render: fn(&[NamedSummary]) -> String) -> String {
+        let summary = fixture::summary();
+        let names = ["before", "=after|"];
+        render(&names.map(|name| NamedSummary { name, summary: &summary }))
+    }
+
+    #[test]
+    fn a_sheet_says_of_every_line_which_run_it_is_of() {
+        let text = exported(export_csv);
+        let lines: Vec<_> = text.lines().collect();
+        assert!(
+            lines[0].starts_with("run,started_unix_s,processor,kernel,noise,mechanism,wait,"),
+            "{}",
+            lines[0]
+        );
+        assert_eq!(lines.iter().filter(|line| line.contains("mechanism")).count(), 1, "one header");
+        let of = |name: &str| lines.iter().filter(|line| line.starts_with(name)).count();
+        assert_eq!(of("before,"), (lines.len() - 1) / 2);
+        assert_eq!(of("=after"), 0, "a spreadsheet must not take a name for a formula");
+    }
+
+    #[test]
+    fn json_is_a_list_of_runs() {
+        let runs: Vec<serde_json::Value> = serde_json::from_str(&exported(export_json)).unwrap();
+        let summary: Summary = serde_json::from_value(runs[1].clone()).unwrap();
+        assert_eq!((runs.len(), runs[1]["run"].as_str()), (2, Some("=after|")));
+        assert_eq!(summary, fixture::summary());
+    }
+
+    #[test]
+    fn several_pages_have_their_names_above_them() {
+        let page = exported(export_markdown);
+        assert!(page.starts_with("# before\n\n") && page.contains("\n# =after|\n\n"), "{page}");
+        let summary = fixture::summary();
+        let one = export_markdown(&[NamedSummary { name: "alone", summary: &summary }]);
+        assert_eq!(one, markdown(&summary));
+    }
+
+    #[test]
+    fn metrics_are_lines_that_a_collector_reads() {
+        let text = exported(export_openmetrics);
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        let samples: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(samples.len() > 20, "{text}");
+        for sample in &samples {
+            let (name, rest) = sample.split_once('{').unwrap();
+            let (labels, value) = rest.rsplit_once("} ").unwrap();
+            assert!(name.starts_with("furlong_") && labels.contains("run=\""), "{sample}");
+            assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{sample}");
+        }
+        let mut distinct: Vec<_> = samples.iter().filter_map(|sample| sample.rsplit_once(' ')).collect();
+        distinct.sort_unstable();
+        distinct.dedup_by_key(|(series, _)| *series);
+        assert_eq!(distinct.len(), samples.len(), "no series comes twice");
+        let metadata = text.lines().filter(|line| line.starts_with("# TYPE")).count();
+        assert_eq!(metadata, text.lines().filter(|line| line.starts_with("# HELP")).count());
+    }
+
+    #[test]
+    fn a_metric_is_in_seconds() {
+        let summary = fixture::summary();
+        let text = export_openmetrics(&[NamedSummary { name: "run", summary: &summary }]);
+        let row = summary.rows.iter().find(|row| row.case.row() == "pipe/block").unwrap();
+        let line = |line: &&str| {
+            line.starts_with("furlong_round_trip_seconds{")
+                && line.contains("row=\"pipe/block\"")
+                && line.contains("quantile=\"0.5\"")
+                && line.contains(&format!("placement=\"{}\"", row.case.placement))
+        };
+        let found = text.lines().find(line).unwrap();
+        let value: f64 = found.rsplit(' ').next().unwrap().parse().unwrap();
+        assert!((value * 1e9 - row.exchange.ns.p50).abs() < 1.0, "{found}");
+    }
+}

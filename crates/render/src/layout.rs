@@ -1,0 +1,147 @@
+//! The columns of a ranking, shared by every format that shows tables.
+
+use super::grid::Head;
+use furlong_analysis::text::{decimals, format_count, format_digits, plain, plus_minus, three_digits};
+use furlong_analysis::{Group, Row, Summary, Unit};
+use furlong_model::format_ns;
+
+/// A row with what its cells need to know about its group.
+pub(crate) struct Entry<'a> {
+    /// The row.
+    pub row: &'a Row,
+    /// The first of its group.
+    first: &'a Row,
+    /// Whether other rows are in the same place.
+    shares_place: bool,
+}
+
+/// One column of a ranking.
+pub(crate) struct Column {
+    /// What stands above it.
+    pub head: Head<'static>,
+    /// What stands in it.
+    pub cell: fn(&Entry) -> String,
+    /// Whether a row has such a figure: a column that no row has is left out of its table.
+    has: fn(&Row) -> bool,
+}
+
+/// All columns, in order.
+const COLUMNS: [Column; 14] = [
+    column(Head::figures("#"), place),
+    column(Head::words("row"), |entry| marked_name(entry.row)),
+    Column { has: has_throughput, ..column(Head::figures("GB/s"), throughput) },
+    column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
+    column(Head::figures("95 %").expendable(1), uncertainty),
+    column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
+    column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
+    Column { has: is_round_trip, ..column(Head::figures("trips/s").expendable(4), rate) },
+    Column { has: is_message, ..column(Head::figures("messages/s").expendable(4), rate) },
+    Column { has: is_round_trip, ..column(Head::figures("CPU/trip"), processor_time) },
+    Column { has: is_message, ..column(Head::figures("CPU/message"), processor_time) },
+    column(Head::figures("switches").expendable(3), |entry| {
+        decimals(Some(entry.row.exchange.switches.all()))
+    }),
+    Column { has: is_counted, ..column(Head::figures("calls").expendable(3), calls) },
+    column(Head::figures("vs first"), ratio),
+];
+
+/// A column that every row has.
+const fn column(head: Head<'static>, cell: fn(&Entry) -> String) -> Column {
+    Column { head, cell, has: |_| true }
+}
+
+fn is_round_trip(row: &Row) -> bool {
+    row.exchange.unit == Unit::RoundTrip
+}
+
+fn is_message(row: &Row) -> bool {
+    row.exchange.unit == Unit::Message
+}
+
+fn has_throughput(row: &Row) -> bool {
+    row.exchange.bytes_per_second.is_some()
+}
+
+/// Bytes that arrive in a second, in 10^9.
+fn throughput(entry: &Entry) -> String {
+    entry.row.exchange.bytes_per_second.map_or_else(|| "?".to_owned(), |bytes| format_digits(bytes / 1e9))
+}
+
+fn rate(entry: &Entry) -> String {
+    format_count(entry.row.exchange.per_second)
+}
+
+fn processor_time(entry: &Entry) -> String {
+    format_ns(entry.row.cpu_ns())
+}
+
+/// The columns of a table with these entries.
+pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
+    let is_there = |column: &&Column| entries.iter().any(|entry| (column.has)(entry.row));
+    COLUMNS.iter().filter(is_there).collect()
+}
+
+/// The entries of a group, by rank.
+pub(crate) fn entries<'a>(summary: &'a Summary, group: &'a Group) -> Vec<Entry<'a>> {
+    let rows: Vec<_> = summary.rows_of(group).collect();
+    let shares = |row: &Row| rows.iter().filter(|other| other.rank == row.rank).count() > 1;
+    rows.iter().map(|row| Entry { row, first: rows[0], shares_place: shares(row) }).collect()
+}
+
+fn place(entry: &Entry) -> String {
+    let tie = if entry.shares_place { "=" } else { "" };
+    format!("{tie}{}", entry.row.rank)
+}
+
+/// A row's name, and marks that footnotes explain.
+pub fn marked_name(row: &Row) -> String {
+    let marks = [is_batched, has_no_interval, has_failed_trials, is_doubtful].map(|mark| mark(row));
+    let marks = marks.iter().zip(["*", "?", "!", "^"]).filter(|(applies, _)| **applies).map(|(_, sign)| sign);
+    let marks: String = marks.collect();
+    let name = plain(&row.case.row());
+    if marks.is_empty() { name } else { format!("{name} {marks}") }
+}
+
+/// `*`: its percentiles are of means.
+pub(crate) fn is_batched(row: &Row) -> bool {
+    is_round_trip(row) && row.exchange.per_sample > 1
+}
+
+/// `?`: nobody knows how sure its place is.
+pub(crate) fn has_no_interval(row: &Row) -> bool {
+    row.exchange.ns.median_ci95.is_none()
+}
+
+/// `!`: some of its trials did not end well.
+pub(crate) fn has_failed_trials(row: &Row) -> bool {
+    row.failed_trials > 0
+}
+
+/// `^`: its median or its interval is doubtful.
+pub(crate) fn is_doubtful(row: &Row) -> bool {
+    row.shape.is_doubtful()
+}
+
+fn uncertainty(entry: &Entry) -> String {
+    entry.row.exchange.ns.uncertainty().map_or_else(|| "?".to_owned(), plus_minus)
+}
+
+fn is_counted(row: &Row) -> bool {
+    row.exchange.system_calls.is_some()
+}
+
+/// `?` was not counted, where others were.
+fn calls(entry: &Entry) -> String {
+    decimals(entry.row.system_calls())
+}
+
+/// How many times the median of the first; `~` where the two cannot be told apart.
+fn ratio(entry: &Entry) -> String {
+    let Entry { row, first, .. } = entry;
+    let ratio = row.exchange.ns.p50 / first.exchange.ns.p50;
+    match ratio {
+        _ if row.case == first.case => "1.00x".to_owned(),
+        _ if row.tied_with.contains(&first.case.row()) => "~".to_owned(),
+        ratio => three_digits(ratio) + "x",
+    }
+}

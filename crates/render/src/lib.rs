@@ -1,0 +1,357 @@
+//! What was found, as text: for a terminal, for Markdown, for a spreadsheet and for programs.
+//!
+//! Nothing is computed here that is not in the [`Summary`], so all formats say the same; charts alone show more of what
+//! it was computed from.
+//!
+//! ```no_run
+//! use furlong_analysis::{Run, summarise};
+//! use furlong_render::{Style, table};
+//! # fn main() -> Result<(), furlong_analysis::ReadError> {
+//! let summary = summarise(&Run::read("run.jsonl")?);
+//! print!("{}", table(&summary, Style::default()));
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod bar;
+mod chart;
+mod comparison;
+mod costs;
+mod count;
+mod counting;
+mod csv;
+mod experiments;
+mod explain;
+mod export;
+mod fit;
+mod grid;
+mod json;
+mod layout;
+mod markdown;
+mod object;
+mod prose;
+mod recommendation;
+mod replay;
+mod self_check;
+mod style;
+mod sweep;
+mod table;
+mod tails;
+mod ticks;
+mod unmeasured;
+mod used_costs;
+
+pub use comparison::{comparison_csv, comparison_json, comparison_markdown, comparison_table};
+pub use costs::{costs_json, costs_table};
+pub use count::{count_json, count_table};
+pub use csv::csv;
+pub use experiments::experiments;
+pub use explain::{explanation_json, explanation_table};
+pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
+pub use furlong_analysis::text::{format_count, format_digits, listed, plain, plain_sentence, three_digits};
+pub use json::{json, self_check_json};
+pub use layout::marked_name;
+pub use markdown::{escape as escape_markdown, markdown};
+pub use prose::{floor, footnotes, machine, noise};
+pub use recommendation::{recommendation_json, recommendation_sentences, recommendation_table};
+pub use replay::{replay_csv, replay_json, replay_markdown, replay_racehorse, replay_table};
+pub use self_check::self_check_table;
+pub use style::{Charts, Style};
+pub use table::{table, table_of_run};
+
+#[cfg(doc)]
+use furlong_analysis::Summary;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::{
+        CountSummary, Explanation, Level, Run, explain,
+        fixture::{
+            self,
+            costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
+        },
+        summarise,
+    };
+    use furlong_model::{CountMethod, Placement, Record, Wait};
+    use proptest::prelude::*;
+
+    /// The fixture with terminal escapes, markup and line breaks in every text of a record.
+    fn hostile() -> Run {
+        const EVIL: &str = "\u{1b}[2J\u{202e}a|b\n<script>`c`\0";
+        let mut records = fixture::records();
+        for record in &mut records {
+            match record {
+                Record::Run(header) => {
+                    header.machine.processor = Some(EVIL.into());
+                    header.machine.kernel = EVIL.into();
+                }
+                Record::Trial(trial) => trial.case.mechanism += EVIL,
+                _ => {}
+            }
+        }
+        Run::from_records(records).unwrap()
+    }
+
+    #[test]
+    fn a_table_for_a_terminal() {
+        insta::assert_snapshot!(table(&fixture::summary(), Style::default()));
+    }
+
+    #[test]
+    fn a_table_for_a_narrow_terminal_fits() {
+        let text = table(&fixture::summary(), Style { width: 60, ..Style::default() });
+        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(widest.chars().count() <= 60, "{widest}\n{text}");
+    }
+
+    #[test]
+    fn the_default_table_fits_in_a_hundred_columns() {
+        let text = table(&fixture::summary(), Style::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+    }
+
+    #[test]
+    fn colour_changes_nothing_but_colour() {
+        let coloured = table(&fixture::summary(), Style { colour: true, ..Style::default() });
+        assert!(coloured.contains("\u{1b}["));
+        let mut plain = String::new();
+        for part in coloured.split("\u{1b}[") {
+            let text =
+                if plain.is_empty() { part } else { part.split_once('m').map_or(part, |(_, text)| text) };
+            plain.push_str(text);
+        }
+        assert_eq!(plain.trim_start_matches("1m"), table(&fixture::summary(), Style::default()));
+    }
+
+    #[test]
+    fn a_page_of_markdown() {
+        insta::assert_snapshot!(markdown(&fixture::summary()));
+    }
+
+    /// The fixture after `change` to its first rows.
+    fn reshaped(change: impl FnOnce(&mut [furlong_analysis::Row])) -> furlong_analysis::Summary {
+        let mut summary = fixture::summary();
+        change(&mut summary.rows);
+        summary
+    }
+
+    #[test]
+    fn doubtful_medians_are_marked_and_said() {
+        let summary = reshaped(|rows| {
+            rows[0].shape.trials_bimodal = Some([31_000.0, 44_200.0]);
+            rows[0].shape.trials_drift = true;
+            rows[1].shape.samples_bimodal = Some([5_000.0, 8_000.0]);
+            rows[1].shape.samples_smaller_share = Some(0.4);
+            rows[2].shape.trials_bimodal = Some([41_000.0, 54_000.0]);
+            rows[3].shape.samples_bimodal = Some([5_000.0, 8_000.0]);
+            rows[3].shape.samples_smaller_share = Some(0.1);
+        });
+        let page = markdown(&summary);
+        for expected in [
+            "| posix-mq/block ^ |",
+            "| posix-shm/futex ^ |",
+            "| unix-dgram/block ! |",
+            "- ^ trials in two groups, so the median is of one or the other: posix-mq/block 128B other-core (31.0 us and \
+             44.2 us), pipe/block 128B other-core (41.0 us and 54.0 us).\n",
+            "- ^ trials that drift, so the interval is too narrow: posix-mq/block 128B other-core.\n",
+            "- ^ round trips of two kinds in each trial, and the median may be of either: posix-shm/futex 128B \
+             other-core (5.00 us and 8.00 us).\n",
+        ] {
+            assert!(page.contains(expected), "{expected} is missing in {page}");
+        }
+        assert!(table(&summary, Style::default()).contains("posix-mq/block ^ "));
+    }
+
+    #[test]
+    fn no_more_than_six_rows_of_one_doubt_are_named() {
+        let shaped = |count: usize| {
+            let drift = |row: &mut furlong_analysis::Row| row.shape.trials_drift = true;
+            markdown(&reshaped(|rows| rows.iter_mut().take(count).for_each(drift)))
+        };
+        assert!(!shaped(6).contains("more.") && shaped(6).matches("- ^ ").count() == 1);
+        assert!(shaped(8).contains(" and 2 more.") && shaped(8).matches("- ^ ").count() == 1);
+    }
+
+    /// The fixture, with all of its rows on one core counted by ptrace but the last one.
+    fn counted() -> furlong_analysis::Summary {
+        let rows = [("posix-mq", Wait::Block), ("posix-shm", Wait::Futex), ("pipe", Wait::Block)];
+        let counts = rows.map(|(name, wait)| {
+            let mut count = fixture::count(&fixture::case(name, wait, Placement::SameCore), "read", 500);
+            count.method = CountMethod::Ptrace;
+            count.why_not_better = vec!["no tracepoint: Permission denied (EACCES)".to_owned()];
+            Record::Count(count)
+        });
+        summarise(&Run::from_records(fixture::records().into_iter().chain(counts)).unwrap())
+    }
+
+    #[test]
+    fn counted_calls_have_a_column_where_a_row_was_counted() {
+        let page = markdown(&counted());
+        assert_eq!(page.matches("| switches | calls | vs first |").count(), 1, "{page}");
+        assert!(page.contains("| 2.00 | 2.00 | 1.29x |") && page.contains("| 2.00 | ? | 2.56x |"), "{page}");
+        let note = "System calls were counted by ptrace; no tracepoint: Permission denied (EACCES).";
+        assert_eq!(page.matches(note).count(), 1, "{page}");
+        let text = table(&counted(), Style { width: 120, ..Style::default() });
+        assert!(text.contains("switches  calls  vs first"), "{text}");
+        assert_eq!(text.matches(note).count(), 1, "{text}");
+        let narrow = table(&counted(), Style { width: 60, ..Style::default() });
+        assert!(!narrow.contains("calls  "), "{narrow}");
+    }
+
+    #[test]
+    fn counted_calls_for_a_terminal() {
+        let mut summary = counted();
+        summary.rows.retain(|row| row.case.placement == Placement::SameCore);
+        summary.groups.retain(|group| summary.rows.iter().any(|row| row.group == group.name));
+        summary.skipped.clear();
+        insta::assert_snapshot!(table(&summary, Style::default()));
+    }
+
+    #[test]
+    fn counted_calls_for_a_spreadsheet() {
+        let sheet = csv(&counted());
+        let lines: Vec<Vec<_>> = sheet.lines().map(|line| line.split(',').collect()).collect();
+        let at = |name: &str| lines[0].iter().position(|column| *column == name).unwrap();
+        let cells =
+            |line: &Vec<&str>| [line[at("system_calls")].to_owned(), line[at("count_method")].to_owned()];
+        let counted = lines.iter().filter(|line| cells(line) == ["2", "ptrace"]).count();
+        let others = lines.iter().filter(|line| cells(line) == ["", ""]).count();
+        assert_eq!((counted, counted + others + 1), (3, lines.len()), "{sheet}");
+    }
+
+    #[test]
+    fn late_sends_are_said_under_their_table() {
+        let text = table(&fixture::summary(), Style::default());
+        let (_, paced) = text.split_once(", one message every 100 us\n").unwrap();
+        let (paced, _) = paced.split_once("\n\n").unwrap();
+        assert!(paced.ends_with("sent late: 3.1 % of unix-seqpacket/block"), "{paced}");
+    }
+
+    #[test]
+    fn a_spreadsheet() {
+        insta::assert_snapshot!(csv(&fixture::summary()));
+    }
+
+    #[test]
+    fn an_object_for_programs() {
+        insta::assert_snapshot!(json(&fixture::summary()));
+    }
+
+    #[test]
+    fn json_reads_back() {
+        let summary = fixture::summary();
+        assert_eq!(serde_json::from_str::<furlong_analysis::Summary>(&json(&summary)).unwrap(), summary);
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let run = hostile();
+        let summary = summarise(&run);
+        let style = Style { charts: Charts::Always, ..Style::default() };
+        let drawn = table_of_run(&run, &summary, style);
+        assert!(drawn.contains("at least this long"), "{drawn}");
+        for text in [drawn, table(&summary, Style::default()), markdown(&summary), csv(&summary)] {
+            let control = |c: char| c.is_control() && c != '\n';
+            assert!(!text.contains(control) && !text.contains('\u{202e}'), "{text}");
+        }
+        let markdown = markdown(&summary);
+        assert!(!markdown.contains("a|b") && !markdown.contains("<script>"), "{markdown}");
+    }
+
+    #[test]
+    fn an_empty_run_still_says_what_it_is() {
+        let header = Record::Run(fixture::header());
+        let summary = summarise(&Run::from_records([header]).unwrap());
+        assert!(summary.run.partial && summary.run.noise.level == Level::Quiet);
+        let text = table(&summary, Style::default());
+        assert!(text.contains("Nothing was measured") && text.contains("Xeon"), "{text}");
+        assert!(csv(&summary).starts_with("mechanism,wait,"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// Damage that still reads as records must still render: the figures in it may be anything.
+        #[test]
+        fn no_damage_makes_it_panic(
+            hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+            number in prop_oneof![Just("0"), Just("1"), Just("18446744073709551615")],
+            field in prop::sample::select(vec![
+                "round_trips", "elapsed_ns", "round_trips_per_sample", "verified_messages", "processor",
+                "user_ns", "steal_ticks", "spin_lost", "core_to_core_ns", "clock_step_ns",
+            ]),
+        ) {
+            let lines = fixture::records().into_iter().map(|record| serde_json::to_string(&record).unwrap() + "\n");
+            let key = format!("\"{field}\":");
+            let mut text = String::new();
+            for line in lines {
+                let mut parts = line.split(&key);
+                text += parts.next().unwrap_or_default();
+                for part in parts {
+                    let end = part.find([',', '}']).unwrap_or(0);
+                    text += &format!("{key}{number}{}", &part[end..]);
+                }
+            }
+            let intact = Run::from_reader(text.as_bytes());
+            let mut bytes = text.into_bytes();
+            for (at, byte) in hits {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            for run in [intact, Run::from_reader(bytes.as_slice())].into_iter().flatten() {
+                let summary = summarise(&run);
+                for charts in [Charts::Auto, Charts::Always] {
+                    table_of_run(&run, &summary, Style { charts, ..Style::default() });
+                }
+                markdown(&summary);
+                csv(&summary);
+                let read: furlong_analysis::Summary = serde_json::from_str(&json(&summary)).unwrap();
+                prop_assert_eq!(read.rows.len(), summary.rows.len());
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Any figures in place of counts and costs must still give an explanation that can be written and read.
+        #[test]
+        fn no_figures_make_it_panic(
+            number in prop_oneof![Just("0"), Just("1"), Just("18446744073709551615")],
+            cost in prop_oneof![Just("0.0"), Just("-1.5"), Just("1e308"), Just("1e-308")],
+            field in prop::sample::select(vec![
+                "round_trips", "voluntary_switches", "involuntary_switches", "minor_faults", "read", "size_bytes",
+            ]),
+        ) {
+            let records = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE).records();
+            let replaced = |text: String, field: &str, value: &str| {
+                let key = format!("\"{field}\":");
+                let mut parts = text.split(&key);
+                let mut changed = parts.next().unwrap_or_default().to_owned();
+                for part in parts {
+                    changed += &format!("{key}{value}{}", &part[part.find([',', '}']).unwrap_or(0)..]);
+                }
+                changed
+            };
+            let changed = records.into_iter().filter_map(|record| {
+                let text = replaced(serde_json::to_string(&record).unwrap(), "ns", cost);
+                // The bounds of declared calls are objects, and stay.
+                serde_json::from_str::<Record>(&replaced(text.clone(), field, number))
+                    .or_else(|_| serde_json::from_str(&text)).ok()
+            });
+            let run = Run::from_records(changed).unwrap();
+            let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
+            let explanation = explain(&run, &asked);
+            let json = explanation_json(&explanation);
+            prop_assert_eq!(&serde_json::from_str::<Explanation>(&json).unwrap(), &explanation);
+            explanation_table(&explanation, Style::default());
+            costs_table(&explanation.costs, Style::default());
+            let counts = CountSummary::of(&run);
+            let json = count_json(&counts);
+            prop_assert_eq!(serde_json::from_str::<CountSummary>(&json).unwrap(), counts);
+        }
+    }
+}

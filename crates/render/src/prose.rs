@@ -1,0 +1,147 @@
+//! The sentences around the tables, shared by every format that is read by people.
+
+use super::{
+    counting::counted,
+    layout::{has_failed_trials, has_no_interval, is_batched, marked_name},
+};
+use furlong_analysis::text::{capital, listed, plain};
+use furlong_analysis::{Carries, Group, Row, Summary, Unit, Verdict};
+use furlong_model::{Harness, Machine, format_bytes, format_ns};
+
+/// Rows of one doubt that are named one by one.
+const DOUBTFUL: usize = 6;
+
+/// What the run was measured on, in one line.
+pub fn machine(machine: &Machine, harness: &Harness) -> String {
+    let processor = machine.processor.as_deref().unwrap_or("unknown processor");
+    let virtual_machine = machine.hypervisor.as_ref().map(|hypervisor| format!("virtual ({hypervisor})"));
+    let processors = match machine.processors.len() {
+        0 => None,
+        1 => Some("1 processor".to_owned()),
+        count => Some(format!("{count} processors")),
+    };
+    let clock = machine.clock_source.as_deref().unwrap_or("unknown");
+    let parts = [
+        Some(processor.to_owned()),
+        processors,
+        virtual_machine,
+        Some(format!("{} {} {}", machine.system, machine.kernel, machine.architecture)),
+        Some(format!("clock {clock}, {} a reading", format_ns(harness.clock_read_ns))),
+    ];
+    parts.into_iter().flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
+}
+
+/// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
+pub fn noise(noise: &Verdict) -> Vec<String> {
+    let bare = noise.core_to_core_ns.map(|times| {
+        let (median, min, max) = (format_ns(times.median), format_ns(times.min), format_ns(times.max));
+        format!("The bare round trip of a cache line from core to core took {median} ({min} to {max}).")
+    });
+    bare.into_iter().chain(noise.reasons.iter().map(|reason| sentence(&plain(reason)))).collect()
+}
+
+/// A first letter in capitals and a full stop.
+fn sentence(text: &str) -> String {
+    if text.is_empty() { String::new() } else { capital(text) + "." }
+}
+
+/// What the loop costs without a mechanism; `None` if it was not measured.
+pub fn floor(summary: &Summary) -> Option<String> {
+    let floors = summary.groups.iter().filter(|group| group.carries == Carries::Nothing);
+    let named = |row: &Row| {
+        let (ns, size) = (format_ns(row.exchange.ns.p50), format_bytes(row.case.size_bytes));
+        format!("{} {ns} ({size}, {})", marked_name(row), row.case.placement)
+    };
+    let floors: Vec<_> = floors.flat_map(|group| summary.rows_of(group)).map(named).collect();
+    (!floors.is_empty()).then(|| {
+        format!(
+            "The floor, the same loop without a mechanism: {}. It is never subtracted.",
+            floors.join(", ")
+        )
+    })
+}
+
+/// What the marks in the tables mean, as far as they are used.
+pub fn footnotes(summary: &Summary) -> Vec<String> {
+    let shown: Vec<_> = summary.rows.iter().collect();
+    let marked = |mark: fn(&Row) -> bool| shown.iter().filter(move |row| mark(row));
+    let batches = marked(is_batched).map(|row| row.exchange.per_sample);
+    let batched = batches.clone().min().zip(batches.max()).map(|(fewest, most)| {
+        let count = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+        format!(
+            "* timed {count} round trips at a time, since one reading of the clock takes {}: its percentiles \
+             are of means.",
+            format_ns(summary.run.harness.clock_read_ns)
+        )
+    });
+    let one_way = |closed: bool| {
+        shown
+            .iter()
+            .any(|row| row.exchange.unit == Unit::Message && row.case.arrival.is_closed_loop() == closed)
+    };
+    let streamed = one_way(true).then(|| {
+        "Messages one way are timed a millisecond or more at a time, since they arrive in bursts: their percentiles are of \
+         such means, and the clock stops when the last one has arrived."
+            .to_owned()
+    });
+    let delivered = one_way(false).then(|| {
+        "Messages one way at fixed times are timed one by one, from when each was due to when its receiver had it."
+            .to_owned()
+    });
+    let lone = marked(has_no_interval)
+        .next()
+        .map(|_| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
+    let failed =
+        marked(has_failed_trials).next().map(|_| "! some of its trials failed: see below.".to_owned());
+    let tied = shown.iter().find(|row| !row.tied_with.is_empty()).map(|_| {
+        "= rows in one place tie: their 95 % intervals overlap that of its first. ~ marks a tie with the first of all.".to_owned()
+    });
+    let calls = summary.counting.iter().map(counted);
+    [tied, batched, streamed, delivered, lone, failed]
+        .into_iter()
+        .flatten()
+        .chain(doubts(summary))
+        .chain(calls)
+        .collect()
+}
+
+/// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.
+fn doubts(summary: &Summary) -> Vec<String> {
+    let groups = |row: &Row| row.shape.trials_bimodal.map(modes);
+    let drift = |row: &Row| row.shape.trials_drift.then(String::new);
+    let modes = |row: &Row| row.shape.parting_modes().map(modes);
+    [
+        doubt(summary, "trials in two groups, so the median is of one or the other", groups),
+        doubt(summary, "trials that drift, so the interval is too narrow", drift),
+        doubt(summary, "round trips of two kinds in each trial, and the median may be of either", modes),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The rows for which `detail` says something, after what it means; `None` without such a row.
+fn doubt(summary: &Summary, meaning: &str, detail: impl Fn(&Row) -> Option<String>) -> Option<String> {
+    let named = |row: &Row| Some(plain(&row.case.to_string()) + &detail(row)?);
+    let rows: Vec<_> = summary.rows.iter().filter_map(named).collect();
+    (!rows.is_empty()).then(|| format!("^ {meaning}: {}.", listed(&rows, DOUBTFUL)))
+}
+
+fn modes([low, high]: [f64; 2]) -> String {
+    format!(" ({} and {})", format_ns(low), format_ns(high))
+}
+
+/// Which rows of a paced group sent messages late; `None` if none did.
+pub(crate) fn late(summary: &Summary, group: &Group) -> Option<String> {
+    let late = |row: &Row| {
+        let share = row.late_sends_share.filter(|share| *share > 0.0)?;
+        Some(format!("{} of {}", percent(share), plain(&row.case.row())))
+    };
+    let late: Vec<_> = summary.rows_of(group).filter_map(late).collect();
+    (!late.is_empty()).then(|| format!("sent late: {}", late.join(", ")))
+}
+
+/// A share above 0 in words; the smallest are not called nothing.
+fn percent(share: f64) -> String {
+    if share < 0.000_5 { "less than 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
+}

@@ -1,0 +1,351 @@
+//! The sentences of a recommendation.
+
+use furlong_analysis::text::{format_count, listed, plain, three_digits};
+use furlong_analysis::{Alternative, Budget, BudgetKind, Ranked, Recommendation, Sensitivity, SloVerdict};
+use furlong_model::{
+    Boundary, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns, row_name,
+};
+
+/// Rows of one reason that are named one by one.
+const NAMED: usize = 6;
+
+/// What was asked, in one sentence.
+pub(crate) fn asked(workload: &Workload) -> String {
+    let size = format_bytes(workload.size_bytes);
+    let what = match (workload.pattern, workload.request_bytes) {
+        (Pattern::RoundTrip, _) => format!("round trips of {size}"),
+        (Pattern::OneWay, _) => format!("messages of {size} one way"),
+        (Pattern::Request, request) => {
+            format!("requests of {} answered with {size}", format_bytes(request.unwrap_or(1)))
+        }
+    };
+    let rate = workload.per_second().map_or_else(
+        || ", as fast as they go".to_owned(),
+        |per_second| format!(", {} a second", rate(per_second)),
+    );
+    let objective = match workload.objective {
+        Objective::Latency => "the lowest latency",
+        Objective::Throughput => "the highest throughput",
+        Objective::Cpu => "the least processor time",
+        Objective::Simplicity => "the least work to write",
+    };
+    let mut more: Vec<String> = Vec::new();
+    if workload.boundaries != [Boundary::Process] {
+        let boundaries: Vec<_> =
+            workload.boundaries.iter().map(|boundary| boundary.name().to_owned()).collect();
+        more.push(format!("across {}", boundaries.join(", ")));
+    }
+    more.extend(workload.slo.map(|slo| slo.to_string()));
+    if workload.trust == Trust::None {
+        more.push("without trust".to_owned());
+    }
+    if workload.consumers > 1 {
+        more.push(format!("{} consumers", workload.consumers));
+    }
+    let needs = workload.needs.iter().map(|need| need.name().to_owned());
+    more.extend(needs);
+    let languages: Vec<_> = workload.languages.iter().map(|language| language.name()).collect();
+    if !languages.is_empty() {
+        more.push(format!("in {}", languages.join(" and ")));
+    }
+    let more = if more.is_empty() { String::new() } else { format!("; {}", more.join(", ")) };
+    format!("Asked: {what}{rate}, for {objective}{more}.")
+}
+
+/// What a process beyond the boundary was seen to reach.
+pub(crate) fn tried(recommendation: &Recommendation) -> Option<String> {
+    let word = |reach: Reach| match reach {
+        Reach::IpcNamespace => "a System V object by its number",
+        Reach::PidNamespace => "a process by its number",
+        Reach::Network => "an address of the loopback",
+        Reach::Fork | Reach::Descriptor | Reach::FileSystem | Reach::Device => {
+            "a UNIX socket by its path, and so descriptors"
+        }
+    };
+    let (reached, missed): (Vec<&Tried>, Vec<&Tried>) =
+        recommendation.tried.iter().partition(|tried| tried.failed.is_none());
+    let words = |tried: &[&Tried]| match tried {
+        [] => "nothing".to_owned(),
+        some => some.iter().map(|tried| word(tried.reach)).collect::<Vec<_>>().join("; "),
+    };
+    (!recommendation.tried.is_empty()).then(|| {
+        format!(
+            "Tried here, from a process in namespaces of its own: reached {}; not reached: {}.",
+            words(&reached),
+            words(&missed)
+        )
+    })
+}
+
+/// The answer, in a line.
+pub(crate) fn heading(recommendation: &Recommendation) -> String {
+    match &recommendation.choice {
+        Some(choice) => format!("Take {}", plain(&choice.name())),
+        None if recommendation.run.partial => "Nothing was measured at this workload".to_owned(),
+        None => "Nothing on this machine may serve this workload".to_owned(),
+    }
+}
+
+/// What the choice gives and takes.
+pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
+    let Some(choice) = &recommendation.choice else {
+        let why = if recommendation.run.partial {
+            "The run ended before that."
+        } else {
+            "What was left out, and why, is below."
+        };
+        return vec![why.to_owned()];
+    };
+    let workload = &recommendation.workload;
+    let unit = unit(workload);
+    let mut lines = vec![format!(
+        "Half of the {unit}s take up to {}, 99 % up to {} ({} measured).",
+        format_ns(choice.p50_ns),
+        format_ns(choice.p99_ns),
+        format_count(choice.messages as f64),
+    )];
+    lines.extend(choice.bytes_per_second.filter(|_| workload.objective == Objective::Throughput).map(
+        |bytes| {
+            format!(
+                "That is {} {unit}s and {} GB a second.",
+                format_count(choice.per_second),
+                three_digits(bytes / 1e9)
+            )
+        },
+    ));
+    lines.push(format!(
+        "Both processes together use {} of one processor, {} a {unit}.",
+        share(choice.cpu_share),
+        format_ns(choice.cpu_ns)
+    ));
+    lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(&slo.to_string(), verdict)));
+    lines.extend(recommendation.budget.map(|budget| budget_line(&budget)));
+    if !recommendation.ties.is_empty() || recommendation.ranked.first().is_some_and(|best| best != choice) {
+        lines.push(tie(recommendation, choice));
+    }
+    let integration_costs: Vec<_> =
+        choice.integration_costs.iter().map(|integration_cost| plain(&integration_cost.what)).collect();
+    if !integration_costs.is_empty() {
+        lines.push(format!("Left to you: {}.", integration_costs.join("; ")));
+    }
+    lines.extend(choice.caveats.iter().map(|caveat| format!("Mind: {}.", plain(caveat))));
+    lines
+}
+
+/// Why this one of several that cannot be told apart.
+fn tie(recommendation: &Recommendation, choice: &Ranked) -> String {
+    let best = recommendation.ranked.first().map(Ranked::name);
+    let others: Vec<_> = best
+        .into_iter()
+        .chain(recommendation.ties.iter().cloned())
+        .filter(|name| *name != choice.name())
+        .map(|name| plain(&name))
+        .collect();
+    format!("It cannot be told from {}: of these it leaves least to you.", listed(&others, NAMED))
+}
+
+fn holds(slo: &str, verdict: SloVerdict) -> String {
+    let SloVerdict { holds, measured_ns, limit_ns, few } = verdict;
+    let measured = format_ns(measured_ns);
+    let few = if few { "; so few messages say little of so rare ones" } else { "" };
+    if holds {
+        let times = three_digits(limit_ns / measured_ns.max(1.0));
+        format!("{slo} holds: {measured} is {times} times below{few}.")
+    } else {
+        let times = three_digits(measured_ns / limit_ns.max(1.0));
+        format!("{slo} does not hold: {measured} is {times} times the limit{few}.")
+    }
+}
+
+fn budget_line(budget: &Budget) -> String {
+    let of = match budget.from {
+        BudgetKind::Work => "your work and the exchange together",
+        BudgetKind::Slo => "what the objective allows",
+        BudgetKind::Interval => "the time between two messages",
+    };
+    let share = share(budget.share);
+    let available = format_ns(budget.available_ns);
+    if budget.matters {
+        format!("The exchange is {share} of {of} ({available}).")
+    } else {
+        format!(
+            "The exchange is {share} of {of} ({available}): which mechanism does not matter; take what is simplest."
+        )
+    }
+}
+
+/// What could be taken instead.
+pub(crate) fn instead(recommendation: &Recommendation) -> Vec<String> {
+    let workload = &recommendation.workload;
+    let simpler = recommendation.simpler.as_ref().map(|other| {
+        let integration_costs: Vec<_> = other
+            .row
+            .integration_costs
+            .iter()
+            .map(|integration_cost| plain(&integration_cost.what))
+            .collect();
+        let left =
+            if integration_costs.is_empty() { "nothing".to_owned() } else { integration_costs.join("; ") };
+        format!(
+            "Simpler: {} {}; it leaves to you: {left}.",
+            plain(&other.row.name()),
+            compared(other, workload)
+        )
+    });
+    let spinning = recommendation.if_spinning.as_ref().map(|other| {
+        let (row, compared) = (plain(&other.row.name()), compared(other, workload));
+        if other.tie || other.times >= 1.0 {
+            return format!("To keep processors busy while waiting (--spin) gains nothing: {row} {compared}.");
+        }
+        let share = share(other.row.cpu_share);
+        format!(
+            "If waiting may keep processors busy (--spin): {row} {compared}, and uses {share} of one processor."
+        )
+    });
+    simpler.into_iter().chain(spinning).collect()
+}
+
+/// How an alternative compares with the choice, as in `takes 1.30 times as long (47.0 us)`.
+fn compared(other: &Alternative, workload: &Workload) -> String {
+    let takes = match workload.objective {
+        Objective::Cpu => format!("{} of processor time", format_ns(other.row.figure)),
+        _ => format_ns(other.row.p50_ns),
+    };
+    if other.tie {
+        return format!("cannot be told from it ({takes})");
+    }
+    match (workload.objective, other.times) {
+        (Objective::Cpu, times) => format!("takes {} times as much ({takes})", three_digits(times)),
+        (_, times) if times < 1.0 => format!("is {} times as fast ({takes})", three_digits(1.0 / times)),
+        (_, times) => format!("takes {} times as long ({takes})", three_digits(times)),
+    }
+}
+
+/// What stands above the table.
+pub(crate) fn measured(recommendation: &Recommendation) -> String {
+    match recommendation.workload.interval_ns {
+        Some(ns) if recommendation.workload.objective != Objective::Throughput => {
+            format!("Measured at this workload, one every {}", format_ns(ns as f64))
+        }
+        _ => "Measured at this workload, each as soon as the one before it is done".to_owned(),
+    }
+}
+
+/// What the marks and columns mean, as far as they are used.
+pub(crate) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
+    let fails = recommendation.ranked.iter().any(|row| !row.meets());
+    let cpu = recommendation.workload.objective == Objective::Cpu;
+    [
+        (!recommendation.ties.is_empty())
+            .then_some("= and ~ tie with the first: the 95 % intervals overlap."),
+        fails.then_some("! the objective does not hold."),
+        cpu.then_some("vs first compares processor time."),
+        (!recommendation.ranked.is_empty())
+            .then_some("effort: what is left to you, weighed; 1 is a line or two, 3 a piece of work."),
+    ]
+    .into_iter()
+    .flatten()
+    .map(str::to_owned)
+    .collect()
+}
+
+/// What would change the answer.
+pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
+    let workload = &recommendation.workload;
+    let mut lines: Vec<_> = recommendation.sensitivities.iter().map(sensitivity).collect();
+    let capacity = recommendation.capacity_per_second.filter(|_| recommendation.choice.is_some());
+    lines.extend(capacity.map(|per_second| {
+        let unit = unit(workload);
+        let room = workload.per_second().map_or_else(String::new, |asked| {
+            format!(", {} times what you asked", three_digits(per_second / asked))
+        });
+        format!(
+            "The rate: one after the other it takes {} {unit}s a second{room}; beyond that look at batching first.",
+            format_count(per_second)
+        )
+    }));
+    if recommendation.choice.is_some() && workload.consumers == 1 {
+        lines.push(
+            "More consumers: each needs a link of its own, so all of this is paid once for each.".to_owned(),
+        );
+    }
+    lines
+}
+
+fn sensitivity(sensitivity: &Sensitivity) -> String {
+    let reason = if sensitivity.reason.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", plain(&sensitivity.reason))
+    };
+    let instead = match (&sensitivity.instead, sensitivity.times) {
+        (Some(row), Some(times)) if times < 1.0 => {
+            format!("{} is {} times as fast", plain(row), three_digits(1.0 / times))
+        }
+        (Some(row), Some(times)) => format!("{}, {} times as long", plain(row), three_digits(times)),
+        (Some(row), None) => format!("{}, which was too far behind to be measured on", plain(row)),
+        (None, _) => "nothing here would do".to_owned(),
+    };
+    format!("{}: {instead}{reason}.", plain(&sensitivity.change))
+}
+
+/// What the figures say nothing of.
+pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
+    let consumers = recommendation.workload.consumers;
+    let mut lines = Vec::new();
+    if consumers > 1 {
+        lines.push(format!(
+            "Several consumers: furlong measures one producer and one consumer. If each of {consumers} is to have every \
+             message, each needs a link of its own, and the producer sends {consumers} times; queues and sockets that \
+             several read from give each message to one of them. Memory that all map would need one copy for all, \
+             which no row of furlong does yet."
+        ));
+    }
+    if recommendation.workload.pattern == Pattern::OneWay && recommendation.workload.interval_ns.is_none() {
+        lines.push(
+            "Latency: a stream as fast as it goes waits in buffers; say --rate to have it measured."
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// Rows that were not measured at the workload, and why.
+pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for entry in &recommendation.excluded {
+        let name =
+            entry.wait.map_or_else(|| entry.mechanism.clone(), |wait| row_name(&entry.mechanism, wait));
+        let (name, reason) = (plain(&name), plain(&entry.reason));
+        match reasons.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let mut lines: Vec<_> =
+        reasons.into_iter().map(|(reason, names)| format!("{}: {reason}.", listed(&names, NAMED))).collect();
+    let eliminated: Vec<_> = recommendation
+        .eliminated
+        .iter()
+        .map(|row| format!("{} ({}x)", plain(&row_name(&row.mechanism, row.wait)), three_digits(row.times)))
+        .collect();
+    if !eliminated.is_empty() {
+        lines
+            .push(format!("behind at a first look, so not measured on: {}.", listed(&eliminated, 2 * NAMED)));
+    }
+    lines
+}
+
+/// What one exchange is called.
+fn unit(workload: &Workload) -> &'static str {
+    if workload.pattern == Pattern::OneWay { "message" } else { "round trip" }
+}
+
+/// A share as a percentage.
+pub(crate) fn share(share: f64) -> String {
+    format!("{} %", three_digits(share * 100.0))
+}
+
+fn rate(per_second: f64) -> String {
+    if per_second < 1000.0 { three_digits(per_second) } else { format_count(per_second) }
+}

@@ -1,0 +1,58 @@
+//! Snapshots of recommendations, and what hostile names become in them.
+
+use super::*;
+use crate::Style;
+use furlong_analysis::fixture::recommendation::records;
+use furlong_analysis::{Run, recommend};
+use furlong_model::{Boundary, Pattern, Trust, Wait, Workload};
+
+fn made(workload: Workload) -> Recommendation {
+    let rows = [
+        ("pipe", Wait::Block, 50_000.0, 2),
+        ("unix-seqpacket", Wait::Block, 50_200.0, 1),
+        ("posix-shm", Wait::Futex, 30_000.0, 5),
+        ("posix-shm", Wait::Spin, 300.0, 5),
+    ];
+    recommend(&Run::from_records(records(workload, &rows)).unwrap()).unwrap()
+}
+
+fn frames() -> Workload {
+    Workload {
+        pattern: Pattern::OneWay,
+        size_bytes: 4 << 20,
+        interval_ns: Some(16_666_667),
+        slo: "p99<2ms".parse().ok(),
+        boundaries: vec![Boundary::Container],
+        trust: Trust::None,
+        consumers: 3,
+        ..Workload::default()
+    }
+}
+
+#[test]
+fn a_recommendation_for_a_terminal() {
+    insta::assert_snapshot!(recommendation_table(&made(frames()), Style::default()));
+}
+
+#[test]
+fn a_recommendation_for_programs() {
+    let made = made(Workload::default());
+    let text = recommendation_json(&made);
+    assert_eq!(serde_json::from_str::<Recommendation>(&text).unwrap(), made);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn it_fits_in_a_narrow_terminal() {
+    let text = recommendation_table(&made(frames()), Style { width: 72, ..Style::default() });
+    assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+}
+
+#[test]
+fn names_of_records_command_no_terminal() {
+    let mut made = made(frames());
+    made.ranked[0].mechanism += "\u{1b}[2J";
+    made.excluded[0].reason += "\u{1b}[2J\n";
+    let text = recommendation_table(&made, Style::default());
+    assert!(!text.contains('\u{1b}'), "{text}");
+}

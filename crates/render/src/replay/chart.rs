@@ -1,0 +1,94 @@
+//! Charts of a replay: what rows carry in a second against the size of a message, then and now.
+
+use super::super::{
+    chart::{Chart, Curve},
+    style::{Charts, Style},
+    ticks::Kind,
+};
+use furlong_analysis::Replay;
+use furlong_analysis::{Throughput, throughput};
+
+/// Sizes from which on a row is a curve, and the fewest that can be drawn.
+const FEWEST_SIZES: usize = 3;
+const FEWEST_DRAWN: usize = 2;
+
+/// Rows in one chart: those that were published, then the fastest of the others.
+const MOST_ROWS: usize = 6;
+
+/// A chart of what was published and one of what was measured, over the same axes; nothing where there is no sweep.
+pub(crate) fn charts(replay: &Replay, style: Style) -> String {
+    let fewest = if style.charts == Charts::Always { FEWEST_DRAWN } else { FEWEST_SIZES };
+    let rows = throughput(&replay.rows, &replay.measure);
+    let then = rows.iter().filter(|row| row.then.len() >= fewest);
+    let then: Vec<_> = then.take(MOST_ROWS).map(|row| curve(row.mechanism, &row.then)).collect();
+    let mut measured: Vec<_> = rows.iter().filter(|row| row.now.len() >= fewest).collect();
+    let best = |row: &Throughput| row.now.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    // A row is known by what was published of it, and the others by how fast they are.
+    measured.sort_by(|a, b| {
+        let added = |row: &Throughput| row.then.is_empty();
+        added(a)
+            .cmp(&added(b))
+            .then_with(|| if added(a) { best(b).total_cmp(&best(a)) } else { a.mechanism.cmp(b.mechanism) })
+    });
+    let left_out = measured.len().saturating_sub(MOST_ROWS);
+    let now: Vec<_> = measured
+        .iter()
+        .take(MOST_ROWS)
+        .map(|row| curve(row.row.unwrap_or(row.mechanism), &row.now))
+        .collect();
+    let room: Vec<_> = then.iter().chain(&now).flat_map(|curve| curve.points.clone()).collect();
+    let chart = |what: &str, curves: Vec<Curve>| {
+        let title = format!("Throughput against the size of a message, {what}");
+        if curves.is_empty() {
+            return String::new();
+        }
+        Chart { title, x: Kind::Bytes, y: Kind::BytesPerSecond, curves, room: room.clone() }.drawn(style)
+    };
+    let more = match left_out {
+        0 => String::new(),
+        more => {
+            format!(" (the rows that were published and the fastest others; {more} more are in the table)")
+        }
+    };
+    chart("as published", then) + &chart(&format!("as measured now{more}"), now)
+}
+
+fn curve(name: &str, points: &[(usize, f64)]) -> Curve {
+    let points: Vec<_> = points.iter().map(|(size, rate)| (*size as f64, *rate)).collect();
+    Curve { name: name.to_owned(), letters: points.clone(), points }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::fixture::{replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse};
+
+    fn drawn(replay: &Replay, charts: Charts) -> String {
+        super::charts(replay, Style { charts, ..Style::default() })
+    }
+
+    #[test]
+    fn a_sweep_is_drawn_then_and_now_over_the_same_axes() {
+        let drawn = drawn(&qiita().replay(), Charts::Auto);
+        let (then, now) = drawn.split_once("as measured now").unwrap();
+        assert!(
+            then.contains("as published\n") && then.contains("a console + pipe, b windows + pipe"),
+            "{then}"
+        );
+        assert!(now.contains("a pipe/block, b file-shm/futex\n"), "{now}");
+        let axis =
+            |text: &str| text.lines().skip_while(|line| !line.contains('└')).nth(1).unwrap().to_owned();
+        assert_eq!(axis(then), axis(now));
+    }
+
+    #[test]
+    fn two_sizes_are_drawn_only_if_wanted_and_one_size_never() {
+        let two = racehorse().replay();
+        assert_eq!([drawn(&two, Charts::Auto), drawn(&two, Charts::Never)], ["", ""]);
+        let wanted = drawn(&two, Charts::Always);
+        assert!(wanted.contains("as measured now") && !wanted.contains("signal"), "{wanted}");
+        for one in [ka2yan().replay(), itmedia().replay()] {
+            assert_eq!(drawn(&one, Charts::Always), "");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Figures of a replay as they stand in its tables.
+
+use furlong_analysis::text::{format_digits, plus_minus};
+use furlong_analysis::{Measured, ReplayRow};
+use furlong_model::{Exchange, Figure, Measure, Pattern, Work, format_bytes};
+use furlong_stats::uncertainty;
+
+/// What stands where there is no figure.
+pub(crate) const NONE: &str = "–";
+
+/// A published figure, with the digits that were published.
+pub(crate) fn then(figure: f64) -> String {
+    if figure.abs() >= 1000.0 && figure.fract() == 0.0 { thousands(figure) } else { figure.to_string() }
+}
+
+/// A measured figure with three digits; large ones are whole.
+pub(crate) fn now(figure: f64) -> String {
+    if figure.abs() >= 999.5 { thousands(figure.round()) } else { format_digits(figure) }
+}
+
+/// A whole number, its thousands apart.
+pub(crate) fn thousands(number: f64) -> String {
+    let digits = format!("{:.0}", number.abs());
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0.0 { format!("-{text}") } else { text }
+}
+
+/// A published figure of a row.
+pub(crate) fn then_of(row: &ReplayRow, figure: Figure) -> String {
+    row.published.get(&figure).map_or_else(|| NONE.to_owned(), |value| then(*value))
+}
+
+/// A measured figure of a row.
+pub(crate) fn now_of(row: &ReplayRow, figure: Figure) -> String {
+    let count = matches!(figure, Figure::ForcedSwitches | Figure::VoluntarySwitches);
+    match row.measured.get(&figure).map(|measured| measured.value) {
+        None => NONE.to_owned(),
+        Some(value) if count && value.fract() == 0.0 => thousands(value),
+        Some(value) => now(value),
+    }
+}
+
+/// Both in one cell, where a column has to hold both; what was never published has the one figure.
+pub(crate) fn both_of(row: &ReplayRow, figure: Figure) -> String {
+    let now = now_of(row, figure);
+    match row.published.get(&figure) {
+        Some(value) => format!("{} → {now}", then(*value)),
+        None => now,
+    }
+}
+
+/// How far the interval reaches: `±2.1 %`.
+pub(crate) fn interval(measured: Option<&Measured>) -> String {
+    let share = |measured: &Measured| measured.ci95.map(|ends| uncertainty(measured.value, ends));
+    match measured.and_then(share) {
+        Some(share) if share.is_finite() => plus_minus(share),
+        _ => if measured.is_some() { "?" } else { NONE }.to_owned(),
+    }
+}
+
+/// A ratio between rows.
+pub(crate) fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or_else(
+        || NONE.to_owned(),
+        |ratio| format!("{}x", if ratio < 9.995 { format!("{ratio:.2}") } else { now(ratio) }),
+    )
+}
+
+/// What is exchanged: one of them and several.
+pub(crate) fn exchanges(exchange: &Exchange) -> (&'static str, &'static str) {
+    match exchange.pattern {
+        Pattern::RoundTrip => ("a round trip", "round trips"),
+        Pattern::OneWay => ("a message one way", "messages one way"),
+        Pattern::Request => ("a request and its answer", "requests"),
+    }
+}
+
+/// A figure with what it is of: `real s, of 500,000 round trips of 128B`.
+pub(crate) fn title(figure: Figure, measure: &Measure, size_bytes: usize) -> String {
+    let size = format_bytes(size_bytes);
+    let of = match &measure.work {
+        Work::Handover { repetitions, .. } => format!("of {} of {size}", times_handed_over(*repetitions)),
+        Work::Exchange(exchange) => {
+            let (one, several) = exchanges(exchange);
+            match figure {
+                Figure::MeanUs | Figure::MedianUs => format!("of {one} of {size}"),
+                Figure::MessagesPerSecond | Figure::GigabytesPerSecond => format!("in {several} of {size}"),
+                _ => format!(
+                    "of {} {several} of {size}",
+                    thousands(exchange.count.exchanges(size_bytes) as f64)
+                ),
+            }
+        }
+    };
+    format!("{}, {of}", figure.label())
+}
+
+/// `10 handovers`.
+pub(crate) fn times_handed_over(repetitions: u32) -> String {
+    if repetitions == 1 { "1 handover".to_owned() } else { format!("{repetitions} handovers") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_figures_keep_their_digits() {
+        for (figure, text) in
+            [(6.935, "6.935"), (0.0, "0"), (5_338_860.0, "5,338,860"), (130.0, "130"), (1.2, "1.2")]
+        {
+            assert_eq!(then(figure), text);
+        }
+    }
+
+    #[test]
+    fn measured_figures_have_three() {
+        for (figure, text) in [
+            (2.345_6, "2.35"),
+            (0.012_34, "0.0123"),
+            (0.0, "0"),
+            (45.67, "45.7"),
+            (456.7, "457"),
+            (1_234_567.8, "1,234,568"),
+            (1e-12, "0.000000"),
+            (-2000.4, "-2,000"),
+        ] {
+            assert_eq!(now(figure), text);
+        }
+    }
+}

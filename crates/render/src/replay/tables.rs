@@ -1,0 +1,198 @@
+//! The tables of a replay: the figure that decides, the other figures, system calls, best sizes and process starts.
+
+use super::{
+    figures::{NONE, both_of, interval, now, now_of, ratio, then, then_of, title},
+    matrix::matrix,
+    sheet::Sheet,
+};
+use furlong_analysis::text::plain;
+use furlong_analysis::{BestSize, Measured, Replay, ReplayRow, ReplayStart, ReplayStatus};
+use furlong_model::{Figure, format_bytes};
+use std::collections::BTreeSet;
+
+/// Most sizes that have tables of their own.
+const FEW_SIZES: usize = 3;
+
+/// All tables, in the order in which they are read.
+pub(crate) fn sheets(replay: &Replay) -> Vec<Sheet> {
+    let sizes = &replay.measure.sizes_bytes;
+    let mut sheets = Vec::new();
+    if sizes.len() <= FEW_SIZES {
+        for size in sizes {
+            sheets.push(deciding(replay, *size));
+            sheets.extend(others(replay, *size));
+        }
+    } else {
+        sheets.push(matrix(replay));
+    }
+    sheets.extend(best_sizes(replay));
+    sheets.extend(system_calls(replay));
+    sheets.extend(starts(replay));
+    sheets
+}
+
+/// The figure that decides, with its interval and the ratios; and the median if it is the only other one.
+fn deciding(replay: &Replay, size_bytes: usize) -> Sheet {
+    let figure = replay.measure.order_by;
+    let median = (other_figures(replay, size_bytes) == [Figure::MedianUs]).then_some(Figure::MedianUs);
+    let cells = |row: &ReplayRow| {
+        let measured_as = match row.status {
+            ReplayStatus::Measured => target(row.row.as_deref()),
+            status => status.name().to_owned(),
+        };
+        let cells = [
+            plain(&row.mechanism),
+            measured_as,
+            then_of(row, figure),
+            now_of(row, figure),
+            interval(row.measured.get(&figure)),
+            ratio(row.ratio_then),
+            ratio(row.ratio_now),
+        ];
+        cells.into_iter().chain(median.map(|median| now_of(row, median))).collect()
+    };
+    let reference = replay.rows_of(size_bytes).find(|row| row.ratio_then == Some(1.0));
+    let note = reference.map_or_else(String::new, |row| {
+        format!("x: how many times as long as {}, which was the fastest.", plain(&row.mechanism))
+    });
+    let heads = ["then", "now", "95 %", "x then", "x now"].into_iter();
+    Sheet {
+        title: title(figure, &replay.measure, size_bytes),
+        keys: vec!["row", "measured as"],
+        figures: heads.chain(median.map(Figure::label)).map(str::to_owned).collect(),
+        rows: replay.rows_of(size_bytes).map(cells).collect(),
+        note,
+    }
+}
+
+/// The figures of a size that decide nothing.
+fn other_figures(replay: &Replay, size_bytes: usize) -> Vec<Figure> {
+    let is_there = |figure: &Figure| {
+        *figure != replay.measure.order_by && replay.rows_of(size_bytes).any(|row| has(row, *figure))
+    };
+    replay.figures.iter().copied().filter(is_there).collect()
+}
+
+fn has(row: &ReplayRow, figure: Figure) -> bool {
+    row.published.contains_key(&figure) || row.measured.contains_key(&figure)
+}
+
+fn target(name: Option<&str>) -> String {
+    name.map_or_else(|| NONE.to_owned(), plain)
+}
+
+/// The figures that decide nothing; `None` where there are none, or only one that stands beside the one that does.
+fn others(replay: &Replay, size_bytes: usize) -> Option<Sheet> {
+    let figures = Some(other_figures(replay, size_bytes)).filter(|figures| *figures != [Figure::MedianUs])?;
+    let cells = |row: &ReplayRow| {
+        [plain(&row.mechanism)]
+            .into_iter()
+            .chain(figures.iter().map(|figure| both_of(row, *figure)))
+            .collect()
+    };
+    let shown = |row: &&ReplayRow| figures.iter().any(|figure| has(row, *figure));
+    (!figures.is_empty()).then(|| Sheet {
+        title: format!("other figures of {}, then → now", format_bytes(size_bytes)),
+        keys: vec!["row"],
+        figures: figures.iter().map(|figure| figure.label().to_owned()).collect(),
+        rows: replay.rows_of(size_bytes).filter(shown).map(cells).collect(),
+        note: String::new(),
+    })
+}
+
+/// The best size of each row; `None` where sizes are not compared.
+fn best_sizes(replay: &Replay) -> Option<Sheet> {
+    let named = |sizes: &[usize]| match sizes {
+        [] => NONE.to_owned(),
+        sizes => sizes.iter().map(|size| format_bytes(*size)).collect::<Vec<_>>().join(" "),
+    };
+    let gigabytes = |best: &BestSize, size: usize| {
+        let row = replay.rows_of(size).find(|row| row.mechanism == best.mechanism)?;
+        row.measured.get(&Figure::GigabytesPerSecond).map(|measured| now(measured.value))
+    };
+    let cells = |best: &BestSize| {
+        let mut cells = vec![plain(&best.mechanism), target(best.row.as_deref()), named(&best.then)];
+        cells.extend(match &best.now {
+            None => [NONE, NONE, NONE, NONE, NONE].map(str::to_owned),
+            Some(found) => [
+                format_bytes(found.size_bytes),
+                now(found.figure.value),
+                interval(Some(&found.figure)),
+                gigabytes(best, found.size_bytes).unwrap_or_else(|| NONE.to_owned()),
+                named(&found.tied_with),
+            ],
+        });
+        cells
+    };
+    let label = replay.measure.order_by.label().to_owned();
+    let figures = ["then", "now"].map(str::to_owned).into_iter().chain([label]);
+    let is_known = |best: &&BestSize| best.now.is_some() || !best.then.is_empty();
+    let rows: Vec<_> = replay.best_sizes.iter().filter(is_known).map(cells).collect();
+    (!rows.is_empty()).then(|| Sheet {
+        title: "the best block size of each row".to_owned(),
+        keys: vec!["row", "measured as"],
+        figures: figures.chain(["95 %", "GB/s", "ties with"].map(str::to_owned)).collect(),
+        rows,
+        note: String::new(),
+    })
+}
+
+/// System calls by name, of both processes; `None` where none were published or counted.
+fn system_calls(replay: &Replay) -> Option<Sheet> {
+    let made =
+        |row: &ReplayRow| row.system_calls.iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let names: BTreeSet<_> = replay
+        .rows
+        .iter()
+        .flat_map(|row| row.system_calls_published.keys().cloned().chain(made(row)))
+        .collect();
+    let cell = |row: &ReplayRow, name: &String| {
+        let then = row.system_calls_published.get(name);
+        let now = row.system_calls.as_ref().map(|calls| calls.get(name).copied().unwrap_or_default());
+        let now = now.map_or_else(|| "?".to_owned(), |count| count.to_string());
+        let is_published = !row.system_calls_published.is_empty();
+        if is_published { format!("{} → {now}", then.copied().unwrap_or_default()) } else { now }
+    };
+    let has = |row: &&ReplayRow| row.system_calls.is_some() || !row.system_calls_published.is_empty();
+    let cells = |row: &ReplayRow| {
+        [plain(&row.mechanism)].into_iter().chain(names.iter().map(|name| cell(row, name))).collect()
+    };
+    (!names.is_empty()).then(|| Sheet {
+        title: "system calls of both processes, then → now".to_owned(),
+        keys: vec!["row"],
+        figures: names.iter().map(|name| plain(name)).collect(),
+        rows: replay.rows.iter().filter(has).map(cells).collect(),
+        note: format!(
+            "{}Then: the whole of both programs; now: the work of both processes.",
+            if replay.rows.iter().filter(has).any(|row| row.system_calls.is_none()) {
+                "? was not counted. "
+            } else {
+                ""
+            }
+        ),
+    })
+}
+
+/// How long processes took to start; `None` where that is no part of it.
+fn starts(replay: &Replay) -> Option<Sheet> {
+    let published = |ms: Option<f64>| ms.map_or_else(|| NONE.to_owned(), then);
+    let measured = |ms: &Option<Measured>| ms.map_or_else(|| NONE.to_owned(), |ms| now(ms.value));
+    let cells = |start: &ReplayStart| {
+        vec![
+            plain(&start.name),
+            start.method.map_or_else(|| NONE.to_owned(), |method| method.to_string()),
+            published(start.first_ms_then),
+            measured(&start.first_ms),
+            published(start.later_ms_then),
+            measured(&start.later_ms),
+            interval(start.later_ms.as_ref()),
+        ]
+    };
+    (!replay.starts.is_empty()).then(|| Sheet {
+        title: "process start in ms".to_owned(),
+        keys: vec!["row", "started by"],
+        figures: ["first then", "first now", "later then", "later now", "95 %"].map(str::to_owned).into(),
+        rows: replay.starts.iter().map(cells).collect(),
+        note: String::new(),
+    })
+}

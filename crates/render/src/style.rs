@@ -1,0 +1,51 @@
+//! How a terminal wants its text.
+
+/// Colour and width of the terminal that a table is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether escape sequences for colour and weight may be used.
+    pub colour: bool,
+    /// Columns that a line may take.
+    pub width: usize,
+    /// When charts are drawn.
+    pub charts: Charts,
+}
+
+/// When charts are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Charts {
+    /// Where they say more than the tables.
+    #[default]
+    Auto,
+    /// Wherever there is something to draw.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl Default for Style {
+    /// Plain text of 100 columns: right for a pipe or a file.
+    fn default() -> Self {
+        Style { colour: false, width: 100, charts: Charts::Auto }
+    }
+}
+
+/// Weights and colours, as the numbers of ANSI's "select graphic rendition".
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Paint {
+    Bold = 1,
+    Dim = 2,
+    Red = 31,
+    Green = 32,
+    Yellow = 33,
+}
+
+impl Style {
+    /// `text` in this paint where colour is wanted.
+    pub(super) fn paint(self, paint: Paint, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        format!("\u{1b}[{}m{text}\u{1b}[0m", paint as u8)
+    }
+}

@@ -1,0 +1,139 @@
+//! Charts of latency distributions: which share of round trips takes at least so long, down to the rarest that were
+//! seen often enough.
+
+use super::chart::{Chart, Curve, left_out};
+use super::style::{Charts, Style};
+use super::ticks::Kind;
+use furlong_analysis::text::plain;
+use furlong_analysis::{Carries, Group, Run, Summary, Tail, Unit, tails};
+
+/// Rows of a group from which on their tails are worth a chart, and up to which: a person who asked for so few wants to
+/// know them well, while a ranking of many is read in its table.
+const ROWS: std::ops::RangeInclusive<usize> = 2..=5;
+
+/// Most groups that have charts: of more, as in a sweep over sizes, nobody would see the tables.
+const MOST_GROUPS: usize = 2;
+
+/// A chart for each group in which it says more than the percentiles in the table; nothing without one.
+pub(crate) fn charts(run: &Run, summary: &Summary, style: Style) -> String {
+    let carries_something = |group: &&Group| group.carries != Carries::Nothing;
+    let groups = || summary.groups.iter().filter(carries_something);
+    match style.charts {
+        Charts::Never => String::new(),
+        Charts::Always => {
+            groups().filter_map(|group| chart(run, summary, group, 1)).map(drawn(style)).collect()
+        }
+        Charts::Auto if groups().count() > MOST_GROUPS => String::new(),
+        Charts::Auto => {
+            let few = |group: &&Group| ROWS.contains(&summary.rows_of(group).count());
+            // A chart that lacks a row of its table would need a reason for each.
+            let all = |group| chart(run, summary, group, summary.rows_of(group).count());
+            groups().filter(few).filter_map(all).map(drawn(style)).collect()
+        }
+    }
+}
+
+fn drawn(style: Style) -> impl Fn(Chart) -> String {
+    move |chart| chart.drawn(style)
+}
+
+/// The chart of a group; `None` if fewer than `fewest` of its rows have a tail.
+fn chart(run: &Run, summary: &Summary, group: &Group, fewest: usize) -> Option<Chart> {
+    let tails = tails(run, summary, group);
+    if tails.len() < fewest {
+        return None;
+    }
+    let unit = summary.rows_of(group).next().map_or(Unit::RoundTrip, |row| row.exchange.unit).word();
+    let more = left_out(tails.len());
+    Some(Chart {
+        title: format!("Share of {unit}s that take at least this long: {}{more}", plain(&group.title)),
+        x: Kind::Nanoseconds,
+        y: Kind::Share,
+        curves: tails.into_iter().map(curve).collect(),
+        room: Vec::new(),
+    })
+}
+
+fn curve(tail: Tail) -> Curve {
+    // At the median and at each decade below it, where curves lie apart.
+    const LETTERS: [f64; 5] = [0.5, 0.1, 0.01, 1e-3, 1e-4];
+    let at = |share: &f64| {
+        let beyond = tail.points.partition_point(|(_, other)| other >= share);
+        (beyond < tail.points.len()).then(|| beyond.checked_sub(1).map(|last| tail.points[last]))?
+    };
+    let letters = LETTERS.iter().filter_map(at).chain(tail.points.last().copied()).collect();
+    Curve { name: tail.case.row(), points: tail.points, letters }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table_of_run;
+    use furlong_analysis::{fixture, summarise};
+    use furlong_model::{Placement, Record, Trial, Wait};
+
+    /// A run of rows of these names at each of `sizes`.
+    fn run(names: &[&str], sizes: &[usize]) -> Run {
+        let rows = names.iter().flat_map(|name| sizes.iter().map(move |size| (*name, *size)));
+        let trials = rows.zip(1..).flat_map(|((name, size_bytes), factor)| {
+            let mut case = fixture::case(name, Wait::Block, Placement::OtherCore);
+            case.size_bytes = size_bytes;
+            (0..3).map(move |number| {
+                let measured = fixture::measurement(&case, f64::from(4_000 * factor + number), 0);
+                let outcome = furlong_model::Outcome::Measured(measured);
+                Record::Trial(Trial {
+                    case: case.clone(),
+                    family: fixture::family(&case.mechanism),
+                    number,
+                    outcome,
+                })
+            })
+        });
+        Run::from_records([Record::Run(fixture::header())].into_iter().chain(trials)).unwrap()
+    }
+
+    fn drawn(run: &Run, charts: Charts) -> String {
+        super::charts(run, &summarise(run), Style { charts, ..Style::default() })
+    }
+
+    #[test]
+    fn two_rows_beside_their_table() {
+        let run = run(&["pipe", "posix-mq"], &[128]);
+        insta::assert_snapshot!(table_of_run(&run, &summarise(&run), Style::default()));
+    }
+
+    #[test]
+    fn many_rows_many_groups_and_single_rows_have_none_unless_wanted() {
+        let six = ["pipe", "fifo", "tcp", "udp", "posix-mq", "sysv-mq"];
+        for (names, sizes) in [(&six[..], &[128][..]), (&six[..1], &[128]), (&six[..2], &[64, 128, 256])] {
+            let run = run(names, sizes);
+            assert_eq!(
+                [drawn(&run, Charts::Auto), drawn(&run, Charts::Never)],
+                ["", ""],
+                "{names:?} {sizes:?}"
+            );
+            assert_eq!(drawn(&run, Charts::Always).matches("Share of round trips").count(), sizes.len());
+        }
+        assert_eq!(
+            drawn(&run(&six[..5], &[128, 256]), Charts::Auto).matches("Share of round trips").count(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_row_without_a_tail_leaves_its_group_without_a_chart() {
+        let mut run = run(&["pipe", "posix-mq"], &[128]);
+        for trial in &mut run.trials {
+            if let furlong_model::Outcome::Measured(measured) = &mut trial.outcome
+                && trial.case.mechanism == "pipe"
+            {
+                measured.round_trips_per_sample = 2;
+                measured.elapsed_ns *= 2;
+                measured.round_trips *= 2;
+            }
+        }
+        assert_eq!(drawn(&run, Charts::Auto), "");
+        let wanted = drawn(&run, Charts::Always);
+        assert!(wanted.contains("a posix-mq/block\n") && !wanted.contains("pipe"), "{wanted}");
+    }
+}

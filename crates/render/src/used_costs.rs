@@ -1,0 +1,122 @@
+//! The costs that rows were put together with, in a few lines; `furlong costs` has all of them.
+
+use super::{costs::interval, fit::fitting, grid::Head, style::Style};
+use furlong_analysis::text::{plain, wrap};
+use furlong_analysis::{
+    CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, Term, WAKE_UP, describe_cost as describe,
+};
+use furlong_model::{Cost, format_bytes, format_ns};
+use std::collections::BTreeSet;
+
+/// The columns; the last one gives way where the terminal is narrow.
+const HEADS: [Head<'static>; 4] = [
+    Head::words("cost in this run"),
+    Head::figures("time"),
+    Head::figures("95 %"),
+    Head::words("from").expendable(1),
+];
+/// Rows that a cost comes from, if they are named one by one.
+const NAMED: usize = 4;
+
+/// A line a cost, and for copying one of the smallest and one of the largest size.
+pub(crate) fn used_costs(explanation: &Explanation, style: Style) -> String {
+    let costs = &explanation.costs;
+    let named = [describe(Cost::SystemCall).0, CONTEXT_SWITCH, WAKE_UP, describe(Cost::PageFault).0];
+    let named = named.iter().filter_map(|name| costs.figure(name)).map(line);
+    let sizes = copied_sizes(explanation);
+    let ends: BTreeSet<_> = [sizes.first(), sizes.last()].into_iter().flatten().collect();
+    let copies = ends.into_iter().filter_map(|size| copying(costs, *size));
+    let rows: Vec<_> = named.chain(copies).collect();
+    if rows.is_empty() {
+        return wrap("The run does not tell what the machine charges.", style.width, 2) + "\n";
+    }
+    fitting(&HEADS, &rows, style)
+}
+
+fn copied_sizes(explanation: &Explanation) -> BTreeSet<usize> {
+    let copies = |term: &Term| term.name == Part::Copying && term.count > 0.0;
+    let rows = explanation.rows.iter().filter(|row| row.terms.iter().any(copies));
+    rows.map(|row| row.case.size_bytes).collect()
+}
+
+/// The name of a cost, its time, its interval if it has one, and where it comes from.
+fn cells(name: String, ns: f64, interval: Option<String>, from: String) -> Vec<String> {
+    vec![name, format_ns(ns), interval.unwrap_or_else(|| "?".to_owned()), from]
+}
+
+fn line(figure: &CostEstimate) -> Vec<String> {
+    cells(plain(&figure.name), figure.ns, interval(figure), origin(figure))
+}
+
+/// Copying a message of this size once, which may be none of the sizes that were measured.
+fn copying(costs: &Costs, size_bytes: usize) -> Option<Vec<String>> {
+    let ns = costs.copy_ns(size_bytes)?;
+    let name = describe(Cost::Copy).0;
+    let is_it = |figure: &&CostEstimate| figure.name == name && figure.size_bytes == Some(size_bytes);
+    let figure = costs.figures.iter().find(is_it);
+    let from = figure.map_or_else(|| "the sizes around it".to_owned(), origin);
+    Some(cells(format!("{name} {}", format_bytes(size_bytes)), ns, figure.and_then(interval), from))
+}
+
+/// The mechanisms whose rows a cost comes from, and what they say by themselves.
+fn origin(figure: &CostEstimate) -> String {
+    let Some([least, most]) = figure.spread else {
+        return "measured by itself".to_owned();
+    };
+    let mechanism = |row: &String| plain(row.rsplit_once('/').map_or(row, |(mechanism, _)| mechanism));
+    let rows = match figure.from.len() {
+        1..=NAMED => figure.from.iter().map(mechanism).collect::<Vec<_>>().join(", "),
+        count => format!("{count} rows"),
+    };
+    match figure.from.len() {
+        1 => rows,
+        _ => format!("{rows}: {} to {}", format_ns(least), format_ns(most)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::{
+        explain,
+        fixture::{costs::EVERYWHERE, costs::PIPE, costs::Recipe, costs::RunBuilder},
+    };
+    use furlong_model::Placement;
+
+    fn lines(explanation: &Explanation) -> Vec<String> {
+        used_costs(explanation, Style::default()).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn many_sizes_take_no_more_than_eight_lines() {
+        let recipes = [64, 100, 512, 4096].map(|size| Recipe { size, ..PIPE });
+        let made =
+            recipes.iter().fold(RunBuilder::with_references(), |made, recipe| made.row(recipe, &EVERYWHERE));
+        let asked = recipes.map(|recipe| recipe.case(Placement::SameCore));
+        let lines = lines(&explain(&made.run(), &asked));
+        assert_eq!(lines.len(), 8, "{lines:#?}");
+        assert!(lines[6].starts_with("copy 64B ") && lines[7].starts_with("copy 4KiB "), "{lines:#?}");
+    }
+
+    #[test]
+    fn many_rows_are_not_named() {
+        let mut explanation = explain(&RunBuilder::with_references().run(), &[]);
+        let line = |explanation: &Explanation| lines(explanation).swap_remove(3);
+        assert!(line(&explanation).ends_with("  eventfd, posix-semaphore, signal: 1.60 us to 1.60 us"));
+        let figure =
+            explanation.costs.figures.iter_mut().find(|figure| figure.name == CONTEXT_SWITCH).unwrap();
+        figure.from = (0..5).map(|row| format!("{row}/{row}")).collect();
+        assert!(line(&explanation).ends_with("  5 rows: 1.60 us to 1.60 us"), "{}", line(&explanation));
+        let figure =
+            explanation.costs.figures.iter_mut().find(|figure| figure.name == CONTEXT_SWITCH).unwrap();
+        figure.from.truncate(1);
+        assert!(line(&explanation).ends_with("  0"), "{}", line(&explanation));
+    }
+
+    #[test]
+    fn no_costs_are_said_to_be_none() {
+        let explanation = explain(&RunBuilder::with_references().run(), &[]);
+        let none = Explanation { costs: Costs { schema: 1, figures: Vec::new() }, ..explanation };
+        assert_eq!(lines(&none), ["The run does not tell what the machine charges."]);
+    }
+}

@@ -1,0 +1,23 @@
+//! Statistics of plain numbers: medians and their intervals, stored histograms and mixtures of them, the rank-sum test,
+//! and whether values are of one kind. It knows no mechanism, case or record.
+#![forbid(unsafe_code)]
+
+mod curve;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+mod histogram;
+mod median;
+mod mixture;
+mod modes;
+mod rank_sum;
+mod rounding;
+mod shape;
+
+pub use curve::Curve;
+pub use histogram::{Distribution, HistogramError};
+pub use median::{FEWEST_TRIALS, are_apart, bootstrap_interval, median, median_interval, uncertainty};
+pub use mixture::Mixture;
+pub use modes::{Modes, two_modes};
+pub use rank_sum::{holm, rank_sum_chance, shift_interval};
+pub use rounding::tidy;
+pub use shape::DistributionShape;
