@@ -76,6 +76,13 @@ pub enum Look {
     Bright(usize),
     /// As the number before, with a dashed line and a hollow mark: what is compared with.
     Hollow(usize),
+    /// The colour of this number, with another mark and dash for each variant.
+    Variant(usize, usize),
+    /// A sample for points that have looks of their own, filled or hollow.
+    Sample {
+        /// Whether marks are outlines.
+        hollow: bool,
+    },
     /// In the background.
     Muted,
 }
@@ -93,6 +100,8 @@ pub struct Point {
     pub x_ends: Option<[f64; 2]>,
     /// The interval along y, where there is one.
     pub y_ends: Option<[f64; 2]>,
+    /// Its own colour and mark, where the points of a series differ in them.
+    pub look: Option<Look>,
 }
 
 /// A line to read others by.
@@ -109,14 +118,14 @@ pub enum Guide {
 impl Point {
     /// A point without intervals.
     pub fn new(label: impl Into<String>, x: f64, y: f64) -> Point {
-        Point { label: label.into(), x, y, x_ends: None, y_ends: None }
+        Point { label: label.into(), x, y, x_ends: None, y_ends: None, look: None }
     }
 }
 
 impl Series {
-    /// The look of the series with this number: the first ones stand out.
-    pub fn look(number: usize) -> Look {
-        if number < MOST_BRIGHT { Look::Bright(number) } else { Look::Muted }
+    /// The look of the series with this number: the first ones stand out, each in its own `look`.
+    pub fn look(number: usize, look: Look) -> Look {
+        if number < MOST_BRIGHT { look } else { Look::Muted }
     }
 }
 

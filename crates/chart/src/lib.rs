@@ -5,8 +5,10 @@
 
 mod axis;
 mod chart;
+mod looks;
 mod ticks;
 
 pub use axis::{Axis, Measure, percentile};
 pub use chart::{Chart, Guide, Kind, Look, MOST_BRIGHT, Point, Series, Side};
+pub use looks::Looks;
 pub use ticks::{Tick, without_zeros};

@@ -36,7 +36,7 @@ pub enum Mark {
 const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
 
 /// Lengths of the strokes and gaps of a line; an empty one is whole.
-const DASHES: [&[u32]; 3] = [&[], &[8, 4], &[2, 3]];
+const DASHES: [&[u32]; 4] = [&[], &[8, 4], &[2, 3], &[10, 3, 2, 3]];
 
 /// All that makes a series look as it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,28 +56,41 @@ pub struct Style {
 impl Style {
     /// The style of a look.
     pub fn of(look: Look) -> Style {
-        let number = match look {
-            Look::Bright(number) | Look::Hollow(number) => number,
-            Look::Muted => 0,
+        let (number, variant) = match look {
+            Look::Bright(number) | Look::Hollow(number) => (number, 0),
+            Look::Variant(number, variant) => (number, variant),
+            Look::Sample { .. } | Look::Muted => (0, 0),
         };
+        // Twelve mechanisms with two ways to wait each differ in colour or dash.
         let bright = Style {
             colour: COLOURS[number % COLOURS.len()],
-            mark: MARKS[number % MARKS.len()],
-            dash: DASHES[(number / COLOURS.len()) % DASHES.len()],
+            mark: MARKS[(number + variant) % MARKS.len()],
+            dash: DASHES[(number / COLOURS.len() + 2 * variant) % DASHES.len()],
             hollow: false,
             muted: false,
         };
         match look {
-            Look::Bright(_) => bright,
+            Look::Bright(_) | Look::Variant(..) => bright,
             Look::Hollow(_) => Style { hollow: true, dash: DASHES[2], ..bright },
-            Look::Muted => Style { colour: MUTED, mark: Mark::Circle, muted: true, ..bright },
+            Look::Sample { hollow } => Style { colour: MUTED, hollow, ..bright },
+            Look::Muted => Style { colour: MUTED, muted: true, ..bright },
         }
+    }
+
+    /// The same, of a point in the series: its marks are hollow where those of the series are.
+    pub fn of_point(look: Look, series: Look) -> Style {
+        Style { hollow: Style::of(series).hollow, ..Style::of(look) }
+    }
+
+    /// As `#0077BB`.
+    pub fn hex(&self) -> String {
+        let (red, green, blue) = self.colour;
+        format!("#{red:02X}{green:02X}{blue:02X}")
     }
 
     /// A group of SVG whose lines and areas have this colour.
     pub fn group(&self) -> Element {
-        let (red, green, blue) = self.colour;
-        let colour = format!("#{red:02X}{green:02X}{blue:02X}");
+        let colour = self.hex();
         Element::new("g")
             .set("stroke", colour.as_str())
             .set("fill", colour)
@@ -104,11 +117,18 @@ mod tests {
 
     #[test]
     fn no_two_bright_series_look_alike_without_colour() {
-        let looks: Vec<_> = (0..MOST_BRIGHT).map(|number| Style::of(Look::Bright(number))).collect();
+        let bright = (0..MOST_BRIGHT).map(Look::Bright).collect::<Vec<_>>();
+        let variants = (0..12).flat_map(|number| [0, 1].map(|variant| Look::Variant(number, variant)));
+        for looks in [bright, variants.collect()] {
+            differ(&looks.into_iter().map(Style::of).collect::<Vec<_>>());
+        }
+    }
+
+    fn differ(looks: &[Style]) {
         for (at, one) in looks.iter().enumerate() {
             for other in &looks[at + 1..] {
                 assert!(one.colour != other.colour || one.dash != other.dash);
-                assert!((one.colour, one.mark) != (other.colour, other.mark));
+                assert!((one.colour, one.mark, one.dash) != (other.colour, other.mark, other.dash));
             }
         }
     }

@@ -1,15 +1,16 @@
 //! The part of a report that is about one run: what it says, its charts, and what else could be shown.
 
 use crate::charts::{
-    cost_parts, cpu_and_latency, distribution, latency_by_size, predicted, then_and_now, throughput_by_size,
+    cost_parts, cpu_and_latency, distribution, latency_by_size, predicted, ranking, then_and_now,
+    throughput_by_size,
 };
 use crate::ids::Ids;
 use crate::table::{Cell, Head, Table};
 use crate::words::{count, firsts};
 use furlong_analysis::{
-    Explanation, Level, NamedRun, Recommendation, Replay, Run, Summary, explain, recommend, replay, summarise,
+    Explanation, Level, NamedRun, Recommendation, Replay, Run, Summary, explain, recommend, replay,
 };
-use furlong_chart::Chart;
+use furlong_chart::{Chart, Looks};
 use furlong_model::{Case, Family, Placement, Trial};
 use furlong_render::{format_digits, plain, plain_sentence, recommendation_sentences};
 use std::collections::BTreeSet;
@@ -63,10 +64,9 @@ pub struct Missing {
 }
 
 impl Part {
-    /// All that can be shown of a run.
-    pub fn of(named: NamedRun, ids: &mut Ids) -> Part {
+    /// All that can be shown of a run with its summary.
+    pub fn of(named: NamedRun, summary: Summary, looks: &Looks, ids: &mut Ids) -> Part {
         let (run, name) = (named.run, plain(named.name));
-        let summary = summarise(run);
         let id = ids.give(&format!("run {name}"));
         let explanation = explained(run);
         let replay = replay(run);
@@ -80,15 +80,16 @@ impl Part {
             replay,
             missing: Vec::new(),
         };
-        part.fill(run, ids);
+        part.fill(run, looks, ids);
         part
     }
 
-    fn fill(&mut self, run: &Run, ids: &mut Ids) {
+    fn fill(&mut self, run: &Run, looks: &Looks, ids: &mut Ids) {
         let summary = &self.summary;
-        let latency = latency_by_size::charts(summary);
-        let (distributions, fewer) = distribution::charts(run, summary);
-        let throughput = throughput_by_size::charts(run, summary);
+        let (rankings, fewer_rankings) = ranking::charts(summary, looks);
+        let latency = latency_by_size::charts(summary, looks);
+        let (distributions, fewer) = distribution::charts(run, summary, looks);
+        let throughput = throughput_by_size::charts(run, summary, looks);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
         let (mut parts, mut model_tables) = (Vec::new(), Vec::new());
         if let Some(explanation) = &self.explanation {
@@ -123,6 +124,7 @@ impl Part {
                 self.missing.push(Missing { what, command });
             }
         }
+        self.add("Ranking", (rankings, fewer_rankings), Vec::new(), ids);
         self.add("Latency against size", (latency, 0), Vec::new(), ids);
         self.add("Distribution of latencies", (distributions, fewer), Vec::new(), ids);
         self.add("Throughput against size", (throughput, 0), Vec::new(), ids);

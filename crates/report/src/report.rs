@@ -6,8 +6,8 @@ use crate::part::Part;
 use crate::svg::{self, Paper};
 use crate::table::{Cell, Head, Table};
 use crate::words::count;
-use furlong_analysis::{Comparison, Difference, NamedRun, compare};
-use furlong_chart::Chart;
+use furlong_analysis::{Comparison, Difference, NamedRun, Row, Summary, compare, summarise};
+use furlong_chart::{Chart, Looks};
 use furlong_render::{listed, plain, plain_sentence};
 
 /// Runs that are named one by one.
@@ -47,7 +47,11 @@ impl Report {
         let names = short_names(runs);
         let named = runs.iter().zip(&names).map(|(run, name)| NamedRun { name, run: run.run });
         let runs = &named.collect::<Vec<_>>()[..];
-        let parts: Vec<Part> = runs.iter().map(|run| Part::of(*run, &mut ids)).collect();
+        let summaries: Vec<Summary> = runs.iter().map(|run| summarise(run.run)).collect();
+        let looks = looks(&summaries);
+        let shown = runs.iter().zip(summaries);
+        let parts: Vec<Part> =
+            shown.map(|(run, summary)| Part::of(*run, summary, &looks, &mut ids)).collect();
         let shares = |part: &Part| {
             let first = &parts[0].summary.rows;
             part.summary.rows.iter().any(|row| first.iter().any(|other| other.case == row.case))
@@ -106,6 +110,13 @@ impl Report {
             [first, ..] => format!("furlong: {first} and {}", count(names.len() - 1, "more run")),
         }
     }
+}
+
+/// Looks of all rows: those that come first in their rankings have those that are easiest to tell apart.
+fn looks(summaries: &[Summary]) -> Looks {
+    let mut rows: Vec<&Row> = summaries.iter().flat_map(|summary| &summary.rows).collect();
+    rows.sort_by_key(|row| row.rank);
+    Looks::of_rows(rows.into_iter().map(|row| row.case.row()))
 }
 
 /// What runs are called: files by their names without folders and endings, as far as these differ.

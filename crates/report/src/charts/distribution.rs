@@ -3,7 +3,7 @@
 use super::ends_and_middle;
 use crate::words::name;
 use furlong_analysis::{Carries, FEWEST_BEYOND, Group, Row, Run, Summary, Unit};
-use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side, percentile};
+use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
 use furlong_render::three_digits;
 use furlong_stats::{Distribution, Mixture};
@@ -16,7 +16,7 @@ const DECADES: i32 = 4;
 const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
 
 /// A chart for each group of rows, but of a sweep over sizes three, and how many are left out.
-pub fn charts(run: &Run, summary: &Summary) -> (Vec<Chart>, usize) {
+pub fn charts(run: &Run, summary: &Summary, looks: &Looks) -> (Vec<Chart>, usize) {
     let groups = summary.groups.iter().filter(|group| group.carries != Carries::Nothing);
     let (groups, left_out) = ends_and_middle(groups.collect(), |group: &&Group| Group {
         size_bytes: None,
@@ -24,16 +24,16 @@ pub fn charts(run: &Run, summary: &Summary) -> (Vec<Chart>, usize) {
         title: String::new(),
         ..(*group).clone()
     });
-    (groups.into_iter().filter_map(|group| chart(run, summary, group)).collect(), left_out)
+    (groups.into_iter().filter_map(|group| chart(run, summary, group, looks)).collect(), left_out)
 }
 
-fn chart(run: &Run, summary: &Summary, group: &Group) -> Option<Chart> {
+fn chart(run: &Run, summary: &Summary, group: &Group, looks: &Looks) -> Option<Chart> {
     let rows: Vec<&Row> = summary.rows_of(group).collect();
     let curves: Vec<(&Row, Curve)> =
         rows.iter().filter_map(|row| Some((*row, Curve::of(run, row)?))).collect();
     let series = curves.iter().enumerate().map(|(number, (row, curve))| Series {
         name: name(row),
-        look: Series::look(number),
+        look: Series::look(number, looks.of(&name(row))),
         points: curve.points.clone(),
     });
     Chart {

@@ -7,6 +7,7 @@ pub mod distribution;
 pub mod forest;
 pub mod latency_by_size;
 pub mod predicted;
+pub mod ranking;
 mod sweep;
 pub mod then_and_now;
 pub mod throughput_by_size;

@@ -2,7 +2,7 @@
 
 use super::sweep::{Curve, Sweep, sweeps};
 use furlong_analysis::{Row, Run, Summary};
-use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
+use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side};
 use furlong_model::{Pattern, format_bytes};
 use furlong_render::listed;
 use furlong_stats::median_interval;
@@ -11,15 +11,15 @@ use furlong_stats::median_interval;
 const NAMED: usize = 3;
 
 /// A chart for each manner in which streams or requests were measured with several sizes.
-pub fn charts(run: &Run, summary: &Summary) -> Vec<Chart> {
+pub fn charts(run: &Run, summary: &Summary, looks: &Looks) -> Vec<Chart> {
     let sweeps = sweeps(summary, &[Pattern::OneWay, Pattern::Request]);
-    sweeps.iter().filter_map(|sweep| chart(run, sweep)).collect()
+    sweeps.iter().filter_map(|sweep| chart(run, sweep, looks)).collect()
 }
 
-fn chart(run: &Run, sweep: &Sweep) -> Option<Chart> {
+fn chart(run: &Run, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
-        look: Series::look(number),
+        look: Series::look(number, looks.of(&curve.name)),
         points: curve.rows.iter().filter_map(|row| point(run, row)).collect(),
     });
     let (what, label) = match sweep.pattern {

@@ -31,6 +31,14 @@ impl Element {
         self
     }
 
+    /// The same with another colour where its group's would be.
+    pub fn recoloured(self, colour: &str) -> Element {
+        let attributes = self.0.get_attributes();
+        let missing: Vec<_> =
+            ["fill", "stroke"].into_iter().filter(|name| !attributes.contains_key(*name)).collect();
+        missing.into_iter().fold(self, |element, name| element.set(name, colour))
+    }
+
     /// How it is written.
     pub fn written(&self) -> String {
         self.0.to_string()

@@ -80,6 +80,14 @@ pub fn svg(chart: &Chart, paper: Paper) -> String {
         .written()
 }
 
+/// An element of a point with the colour that the point has beside its series.
+fn own_colour(point: &Point, shape: Element) -> Element {
+    match point.look.map(|look| Style::of(look).hex()) {
+        Some(colour) => shape.recoloured(&colour),
+        None => shape,
+    }
+}
+
 /// The parts of a picture that have figures.
 struct Drawing<'a> {
     chart: &'a Chart,
@@ -227,11 +235,14 @@ impl Drawing<'_> {
             group = group.add(if marked { line } else { self.told(line, texts) });
         }
         for point in &series.points {
-            group = self.intervals(point).into_iter().fold(group, |group, line| group.add(style.thin(line)));
+            for line in self.intervals(point) {
+                group = group.add(own_colour(point, style.thin(line)));
+            }
         }
         if marked {
             for point in &series.points {
-                let mark = marks::mark(self.at(point), style, self.paper);
+                let style = point.look.map_or(style, |look| Style::of_point(look, series.look));
+                let mark = own_colour(point, marks::mark(self.at(point), style, self.paper));
                 group = group.add(self.told(mark, [self.text(series, point)]));
             }
         }

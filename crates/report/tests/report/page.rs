@@ -40,7 +40,7 @@ fn charts_say_what_the_records_say() {
 #[test]
 fn every_subject_has_its_charts() {
     for (name, subjects) in [
-        ("sizes", &["latency-by-size", "distribution", "cpu-and-latency"][..]),
+        ("sizes", &["ranking", "latency-by-size", "distribution", "cpu-and-latency"][..]),
         ("stream", &["throughput-by-size", "distribution"]),
         ("model", &["predicted", "cost-parts", "distribution"]),
         ("past", &["then-and-now", "distribution"]),
@@ -51,6 +51,52 @@ fn every_subject_has_its_charts() {
             assert!(charts.iter().any(|chart| chart.id.starts_with(&start)), "no {subject} of {name}");
         }
     }
+}
+
+#[test]
+fn the_first_charts_of_a_run_are_its_rankings_sorted() {
+    let all = charts("sizes");
+    let rankings: Vec<&Chart> =
+        all.iter().take_while(|chart| chart.id.starts_with("sizes-ranking")).collect();
+    // Three sizes, sleeping and spinning apart.
+    assert_eq!(rankings.len(), 6);
+    assert!(!all[6..].iter().any(|chart| chart.id.contains("ranking")));
+    let summary = furlong_analysis::summarise(&run("sizes"));
+    for chart in rankings {
+        let [median, p99] = &chart.series[..] else { panic!("{:?}", chart.series) };
+        assert!(chart.x.log && median.points.len() == chart.y.categories.len(), "{chart:?}");
+        assert!(median.points.is_sorted_by(|one, other| one.x <= other.x && one.y < other.y), "{median:?}");
+        for (point, name) in median.points.iter().zip(&chart.y.categories) {
+            let row =
+                summary.rows.iter().find(|row| row.case.row() == *name && row.exchange.ns.p50 == point.x);
+            let row = row.unwrap_or_else(|| panic!("no {name} of {}", point.x));
+            assert_eq!(point.x_ends, row.exchange.ns.median_ci95);
+            let slow = p99.points.iter().find(|slow| slow.y == point.y).expect("a p99");
+            assert_eq!((slow.x, slow.look), (row.exchange.ns.p99, point.look));
+            assert!(chart.title.contains(if name.contains("spin") { "spinning" } else { "sleeping" }));
+        }
+    }
+}
+
+#[test]
+fn a_mechanism_has_one_look_in_all_charts() {
+    let looks = |charts: &[Chart], row: &str| -> Vec<furlong_report::Look> {
+        let curves = charts.iter().flat_map(|chart| &chart.series).filter(|series| series.name == row);
+        let ranked = charts.iter().filter(|chart| chart.id.contains("ranking")).flat_map(|chart| {
+            let at = chart.y.categories.iter().position(|name| name == row);
+            let points = chart.series.iter().flat_map(|series| &series.points);
+            points.filter(move |point| Some(point.y as usize) == at).filter_map(|point| point.look)
+        });
+        curves.map(|series| series.look).chain(ranked).collect()
+    };
+    let charts = charts("sizes");
+    let mut kinds = std::collections::BTreeSet::new();
+    for row in ["pipe/block", "pipe/spin", "posix-shm/futex", "posix-shm/spin", "posix-mq/block"] {
+        let all = looks(&charts, row);
+        assert!(all.len() > 6 && all.iter().all(|look| *look == all[0]), "{row}: {all:?}");
+        kinds.insert(format!("{:?}", all[0]));
+    }
+    assert_eq!(kinds.len(), 5);
 }
 
 #[test]
