@@ -3,7 +3,8 @@
 //! To send is to send and to receive at the other end, and to receive is to send the same message back. So one
 //! round trip of the loop makes the same calls as one between two processes, all of them in one.
 
-use crate::waiting::{Channel, Waiting};
+use crate::channel::Channel;
+use crate::waiting::{Waiting, would_wait};
 use furlong_mechanism::{Endpoint, Message};
 use std::io;
 
@@ -44,8 +45,8 @@ fn carry<E: Endpoint>(
 #[inline(always)]
 fn done<T>(attempt: io::Result<T>) -> io::Result<Option<T>> {
     match attempt {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-        result => result.map(Some),
+        Ok(result) => Ok(Some(result)),
+        Err(error) => would_wait(error).map(|()| None),
     }
 }
 

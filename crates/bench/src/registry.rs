@@ -1,24 +1,22 @@
 //! From the list of mechanisms to functions that can be called without knowing their types.
 //!
-//! The type is erased here, at the loop, and not at the call: what a driver points to is the whole of a role,
-//! compiled for one endpoint, so that the measured loop has no virtual call in it.
+//! The type is erased here, at the loop, and not at the call: what an entry opens is an end together with its measured
+//! loops, compiled for the type of its endpoint.
 
-use crate::control::{Control, ControlPage, RoleConfiguration};
-use crate::role::{self, RoleError};
-use crate::waiting::{Channel, Waiting};
+use crate::both_ends::BothEnds;
+use crate::channel::Channel;
+use crate::message_loop::MessageLoop;
+use crate::two_mechanisms::TwoMechanisms;
+use crate::waiting::Waiting;
 use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_mechanism::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Limits, Unavailable, Wait};
 use std::io;
 
-/// Plays a role by its order, with its ends, and what carries requests where that is another mechanism.
-type RunRole = fn(
-    &RoleConfiguration,
-    Vec<EndpointSetup>,
-    Option<Box<dyn Channel>>,
-    &mut Control,
-    &ControlPage,
-) -> Result<(), RoleError>;
+/// Opens the ends that a process holds, with a way of waiting: its own, or the initiator's and the responder's where it
+/// is the only process. Requests go by the channel, if there is one.
+type Open =
+    fn(&LinkSpecification, Vec<EndpointSetup>, Wait, Option<Box<dyn Channel>>) -> io::Result<MessageLoop>;
 
 /// One mechanism, or one way of waiting of a mechanism that waits inside.
 #[derive(Debug, Clone, Copy)]
@@ -29,28 +27,51 @@ pub struct MechanismEntry {
     pub probe: fn() -> Result<Limits, Unavailable>,
     /// [`Mechanism::create`].
     pub create: fn(&LinkSpecification) -> io::Result<Link>,
-    /// Opens one end whose type nobody needs to know: what carries requests beside another mechanism's answers.
-    pub(crate) open: fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<Box<dyn Channel>>,
-    /// Plays one role to its end.
-    pub(crate) run_role: RunRole,
+    /// [`Mechanism::open`], and the loops over what was opened.
+    pub(crate) open: Open,
 }
 
 impl MechanismEntry {
-    /// The driver of one mechanism.
+    /// The entry of one mechanism.
     pub fn of<M: Mechanism>() -> MechanismEntry {
         MechanismEntry {
             capabilities: const { &M::CAPABILITIES },
             probe: M::probe,
             create: M::create,
-            open: |specification, setup, wait| {
-                Ok(Box::new(Waiting::new(M::open(specification, setup)?, wait)?))
+            open: |specification, setups, wait, request| {
+                open_all(M::open, specification, setups, wait, request)
             },
-            run_role: role::run_role::<M>,
         }
     }
 }
 
-/// The drivers of all mechanisms in the list.
+/// Opens all ends and makes one channel of them. Compiled for a type of endpoint, which many mechanisms share.
+fn open_all<E: Endpoint + 'static>(
+    open: fn(&LinkSpecification, EndpointSetup) -> io::Result<E>,
+    specification: &LinkSpecification,
+    setups: Vec<EndpointSetup>,
+    wait: Wait,
+    request: Option<Box<dyn Channel>>,
+) -> io::Result<MessageLoop> {
+    let role = setups.first().map(|setup| setup.role);
+    let mut ends = Vec::new();
+    for setup in setups {
+        ends.push(Waiting::new(open(specification, setup)?, wait)?);
+    }
+    match (role, ends.pop(), ends.pop(), request) {
+        (_, Some(responder), Some(initiator), _) => {
+            let both = BothEnds::new(initiator, responder, specification.largest_bytes())?;
+            Ok(MessageLoop::RoundTrips(Box::new(both)))
+        }
+        (Some(role), Some(own), None, Some(request)) => {
+            Ok(MessageLoop::RoundTrips(Box::new(TwoMechanisms::new(role, request, own))))
+        }
+        (_, Some(own), None, None) => Ok(MessageLoop::AnyPattern(Box::new(own))),
+        _ => Err(io::Error::other("the supervisor handed over no end")),
+    }
+}
+
+/// The entries of all mechanisms in the list.
 pub fn registry() -> Vec<MechanismEntry> {
     struct Collect(Vec<MechanismEntry>);
     impl Visitor for Collect {
@@ -63,7 +84,7 @@ pub fn registry() -> Vec<MechanismEntry> {
     collect.0
 }
 
-/// The driver for a row, if there is one.
+/// The entry for a row, if there is one.
 pub fn find<'a>(mechanisms: &'a [MechanismEntry], mechanism: &str, wait: Wait) -> Option<&'a MechanismEntry> {
     mechanisms
         .iter()

@@ -1,66 +1,23 @@
 //! A role's process: from its order to its tally.
 
-use crate::both_ends::BothEnds;
+use crate::channel::Channel;
 use crate::control::{Control, End, Report, RequestConfiguration, RoleConfiguration, RoleResult};
 use crate::control_page::ControlPage;
-use crate::message_loop::{Leg, MessageFormat, MessageLoop};
+use crate::message_loop::MessageLoop;
+use crate::messages::{LoopResult, MessageFormat, Messages};
 use crate::registry::{MechanismEntry, find};
-use crate::stamp::Discrepancy;
+use crate::role_error::{RoleError, step};
 use crate::timed::{timed, warm_up};
-use crate::two_mechanisms::TwoMechanisms;
-use crate::waiting::{Channel, Waiting};
-use furlong_mechanism::{EndpointSetup, Handles, Mechanism};
-use furlong_model::{Capabilities, Fault, Phase, Role, RoleTally, Start, WhenFull};
+use crate::verification::verify;
+use furlong_mechanism::{EndpointSetup, Handles};
+use furlong_model::{Fault, Phase, Role, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, handle};
 use serde::Serialize;
-use std::fmt::Display;
 use std::io;
 
 /// The hidden verb under which furlong's binary plays a role: `furlong role CONTROL`.
 pub const ROLE_VERB: &str = "role";
-
-/// Why a role cannot go on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RoleError {
-    pub(crate) fault: Fault,
-    pub(crate) detail: String,
-    /// Where, once the place is known.
-    pub(crate) phase: Option<Phase>,
-}
-
-impl RoleError {
-    pub(crate) fn new(fault: Fault, detail: impl Into<String>) -> RoleError {
-        RoleError { fault, detail: detail.into(), phase: None }
-    }
-
-    /// A call of the mechanism failed.
-    #[cold]
-    pub(crate) fn of_call(call: &str, error: &io::Error) -> RoleError {
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                RoleError::new(Fault::Error, format!("{call}: the other end is gone"))
-            }
-            _ => RoleError::new(Fault::Error, format!("{call}: {error}")),
-        }
-    }
-
-    pub(crate) fn at(self, phase: Phase) -> RoleError {
-        RoleError { phase: self.phase.or(Some(phase)), ..self }
-    }
-}
-
-impl From<Discrepancy> for RoleError {
-    #[cold]
-    fn from(found: Discrepancy) -> RoleError {
-        RoleError::new(found.fault, found.detail)
-    }
-}
-
-/// Says what a step was for when it fails.
-pub(crate) fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>) -> Result<T, RoleError> {
-    result.map_err(|error| RoleError::new(Fault::Error, format!("{what}: {error}")).at(phase))
-}
 
 /// The whole life of a role in a process of its own. Gives the process's exit code.
 pub fn main(mechanisms: &[MechanismEntry], control: RawHandle) -> i32 {
@@ -110,20 +67,7 @@ fn perform(
     let roles = [configuration.role, configuration.role.peer()];
     let setup = |(role, handles)| EndpointSetup { role, handles, peer: configuration.peer };
     let setups: Vec<EndpointSetup> = roles.into_iter().zip(ends).map(setup).collect();
-    let unknown =
-        || RoleError::new(Fault::Error, format!("no mechanism is called {}", configuration.mechanism));
-    let result = handle::inherit(configuration.control_page)
-        .and_then(|object| ControlPage::open(object.as_handle()))
-        .map_err(|error| RoleError::of_call("open the control_page", &error))
-        .and_then(|control_page| {
-            let entry = find(mechanisms, &configuration.mechanism, configuration.wait).ok_or_else(unknown)?;
-            let request = configuration
-                .request
-                .as_ref()
-                .map(|request| open_ask(mechanisms, request, configuration))
-                .transpose()?;
-            (entry.run_role)(configuration, setups, request, control, &control_page)
-        });
+    let result = run_role(control, mechanisms, configuration, setups);
     report_failure(control, result)
 }
 
@@ -138,96 +82,79 @@ pub(crate) fn report_failure(control: &mut Control, result: Result<(), RoleError
 }
 
 /// Opens this role's end of what carries requests.
-fn open_ask(
+fn open_request_carrier(
     mechanisms: &[MechanismEntry],
     request: &RequestConfiguration,
     configuration: &RoleConfiguration,
 ) -> Result<Box<dyn Channel>, RoleError> {
-    let unknown = || RoleError::new(Fault::Error, format!("no mechanism is called {}", request.mechanism));
-    let entry = find(mechanisms, &request.mechanism, request.wait).ok_or_else(unknown)?;
+    let entry = known(mechanisms, &request.mechanism, request.wait)?;
     let opened = inherit(&request.end).and_then(|handles| {
-        (entry.open)(
-            &request.specification,
-            EndpointSetup { role: configuration.role, handles, peer: configuration.peer },
-            request.wait,
-        )
+        let setup = EndpointSetup { role: configuration.role, handles, peer: configuration.peer };
+        (entry.open)(&request.specification, vec![setup], request.wait, None)
     });
-    step(Phase::Open, "open what carries requests", opened)
+    step(Phase::Open, "open what carries requests", opened).map(MessageLoop::into_channel)
 }
 
-/// Plays one role of one mechanism to its end, or both where there is one process.
-pub(crate) fn run_role<M: Mechanism>(
+/// The entry of a mechanism that the supervisor named.
+fn known<'a>(
+    mechanisms: &'a [MechanismEntry],
+    mechanism: &str,
+    wait: Wait,
+) -> Result<&'a MechanismEntry, RoleError> {
+    find(mechanisms, mechanism, wait)
+        .ok_or_else(|| RoleError::new(Fault::Error, format!("no mechanism is called {mechanism}")))
+}
+
+/// Opens the ends and passes all phases, as one role or, where there is one process, as both.
+fn run_role(
+    control: &mut Control,
+    mechanisms: &[MechanismEntry],
     configuration: &RoleConfiguration,
     setups: Vec<EndpointSetup>,
-    request: Option<Box<dyn Channel>>,
-    control: &mut Control,
-    control_page: &ControlPage,
 ) -> Result<(), RoleError> {
+    let control_page =
+        handle::inherit(configuration.control_page).and_then(|object| ControlPage::open(object.as_handle()));
+    let control_page = step(Phase::Open, "open the control page", control_page)?;
+    let entry = known(mechanisms, &configuration.mechanism, configuration.wait)?;
+    let request = configuration
+        .request
+        .as_ref()
+        .map(|request| open_request_carrier(mechanisms, request, configuration))
+        .transpose()?;
     let pinned = affinity::pin(configuration.processor);
     step(Phase::Open, &format!("pin to processor {}", configuration.processor), pinned)?;
-    let mut ends = Vec::new();
-    for setup in setups {
-        let endpoint = step(Phase::Open, "open", M::open(&configuration.specification, setup))?;
-        ends.push(step(Phase::Open, "watch", Waiting::new(endpoint, configuration.wait))?);
-    }
-    match (ends.pop(), ends.pop()) {
-        (Some(responder), Some(initiator)) => {
-            let both = BothEnds::new(initiator, responder, configuration.specification.largest_bytes());
-            // Whatever is under way is the one message that is held.
-            perform_with(
-                step(Phase::Open, "make buffers", both)?,
-                configuration,
-                &M::CAPABILITIES,
-                1,
-                control,
-                control_page,
-            )
-        }
-        (Some(own), None) => {
-            let burst = if M::CAPABILITIES.when_full == WhenFull::Waits { 2 } else { 1 };
-            match request {
-                None => perform_with(own, configuration, &M::CAPABILITIES, burst, control, control_page),
-                Some(request) => {
-                    let both = TwoMechanisms::new(configuration.role, request, own);
-                    perform_with(both, configuration, &M::CAPABILITIES, burst, control, control_page)
-                }
-            }
-        }
-        (None, _) => Err(RoleError::new(Fault::Error, "the supervisor handed over no end").at(Phase::Open)),
-    }
-}
+    let opened = (entry.open)(&configuration.specification, setups, configuration.wait, request);
+    let mut message_loop = step(Phase::Open, "open", opened)?;
 
-/// Passes all phases with an open end. `burst` messages may be under way at once.
-fn perform_with<C: Channel>(
-    channel: C,
-    configuration: &RoleConfiguration,
-    capabilities: &Capabilities,
-    burst: u64,
-    control: &mut Control,
-    control_page: &ControlPage,
-) -> Result<(), RoleError> {
-    let shape = MessageFormat {
+    let one_process = configuration.ends.len() == 2;
+    let format = MessageFormat {
         pattern: configuration.pattern,
         sizes_bytes: configuration.sizes_bytes(),
         key: configuration.key,
-        alone: capabilities.start == Start::Alone || configuration.ends.len() == 2,
+        alone: entry.capabilities.start == Start::Alone || one_process,
     };
-    let exchange = MessageLoop::new(channel, configuration.role, control_page, &shape);
-    let mut exchange = step(Phase::Open, "make buffers", exchange)?;
+    let messages = Messages::new(message_loop.channel(), configuration.role, &control_page, &format);
+    let mut messages = step(Phase::Open, "make buffers", messages)?;
 
     enter_phase(control, Phase::Verify)?;
+    // Where there is one process, whatever is under way is the one message that is held.
+    let waits_for_room = entry.capabilities.when_full == WhenFull::Waits;
+    let burst = if waits_for_room && !one_process { 2 } else { 1 };
     let bursts = verification_bursts(configuration.specification.largest_bytes());
-    let verified_messages = exchange.verify(bursts, burst).map_err(|error| error.at(Phase::Verify))?;
+    let verified_messages = verify(message_loop.channel(), &mut messages, bursts, burst)
+        .map_err(|error| error.at(Phase::Verify))?;
 
     enter_phase(control, Phase::WarmUp)?;
-    let batch = warm_up(&mut exchange, configuration).map_err(|error| error.at(Phase::WarmUp))?;
+    let batch =
+        warm_up(&mut message_loop, &mut messages, configuration).map_err(|error| error.at(Phase::WarmUp))?;
 
     enter_phase(control, Phase::Timed)?;
-    let (leg, timing) = timed(&mut exchange, configuration, batch).map_err(|error| error.at(Phase::Timed))?;
+    let (result, timing) = timed(&mut message_loop, &mut messages, configuration, batch)
+        .map_err(|error| error.at(Phase::Timed))?;
 
     // Where messages are read out of the sender's memory, it must stay until the last one is read.
     enter_phase(control, Phase::Finish)?;
-    let tally = tally(configuration.role, exchange.done, leg)?;
+    let tally = tally(configuration.role, messages.done, result)?;
     report_done(control, RoleResult { tally, verified_messages, timing })
 }
 
@@ -256,7 +183,7 @@ fn verification_bursts(size_bytes: usize) -> u64 {
 pub(crate) fn tally(
     role: Role,
     messages_received: u64,
-    Leg { round_trips, usage, idle_ns, .. }: Leg,
+    LoopResult { round_trips, usage, idle_ns, .. }: LoopResult,
 ) -> Result<RoleTally, RoleError> {
     Ok(RoleTally {
         role,

@@ -4,40 +4,54 @@
 //! work (writing the next stamp, checking the last message, counting) is done while a message is under way, so
 //! that it does not lengthen the round trip. Between a receive and the next send there is the clock alone.
 
-use crate::message_loop::{Leg, MessageLoop, used};
-use crate::role::RoleError;
-use crate::waiting::Channel;
-use furlong_model::Arrival;
+use crate::channel::Channel;
+use crate::messages::{Baseline, LoopResult, Messages};
+use crate::recorder::Recorder;
+use crate::role_error::RoleError;
+use crate::schedule::{Schedule, is_late};
 use furlong_os::clock;
-use furlong_os::usage::Usage;
 
-/// A message that leaves no later than this after it was due is on time: a few readings of the clock.
-const PUNCTUAL_NS: u64 = 1_000;
-
-/// Whether a message was sent later than it was due.
-#[inline(always)]
-pub(crate) fn is_late(sent_ns: u64, due_ns: u64) -> bool {
-    sent_ns > due_ns + PUNCTUAL_NS
-}
-
-impl<C: Channel> MessageLoop<'_, C> {
-    /// Runs round trips for at least `budget_ns`, `batch` to a reading of the clock, and gives `record` the time
-    /// of each batch. `record` may end it early by answering `false`.
-    #[inline(never)]
-    pub(crate) fn lead(
+/// The loops of round trips, compiled for each type of channel.
+pub(crate) trait RoundTripLoop: Channel {
+    /// Makes round trips for at least `budget_ns`, `batch` to a reading of the clock, and gives the recorder the time
+    /// of each batch, which may end it early.
+    fn initiate(
         &mut self,
+        messages: &mut Messages<'_>,
         budget_ns: u64,
         batch: u32,
-        mut record: impl FnMut(u64) -> bool,
-    ) -> Result<Leg, RoleError> {
-        let before = self.begin()?;
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError>;
+
+    /// Makes round trips for at least `budget_ns`, each begun when it is due, and gives the recorder the time of each.
+    fn initiate_when_due(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        schedule: Schedule,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError>;
+
+    /// Answers until the initiator has announced the end.
+    fn respond(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError>;
+}
+
+impl<C: Channel> RoundTripLoop for C {
+    fn initiate(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        batch: u32,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
+        let before = begin(self, messages)?;
         let start = clock::now_ns();
         let (mut last, mut sample, mut go_on) = (start, None, true);
         while go_on && last - start < budget_ns {
             for _ in 0..batch {
-                self.trip(|| {
-                    if let Some(sample) = sample.take() {
-                        go_on = record(sample);
+                trip(self, messages, || {
+                    if let Some(sample_ns) = sample.take() {
+                        go_on = recorder.keep(sample_ns, batch);
                     }
                 })?;
             }
@@ -45,89 +59,87 @@ impl<C: Channel> MessageLoop<'_, C> {
             sample = Some(now - last);
             last = now;
         }
-        let leg = self.end(before, last - start)?;
-        if let Some(sample) = sample {
-            record(sample);
+        let result = end(self, messages, before, last - start)?;
+        if let Some(sample_ns) = sample {
+            recorder.keep(sample_ns, batch);
         }
-        Ok(leg)
+        Ok(result)
     }
 
-    /// Runs round trips for at least `budget_ns`, each begun when `pace` says, and gives `record` the time of each.
-    /// `idle_until` waits until one is due, and says what processor time that took. Gives also how many were sent late.
-    #[inline(never)]
-    pub(crate) fn lead_at_pace(
+    fn initiate_when_due(
         &mut self,
+        messages: &mut Messages<'_>,
         budget_ns: u64,
-        arrival: Arrival,
-        idle_until: impl Fn(u64) -> u64,
-        mut record: impl FnMut(u64),
-    ) -> Result<(Leg, u64), RoleError> {
-        let before = self.begin()?;
+        schedule: Schedule,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
+        let before = begin(self, messages)?;
         let start = clock::now_ns();
         let (mut last, mut due, mut late_sends, mut idle_ns) = (start, start, 0, 0);
         while last - start < budget_ns {
-            due = match arrival {
-                Arrival::ClosedLoop => last,
-                Arrival::Interval(interval_ns) => due + interval_ns,
-                Arrival::ThinkTime(think_time_ns) => last + think_time_ns,
-            };
-            idle_ns += idle_until(due);
+            due = schedule.next_ns(due, last);
+            idle_ns += schedule.idle_until(due);
             let sent = clock::now_ns();
             late_sends += u64::from(is_late(sent, due));
-            self.trip(|| {})?;
+            trip(self, messages, || {})?;
             last = clock::now_ns();
-            record(last - if matches!(arrival, Arrival::Interval(_)) { due } else { sent });
+            recorder.keep(last - schedule.timed_from_ns(due, sent), 1);
         }
-        Ok((Leg { idle_ns, ..self.end(before, last - start)? }, late_sends))
+        Ok(LoopResult { idle_ns, late_sends, ..end(self, messages, before, last - start)? })
     }
 
-    /// Begins a leg: the first round trip lines both roles up and is not timed. Gives what was done and used before.
-    fn begin(&mut self) -> Result<(u64, Usage), RoleError> {
-        self.prepare_next();
-        self.trip(|| {})?;
-        Ok((self.done, used()?))
-    }
-
-    /// Ends a leg that took `elapsed_ns`: the last round trip tells the responder and is not timed.
-    fn end(&mut self, before: (u64, Usage), elapsed_ns: u64) -> Result<Leg, RoleError> {
-        let usage = used()? - before.1;
-        let round_trips = self.done - before.0;
-        self.control_page.announce_last(self.done + 1);
-        self.trip(|| {})?;
-        self.settle()?;
-        Ok(Leg { round_trips, elapsed_ns, usage, idle_ns: 0 })
-    }
-
-    /// One round trip; `meanwhile` runs while the message is under way.
-    #[inline(always)]
-    fn trip(&mut self, meanwhile: impl FnOnce()) -> Result<(), RoleError> {
-        self.send()?;
-        meanwhile();
-        self.settle()?;
-        self.done += 1;
-        self.prepare_next();
-        let length = self.receive()?;
-        self.unchecked = Some(length);
-        Ok(())
-    }
-
-    /// Answers until the initiator has announced the end.
-    #[inline(never)]
-    pub(crate) fn follow(&mut self) -> Result<Leg, RoleError> {
-        self.prepare_next();
-        let before = (self.done, used()?);
+    fn respond(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError> {
+        messages.prepare_next();
+        let before = messages.baseline()?;
         loop {
-            let length = self.receive()?;
-            self.send()?;
-            self.done += 1;
-            self.note(self.done, self.done);
-            self.prepare_next();
-            self.unchecked = Some(length);
-            self.settle()?;
-            if self.control_page.is_last(self.done) {
-                let usage = used()? - before.1;
-                return Ok(Leg { round_trips: self.done - before.0, elapsed_ns: 0, usage, idle_ns: 0 });
+            let length = messages.receive(self)?;
+            messages.send(self)?;
+            messages.done += 1;
+            messages.note(messages.done, messages.done);
+            messages.prepare_next();
+            messages.unchecked = Some(length);
+            messages.settle()?;
+            if messages.control_page.is_last(messages.done) {
+                return messages.since(before, 0);
             }
         }
     }
+}
+
+/// Begins a loop: the first round trip lines both roles up and is not timed.
+fn begin(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
+    messages.prepare_next();
+    trip(channel, messages, || {})?;
+    messages.baseline()
+}
+
+/// Ends a loop that took `elapsed_ns`: the last round trip tells the responder and is not timed.
+fn end(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    before: Baseline,
+    elapsed_ns: u64,
+) -> Result<LoopResult, RoleError> {
+    let result = messages.since(before, elapsed_ns)?;
+    messages.control_page.announce_last(messages.done + 1);
+    trip(channel, messages, || {})?;
+    messages.settle()?;
+    Ok(result)
+}
+
+/// One round trip; `meanwhile` runs while the message is under way.
+#[inline(always)]
+fn trip<C: Channel + ?Sized>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    meanwhile: impl FnOnce(),
+) -> Result<(), RoleError> {
+    messages.send(channel)?;
+    meanwhile();
+    messages.settle()?;
+    messages.done += 1;
+    messages.prepare_next();
+    let length = messages.receive(channel)?;
+    messages.unchecked = Some(length);
+    Ok(())
 }

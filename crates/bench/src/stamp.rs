@@ -91,9 +91,9 @@ impl Stamp {
         self.write(message, sequence);
     }
 
-    /// Checks length, head and end of a message of which `received` bytes came.
+    /// Whether length, head and end are those of the message with this number, of which `received` bytes came.
     #[inline]
-    pub(crate) fn check(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
+    pub(crate) fn holds(self, message: &[u8], received: usize, sequence: u32) -> bool {
         let len = message.len();
         let head = self.head(sequence).to_le_bytes();
         let head_holds = match message.split_first_chunk::<HEAD>() {
@@ -102,15 +102,14 @@ impl Stamp {
         };
         let tail_holds =
             len < WITH_TAIL || message.last_chunk::<8>() == Some(&self.tail(sequence).to_le_bytes());
-        if received == len && head_holds && tail_holds {
-            return Ok(());
-        }
-        Err(self.explain(message, received, sequence))
+        received == len && head_holds && tail_holds
     }
 
     /// Checks every byte.
     pub(crate) fn check_all(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
-        self.check(message, received, sequence)?;
+        if !self.holds(message, received, sequence) {
+            return Err(self.explain(message, received, sequence));
+        }
         let end = if message.len() >= WITH_TAIL { message.len() - 8 } else { message.len() };
         for (index, chunk) in message[..end].chunks(8).enumerate().skip(1) {
             let word = self.word(sequence, index as u64).to_le_bytes();
@@ -124,7 +123,7 @@ impl Stamp {
 
     /// Finds out what happened to a message that is not the expected one.
     #[cold]
-    fn explain(self, message: &[u8], received: usize, sequence: u32) -> Discrepancy {
+    pub(crate) fn explain(self, message: &[u8], received: usize, sequence: u32) -> Discrepancy {
         let len = message.len();
         if received != len {
             let detail = format!("message {sequence} has {received} bytes instead of {len}");

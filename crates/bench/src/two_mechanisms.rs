@@ -1,6 +1,6 @@
-//! A request that one mechanism carries, and an answer that another does.
+//! A request that one mechanism carries, and a response that another does.
 
-use crate::waiting::Channel;
+use crate::channel::Channel;
 use furlong_mechanism::Message;
 use furlong_model::Role;
 use std::fmt;
@@ -9,15 +9,15 @@ use std::io;
 /// One role's ends of both.
 pub(crate) struct TwoMechanisms<C> {
     role: Role,
-    /// Its type is not known here, and one virtual call is nothing beside the block that answers.
+    /// Its type is not known here, and one virtual call is nothing beside the block of bytes that comes back.
     request: Box<dyn Channel>,
-    answer: C,
+    response: C,
 }
 
 impl<C> TwoMechanisms<C> {
-    /// The initiator asks by `ask`, and the responder answers by `answer`.
-    pub(crate) fn new(role: Role, request: Box<dyn Channel>, answer: C) -> Self {
-        TwoMechanisms { role, request, answer }
+    /// The initiator sends by `request`, and the responder by `response`.
+    pub(crate) fn new(role: Role, request: Box<dyn Channel>, response: C) -> Self {
+        TwoMechanisms { role, request, response }
     }
 }
 
@@ -26,14 +26,14 @@ impl<C: Channel> Channel for TwoMechanisms<C> {
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         match self.role {
             Role::Initiator => self.request.send(message),
-            Role::Responder => self.answer.send(message),
+            Role::Responder => self.response.send(message),
         }
     }
 
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         match self.role {
-            Role::Initiator => self.answer.recv(message),
+            Role::Initiator => self.response.recv(message),
             Role::Responder => self.request.recv(message),
         }
     }
@@ -41,7 +41,7 @@ impl<C: Channel> Channel for TwoMechanisms<C> {
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         match self.role {
             Role::Initiator => self.request.unread_buffers(size_bytes),
-            Role::Responder => self.answer.unread_buffers(size_bytes),
+            Role::Responder => self.response.unread_buffers(size_bytes),
         }
     }
 }

@@ -4,23 +4,12 @@
 //! The way is an enum and matched in each call: a branch that always goes the same way costs nothing that can
 //! be measured, and there is one loop for all of them.
 
+use crate::channel::Channel;
 use furlong_mechanism::{Endpoint, Interest, Message};
 use furlong_model::Wait;
 use furlong_os::cpu;
 use furlong_os::linux::readiness::{Epoll, poll, select};
 use std::io;
-
-/// What the loop sends to and receives from.
-pub(crate) trait Channel {
-    /// Sends the whole message.
-    fn send(&mut self, message: &mut Message) -> io::Result<()>;
-
-    /// Receives one message and gives its length.
-    fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
-
-    /// How many messages of this size may still be read out of the sender's buffers when `send` has returned.
-    fn unread_buffers(&self, size_bytes: usize) -> usize;
-}
 
 /// An endpoint with a way of waiting.
 #[derive(Debug)]
@@ -67,13 +56,17 @@ impl<E: Endpoint> Waiting<E> {
         loop {
             self.ask_first(interest)?;
             match attempt(&mut self.endpoint) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return done,
-            }
-            if self.wait != Wait::SelectFirst {
-                self.pass_time(interest)?;
+                Ok(done) => return Ok(done),
+                Err(error) => self.wait_after(error, interest)?,
             }
         }
+    }
+
+    /// Waits once where a call has said that it would wait; any other error is given back.
+    #[inline(never)]
+    fn wait_after(&self, error: io::Error, interest: Interest) -> io::Result<()> {
+        would_wait(error)?;
+        if self.wait == Wait::SelectFirst { Ok(()) } else { self.pass_time(interest) }
     }
 
     /// Asks whether a call would wait, before the call, where that is the way.
@@ -82,8 +75,9 @@ impl<E: Endpoint> Waiting<E> {
         if self.wait == Wait::SelectFirst { self.pass_time(interest) } else { Ok(()) }
     }
 
-    /// Waits once. It may return too early; the next attempt will tell.
-    #[inline]
+    /// Waits once. It may return too early; the next attempt will tell. Not compiled into the loops: who comes here has
+    /// just made a system call or is about to make one.
+    #[inline(never)]
     fn pass_time(&self, interest: Interest) -> io::Result<()> {
         match self.wait {
             Wait::Yield => cpu::yield_now(),
@@ -110,6 +104,12 @@ impl<E: Endpoint> Waiting<E> {
         }
         Ok(())
     }
+}
+
+/// Nothing if the error says that a call would wait, else the error.
+#[inline(never)]
+pub(crate) fn would_wait(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) }
 }
 
 impl<E: Endpoint> Channel for Waiting<E> {

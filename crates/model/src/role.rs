@@ -18,6 +18,7 @@ impl Role {
     pub const BOTH: [Role; 2] = [Role::Initiator, Role::Responder];
 
     /// The other end.
+    #[inline]
     pub const fn peer(self) -> Role {
         match self {
             Role::Initiator => Role::Responder,
@@ -26,6 +27,7 @@ impl Role {
     }
 
     /// 0 for the initiator, 1 for the responder.
+    #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }

@@ -81,6 +81,7 @@ impl Wait {
     }
 
     /// Whether the waiting process sleeps or keeps its processor busy.
+    #[inline]
     pub const fn kind(self) -> WaitKind {
         match self {
             Wait::Spin | Wait::Yield => WaitKind::Spinning,

@@ -4,8 +4,9 @@ use super::backing::Memory;
 use super::bytes::{Accessor, Mismatch, STRETCH, Values};
 use crate::control::Control;
 use crate::control_page::{ControlPage, Progress};
-use crate::message_loop::Leg;
-use crate::role::{RoleError, enter_phase, report_done, report_failure, step, tally};
+use crate::messages::LoopResult;
+use crate::role::{enter_phase, report_done, report_failure, tally};
+use crate::role_error::{RoleError, step};
 use furlong_model::{Fault, Phase, Role, RoleTally};
 use furlong_os::{RawHandle, affinity, clock, cpu, handle, usage};
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,8 @@ impl RoleWork<'_> {
         enter_phase(control, Phase::Finish)?;
         let round_trips = u64::from(self.repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
-        let tally = tally(self.role, round_trips, Leg { round_trips, elapsed_ns, usage, idle_ns: 0 })?;
+        let result = LoopResult { round_trips, elapsed_ns, usage, idle_ns: 0, late_sends: 0 };
+        let tally = tally(self.role, round_trips, result)?;
         report_done(control, Done { tally, passes, verified_bytes })
     }
 

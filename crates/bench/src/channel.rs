@@ -1,0 +1,16 @@
+//! What the loops send to and receive from.
+
+use furlong_mechanism::Message;
+use std::io;
+
+/// An end, or what stands for one, that waits until it has done what it was asked.
+pub(crate) trait Channel {
+    /// Sends the whole message.
+    fn send(&mut self, message: &mut Message) -> io::Result<()>;
+
+    /// Receives one message and gives its length.
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
+
+    /// How many messages of this size may still be read out of the sender's buffers when `send` has returned.
+    fn unread_buffers(&self, size_bytes: usize) -> usize;
+}

@@ -1,0 +1,163 @@
+//! The messages of one role: its buffers, their numbers and stamps, and how far it has come.
+
+use crate::channel::Channel;
+use crate::control_page::{ControlPage, Progress};
+use crate::role_error::RoleError;
+use crate::stamp::Stamp;
+use furlong_mechanism::Message;
+use furlong_model::{Pattern, Role};
+use furlong_os::usage::{self, Usage};
+use std::io;
+
+/// What a role sends and receives, apart from the channel.
+#[derive(Debug)]
+pub(crate) struct Messages<'a> {
+    pub(crate) role: Role,
+    pub(crate) pattern: Pattern,
+    pub(crate) control_page: &'a ControlPage,
+    /// One buffer, or as many more as the other end may still read out of: a message stays untouched until it is known
+    /// to be read. A power of two.
+    outbox: Vec<Message>,
+    pub(crate) inbox: Message,
+    pub(crate) own: Stamp,
+    pub(crate) other: Stamp,
+    /// Messages received so far, each way; one way, those sent for who sends. The next has this number plus 1.
+    pub(crate) done: u64,
+    /// Length of a message that was received and not checked yet.
+    pub(crate) unchecked: Option<usize>,
+}
+
+/// What the messages of an exchange are like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MessageFormat {
+    /// How they go back and forth.
+    pub(crate) pattern: Pattern,
+    /// Bytes in those that each role sends, the initiator's first.
+    pub(crate) sizes_bytes: [usize; 2],
+    /// Makes them unlike those of any other trial.
+    pub(crate) key: u64,
+    /// There is no other process, and the messages that come are those that were sent.
+    pub(crate) alone: bool,
+}
+
+/// What one run of a loop took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoopResult {
+    /// Round trips, or messages one way, between the two readings of the usage.
+    pub(crate) round_trips: u64,
+    /// Time that they took, in nanoseconds; 0 for who holds no clock.
+    pub(crate) elapsed_ns: u64,
+    /// What this role used in that time.
+    pub(crate) usage: Usage,
+    /// Processor time in it, in nanoseconds, that went into waiting for a message to be due.
+    pub(crate) idle_ns: u64,
+    /// Messages sent later than they were due, for who holds the clock.
+    pub(crate) late_sends: u64,
+}
+
+/// Where a role stood when the clock began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Baseline {
+    done: u64,
+    usage: Usage,
+}
+
+impl<'a> Messages<'a> {
+    /// Makes the buffers for a channel.
+    pub(crate) fn new(
+        channel: &dyn Channel,
+        role: Role,
+        control_page: &'a ControlPage,
+        format: &MessageFormat,
+    ) -> io::Result<Self> {
+        let [sent_bytes, received_bytes] = [role, role.peer()].map(|role| format.sizes_bytes[role.index()]);
+        let unread_buffers = channel.unread_buffers(sent_bytes);
+        let buffers = match format.pattern {
+            // The answer says that the message before this one was read.
+            Pattern::RoundTrip | Pattern::Request => 1 + unread_buffers.min(1),
+            Pattern::OneWay => unread_buffers + 1,
+        }
+        .next_power_of_two();
+        // Each direction has a key of its own, so that a message that comes back to its sender is caught.
+        let direction =
+            |from: Role| Stamp::new(if from == Role::Initiator { format.key } else { !format.key });
+        let own = direction(role);
+        let other = if format.alone { own } else { direction(role.peer()) };
+        let (outbox, inbox) = if sent_bytes == received_bytes {
+            let mut outbox = Message::several(buffers + 1, sent_bytes)?;
+            let inbox = outbox.split_off(buffers).remove(0);
+            (outbox, inbox)
+        } else {
+            (Message::several(buffers, sent_bytes)?, Message::new(received_bytes)?)
+        };
+        let pattern = format.pattern;
+        Ok(Messages { role, pattern, control_page, outbox, inbox, own, other, done: 0, unchecked: None })
+    }
+
+    /// Sends the next message.
+    #[inline(always)]
+    pub(crate) fn send<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<(), RoleError> {
+        let message = self.outgoing(self.done + 1);
+        channel.send(message).map_err(|error| RoleError::of_call("send", error))
+    }
+
+    /// Receives a message and gives its length.
+    #[inline(always)]
+    pub(crate) fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
+        channel.recv(&mut self.inbox).map_err(|error| RoleError::of_call("receive", error))
+    }
+
+    /// Checks the message that came last, if that was not done yet.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) -> Result<(), RoleError> {
+        match self.unchecked.take() {
+            Some(length) if !self.other.holds(&self.inbox, length, self.done as u32) => {
+                Err(self.discrepancy(length))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn discrepancy(&self, length: usize) -> RoleError {
+        self.other.explain(&self.inbox, length, self.done as u32).into()
+    }
+
+    /// Stamps the message after the one that is under way.
+    #[inline(always)]
+    pub(crate) fn prepare_next(&mut self) {
+        let (own, number) = (self.own, self.done + 1);
+        own.write(self.outgoing(number), number as u32);
+    }
+
+    /// The buffer that a message is sent from.
+    #[inline(always)]
+    pub(crate) fn outgoing(&mut self, number: u64) -> &mut Message {
+        let place = number as usize & (self.outbox.len() - 1);
+        &mut self.outbox[place]
+    }
+
+    /// Lets the supervisor know how far this role has come.
+    #[inline(always)]
+    pub(crate) fn note(&self, sent: u64, received: u64) {
+        self.control_page.note(self.role, Progress { sent, received });
+    }
+
+    /// Where this role stands before it is measured.
+    pub(crate) fn baseline(&self) -> Result<Baseline, RoleError> {
+        Ok(Baseline { done: self.done, usage: used()? })
+    }
+
+    /// What was done and used since then, in `elapsed_ns`.
+    pub(crate) fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
+        let usage = used()? - before.usage;
+        let round_trips = self.done - before.done;
+        Ok(LoopResult { round_trips, elapsed_ns, usage, idle_ns: 0, late_sends: 0 })
+    }
+}
+
+/// What this role has used so far.
+fn used() -> Result<Usage, RoleError> {
+    usage::now().map_err(|error| RoleError::of_call("getrusage", error))
+}

@@ -1,0 +1,109 @@
+//! What becomes of the times that a loop takes. The loops give them away while a message is under way, so this is
+//! compiled once for all of them.
+
+use crate::control::Timing;
+use crate::messages::LoopResult;
+use crate::role_error::{RoleError, step};
+use crate::steady::Steady;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use furlong_model::Phase;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+/// Where times go, and after how many messages a loop is to end.
+pub(crate) struct Recorder {
+    times: Times,
+    /// Round trips, or messages one way, that are done or under way.
+    counted: u64,
+    most: u64,
+}
+
+/// What is kept of the times.
+enum Times {
+    /// Nothing but their number.
+    Number,
+    /// Whether the pace is steady; where that was asked, the loop ends then.
+    Pace { steady: Steady, ends_when_steady: bool },
+    /// All of them.
+    Histogram(Samples),
+}
+
+/// Times as they are kept.
+struct Samples {
+    histogram: Histogram<u64>,
+    round_trips: u64,
+}
+
+impl Recorder {
+    /// Ends a loop after `most` messages, of which `under_way` are sent before the first time is given.
+    pub(crate) fn counting(under_way: u32, most: Option<u64>) -> Recorder {
+        Recorder { times: Times::Number, counted: under_way.into(), most: most.unwrap_or(u64::MAX) }
+    }
+
+    /// Watches the pace of a loop, and ends it when that is steady, if this is asked.
+    pub(crate) fn of_pace(ends_when_steady: bool) -> Recorder {
+        let times = Times::Pace { steady: Steady::default(), ends_when_steady };
+        Recorder { times, ..Recorder::counting(0, None) }
+    }
+
+    /// Keeps every time, until `most` messages as above.
+    pub(crate) fn of_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
+        /// The longest sample that is told from longer ones: a minute.
+        const LONGEST_NS: u64 = 60_000_000_000;
+        let histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3);
+        let histogram = step(Phase::Timed, "make a histogram", histogram)?;
+        let times = Times::Histogram(Samples { histogram, round_trips: 0 });
+        Ok(Recorder { times, ..Recorder::counting(under_way, most) })
+    }
+
+    /// Takes the time of so many round trips, or messages one way, and says whether the loop goes on.
+    #[inline(never)]
+    pub(crate) fn keep(&mut self, sample_ns: u64, round_trips: u32) -> bool {
+        self.counted += u64::from(round_trips);
+        match &mut self.times {
+            Times::Number => {}
+            Times::Pace { steady, ends_when_steady } => {
+                if steady.after(sample_ns) && *ends_when_steady {
+                    return false;
+                }
+            }
+            Times::Histogram(samples) => samples.keep(sample_ns, round_trips),
+        }
+        self.counted < self.most
+    }
+
+    /// The best pace of the last times, in nanoseconds a round trip; `None` if it was not watched for long enough.
+    pub(crate) fn pace_ns(&self) -> Option<f64> {
+        match &self.times {
+            Times::Pace { steady, .. } => steady.pace_ns(),
+            _ => None,
+        }
+    }
+
+    /// The times of a loop that took `result`, if they were kept.
+    pub(crate) fn timing(self, result: &LoopResult, per_sample: u32) -> Result<Option<Timing>, RoleError> {
+        let Times::Histogram(Samples { histogram, round_trips }) = self.times else { return Ok(None) };
+        let mut bytes = Vec::new();
+        let written = V2DeflateSerializer::new().serialize(&histogram, &mut bytes);
+        step(Phase::Finish, "write the histogram", written.map_err(|error| format!("{error:?}")))?;
+        Ok(Some(Timing {
+            round_trips,
+            elapsed_ns: result.elapsed_ns,
+            round_trips_per_sample: per_sample,
+            late_sends: result.late_sends,
+            histogram: STANDARD.encode(bytes),
+        }))
+    }
+}
+
+impl Samples {
+    /// Keeps the mean of so many round trips.
+    #[inline]
+    fn keep(&mut self, sample_ns: u64, round_trips: u32) {
+        // Rounded to the nearest; 0 is not in the histogram's range and cannot be seen with such batches.
+        let round_trips = u64::from(round_trips);
+        self.round_trips += round_trips;
+        self.histogram.saturating_record(((sample_ns + round_trips / 2) / round_trips).max(1));
+    }
+}

@@ -1,0 +1,48 @@
+//! Why a role cannot go on.
+
+use crate::stamp::Discrepancy;
+use furlong_model::{Fault, Phase};
+use std::fmt::Display;
+use std::io;
+
+/// Why a role cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RoleError {
+    pub(crate) fault: Fault,
+    pub(crate) detail: String,
+    /// Where, once the place is known.
+    pub(crate) phase: Option<Phase>,
+}
+
+impl RoleError {
+    pub(crate) fn new(fault: Fault, detail: impl Into<String>) -> RoleError {
+        RoleError { fault, detail: detail.into(), phase: None }
+    }
+
+    /// A call of the mechanism failed. Takes the error, so that a loop that calls this has nothing left to clean up.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn of_call(call: &str, error: io::Error) -> RoleError {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                RoleError::new(Fault::Error, format!("{call}: the other end is gone"))
+            }
+            _ => RoleError::new(Fault::Error, format!("{call}: {error}")),
+        }
+    }
+
+    pub(crate) fn at(self, phase: Phase) -> RoleError {
+        RoleError { phase: self.phase.or(Some(phase)), ..self }
+    }
+}
+
+impl From<Discrepancy> for RoleError {
+    fn from(found: Discrepancy) -> RoleError {
+        RoleError::new(found.fault, found.detail)
+    }
+}
+
+/// Says what a step was for when it fails.
+pub(crate) fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>) -> Result<T, RoleError> {
+    result.map_err(|error| RoleError::new(Fault::Error, format!("{what}: {error}")).at(phase))
+}

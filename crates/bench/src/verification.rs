@@ -1,0 +1,77 @@
+//! The verified pass: every byte of some messages, before anything is timed.
+//!
+//! It is the same code for all channels, called through one that hides its type.
+
+use crate::channel::Channel;
+use crate::messages::Messages;
+use crate::role_error::RoleError;
+use crate::stamp::Discrepancy;
+use furlong_model::{Fault, Pattern, Role};
+
+/// Exchanges `bursts` of `burst` messages, each way that the pattern has, and checks every byte. Gives the number
+/// checked. What was sent last may still be unread when it returns; both roles must meet before either sends again.
+pub(crate) fn verify(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    bursts: u64,
+    burst: u64,
+) -> Result<u64, RoleError> {
+    let answers = messages.pattern != Pattern::OneWay;
+    for _ in 0..bursts {
+        match messages.role {
+            Role::Initiator => {
+                send_burst(channel, messages, burst)?;
+                if answers {
+                    receive_burst(channel, messages, burst)?;
+                }
+            }
+            Role::Responder => {
+                receive_burst(channel, messages, burst)?;
+                if answers {
+                    send_burst(channel, messages, burst)?;
+                }
+            }
+        }
+        messages.done += burst;
+    }
+    Ok(if answers || messages.role == Role::Responder { bursts * burst } else { 0 })
+}
+
+fn send_burst(channel: &mut dyn Channel, messages: &mut Messages<'_>, burst: u64) -> Result<(), RoleError> {
+    let (own, done) = (messages.own, messages.done);
+    for number in done + 1..=done + burst {
+        let message = messages.outgoing(number);
+        own.write_all(message, number as u32);
+        channel.send(message).map_err(|error| RoleError::of_call("send", error))?;
+        messages.note(number, if messages.role == Role::Initiator { done } else { done + burst });
+    }
+    Ok(())
+}
+
+fn receive_burst(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    burst: u64,
+) -> Result<(), RoleError> {
+    let done = messages.done;
+    // A message that came too early: lost is the one before it, unless that comes now.
+    let mut early: Option<Discrepancy> = None;
+    for number in done + 1..=done + burst {
+        let length = messages.receive(channel)?;
+        messages.note(if messages.role == Role::Initiator { done + burst } else { done }, number);
+        let due = if early.is_some() { number - 1 } else { number };
+        match (messages.other.check_all(&messages.inbox, length, due as u32), early.take()) {
+            (Ok(()), None) => {}
+            (Ok(()), Some(before)) => {
+                let detail = format!("message {due} came after {}", before.found.unwrap_or_default());
+                return Err(RoleError::new(Fault::Reordered, detail));
+            }
+            (Err(found), None) if found.fault == Fault::Lost && number < done + burst => {
+                early = Some(found);
+            }
+            (Err(_), Some(before)) => return Err(before.into()),
+            (Err(found), None) => return Err(found.into()),
+        }
+    }
+    Ok(())
+}
