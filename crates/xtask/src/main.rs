@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["ci"] => ci::run(),
-        ["new-mechanism", kind, name] => new_mechanism::write(kind, name),
+        ["new-mechanism", kind, name] => new_mechanism::write(&root(), kind, name),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),
