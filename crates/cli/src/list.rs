@@ -34,8 +34,8 @@ fn entries(mechanisms: &[MechanismEntry]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for entry in mechanisms {
         let waits = entry.capabilities.waits.iter().map(|wait| wait.name());
-        match entries.iter_mut().find(|entry| entry.capabilities.name == entry.capabilities.name) {
-            Some(entry) => entry.waits.extend(waits),
+        match entries.iter_mut().find(|known| known.capabilities.name == entry.capabilities.name) {
+            Some(known) => known.waits.extend(waits),
             None => entries.push(Entry {
                 capabilities: entry.capabilities,
                 waits: waits.collect(),
