@@ -127,13 +127,13 @@ fn python_programs_fail_well() {
 #[test]
 fn a_fork_does_not_outlive_the_other() {
     for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
-        let rows = [
+        let rows = vec![
             ("pipe", Wait::Block),
             ("socketpair", Wait::Block),
             ("vmsplice", Wait::Block),
             ("anon-shm", Wait::PosixSemaphore),
         ];
-        for row in rows {
+        each(rows, |row| {
             let built = built(row, language);
             for kill_child in [true, false] {
                 let mut parent = built.start(0, &Built::new_name(), FOR_EVER);
@@ -149,7 +149,7 @@ fn a_fork_does_not_outlive_the_other() {
                 // Its end of the standard streams is closed too, or `wait` would have waited for it.
                 assert!(ended.complained.starts_with("pair: "), "{row:?} {ended:?}");
             }
-        }
+        });
     }
 }
 
@@ -164,7 +164,7 @@ fn kill(process: String) {
 
 #[test]
 fn what_is_too_large_is_said() {
-    let too_large = [
+    let too_large = vec![
         ("sysv-mq", Wait::Block, 1 << 20, "kernel.msgmax"),
         ("posix-mq", Wait::Block, 4 << 20, "mq_open: "),
         ("unix-dgram", Wait::Block, 16 << 20, "net.core.wmem_max"),
@@ -173,7 +173,7 @@ fn what_is_too_large_is_said() {
     // A root that raised its limits would be refused nothing.
     let limited = ["prlimit", "--msgqueue=819200"];
     for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
-        for (mechanism, wait, size_bytes, why) in too_large {
+        each(too_large.clone(), |(mechanism, wait, size_bytes, why)| {
             let _turn = turn(mechanism);
             let built =
                 Built::new((mechanism, wait), Pattern::OneWay, size_bytes, language, Some(PATIENCE_S));
@@ -183,14 +183,15 @@ fn what_is_too_large_is_said() {
                 all.iter().any(|ended| ended.complained.contains(why)),
                 "{mechanism} in {language}: {all:?}"
             );
-        }
+        });
     }
 }
 
 #[test]
 fn the_second_server_of_a_name_is_refused() {
     for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
-        for row in [("unix-stream", Wait::Block), ("posix-mq", Wait::Block), ("tcp", Wait::Block)] {
+        let rows = vec![("unix-stream", Wait::Block), ("posix-mq", Wait::Block), ("tcp", Wait::Block)];
+        each(rows, |row| {
             let _turn = turn(row.0);
             let built = built(row, language);
             let name = Built::new_name();
@@ -202,6 +203,6 @@ fn the_second_server_of_a_name_is_refused() {
             let all = [first.wait(), client.wait()];
             built.assert_verified(&all, 10);
             built.assert_nothing_is_left(&name);
-        }
+        });
     }
 }

@@ -41,8 +41,8 @@ pub fn can_build(language: Language) -> bool {
     there
 }
 
-/// Does the same for each row, some at a time: most of a program's time here is waiting.
-pub fn each(rows: Vec<(&'static str, Wait)>, check: impl Fn((&'static str, Wait)) + Sync) {
+/// Does the same for each, some at a time: most of a program's time here is waiting.
+pub fn each<T: Send>(rows: Vec<T>, check: impl Fn(T) + Sync) {
     let rows = Mutex::new(rows);
     let next = || rows.lock().unwrap_or_else(PoisonError::into_inner).pop();
     std::thread::scope(|scope| {
