@@ -30,6 +30,7 @@ mod replay_handover;
 mod replay_published;
 mod replay_usage;
 mod report;
+mod schema_1;
 mod self_check;
 mod tracing;
 mod usage;
