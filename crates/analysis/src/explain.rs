@@ -107,10 +107,10 @@ pub struct Agreement {
 pub fn explain(run: &Run, asked: &[Case]) -> Explanation {
     let summary = summarise(run);
     let costs = Costs::from_rows(run, &summary.rows, None);
-    let scene = RowContext { run, rows: &summary.rows, skipped: &summary.skipped, costs: &costs };
+    let context = RowContext { run, rows: &summary.rows, skipped: &summary.skipped, costs: &costs };
     let (mut rows, mut unmodelled) = (Vec::new(), Vec::new());
     for row in summary.rows.iter().filter(|row| asked.contains(&row.case)) {
-        match scene.explain(row) {
+        match context.explain(row) {
             Ok(explained) => rows.push(explained),
             Err(reason) => unmodelled.push(Unmodelled { case: row.case.clone(), reason }),
         }

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn one_hump_is_not_taken_for_two() {
+    fn one_mode_is_not_taken_for_two() {
         for source in [
             Source::Normal(1.0, 0.03),
             Source::Normal(1.0, 0.3),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_second_hump_is_a_tail() {
+    fn a_small_second_mode_is_a_tail() {
         assert!(found_percent(Source::Bimodal(0.93, 3.0, 0.03)) <= 2.0);
     }
 

@@ -1,9 +1,5 @@
 //! What is true of the code as text: invariants of ARCHITECTURE.md that no compiler holds up.
 
-use furlong_mechanism::Mechanism;
-use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_model::Wait;
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,18 +45,31 @@ fn unsafe_code_is_in_the_os_crate_alone() {
     }
 }
 
-/// The names of all mechanisms.
-fn names() -> BTreeSet<&'static str> {
-    struct Names(BTreeSet<&'static str>);
-    impl Visitor for Names {
-        fn visit<M: Mechanism>(&mut self) {
-            self.0.insert(M::CAPABILITIES.name);
-        }
-    }
-    let mut names = Names(BTreeSet::new());
-    visit_all(&mut names);
-    names.0
-}
+/// Names that are words of their own, so that finding one in quotes means the mechanism.
+const NAMES: [&str; 22] = [
+    "pipe",
+    "fifo",
+    "unix-stream",
+    "unix-seqpacket",
+    "unix-dgram",
+    "socketpair",
+    "tcp",
+    "udp",
+    "posix-mq",
+    "sysv-mq",
+    "driver-message",
+    "driver-shm",
+    "anon-shm",
+    "sysv-shm",
+    "posix-shm",
+    "memfd-shm",
+    "file-shm",
+    "signalfd",
+    "process-vm",
+    "vmsplice",
+    "null",
+    "futex",
+];
 
 #[test]
 fn no_mechanism_is_named_outside_its_file_and_the_list() {
@@ -75,16 +84,13 @@ fn no_mechanism_is_named_outside_its_file_and_the_list() {
         "crates/console/src",
         "driver/command/src",
     ];
-    let names = names();
-    assert!(names.contains("pipe"));
     for (path, text) in product.into_iter().flat_map(sources) {
         // Names in tests and in the examples of a help text are what a user types.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         let fixture = path.iter().any(|part| part == "fixture") || path.ends_with("tests.rs");
-        for name in names.iter().filter(|_| !fixture) {
-            // Some names are also those of waits, and of what these cost.
-            let is_wait = (path.ends_with("wait.rs") || path.ends_with("costs.rs"))
-                && Wait::ALL.iter().any(|wait| wait.name() == *name);
+        for name in NAMES.iter().filter(|_| !fixture) {
+            // The word futex is also a wait's.
+            let is_wait = path.ends_with("wait.rs");
             assert!(
                 is_wait || !code.contains(&format!("\"{name}\"")),
                 "{} names the mechanism {name}",
@@ -144,6 +150,50 @@ fn floors_only_look_down() {
         for line in dependencies.lines().filter_map(|line| line.strip_prefix("furlong-")) {
             let other = line.split('.').next().unwrap();
             assert!(below.contains(&other), "{crate_name} may not depend on {other}");
+        }
+    }
+}
+
+/// The parts of a name: `RunningTrial`, `running_trial` and "running trial" all have two.
+fn parts(line: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut before = ' ';
+    for letter in line.chars() {
+        let begins = letter.is_uppercase() && before.is_lowercase();
+        if (begins || !letter.is_alphanumeric()) && parts.last().is_some_and(|part| !part.is_empty()) {
+            parts.push(String::new());
+        }
+        if let (true, Some(part)) = (letter.is_alphanumeric(), parts.last_mut()) {
+            part.push(letter);
+        }
+        before = letter;
+    }
+    parts
+}
+
+#[test]
+fn no_name_is_a_metaphor() {
+    // In two halves, so that they do not stand here either.
+    let joined = |halves: &[[&str; 2]]| halves.iter().map(|halves| halves.concat()).collect::<Vec<_>>();
+    let anywhere = joined(&[
+        ["play", "er"],
+        ["sce", "ne"],
+        ["ven", "ue"],
+        ["confe", "ss"],
+        ["obitu", "ary"],
+        ["hu", "mp"],
+        ["bur", "den"],
+    ]);
+    // As types; in small letters, they are words of English and one of Rust.
+    let types = joined(&[["Sta", "ge"], ["Ca", "st"], ["Trou", "ble"]]);
+    for (path, text) in sources("crates") {
+        for (number, line) in (1..).zip(text.lines()) {
+            for part in parts(line) {
+                let word = part.to_lowercase();
+                let is_gone = anywhere.iter().any(|gone| word == *gone || word == format!("{gone}s"))
+                    || types.contains(&part);
+                assert!(!is_gone, "{}:{number} says {part}: take the field's word", path.display());
+            }
         }
     }
 }
