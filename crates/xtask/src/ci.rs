@@ -1,20 +1,76 @@
-//! All that must hold before a change lands, in the order in which it fails fastest.
+//! All that must hold before a change lands, in the order in which it fails fastest, and how long each stage took.
 
-use crate::root;
+mod suites;
+
+use crate::{driver, root};
 use anyhow::{Context, bail};
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-/// Runs every check; the first that fails ends it.
-pub fn run() -> anyhow::Result<()> {
+/// Stages that have ended, by name, and how long each took.
+#[derive(Default)]
+struct Stages(Vec<(String, Duration)>);
+
+impl Stages {
+    fn run<T>(&mut self, name: &str, stage: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let begin = Instant::now();
+        let result = stage();
+        self.0.push((name.to_owned(), begin.elapsed()));
+        result
+    }
+
+    fn print(&self) {
+        let total = ("in all".to_owned(), self.0.iter().map(|(_, time)| *time).sum());
+        println!("\nxtask: how long each stage took");
+        for (name, time) in self.0.iter().chain([&total]) {
+            let seconds = time.as_secs();
+            println!("{:>4} min {:02} s  {name}", seconds / 60, seconds % 60);
+        }
+    }
+}
+
+/// Runs every check; the first that fails ends it. With `root_too`, also what root alone can: the kernel module in an
+/// emulated machine, and the tests that touch the kernel as a user without any right.
+pub fn run(root_too: bool) -> anyhow::Result<()> {
+    let mut stages = Stages::default();
+    let result = all(&mut stages, root_too);
+    stages.print();
+    result
+}
+
+fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     if has("fmt") {
-        cargo(&["fmt", "--all", "--check"])?;
+        stages.run("format", || cargo(&["fmt", "--all", "--check"]))?;
     }
     if has("clippy") {
-        cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
+        let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+        stages.run("lints", || cargo(&lints))?;
     }
-    // The README's two commands.
-    cargo(&["run", "--release", "--locked"])?;
-    cargo(&["test", "--workspace", "--locked"])
+    // The README's two commands, each in two stages: what takes long in them differs.
+    stages.run("furlong is built", || cargo(&["build", "--release", "--locked"]))?;
+    stages.run("the quick set", || cargo(&["run", "--release", "--locked"]))?;
+    let suites = stages.run("tests are built", suites::build)?;
+    for suite in &suites {
+        stages.run(&format!("tests: {}", suite.name), || suite.run())?;
+    }
+    stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
+    if root_too {
+        let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
+        let conformance = conformance.context("no suite is called conformance")?;
+        stages.run("the kernel module", driver::test)?;
+        stages.run("as an ordinary user", || as_ordinary_user(&conformance.program))?;
+    }
+    Ok(())
+}
+
+/// The quick set and the conformance suite, with what was built before.
+fn as_ordinary_user(conformance: &Path) -> anyhow::Result<()> {
+    succeed(
+        Command::new(root().join(".ci/as-ordinary-user"))
+            .arg(suites::target()?.join("release/furlong"))
+            .arg(conformance),
+    )
 }
 
 /// Whether this toolchain has a component. Debian's packages come without.
@@ -28,10 +84,16 @@ fn has(component: &str) -> bool {
 }
 
 fn cargo(arguments: &[&str]) -> anyhow::Result<()> {
-    println!("xtask: cargo {}", arguments.join(" "));
-    let status = Command::new("cargo").args(arguments).current_dir(root()).status();
-    match status.context("cannot start cargo")? {
+    succeed(Command::new("cargo").args(arguments).current_dir(root()))
+}
+
+/// Runs a command that must succeed.
+fn succeed(command: &mut Command) -> anyhow::Result<()> {
+    let words: Vec<_> = [command.get_program()].into_iter().chain(command.get_args()).collect();
+    let words = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    println!("xtask: {words}");
+    match command.status().with_context(|| format!("cannot start {words}"))? {
         status if status.success() => Ok(()),
-        status => bail!("cargo {} ended with {status}", arguments.join(" ")),
+        status => bail!("{words} ended with {status}"),
     }
 }
