@@ -41,7 +41,7 @@ static void become(gid_t group)
 	EQ(setuid(NOBODY), 0);
 }
 
-CASE(usual_owner_and_mode)
+static void usual_owner_and_mode(void)
 {
 	struct stat stat_;
 	char path[64];
@@ -57,7 +57,7 @@ CASE(usual_owner_and_mode)
 	}
 }
 
-CASE(nobody_is_refused)
+static void nobody_is_refused(void)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ CASE(nobody_is_refused)
 	}
 }
 
-CASE(a_group_has_access)
+static void a_group_has_access(void)
 {
 	char byte = 'g';
 	size_t i;
@@ -87,7 +87,7 @@ CASE(a_group_has_access)
 	FAILS(open("/dev/furlong-message1", O_RDWR), EACCES);
 }
 
-CASE(others_as_the_mode_says)
+static void others_as_the_mode_says(void)
 {
 	size_t i;
 
@@ -101,7 +101,7 @@ CASE(others_as_the_mode_says)
 	}
 }
 
-CASE(a_descriptor_is_enough)
+static void a_descriptor_is_enough(void)
 {
 	int fd = message_open(0, O_RDWR), bell = shm_device_open(0, O_RDWR);
 	char byte = 'd';
@@ -124,7 +124,7 @@ CASE(a_descriptor_is_enough)
 			FAILS(call, EBADF);				\
 	} while (0)
 
-CASE(calls_by_open_mode)
+static void calls_by_open_mode(void)
 {
 	static const int modes[] = { O_RDONLY, O_WRONLY, O_RDWR };
 	int fd, filler, reads, writes;
@@ -161,7 +161,7 @@ CASE(calls_by_open_mode)
 	}
 }
 
-CASE(counters_for_everybody)
+static void counters_for_everybody(void)
 {
 	static const char *const files[] = {
 		"furlong-message0/queued", "furlong-message0/depth",
@@ -190,7 +190,7 @@ CASE(counters_for_everybody)
 	}
 }
 
-CASE(counters_are_exact)
+static void counters_are_exact(void)
 {
 	static const struct {
 		const char *file;
@@ -227,7 +227,7 @@ CASE(counters_are_exact)
 	}
 }
 
-CASE(info_writes_its_own_bytes_only)
+static void info_writes_its_own_bytes_only(void)
 {
 	unsigned char bytes[256];
 	size_t i;
@@ -243,7 +243,7 @@ CASE(info_writes_its_own_bytes_only)
 		EQ(bytes[i], 0xa5);
 }
 
-CASE(old_bytes_are_not_seen)
+static void old_bytes_are_not_seen(void)
 {
 	int fd = message_open(0, O_RDWR | O_NONBLOCK);
 	char secret[4096], got[4096];
@@ -307,7 +307,7 @@ static void *low_memory(void)
 	return memory;
 }
 
-CASE(message_calls_of_32_bits)
+static void message_calls_of_32_bits(void)
 {
 	struct furlong_message_info *info = low_memory();
 	struct furlong_message_limits *limits = (void *)info;
@@ -347,7 +347,7 @@ CASE(message_calls_of_32_bits)
 	FAILS(READ32(fd, text, 100), EAGAIN);
 }
 
-CASE(shm_calls_of_32_bits)
+static void shm_calls_of_32_bits(void)
 {
 	struct furlong_shm_info *info = low_memory();
 	int fd = shm_device_open(0, O_RDWR | O_NONBLOCK);
@@ -442,7 +442,7 @@ static void fill_until_full(void *unused)
 		FAIL("write");
 }
 
-CASE(messages_are_charged)
+static void messages_are_charged(void)
 {
 	int fd = message_open(0, O_RDWR);
 	long long before, full, after;
@@ -470,7 +470,7 @@ static void fill_beyond_group(void *unused)
 	_exit(fill_in_group() == ENOMEM ? 0 : 1);
 }
 
-CASE(group_bounds_messages)
+static void group_bounds_messages(void)
 {
 	int fd = message_open(0, O_RDWR), status;
 	pid_t pid;
@@ -508,7 +508,7 @@ static void map_in_group(void *unused)
 	OK(mapped - before >= 15 * MIB && mapped - before < 19 * MIB);
 }
 
-CASE(region_is_charged)
+static void region_is_charged(void)
 {
 	int fd = shm_device_open(0, O_RDWR);
 
@@ -530,7 +530,7 @@ static void map_beyond_group(void *unused)
 	_exit(errno == ENOMEM ? 0 : 2);
 }
 
-CASE(group_bounds_the_region)
+static void group_bounds_the_region(void)
 {
 	int fd = shm_device_open(0, O_RDWR), status;
 	pid_t pid;
@@ -546,7 +546,26 @@ CASE(group_bounds_the_region)
 	rmdir(GROUP);
 }
 
+static const struct tap_case cases[] = {
+	TAP_CASE(usual_owner_and_mode),
+	TAP_CASE(nobody_is_refused),
+	TAP_CASE(a_group_has_access),
+	TAP_CASE(others_as_the_mode_says),
+	TAP_CASE(a_descriptor_is_enough),
+	TAP_CASE(calls_by_open_mode),
+	TAP_CASE(counters_for_everybody),
+	TAP_CASE(counters_are_exact),
+	TAP_CASE(info_writes_its_own_bytes_only),
+	TAP_CASE(old_bytes_are_not_seen),
+	TAP_CASE(message_calls_of_32_bits),
+	TAP_CASE(shm_calls_of_32_bits),
+	TAP_CASE(messages_are_charged),
+	TAP_CASE(group_bounds_messages),
+	TAP_CASE(region_is_charged),
+	TAP_CASE(group_bounds_the_region),
+};
+
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, setup);
+	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
 }

@@ -109,7 +109,7 @@ static void *send_first(void *unused)
 	return NULL;
 }
 
-CASE_LONG(two_processes_each_way, 180)
+static void two_processes_each_way(void)
 {
 	pid_t pid = tap_spawn(second_process, NULL);
 	pthread_t thread;
@@ -138,7 +138,7 @@ static void answer(void *unused)
 	}
 }
 
-CASE(question_and_answer)
+static void question_and_answer(void)
 {
 	int out = message_open(0, O_WRONLY), in = message_open(1, O_RDONLY);
 	pid_t pid = tap_spawn(answer, NULL);
@@ -229,22 +229,22 @@ static void crowd(int writers, int readers)
 	EQ(message_info(message_open(0, O_RDONLY)).queued, 0);
 }
 
-CASE_LONG(eight_writers_and_eight_readers, 180)
+static void eight_writers_and_eight_readers(void)
 {
 	crowd(CROWD, CROWD);
 }
 
-CASE_LONG(eight_writers_and_one_reader, 180)
+static void eight_writers_and_one_reader(void)
 {
 	crowd(CROWD, 1);
 }
 
-CASE(one_writer_and_eight_readers)
+static void one_writer_and_eight_readers(void)
 {
 	crowd(1, CROWD);
 }
 
-CASE_LONG(queue_of_one, 180)
+static void queue_of_one(void)
 {
 	/* Every message wakes, every read wakes: nobody may sleep for ever. */
 	EQ(message_limits(message_open(0, O_RDWR), 1, 512), 0);
@@ -290,7 +290,7 @@ static void polling_reader(void *unused)
 	}
 }
 
-CASE_LONG(polling_crowd, 180)
+static void polling_crowd(void)
 {
 	pid_t pids[4], reading[4];
 	int i;
@@ -325,7 +325,7 @@ static void endless_reader(void *unused)
 		take(buffer, read(fd, buffer, SIZE));
 }
 
-CASE_LONG(killed_in_traffic, 180)
+static void killed_in_traffic(void)
 {
 	struct furlong_message_info info, before;
 	int fd = message_open(0, O_RDWR | O_NONBLOCK), i, victim;
@@ -396,7 +396,7 @@ static void *thread_takes(void *argument)
 	return NULL;
 }
 
-CASE(threads_on_one_descriptor)
+static void threads_on_one_descriptor(void)
 {
 	int fd = message_open(0, O_RDWR);
 	pthread_t threads[4];
@@ -431,7 +431,7 @@ static void *thread_takes_pieces(void *argument)
 	}
 }
 
-CASE(pieces_for_several_threads)
+static void pieces_for_several_threads(void)
 {
 	int fd = message_open(0, O_RDWR), i, j;
 	unsigned int sum = 0;
@@ -532,7 +532,7 @@ static void others_go_on(void *unused)
 	EQ(message_info(fd).queued, 0);
 }
 
-CASE(stalled_writer_blocks_nobody)
+static void stalled_writer_blocks_nobody(void)
 {
 	struct stalled stalled = { .writes = 1 };
 	pthread_t thread;
@@ -555,7 +555,7 @@ CASE(stalled_writer_blocks_nobody)
 	EQ(memcmp(buffer, "stalled", 7), 0);
 }
 
-CASE(stalled_writer_and_limits)
+static void stalled_writer_and_limits(void)
 {
 	struct stalled stalled = { .writes = 1 };
 	struct furlong_message_info info;
@@ -575,7 +575,7 @@ CASE(stalled_writer_and_limits)
 	EQ(info.queued_bytes, 0);
 }
 
-CASE(stalled_reader_blocks_nobody)
+static void stalled_reader_blocks_nobody(void)
 {
 	struct stalled stalled = { .writes = 0 };
 	pthread_t thread;
@@ -609,7 +609,7 @@ static void stalled_process(void *argument)
 	pause();
 }
 
-CASE(killed_while_stalled)
+static void killed_while_stalled(void)
 {
 	int fd = message_open(0, O_RDWR | O_NONBLOCK);
 	char *page;
@@ -635,7 +635,24 @@ CASE(killed_while_stalled)
 	EQ(memcmp(buffer, "message", 7), 0);
 }
 
+static const struct tap_case cases[] = {
+	TAP_CASE_LONG(two_processes_each_way, 180),
+	TAP_CASE(question_and_answer),
+	TAP_CASE_LONG(eight_writers_and_eight_readers, 180),
+	TAP_CASE_LONG(eight_writers_and_one_reader, 180),
+	TAP_CASE(one_writer_and_eight_readers),
+	TAP_CASE_LONG(queue_of_one, 180),
+	TAP_CASE_LONG(polling_crowd, 180),
+	TAP_CASE_LONG(killed_in_traffic, 180),
+	TAP_CASE(threads_on_one_descriptor),
+	TAP_CASE(pieces_for_several_threads),
+	TAP_CASE(stalled_writer_blocks_nobody),
+	TAP_CASE(stalled_writer_and_limits),
+	TAP_CASE(stalled_reader_blocks_nobody),
+	TAP_CASE(killed_while_stalled),
+};
+
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, setup);
+	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
 }

@@ -440,7 +440,7 @@ static void fuzz(void *argument)
 		do_one();
 }
 
-CASE_LONG(everything_at_random, 200)
+static void everything_at_random(void)
 {
 	struct furlong_message_info info;
 	unsigned int i;
@@ -469,7 +469,7 @@ CASE_LONG(everything_at_random, 200)
 	devices_clean();
 }
 
-CASE(messages_work_afterwards)
+static void messages_work_afterwards(void)
 {
 	static char block[SIZE], got[SIZE];
 	unsigned int channel, i;
@@ -495,7 +495,7 @@ CASE(messages_work_afterwards)
 	}
 }
 
-CASE(regions_work_afterwards)
+static void regions_work_afterwards(void)
 {
 	unsigned int channel, i;
 	int list[FURLONG_SHM_PEERS];
@@ -520,11 +520,17 @@ CASE(regions_work_afterwards)
 	}
 }
 
+static const struct tap_case cases[] = {
+	TAP_CASE_LONG(everything_at_random, 200),
+	TAP_CASE(messages_work_afterwards),
+	TAP_CASE(regions_work_afterwards),
+};
+
 int main(int argc, char **argv)
 {
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0);
 	if (argc > 2)
 		operations = strtoul(argv[2], NULL, 0);
-	return tap_main(1, argv, NULL);
+	return tap_main(1, argv, cases, ARRAY_SIZE(cases), NULL);
 }

@@ -257,52 +257,52 @@ static void poll_all(int i)
 	close(epoll);
 }
 
-CASE(opening)
+static void opening(void)
 {
 	no_leak(open_close, ROUNDS);
 }
 
-CASE(sending_and_receiving)
+static void sending_and_receiving(void)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(send_receive, ROUNDS);
 }
 
-CASE(rests)
+static void rests(void)
 {
 	no_leak(leave_rest, ROUNDS);
 }
 
-CASE(failed_sending)
+static void failed_sending(void)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(send_badly, ROUNDS);
 }
 
-CASE(failed_receiving)
+static void failed_receiving(void)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(receive_badly, ROUNDS);
 }
 
-CASE(full_queues)
+static void full_queues(void)
 {
 	message_fill(1);
 	no_leak(refuse, ROUNDS);
 }
 
-CASE(discarding)
+static void discarding(void)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(discard, ROUNDS);
 }
 
-CASE(transient_channels)
+static void transient_channels(void)
 {
 	no_leak(transient, ROUNDS);
 }
 
-CASE(interrupted_sending)
+static void interrupted_sending(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
 
@@ -312,25 +312,25 @@ CASE(interrupted_sending)
 	no_leak(interrupted, ROUNDS / 2);
 }
 
-CASE(large_messages)
+static void large_messages(void)
 {
 	message_fd = message_open(0, O_RDWR);
 	EQ(message_limits(message_fd, 4, FURLONG_MESSAGE_SIZE_MAX), 0);
 	no_leak(send_large, 60);
 }
 
-CASE(regions)
+static void regions(void)
 {
 	no_leak(map_unmap, ROUNDS);
 }
 
-CASE(polling)
+static void polling(void)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(poll_all, ROUNDS);
 }
 
-CASE(kmemleak)
+static void kmemleak(void)
 {
 	static const char path[] = "/sys/kernel/debug/kmemleak";
 	char text[4096];
@@ -352,7 +352,23 @@ CASE(kmemleak)
 	}
 }
 
+static const struct tap_case cases[] = {
+	TAP_CASE(opening),
+	TAP_CASE(sending_and_receiving),
+	TAP_CASE(rests),
+	TAP_CASE(failed_sending),
+	TAP_CASE(failed_receiving),
+	TAP_CASE(full_queues),
+	TAP_CASE(discarding),
+	TAP_CASE(transient_channels),
+	TAP_CASE(interrupted_sending),
+	TAP_CASE(large_messages),
+	TAP_CASE(regions),
+	TAP_CASE(polling),
+	TAP_CASE(kmemleak),
+};
+
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, setup);
+	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
 }

@@ -30,7 +30,7 @@ static void receive_text(int fd, const char *text)
 		FAIL("received '%s', not '%s'", got, text);
 }
 
-CASE(open_modes)
+static void open_modes(void)
 {
 	int reader = message_open(0, O_RDONLY | O_NONBLOCK);
 	int writer = message_open(0, O_WRONLY | O_NONBLOCK);
@@ -47,7 +47,7 @@ CASE(open_modes)
 	EQ(byte, 'x');
 }
 
-CASE(empty_is_eagain)
+static void empty_is_eagain(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -59,7 +59,7 @@ CASE(empty_is_eagain)
 	FAILS(read(fd, buffer, SIZE), EAGAIN);
 }
 
-CASE(full_is_eagain)
+static void full_is_eagain(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	uint32_t i, got;
@@ -79,7 +79,7 @@ CASE(full_is_eagain)
 	FAILS(read(fd, &got, sizeof(got)), EAGAIN);
 }
 
-CASE(boundaries_and_order)
+static void boundaries_and_order(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t length;
@@ -96,7 +96,7 @@ CASE(boundaries_and_order)
 	FAILS(read(fd, buffer, sizeof(buffer)), EAGAIN);
 }
 
-CASE(channels_are_separate)
+static void channels_are_separate(void)
 {
 	int fds[CHANNELS];
 	unsigned int i;
@@ -116,7 +116,7 @@ CASE(channels_are_separate)
 	}
 }
 
-CASE(largest_and_too_large)
+static void largest_and_too_large(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	volatile size_t huge = 0x7ffff000;
@@ -133,7 +133,7 @@ CASE(largest_and_too_large)
 	EQ(memcmp(buffer, other, SIZE), 0);
 }
 
-CASE(too_large_does_not_wait)
+static void too_large_does_not_wait(void)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -141,7 +141,7 @@ CASE(too_large_does_not_wait)
 	FAILS(write(fd, buffer, SIZE + 1), EMSGSIZE);
 }
 
-CASE(smallest)
+static void smallest(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	int i;
@@ -154,7 +154,7 @@ CASE(smallest)
 	}
 }
 
-CASE(empty_message_is_not_sent)
+static void empty_message_is_not_sent(void)
 {
 	int fd = message_open(0, O_RDWR);
 	struct iovec none[2] = { { buffer, 0 }, { NULL, 0 } };
@@ -170,7 +170,7 @@ CASE(empty_message_is_not_sent)
 	EQ(write(fd, buffer, 0), 0);
 }
 
-CASE(read_of_nothing)
+static void read_of_nothing(void)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -184,7 +184,7 @@ CASE(read_of_nothing)
 	receive_text(fd, "kept");
 }
 
-CASE(writev_is_one_message)
+static void writev_is_one_message(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct iovec parts[4] = {
@@ -202,7 +202,7 @@ CASE(writev_is_one_message)
 	EQ(message_info(fd).queued, 1);
 }
 
-CASE(readv_receives_one_message)
+static void readv_receives_one_message(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	char one[3], two[3], three[9];
@@ -225,7 +225,7 @@ CASE(readv_receives_one_message)
 	receive_text(fd, "gh");
 }
 
-CASE(no_position)
+static void no_position(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct iovec part = { buffer, 4 };
@@ -242,7 +242,7 @@ CASE(no_position)
 	FAILS(read(fd, buffer, 4), EAGAIN);
 }
 
-CASE(rest_of_a_message)
+static void rest_of_a_message(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -258,7 +258,7 @@ CASE(rest_of_a_message)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-CASE(byte_by_byte)
+static void byte_by_byte(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t i;
@@ -271,7 +271,7 @@ CASE(byte_by_byte)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-CASE(rest_is_of_one_descriptor)
+static void rest_is_of_one_descriptor(void)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -287,7 +287,7 @@ CASE(rest_is_of_one_descriptor)
 	FAILS(read(two, buffer, 1), EAGAIN);
 }
 
-CASE(rest_is_seen_by_poll)
+static void rest_is_seen_by_poll(void)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -301,7 +301,7 @@ CASE(rest_is_seen_by_poll)
 	EQ(polled(one, POLLIN), 0);
 }
 
-CASE(rest_goes_with_close)
+static void rest_goes_with_close(void)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -315,7 +315,7 @@ CASE(rest_goes_with_close)
 	FAILS(read(two, buffer, 1), EAGAIN);
 }
 
-CASE(rest_keeps_its_place)
+static void rest_keeps_its_place(void)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -342,7 +342,7 @@ CASE(rest_keeps_its_place)
 	FAILS(write(two, buffer, 4), EAGAIN);
 }
 
-CASE(rests_count_in_limits)
+static void rests_count_in_limits(void)
 {
 	int fds[4], i;
 
@@ -366,7 +366,7 @@ CASE(rests_count_in_limits)
 	EQ(message_limits(fds[0], 1, SIZE), 0);
 }
 
-CASE(rests_do_not_add_up)
+static void rests_do_not_add_up(void)
 {
 	int fds[3 * DEPTH], i, held = 0;
 
@@ -380,7 +380,7 @@ CASE(rests_do_not_add_up)
 	EQ(message_info(fds[0]).queued, 0);
 }
 
-CASE(strict_keeps_the_message)
+static void strict_keeps_the_message(void)
 {
 	int strict = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -410,7 +410,7 @@ CASE(strict_keeps_the_message)
 	receive_text(strict, "ts");
 }
 
-CASE(strict_does_not_wait_when_short)
+static void strict_does_not_wait_when_short(void)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -420,7 +420,7 @@ CASE(strict_does_not_wait_when_short)
 	receive_text(fd, "long");
 }
 
-CASE(rest_survives_strict)
+static void rest_survives_strict(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -430,7 +430,7 @@ CASE(rest_survives_strict)
 	receive_text(fd, "cdef");
 }
 
-CASE(write_from_bad_memory)
+static void write_from_bad_memory(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	uint64_t sent = message_info(fd).sent;
@@ -450,7 +450,7 @@ CASE(write_from_bad_memory)
 	receive_text(fd, "well");
 }
 
-CASE(read_to_bad_memory)
+static void read_to_bad_memory(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -465,7 +465,7 @@ CASE(read_to_bad_memory)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-CASE(unread_message_is_not_lost)
+static void unread_message_is_not_lost(void)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -478,7 +478,7 @@ CASE(unread_message_is_not_lost)
 	receive_text(two, "second");
 }
 
-CASE(read_to_memory_with_a_hole)
+static void read_to_memory_with_a_hole(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t length = 6000, got = 0;
@@ -507,7 +507,7 @@ CASE(read_to_memory_with_a_hole)
 	receive_text(fd, "next");
 }
 
-CASE(rest_to_bad_memory)
+static void rest_to_bad_memory(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -518,7 +518,7 @@ CASE(rest_to_bad_memory)
 	receive_text(fd, "cdef");
 }
 
-CASE(strict_to_bad_memory)
+static void strict_to_bad_memory(void)
 {
 	int fd = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -533,7 +533,7 @@ CASE(strict_to_bad_memory)
 	EQ(parcel_check(buffer, 100), 0);
 }
 
-CASE(nothing_beyond_is_written)
+static void nothing_beyond_is_written(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t i;
@@ -545,7 +545,7 @@ CASE(nothing_beyond_is_written)
 		EQ(buffer[i], 0x5a);
 }
 
-CASE(nowait_flag)
+static void nowait_flag(void)
 {
 	int fd = message_open(0, O_RDWR);
 	struct iovec part = { "word", 4 }, into = { buffer, 100 };
@@ -560,7 +560,7 @@ CASE(nowait_flag)
 	EQ(message_info(fd).queued, DEPTH);
 }
 
-CASE(info_is_exact)
+static void info_is_exact(void)
 {
 	int fd = message_open(1, MODE_RDWR), two, copy;
 	struct furlong_message_info before = message_info(fd), now;
@@ -613,7 +613,7 @@ CASE(info_is_exact)
 	EQ(now.discarded - before.discarded, 2);
 }
 
-CASE(info_of_any_descriptor)
+static void info_of_any_descriptor(void)
 {
 	struct furlong_message_info info;
 
@@ -623,7 +623,7 @@ CASE(info_of_any_descriptor)
 	EQ(info.openers, 2);
 }
 
-CASE(limits_hold)
+static void limits_hold(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -643,7 +643,7 @@ CASE(limits_hold)
 	EQ(message_info(message_open(1, O_RDONLY)).depth, DEPTH);
 }
 
-CASE(limits_of_one)
+static void limits_of_one(void)
 {
 	int fd = message_open(0, MODE_RDWR), i;
 
@@ -656,7 +656,7 @@ CASE(limits_of_one)
 	}
 }
 
-CASE(limits_of_a_megabyte)
+static void limits_of_a_megabyte(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -668,7 +668,7 @@ CASE(limits_of_a_megabyte)
 	EQ(parcel_check(buffer, FURLONG_MESSAGE_SIZE_MAX), 0);
 }
 
-CASE(limits_of_65536)
+static void limits_of_65536(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -679,7 +679,7 @@ CASE(limits_of_65536)
 	EQ(message_info(fd).queued_bytes, 0);
 }
 
-CASE(limits_that_are_none)
+static void limits_that_are_none(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct furlong_message_limits limits = { .depth = 2, .size = 2 };
@@ -699,7 +699,7 @@ CASE(limits_that_are_none)
 	EQ(message_info(fd).size, SIZE);
 }
 
-CASE(limits_of_a_queue_in_use)
+static void limits_of_a_queue_in_use(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -725,7 +725,7 @@ CASE(limits_of_a_queue_in_use)
 	EQ(message_limits(fd, 1, 1), 0);
 }
 
-CASE(limits_of_all_memory)
+static void limits_of_all_memory(void)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(1, MODE_RDWR);
 
@@ -742,7 +742,7 @@ CASE(limits_of_all_memory)
 	EQ(message_limits(two, 34, 1 << 20), 0);
 }
 
-CASE(limits_need_writing)
+static void limits_need_writing(void)
 {
 	int fd = message_open(0, O_RDONLY);
 
@@ -752,7 +752,7 @@ CASE(limits_need_writing)
 	EQ(message_info(fd).depth, 2);
 }
 
-CASE(reset_throws_away)
+static void reset_throws_away(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -768,7 +768,7 @@ CASE(reset_throws_away)
 	EQ(ioctl(fd, FURLONG_MESSAGE_RESET), 0);
 }
 
-CASE(reset_needs_both)
+static void reset_needs_both(void)
 {
 	int fd = message_open(0, O_RDONLY);
 
@@ -778,7 +778,7 @@ CASE(reset_needs_both)
 	EQ(message_info(fd).queued, DEPTH);
 }
 
-CASE(unknown_flags)
+static void unknown_flags(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	unsigned int bit;
@@ -796,7 +796,7 @@ CASE(unknown_flags)
 	EQ(message_info(fd).flags, FURLONG_MESSAGE_STRICT);
 }
 
-CASE(transient_leaves_nothing)
+static void transient_leaves_nothing(void)
 {
 	int fd = message_open(0, MODE_RDWR), two = message_open(0, O_RDONLY);
 	struct furlong_message_info before = message_info(fd), now;
@@ -833,7 +833,7 @@ CASE(transient_leaves_nothing)
 	receive_text(fd, "stays");
 }
 
-CASE(transient_goes_with_a_killed_process)
+static void transient_goes_with_a_killed_process(void)
 {
 	int fds[2], fd;
 	pid_t pid;
@@ -854,7 +854,7 @@ CASE(transient_goes_with_a_killed_process)
 	EQ(message_info(fd).flags, 0);
 }
 
-CASE(transient_needs_both)
+static void transient_needs_both(void)
 {
 	FAILS(message_flags(message_open(0, O_RDONLY),
 			    FURLONG_MESSAGE_TRANSIENT), EBADF);
@@ -866,7 +866,7 @@ CASE(transient_needs_both)
 	EQ(message_flags(message_open(0, O_WRONLY), FURLONG_MESSAGE_STRICT), 0);
 }
 
-CASE(flags_go_with_the_descriptor)
+static void flags_go_with_the_descriptor(void)
 {
 	int fd = message_open(0, MODE_RDWR), copy = dup(fd);
 
@@ -877,7 +877,7 @@ CASE(flags_go_with_the_descriptor)
 	EQ(message_info(message_open(0, MODE_RDWR)).flags, 0);
 }
 
-CASE(unknown_ioctls)
+static void unknown_ioctls(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	unsigned int number;
@@ -901,7 +901,7 @@ CASE(unknown_ioctls)
 	FAILS(ioctl(fd, FURLONG_MESSAGE_INFO, bad_pointer), EFAULT);
 }
 
-CASE(queue_outlives_its_users)
+static void queue_outlives_its_users(void)
 {
 	int fd = message_open(3, O_WRONLY);
 
@@ -919,7 +919,7 @@ CASE(queue_outlives_its_users)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-CASE(cannot_be_mapped)
+static void cannot_be_mapped(void)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -927,7 +927,7 @@ CASE(cannot_be_mapped)
 	OK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED);
 }
 
-CASE(shell_open_flags)
+static void shell_open_flags(void)
 {
 	int fd = message_open(0, O_WRONLY);
 
@@ -943,7 +943,63 @@ CASE(shell_open_flags)
 	receive_text(fd, "appended");
 }
 
+static const struct tap_case cases[] = {
+	TAP_CASE(open_modes),
+	TAP_CASE(empty_is_eagain),
+	TAP_CASE(full_is_eagain),
+	TAP_CASE(boundaries_and_order),
+	TAP_CASE(channels_are_separate),
+	TAP_CASE(largest_and_too_large),
+	TAP_CASE(too_large_does_not_wait),
+	TAP_CASE(smallest),
+	TAP_CASE(empty_message_is_not_sent),
+	TAP_CASE(read_of_nothing),
+	TAP_CASE(writev_is_one_message),
+	TAP_CASE(readv_receives_one_message),
+	TAP_CASE(no_position),
+	TAP_CASE(rest_of_a_message),
+	TAP_CASE(byte_by_byte),
+	TAP_CASE(rest_is_of_one_descriptor),
+	TAP_CASE(rest_is_seen_by_poll),
+	TAP_CASE(rest_goes_with_close),
+	TAP_CASE(rest_keeps_its_place),
+	TAP_CASE(rests_count_in_limits),
+	TAP_CASE(rests_do_not_add_up),
+	TAP_CASE(strict_keeps_the_message),
+	TAP_CASE(strict_does_not_wait_when_short),
+	TAP_CASE(rest_survives_strict),
+	TAP_CASE(write_from_bad_memory),
+	TAP_CASE(read_to_bad_memory),
+	TAP_CASE(unread_message_is_not_lost),
+	TAP_CASE(read_to_memory_with_a_hole),
+	TAP_CASE(rest_to_bad_memory),
+	TAP_CASE(strict_to_bad_memory),
+	TAP_CASE(nothing_beyond_is_written),
+	TAP_CASE(nowait_flag),
+	TAP_CASE(info_is_exact),
+	TAP_CASE(info_of_any_descriptor),
+	TAP_CASE(limits_hold),
+	TAP_CASE(limits_of_one),
+	TAP_CASE(limits_of_a_megabyte),
+	TAP_CASE(limits_of_65536),
+	TAP_CASE(limits_that_are_none),
+	TAP_CASE(limits_of_a_queue_in_use),
+	TAP_CASE(limits_of_all_memory),
+	TAP_CASE(limits_need_writing),
+	TAP_CASE(reset_throws_away),
+	TAP_CASE(reset_needs_both),
+	TAP_CASE(unknown_flags),
+	TAP_CASE(transient_leaves_nothing),
+	TAP_CASE(transient_goes_with_a_killed_process),
+	TAP_CASE(transient_needs_both),
+	TAP_CASE(flags_go_with_the_descriptor),
+	TAP_CASE(unknown_ioctls),
+	TAP_CASE(queue_outlives_its_users),
+	TAP_CASE(cannot_be_mapped),
+	TAP_CASE(shell_open_flags),
+};
+
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, devices_clean);
+	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), devices_clean);
 }

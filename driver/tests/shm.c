@@ -90,7 +90,7 @@ static void not_rung(int fd)
 	EQ(count, 77);
 }
 
-CASE(peers_have_numbers)
+static void peers_have_numbers(void)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	struct furlong_shm_info a = shm_info(one), b = shm_info(two);
@@ -113,7 +113,7 @@ CASE(peers_have_numbers)
 	EQ(shm_info(one).peers, 1ULL << a.peer);
 }
 
-CASE(sixty_four_peers)
+static void sixty_four_peers(void)
 {
 	int fds[FURLONG_SHM_PEERS];
 	uint64_t seen = 0;
@@ -138,7 +138,7 @@ CASE(sixty_four_peers)
 	FAILS(open("/dev/furlong-shm0", O_RDWR), EUSERS);
 }
 
-CASE(dup_is_the_same_peer)
+static void dup_is_the_same_peer(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), same = dup(fd);
 	uint32_t number = shm_info(fd).peer;
@@ -159,7 +159,7 @@ static void ask_in_child(void *argument)
 	rung(fd, 2);
 }
 
-CASE(fork_is_the_same_peer)
+static void fork_is_the_same_peer(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 
@@ -171,7 +171,7 @@ CASE(fork_is_the_same_peer)
 	EQ(shm_info(fd).peers, 1ULL << board[0]);
 }
 
-CASE(region_is_zeroed_and_shared)
+static void region_is_zeroed_and_shared(void)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *a = map_at(one, SHM_SIZE, 0), *b = map_at(two, SHM_SIZE, 0);
@@ -188,7 +188,7 @@ CASE(region_is_zeroed_and_shared)
 	EQ(all_zero(map_at(shm_device_open(1, O_RDWR), SHM_SIZE, 0), SHM_SIZE), 1);
 }
 
-CASE(parts_of_the_region)
+static void parts_of_the_region(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	char *all = map_at(fd, SHM_SIZE, 0);
@@ -206,7 +206,7 @@ CASE(parts_of_the_region)
 	all[PAGE - 1] = 'x';
 }
 
-CASE(mappings_that_are_refused)
+static void mappings_that_are_refused(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	const int rw = PROT_READ | PROT_WRITE;
@@ -225,7 +225,7 @@ CASE(mappings_that_are_refused)
 	EQ(all_zero(map_at(fd, SHM_SIZE, 0), SHM_SIZE), 1);
 }
 
-CASE(read_only_descriptor)
+static void read_only_descriptor(void)
 {
 	int fd = shm_device_open(0, O_RDONLY | O_NONBLOCK);
 	int two = shm_device_open(0, MODE_RDWR);
@@ -253,7 +253,7 @@ CASE(read_only_descriptor)
 	EQ(polled(fd, POLLIN), POLLIN | POLLHUP);
 }
 
-CASE(write_only_descriptor)
+static void write_only_descriptor(void)
 {
 	int fd = shm_device_open(0, O_WRONLY | O_NONBLOCK);
 	uint64_t count;
@@ -287,7 +287,7 @@ static int touch(volatile char *byte)
 	return signal;
 }
 
-CASE(grown_mapping_ends_with_the_region)
+static void grown_mapping_ends_with_the_region(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), caught;
 	char *memory, *grown;
@@ -312,7 +312,7 @@ CASE(grown_mapping_ends_with_the_region)
 	FAILS(write(message_open(0, O_WRONLY), grown + 2 * PAGE - 4, 8), EFAULT);
 }
 
-CASE(shrunk_and_moved_mapping)
+static void shrunk_and_moved_mapping(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	char *memory = map_at(fd, 4 * PAGE, PAGE), *moved;
@@ -333,7 +333,7 @@ CASE(shrunk_and_moved_mapping)
 	EQ(shm_info(fd).mappings, 0);
 }
 
-CASE(mappings_are_counted)
+static void mappings_are_counted(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *a = map_at(fd, SHM_SIZE, 0), *b = map_at(two, PAGE, 0);
@@ -365,7 +365,7 @@ CASE(mappings_are_counted)
 	EQ(shm_info(fd).mappings, 0);
 }
 
-CASE(mapping_outlives_descriptor)
+static void mapping_outlives_descriptor(void)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(one).peer;
@@ -386,7 +386,7 @@ CASE(mapping_outlives_descriptor)
 	EQ(strcmp(other, "still there"), 0);
 }
 
-CASE(region_goes_with_the_last_peer)
+static void region_goes_with_the_last_peer(void)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *memory = map_at(one, SHM_SIZE, 0);
@@ -413,7 +413,7 @@ static void fill_and_wait(void *argument)
 	pause();
 }
 
-CASE(killed_peer_leaves_nothing)
+static void killed_peer_leaves_nothing(void)
 {
 	pid_t pid = tap_spawn(fill_and_wait, NULL);
 	int fd;
@@ -427,7 +427,7 @@ CASE(killed_peer_leaves_nothing)
 	EQ(all_zero(map_at(fd, SHM_SIZE, 0), SHM_SIZE), 1);
 }
 
-CASE(resize_takes_effect)
+static void resize_takes_effect(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *memory = map_at(two, SHM_SIZE, 0);
@@ -458,7 +458,7 @@ CASE(resize_takes_effect)
 	EQ(memory[0], 0);
 }
 
-CASE(resize_is_of_its_time)
+static void resize_is_of_its_time(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 
@@ -470,7 +470,7 @@ CASE(resize_is_of_its_time)
 	EQ(shm_info(shm_device_open(0, MODE_RDWR)).size, SHM_SIZE);
 }
 
-CASE(sizes_that_are_refused)
+static void sizes_that_are_refused(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(1, MODE_RDWR);
 
@@ -492,7 +492,7 @@ CASE(sizes_that_are_refused)
 	EQ(shm_resize(two, 34UL << 20), 0);
 }
 
-CASE(bells_add_up)
+static void bells_add_up(void)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -512,7 +512,7 @@ CASE(bells_add_up)
 	not_rung(one);
 }
 
-CASE(sizes_of_a_bell)
+static void sizes_of_a_bell(void)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint64_t numbers[2] = { shm_info(two).peer, 0 }, counts[2] = { 0, 0x5a5a };
@@ -534,7 +534,7 @@ CASE(sizes_of_a_bell)
 	EQ(counts[1], 0x5a5a);
 }
 
-CASE(bells_in_pieces)
+static void bells_in_pieces(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), waits = shm_device_open(0, O_RDWR);
 	uint32_t numbers[2] = { shm_info(fd).peer, shm_info(fd).peer };
@@ -560,7 +560,7 @@ CASE(bells_in_pieces)
 	FAILS(preadv2(waits, into, 1, -1, RWF_NOWAIT), EAGAIN);
 }
 
-CASE(bells_that_are_not_there)
+static void bells_that_are_not_there(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two;
 	uint32_t mine = shm_info(fd).peer, number;
@@ -589,7 +589,7 @@ CASE(bells_that_are_not_there)
 	not_rung(two);
 }
 
-CASE(bells_and_bad_memory)
+static void bells_and_bad_memory(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(fd).peer;
@@ -611,7 +611,7 @@ CASE(bells_and_bad_memory)
 	rung(fd, 2);
 }
 
-CASE(bell_has_no_position)
+static void bell_has_no_position(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	uint64_t count;
@@ -622,7 +622,7 @@ CASE(bell_has_no_position)
 	FAILS(pwrite(fd, &count, 4, 0), ESPIPE);
 }
 
-CASE(bell_is_seen_by_all_ways)
+static void bell_is_seen_by_all_ways(void)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -717,7 +717,7 @@ static void wait_for_bell(void *argument)
 	EQ(wait_bell(fd, epoll_of(fd), way), 1);
 }
 
-CASE(bell_wakes_who_waits)
+static void bell_wakes_who_waits(void)
 {
 	static const long calls[WAYS] = {
 		SYS_read, SYS_poll, SYS_pselect6, SYS_epoll_wait
@@ -759,7 +759,7 @@ static void bell_interrupted(void *argument)
 		FAILS(read(fd, &count, sizeof(count)), EINTR);
 }
 
-CASE(signals_and_bells)
+static void signals_and_bells(void)
 {
 	int fd = shm_device_open(0, O_RDWR);
 	pid_t pid = tap_spawn(bell_interrupted, NULL);
@@ -797,7 +797,7 @@ static uint32_t start_peer(pid_t *pid, void *mapped)
 	return board[1];
 }
 
-CASE(death_is_seen)
+static void death_is_seen(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), round;
 	struct epoll_event event;
@@ -833,7 +833,7 @@ CASE(death_is_seen)
 	EQ(polled(fd, ALL_EVENTS), POLLOUT);
 }
 
-CASE(death_comes_after_bells)
+static void death_comes_after_bells(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint64_t count;
@@ -860,7 +860,7 @@ static void wait_for_end(void *argument)
 	EQ(read(fd, &count, sizeof(count)), 0);
 }
 
-CASE(death_wakes_who_waits)
+static void death_wakes_who_waits(void)
 {
 	static const long calls[WAYS] = {
 		SYS_read, SYS_poll, SYS_pselect6, SYS_epoll_wait
@@ -878,7 +878,7 @@ CASE(death_wakes_who_waits)
 		JOIN(pids[i]);
 }
 
-CASE(next_of_that_number_does_not_hide_it)
+static void next_of_that_number_does_not_hide_it(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -897,7 +897,7 @@ CASE(next_of_that_number_does_not_hide_it)
 	rung(two, 1);
 }
 
-CASE(only_watched_peers_matter)
+static void only_watched_peers_matter(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	int three = shm_device_open(0, MODE_RDWR);
@@ -926,7 +926,7 @@ static void hold_copy(void *argument)
 	pause();
 }
 
-CASE(fork_keeps_the_peer)
+static void fork_keeps_the_peer(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -986,7 +986,7 @@ static void second_player(void *argument)
 	pass_to_and_fro(fd, table, 1, board[2]);
 }
 
-CASE_LONG(no_bell_is_lost, 180)
+static void no_bell_is_lost(void)
 {
 	int fd = shm_device_open(0, O_RDWR);
 	struct table *table = map_at(fd, PAGE, 0);
@@ -1022,7 +1022,7 @@ static void ring_everybody(void *argument)
 	EQ(polled(fd, POLLIN), 0);
 }
 
-CASE(all_ring_all)
+static void all_ring_all(void)
 {
 	pid_t pids[FURLONG_SHM_PEERS];
 	size_t i;
@@ -1057,7 +1057,7 @@ static void come_and_go(void *argument)
 	}
 }
 
-CASE(peers_come_and_go)
+static void peers_come_and_go(void)
 {
 	pid_t pids[5];
 	size_t i;
@@ -1072,7 +1072,7 @@ CASE(peers_come_and_go)
 	EQ(shm_info(fd).mappings, 0);
 }
 
-CASE(unknown_ioctls)
+static void unknown_ioctls(void)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	char memory[256] = { 0 };
@@ -1095,7 +1095,7 @@ CASE(unknown_ioctls)
  * What else the kernel lets a program do with mapped pages. The pages are the
  * module's and no file's: none of this may upset the kernel, as its log shows.
  */
-CASE(odd_uses_of_a_mapping)
+static void odd_uses_of_a_mapping(void)
 {
 	static const int advice[] = {
 		MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED,
@@ -1143,7 +1143,48 @@ CASE(odd_uses_of_a_mapping)
 		EQ(memcmp(got, "REGION", 6), 0);
 }
 
+static const struct tap_case cases[] = {
+	TAP_CASE(peers_have_numbers),
+	TAP_CASE(sixty_four_peers),
+	TAP_CASE(dup_is_the_same_peer),
+	TAP_CASE(fork_is_the_same_peer),
+	TAP_CASE(region_is_zeroed_and_shared),
+	TAP_CASE(parts_of_the_region),
+	TAP_CASE(mappings_that_are_refused),
+	TAP_CASE(read_only_descriptor),
+	TAP_CASE(write_only_descriptor),
+	TAP_CASE(grown_mapping_ends_with_the_region),
+	TAP_CASE(shrunk_and_moved_mapping),
+	TAP_CASE(mappings_are_counted),
+	TAP_CASE(mapping_outlives_descriptor),
+	TAP_CASE(region_goes_with_the_last_peer),
+	TAP_CASE(killed_peer_leaves_nothing),
+	TAP_CASE(resize_takes_effect),
+	TAP_CASE(resize_is_of_its_time),
+	TAP_CASE(sizes_that_are_refused),
+	TAP_CASE(bells_add_up),
+	TAP_CASE(sizes_of_a_bell),
+	TAP_CASE(bells_in_pieces),
+	TAP_CASE(bells_that_are_not_there),
+	TAP_CASE(bells_and_bad_memory),
+	TAP_CASE(bell_has_no_position),
+	TAP_CASE(bell_is_seen_by_all_ways),
+	TAP_CASE(bell_wakes_who_waits),
+	TAP_CASE(signals_and_bells),
+	TAP_CASE(death_is_seen),
+	TAP_CASE(death_comes_after_bells),
+	TAP_CASE(death_wakes_who_waits),
+	TAP_CASE(next_of_that_number_does_not_hide_it),
+	TAP_CASE(only_watched_peers_matter),
+	TAP_CASE(fork_keeps_the_peer),
+	TAP_CASE_LONG(no_bell_is_lost, 180),
+	TAP_CASE(all_ring_all),
+	TAP_CASE(peers_come_and_go),
+	TAP_CASE(unknown_ioctls),
+	TAP_CASE(odd_uses_of_a_mapping),
+};
+
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, setup);
+	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
 }

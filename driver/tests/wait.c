@@ -41,7 +41,7 @@ static void setup(void)
 	OK(board != MAP_FAILED);
 }
 
-CASE(poll_states)
+static void poll_states(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -73,7 +73,7 @@ static int selected(int fd, int *can_read, int *can_write)
 	return count;
 }
 
-CASE(select_states)
+static void select_states(void)
 {
 	int fd = message_open(0, MODE_RDWR), in, out;
 
@@ -105,7 +105,7 @@ static uint32_t epolled(int epoll)
 	return event.events;
 }
 
-CASE(epoll_level)
+static void epoll_level(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	int in = epoll_with(fd, EPOLLIN), out = epoll_with(fd, EPOLLOUT);
@@ -126,7 +126,7 @@ CASE(epoll_level)
 	EQ(epolled(out), EPOLLOUT);
 }
 
-CASE(epoll_edge)
+static void epoll_edge(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	int in = epoll_with(fd, EPOLLIN | EPOLLET);
@@ -182,7 +182,7 @@ static void epoll_for_message(void *argument)
 	EQ(event.events, EPOLLIN);
 }
 
-CASE(all_who_poll_are_woken)
+static void all_who_poll_are_woken(void)
 {
 	uint32_t level = EPOLLIN, edge = EPOLLIN | EPOLLET;
 	int fd = message_open(0, O_RDWR), i;
@@ -244,7 +244,7 @@ static void room_by_limits(int fd)
 	EQ(message_limits(fd, DEPTH + 10, SIZE), 0);
 }
 
-CASE(room_wakes_who_polls)
+static void room_wakes_who_polls(void)
 {
 	void (*const ways[])(int fd) = {
 		room_by_read, room_by_rest, room_by_close, room_by_reset,
@@ -294,7 +294,7 @@ static int total(int from)
 	return sum;
 }
 
-CASE(epoll_exclusive)
+static void epoll_exclusive(void)
 {
 	const int messages = 300;
 	int fd = message_open(0, O_WRONLY);
@@ -330,7 +330,7 @@ static void read_one(void *argument)
 	EQ(memcmp(buffer, "hello", 5), 0);
 }
 
-CASE(blocked_reader_is_woken)
+static void blocked_reader_is_woken(void)
 {
 	int fd = message_open(0, O_WRONLY), i;
 	pid_t pids[3];
@@ -359,7 +359,7 @@ static void write_one(void *argument)
 	EQ(write(fd, buffer, length), length);
 }
 
-CASE(blocked_writer_is_woken)
+static void blocked_writer_is_woken(void)
 {
 	int fd = message_open(0, MODE_RDWR), i;
 	pid_t pids[3];
@@ -379,7 +379,7 @@ CASE(blocked_writer_is_woken)
 	FAILS(read(fd, buffer, 100), EAGAIN);
 }
 
-CASE(room_wakes_blocked_writers)
+static void room_wakes_blocked_writers(void)
 {
 	void (*const ways[])(int fd) = { room_by_reset, room_by_limits };
 	int fd = message_open(0, MODE_RDWR), j;
@@ -398,7 +398,7 @@ CASE(room_wakes_blocked_writers)
 	}
 }
 
-CASE(room_wakes_one_blocked_writer)
+static void room_wakes_one_blocked_writer(void)
 {
 	void (*const ways[])(int fd) = {
 		room_by_read, room_by_rest, room_by_close
@@ -425,7 +425,7 @@ static void write_too_long_by_now(void *argument)
 	FAILS(write(fd, buffer, 1000), EMSGSIZE);
 }
 
-CASE(limits_hold_for_blocked_writers)
+static void limits_hold_for_blocked_writers(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	pid_t pid;
@@ -476,7 +476,7 @@ static void poll_interrupted(void *argument)
 	FAILS(poll(&one, 1, -1), EINTR);
 }
 
-CASE(signals_interrupt)
+static void signals_interrupt(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	uint64_t sent;
@@ -516,7 +516,7 @@ static void restarted_write(void *argument)
 	write_one(argument);
 }
 
-CASE(signals_restart)
+static void signals_restart(void)
 {
 	int fd = message_open(0, MODE_RDWR), i;
 	pid_t pid;
@@ -609,7 +609,7 @@ static void room_and_signal(int fd, int signal, int signal_first)
 	tap_kill(pids[1]);
 }
 
-CASE(signal_takes_no_wakeup_with_it)
+static void signal_takes_no_wakeup_with_it(void)
 {
 	int fd = message_open(0, O_RDWR), i;
 
@@ -619,7 +619,7 @@ CASE(signal_takes_no_wakeup_with_it)
 	}
 }
 
-CASE(kill_takes_no_wakeup_with_it)
+static void kill_takes_no_wakeup_with_it(void)
 {
 	int fd = message_open(0, O_RDWR), i;
 
@@ -629,7 +629,7 @@ CASE(kill_takes_no_wakeup_with_it)
 	}
 }
 
-CASE(killed_writer_sends_nothing)
+static void killed_writer_sends_nothing(void)
 {
 	int fd = message_open(0, O_RDWR), i;
 	pid_t pid;
@@ -673,7 +673,7 @@ static void thread_start(struct thread *thread, int fd, size_t length)
 	BLOCKED(atomic_load(&thread->id), SYS_read);
 }
 
-CASE(close_while_blocked)
+static void close_while_blocked(void)
 {
 	int fd = message_open(0, O_RDWR), same = dup(fd);
 	int other = message_open(0, O_RDWR);
@@ -694,7 +694,7 @@ CASE(close_while_blocked)
 	EQ(message_info(other).openers, 1);
 }
 
-CASE(threads_share_the_rest)
+static void threads_share_the_rest(void)
 {
 	int fd = message_open(0, O_RDWR);
 	struct thread one, two;
@@ -712,7 +712,7 @@ CASE(threads_share_the_rest)
 	EQ(memcmp(all, "abcdefgh", 8), 0);
 }
 
-CASE(blocked_thread_does_not_block_others)
+static void blocked_thread_does_not_block_others(void)
 {
 	int fd = message_open(0, O_RDWR);
 	struct thread thread;
@@ -730,7 +730,7 @@ CASE(blocked_thread_does_not_block_others)
 	EQ(thread.result, 5);
 }
 
-CASE(dup_shares_the_rest)
+static void dup_shares_the_rest(void)
 {
 	int fd = message_open(0, MODE_RDWR), same = dup(fd);
 
@@ -750,7 +750,7 @@ static void read_cd(void *argument)
 	EQ(memcmp(buffer, "cd", 2), 0);
 }
 
-CASE(fork_shares_the_rest)
+static void fork_shares_the_rest(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -805,7 +805,7 @@ static void receive_and_read(void *argument)
 	FAILS(read(fd, buffer, 9), EAGAIN);
 }
 
-CASE(passed_descriptor_has_the_rest)
+static void passed_descriptor_has_the_rest(void)
 {
 	int sockets[2], fd;
 	pid_t pid;
@@ -898,7 +898,7 @@ static int uring_wait(struct uring *ring, int *result)
 	return head;
 }
 
-CASE(uring_reads_and_writes)
+static void uring_reads_and_writes(void)
 {
 	int fd = message_open(0, O_RDWR), result;
 	struct uring ring;
@@ -933,7 +933,7 @@ static void uring_read_and_leave(void *argument)
 	uring_submit(&ring, IORING_OP_READ, message_open(0, O_RDWR), buffer, 16);
 }
 
-CASE(uring_is_given_up)
+static void uring_is_given_up(void)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct uring ring;
@@ -948,7 +948,35 @@ CASE(uring_is_given_up)
 	EQ(read(fd, buffer, 16), 5);
 }
 
+static const struct tap_case cases[] = {
+	TAP_CASE(poll_states),
+	TAP_CASE(select_states),
+	TAP_CASE(epoll_level),
+	TAP_CASE(epoll_edge),
+	TAP_CASE(all_who_poll_are_woken),
+	TAP_CASE(room_wakes_who_polls),
+	TAP_CASE(epoll_exclusive),
+	TAP_CASE(blocked_reader_is_woken),
+	TAP_CASE(blocked_writer_is_woken),
+	TAP_CASE(room_wakes_blocked_writers),
+	TAP_CASE(room_wakes_one_blocked_writer),
+	TAP_CASE(limits_hold_for_blocked_writers),
+	TAP_CASE(signals_interrupt),
+	TAP_CASE(signals_restart),
+	TAP_CASE(signal_takes_no_wakeup_with_it),
+	TAP_CASE(kill_takes_no_wakeup_with_it),
+	TAP_CASE(killed_writer_sends_nothing),
+	TAP_CASE(close_while_blocked),
+	TAP_CASE(threads_share_the_rest),
+	TAP_CASE(blocked_thread_does_not_block_others),
+	TAP_CASE(dup_shares_the_rest),
+	TAP_CASE(fork_shares_the_rest),
+	TAP_CASE(passed_descriptor_has_the_rest),
+	TAP_CASE(uring_reads_and_writes),
+	TAP_CASE(uring_is_given_up),
+};
+
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, setup);
+	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
 }

@@ -2,7 +2,7 @@
 //! seen often enough.
 
 use super::chart::{Chart, Curve, left_out};
-use super::style::Charts;
+use super::style::{Charts, Style};
 use super::ticks::Kind;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Run, Summary, Tail, Unit, tails};
@@ -15,20 +15,26 @@ const ROWS: std::ops::RangeInclusive<usize> = 2..=5;
 const MOST_GROUPS: usize = 2;
 
 /// A chart for each group in which it says more than the percentiles in the table; nothing without one.
-pub(crate) fn charts(run: &Run, summary: &Summary, when: Charts) -> Vec<Chart> {
+pub(crate) fn charts(run: &Run, summary: &Summary, style: Style) -> String {
     let carries_something = |group: &&Group| group.carries != Carries::Nothing;
     let groups = || summary.groups.iter().filter(carries_something);
-    match when {
-        Charts::Never => Vec::new(),
-        Charts::Always => groups().filter_map(|group| chart(run, summary, group, 1)).collect(),
-        Charts::Auto if groups().count() > MOST_GROUPS => Vec::new(),
+    match style.charts {
+        Charts::Never => String::new(),
+        Charts::Always => {
+            groups().filter_map(|group| chart(run, summary, group, 1)).map(drawn(style)).collect()
+        }
+        Charts::Auto if groups().count() > MOST_GROUPS => String::new(),
         Charts::Auto => {
             let few = |group: &&Group| ROWS.contains(&summary.rows_of(group).count());
             // A chart that lacks a row of its table would need a reason for each.
             let all = |group| chart(run, summary, group, summary.rows_of(group).count());
-            groups().filter(few).filter_map(all).collect()
+            groups().filter(few).filter_map(all).map(drawn(style)).collect()
         }
     }
+}
+
+fn drawn(style: Style) -> impl Fn(Chart) -> String {
+    move |chart| chart.drawn(style)
 }
 
 /// The chart of a group; `None` if fewer than `fewest` of its rows have a tail.
@@ -63,7 +69,6 @@ fn curve(tail: Tail) -> Curve {
 mod tests {
     use super::*;
     use crate::table_of_run;
-    use crate::{Style, document, terminal::terminal};
     use furlong_analysis::{fixture, summarise};
     use furlong_model::{Placement, Record, Trial, Wait};
 
@@ -88,7 +93,7 @@ mod tests {
     }
 
     fn drawn(run: &Run, charts: Charts) -> String {
-        terminal(&document::drawn(super::charts(run, &summarise(run), charts)).collect(), Style::default())
+        super::charts(run, &summarise(run), Style { charts, ..Style::default() })
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn size(figure: &Value) -> Option<u64> {
 fn every_cost_is_there_once_and_as_large_as_it_must_be() {
     let json = Place::alone().run(["costs", "--trials", "3", "--format", "json"]).expect_code(0).json();
     let figures = list(&json, "figures");
-    assert_eq!(at(&json, "schema"), 1);
+    assert_eq!(at(&json, "schema"), 2);
     let mut seen = BTreeSet::new();
     for figure in figures {
         assert!(seen.insert((text(figure, "name"), size(figure))), "twice: {figure:#}");

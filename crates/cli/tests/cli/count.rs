@@ -60,7 +60,7 @@ fn rows_make_the_calls_and_switches_that_they_must() {
     let finished = place.run(["count"].into_iter().chain(rows).chain(more)).expect_code(0);
     let json = finished.json();
     assert_eq!(list(&json, "rows").len(), rows.len(), "{json:#}");
-    assert_eq!(at(&json, "schema"), 1);
+    assert_eq!(at(&json, "schema"), 2);
     assert!(list(&json, "skipped").is_empty() && finished.stderr.is_empty(), "{finished:#?}");
 
     let row = |name: &str| row(&json, "rows", name);
@@ -155,7 +155,7 @@ fn a_row_that_is_refused_is_listed_with_its_reason() {
     let refused = row(&json, "skipped", "udp/block");
     assert_eq!((text(refused, "status"), at(refused, "size_bytes")), ("refused", &Value::from(1 << 20)));
     assert!(text(refused, "reason").starts_with("1MiB is more than the "), "{refused:#}");
-    let table = place.run(["count", "udp", "-s", "1MiB"]).expect_code(0).stdout;
+    let table = place.run(["count", "udp", "-s", "1MiB"]).expect_code(7).stdout;
     assert!(table.contains("udp/block 1MiB other-core refused: 1MiB is more than the "), "{table}");
 }
 

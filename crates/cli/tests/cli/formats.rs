@@ -20,7 +20,7 @@ fn json_has_the_documented_fields() {
     let finished = place.run(arguments.into_iter().chain(["--budget", "5ms", "--format", "json"]));
     let finished = finished.expect_code(0);
     let json = finished.json();
-    assert_eq!(at(&json, "schema"), 1);
+    assert_eq!(at(&json, "schema"), 2);
     assert_eq!(at(&json, "partial"), false);
     for name in ["machine.kernel", "noise.level", "seed", "argv", "groups", "findings", "harness"] {
         at(&json, name);
@@ -137,7 +137,7 @@ fn a_size_above_a_limit_is_refused_with_the_limit() {
     run(&place, &["udp", "pipe", "-s", "1MiB", "--require"]).expect_code(7);
     run(&place, &["udp", "pipe", "-s", "1KiB", "--require"]).expect_code(0);
     // Nor is there a size of nothing for what carries data.
-    let summary = run(&place, &["pipe", "-s", "0", "--format", "json"]).expect_code(0).summary();
+    let summary = run(&place, &["pipe", "-s", "0", "--format", "json"]).expect_code(7).summary();
     assert!(summary.rows.is_empty() && summary.skipped[0].status == SkippedStatus::Refused);
 }
 
@@ -145,7 +145,7 @@ fn a_size_above_a_limit_is_refused_with_the_limit() {
 fn a_processor_that_is_not_there_is_named() {
     let place = Place::new();
     let arguments = ["pipe", "--place", "0:4711", "--format", "json"];
-    let summary = run(&place, &arguments).expect_code(0).summary();
+    let summary = run(&place, &arguments).expect_code(7).summary();
     assert!(summary.rows.is_empty());
     assert!(summary.skipped[0].reason.contains("processor 4711"), "{:?}", summary.skipped);
 }

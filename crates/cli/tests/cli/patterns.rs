@@ -9,8 +9,17 @@ const QUICK: [&str; 8] =
 
 /// The JSON of a quick run.
 fn measured(place: &Place, words: &[&str]) -> Value {
+    ran(place, words, 0)
+}
+
+/// The JSON of a quick run in which nothing can be measured.
+fn refused(place: &Place, words: &[&str]) -> Value {
+    ran(place, words, 7)
+}
+
+fn ran(place: &Place, words: &[&str], code: i32) -> Value {
     let words = ["run"].iter().chain(words).chain(&QUICK).chain(&["--format", "json"]);
-    place.run(words.copied()).expect_code(0).json()
+    place.run(words.copied()).expect_code(code).json()
 }
 
 #[test]
@@ -32,14 +41,14 @@ fn a_stream_has_figures_of_messages_and_a_throughput() {
 #[test]
 fn a_request_has_an_answer_of_its_own_size() {
     let place = Place::new();
-    let json = measured(&place, &["unix-stream", "-m", "request", "--ask", "3", "--answer", "64KiB"]);
+    let json = measured(&place, &["unix-stream", "-m", "request", "--request", "3", "--answer", "64KiB"]);
     let own = row(&json, "rows", "unix-stream/block");
-    assert_eq!((number(own, "ask.size_bytes"), number(own, "size_bytes")), (3.0, 65_536.0));
+    assert_eq!((number(own, "request.size_bytes"), number(own, "size_bytes")), (3.0, 65_536.0));
     assert!(number(own, "round_trip_ns.p50") > 0.0 && number(own, "bytes_per_second") > 0.0, "{own:#}");
     let by_pipe =
-        measured(&place, &["posix-shm", "pipe", "-m", "request", "--ask-by", "pipe", "-s", "64KiB"]);
+        measured(&place, &["posix-shm", "pipe", "-m", "request", "--request-by", "pipe", "-s", "64KiB"]);
     let [shm, pipe] = ["posix-shm/futex", "pipe/block"].map(|name| row(&by_pipe, "rows", name));
-    assert_eq!(text(shm, "ask.by"), "pipe");
+    assert_eq!(text(shm, "request.by"), "pipe");
     assert_eq!(text(shm, "group"), text(pipe, "group"), "what asks the same way is ranked together");
 }
 
@@ -88,19 +97,19 @@ fn buffers_are_as_large_as_asked_or_the_row_says_why_not() {
     // The kernel doubles it for its bookkeeping.
     assert_eq!(number(socket, "effective.send-buffer-bytes"), 131_072.0);
     // More than any pipe may hold.
-    let json = measured(&place, &["pipe", "--pipe-size", "1GiB"]);
-    let refused = row(&json, "skipped", "pipe/block");
-    assert_eq!(text(refused, "status"), "unavailable");
-    assert!(text(refused, "reason").contains("fs.pipe-max-size"), "{refused:#}");
+    let json = refused(&place, &["pipe", "--pipe-size", "1GiB"]);
+    let row = row(&json, "skipped", "pipe/block");
+    assert_eq!(text(row, "status"), "unavailable");
+    assert!(text(row, "reason").contains("fs.pipe-max-size"), "{row:#}");
 }
 
 #[test]
 fn options_that_contradict_one_another_are_told() {
     let place = Place::new();
     for (words, told) in [
-        (&["run", "pipe", "--ask", "1"][..], "--ask belongs to requests"),
+        (&["run", "pipe", "--request", "1"][..], "--request belongs to requests"),
         (&["run", "pipe", "--answer", "1"], "--answer belongs to requests"),
-        (&["run", "pipe", "--ask-by", "tcp"], "--ask-by belongs to requests"),
+        (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to requests"),
         (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
         (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),
         (&["run", "pipe", "-m", "both-ways"], "there are: round-trip, one-way, request"),
@@ -114,6 +123,6 @@ fn options_that_contradict_one_another_are_told() {
         assert!(finished.stderr.contains(told), "{words:?}: {}", finished.stderr);
     }
     // What a row cannot do is said by the row, and the others go on.
-    let json = measured(&place, &["pipe", "-m", "request", "--ask-by", "nothing"]);
+    let json = refused(&place, &["pipe", "-m", "request", "--request-by", "nothing"]);
     assert!(text(row(&json, "skipped", "pipe/block"), "reason").contains("no mechanism is called nothing"));
 }

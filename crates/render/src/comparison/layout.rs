@@ -1,0 +1,39 @@
+//! The columns of a comparison, the same for a terminal and for Markdown.
+
+use super::super::grid::Head;
+use furlong_analysis::ComparedRow;
+use furlong_analysis::text::plain;
+use furlong_model::format_ns;
+
+/// What stands above a column, and how to fill it.
+type Column = (Head<'static>, fn(&ComparedRow) -> String);
+
+/// All of them; what is said elsewhere too goes where the terminal is narrow.
+pub(crate) const COLUMNS: [Column; 7] = [
+    (Head::words("verdict"), |row| row.verdict.name().to_owned()),
+    (Head::words("row"), |row| plain(&row.case.to_string()) + if row.doubtful { " ^" } else { "" }),
+    (Head::figures("then").expendable(2), |row| format_ns(row.baseline_ns)),
+    (Head::figures("now").expendable(2), |row| format_ns(row.new_ns)),
+    (Head::figures("ratio"), |row| format!("{:.2}x", row.ratio)),
+    (Head::figures("95 %").expendable(1), interval),
+    (Head::figures("p").expendable(3), chance),
+];
+
+/// Both ends: `1.24 to 1.38`.
+fn interval(row: &ComparedRow) -> String {
+    row.ci95.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.2} to {high:.2}"))
+}
+
+/// The corrected chance; none where nothing was tested.
+fn chance(row: &ComparedRow) -> String {
+    match row.p_adjusted {
+        None => "–".to_owned(),
+        Some(p) if p < 0.001 => "<0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
+    }
+}
+
+/// The cells of a row.
+pub(crate) fn cells(row: &ComparedRow) -> Vec<String> {
+    COLUMNS.iter().map(|(_, cell)| cell(row)).collect()
+}
