@@ -1,5 +1,5 @@
-//! Two pinned processes that hand a word back and forth, and bytes with it: the floor under everything that crosses
-//! cores.
+//! Two pinned processes that hand a word back and forth, and bytes with it: less than which nothing takes that
+//! crosses cores.
 //!
 //! Nothing else happens: no harness, no mechanism. On a virtual machine the figures tell where the host has put the
 //! virtual cores, and they change when the host moves one.
@@ -25,7 +25,7 @@ enum TransferMethod {
 const INLINE_BYTES: usize = 16;
 
 /// The longest that all may take before the pair is given up: a core is not ours alone then.
-const PATIENCE_NS: u64 = 500_000_000;
+const LONGEST_NS: u64 = 500_000_000;
 
 /// The median round trip of a bare cache line between two processors, in nanoseconds; `None` if the two did not come
 /// to it in time.
@@ -98,24 +98,24 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Both play the script; the leader then makes `count` figures of the times of one round trip in each block. They know
+/// Both go through the script; the initiator then makes `count` figures of the times of one round trip in each block. They know
 /// beforehand how long each message is: a length that came with it would be waited for.
 fn run(
     [first, second]: [usize; 2],
-    manner: TransferMethod,
+    method: TransferMethod,
     script: &[Block],
     count: usize,
     conclude: impl FnOnce(&mut [f64], &Figures),
 ) -> io::Result<Vec<Option<f64>>> {
     let largest = script.iter().map(|block| block.size).max().unwrap_or_default();
     let region = Arc::new(Region::anonymous(page_bytes() + 2 * largest.next_multiple_of(page_bytes()))?);
-    let (mut leader, mut follower) =
-        (End::new(&region, 0, largest, manner)?, End::new(&region, 1, largest, manner)?);
+    let (mut initiator, mut responder) =
+        (End::new(&region, 0, largest, method)?, End::new(&region, 1, largest, method)?);
     let figures = pinned::measure(vec![
         (
             first,
             Box::new(move |figures| {
-                let times: Option<Vec<f64>> = script.iter().map(|block| leader.lead(*block)).collect();
+                let times: Option<Vec<f64>> = script.iter().map(|block| initiator.initiate(*block)).collect();
                 if let Some(mut times) = times {
                     conclude(&mut times, figures);
                 }
@@ -125,7 +125,7 @@ fn run(
             second,
             Box::new(move |_| {
                 // One that gives up leaves the other to its own deadline.
-                let _ = script.iter().try_for_each(|block| follower.follow(*block));
+                let _ = script.iter().try_for_each(|block| responder.respond(*block));
             }),
         ),
     ])?;
@@ -134,7 +134,7 @@ fn run(
 
 /// One side of the pair.
 struct End {
-    manner: TransferMethod,
+    method: TransferMethod,
     /// The line that both share: what each side has handed over, and the first bytes of its message.
     own: HalfLine,
     other: HalfLine,
@@ -149,7 +149,7 @@ struct End {
 }
 
 impl End {
-    fn new(region: &Arc<Region>, side: usize, largest: usize, manner: TransferMethod) -> io::Result<End> {
+    fn new(region: &Arc<Region>, side: usize, largest: usize, method: TransferMethod) -> io::Result<End> {
         let room = largest.next_multiple_of(page_bytes());
         let half = |side: usize| HalfLine::new(region, side * 32);
         let rest = |side: usize| Stretch::new(region, page_bytes() + side * room, largest);
@@ -157,7 +157,7 @@ impl End {
         outbox.fill(1);
         inbox.fill(2);
         Ok(End {
-            manner,
+            method,
             own: half(side),
             other: half(1 - side),
             own_rest: rest(side),
@@ -166,12 +166,12 @@ impl End {
             inbox,
             sent: 0,
             received: 0,
-            deadline_ns: clock::now_ns() + PATIENCE_NS,
+            deadline_ns: clock::now_ns() + LONGEST_NS,
         })
     }
 
     /// The time of one round trip, in nanoseconds; `None` if it took too long.
-    fn lead(&mut self, Block { size, trips }: Block) -> Option<f64> {
+    fn initiate(&mut self, Block { size, trips }: Block) -> Option<f64> {
         let start = clock::now_ns();
         for _ in 0..trips {
             self.send(size);
@@ -180,7 +180,7 @@ impl End {
         Some((clock::now_ns() - start) as f64 / f64::from(trips))
     }
 
-    fn follow(&mut self, Block { size, trips }: Block) -> Option<()> {
+    fn respond(&mut self, Block { size, trips }: Block) -> Option<()> {
         for _ in 0..trips {
             self.receive(size)?;
             self.send(size);
@@ -200,7 +200,7 @@ impl End {
         }
         self.sent += 1;
         self.own.published.store(self.sent, Ordering::Release);
-        if self.manner == TransferMethod::Sleeping {
+        if self.method == TransferMethod::Sleeping {
             // Whoever is not woken gives up, or is killed in the end.
             let _ = futex::wake(&self.own.published);
         }
@@ -209,14 +209,14 @@ impl End {
     /// Waits for a message and reads it; `None` if that took too long.
     #[inline(always)]
     fn receive(&mut self, size: usize) -> Option<()> {
-        let mut looks = 0_u32;
+        let mut attempts = 0_u32;
         while self.other.published.load(Ordering::Acquire) == self.received {
-            match self.manner {
+            match self.method {
                 TransferMethod::Spinning => cpu::pause(),
                 TransferMethod::Sleeping => futex::wait(&self.other.published, self.received).ok()?,
             }
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(4096) && clock::now_ns() > self.deadline_ns {
+            attempts = attempts.wrapping_add(1);
+            if attempts.is_multiple_of(4096) && clock::now_ns() > self.deadline_ns {
                 return None;
             }
         }

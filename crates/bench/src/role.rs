@@ -1,4 +1,4 @@
-//! A role's process: from its order to its tally.
+//! A role's process: from its configuration to its tally.
 
 use crate::channel::Channel;
 use crate::control::{Control, End, Report, RequestConfiguration, RoleConfiguration, RoleResult};
@@ -16,12 +16,14 @@ use furlong_os::{affinity, handle};
 use serde::Serialize;
 use std::io;
 
-/// The hidden verb under which furlong's binary plays a role: `furlong role CONTROL`.
+/// The hidden verb under which furlong's binary is a role process: `furlong role CONTROL`.
 pub const ROLE_VERB: &str = "role";
 
 /// The whole life of a role in a process of its own. Gives the process's exit code.
 pub fn main(mechanisms: &[MechanismEntry], control: RawHandle) -> i32 {
-    match handle::inherit(control).and_then(|descriptor| take_order(Control::from(descriptor), mechanisms)) {
+    match handle::inherit(control)
+        .and_then(|descriptor| run_configured(Control::from(descriptor), mechanisms))
+    {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("furlong role: {error}");
@@ -30,8 +32,8 @@ pub fn main(mechanisms: &[MechanismEntry], control: RawHandle) -> i32 {
     }
 }
 
-/// Hears the order of a role that was started afresh, and carries it out with the descriptors it names.
-fn take_order(mut control: Control, mechanisms: &[MechanismEntry]) -> io::Result<()> {
+/// Reads the configuration of a role that was started afresh, and does what it says with the handles that it names.
+fn run_configured(mut control: Control, mechanisms: &[MechanismEntry]) -> io::Result<()> {
     let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
     let mut ends = Vec::new();
     for end in &configuration.ends {
@@ -49,7 +51,7 @@ fn inherit(end: &End) -> io::Result<Handles> {
     Ok(handles)
 }
 
-/// Hears the order of a role that was forked, and carries it out with what it inherited.
+/// Reads the configuration of a role that was forked, and does what it says with what was inherited.
 pub(crate) fn forked(control: RawHandle, mechanisms: &[MechanismEntry], ends: Vec<Handles>) -> i32 {
     let result = handle::inherit(control).map(Control::from).and_then(|mut control| {
         let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
@@ -71,7 +73,7 @@ fn perform(
     report_failure(control, result)
 }
 
-/// Tells the supervisor of trouble, if there was any.
+/// Reports a failure to the supervisor, if there was one.
 pub(crate) fn report_failure(control: &mut Control, result: Result<(), RoleError>) -> io::Result<()> {
     match result {
         Ok(()) => Ok(()),
@@ -166,9 +168,9 @@ pub(crate) fn report_done(control: &mut Control, reported: impl Serialize) -> Re
 /// Says that this role is ready for a phase and waits until both are.
 pub(crate) fn enter_phase(control: &mut Control, phase: Phase) -> Result<(), RoleError> {
     step(phase, "report", control.send(&Report::<()>::Ready { phase }))?;
-    match step(phase, "hear from the supervisor", control.receive::<Phase>())? {
-        Some(heard) if heard == phase => Ok(()),
-        heard => Err(RoleError::new(Fault::Error, format!("the supervisor said {heard:?}")).at(phase)),
+    match step(phase, "wait for the supervisor", control.receive::<Phase>())? {
+        Some(entered) if entered == phase => Ok(()),
+        other => Err(RoleError::new(Fault::Error, format!("the supervisor sent {other:?}")).at(phase)),
     }
 }
 
@@ -187,7 +189,7 @@ pub(crate) fn tally(
 ) -> Result<RoleTally, RoleError> {
     Ok(RoleTally {
         role,
-        processor: step(Phase::Finish, "ask for the processor", affinity::current())?,
+        processor: step(Phase::Finish, "read the processor", affinity::current())?,
         messages_received,
         round_trips,
         user_ns: usage.user_ns,

@@ -1,15 +1,15 @@
 //! Memory that both processes map: what backs it, how messages lie in it, and how the other end is woken.
 //!
 //! The three are apart, so that two rows differ in one thing only: a segment (what backs the memory) times a
-//! mailbox (how messages lie) times a doorbell (how to wait and wake).
+//! layout (how messages lie) times a doorbell (how to wait and wake).
 
 pub mod doorbell;
 pub mod layout;
 pub(crate) mod linux;
 pub mod segment;
 
-/// Where the semaphore lies that each role posts, in lines of their own behind the post's.
+/// Where the semaphore lies that each role posts, in lines of their own behind that of the slots.
 pub(crate) const SEMAPHORE_OFFSETS: [usize; 2] = [128, 256];
 
-/// Bytes at the start of a region that are not for payload: the post's line and two semaphores.
+/// Bytes at the start of a region that are not for payload: the line of the slots and two semaphores.
 pub(crate) const HEAD_BYTES: usize = 384;

@@ -1,4 +1,5 @@
 //! How messages lie in shared memory.
 
+pub mod lending;
 pub mod mailbox;
-pub mod post;
+pub mod slot_pair;

@@ -6,7 +6,8 @@
 //! receiver needs the right to trace the sender.
 
 use crate::memory::doorbell::Doorbell;
-use crate::memory::layout::post::{INLINE_BYTES, POST_BYTES, Post};
+use crate::memory::layout::lending::Lending;
+use crate::memory::layout::slot_pair::{SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -17,6 +18,9 @@ use furlong_os::BorrowedHandle;
 use furlong_os::linux::remote_memory;
 use std::io;
 use std::marker::PhantomData;
+
+/// What is published is where a message lies, not the message.
+const ADDRESS_BYTES: usize = 8;
 
 /// Reads straight from the peer's memory; a doorbell says when.
 #[derive(Debug)]
@@ -56,42 +60,39 @@ impl<D: Doorbell> Mechanism for ProcessVm<D> {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new();
-        let region = segment::share_memfd(specification, POST_BYTES, &mut link)?;
+        let region = segment::share_memfd(specification, region_bytes(ADDRESS_BYTES), &mut link)?;
         D::create(specification, &region, &mut link)?;
         Ok(link)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Window<D>> {
         remote_memory::allow_peers();
-        let region = segment::attach_object(&mut setup, POST_BYTES)?;
+        let region = segment::attach_object(&mut setup, region_bytes(ADDRESS_BYTES))?;
         let doorbell = D::open(specification, &mut setup, &region)?;
-        Ok(Window { peer: setup.peer, post: Post::new(&region, setup.role, doorbell) })
+        let slots = SlotPair::new(&region, setup.role, ADDRESS_BYTES, doorbell);
+        Ok(Window { slots, peer: setup.peer })
     }
 }
 
 /// Publishes addresses and reads from the peer's.
 #[derive(Debug)]
 pub struct Window<D> {
-    post: Post<D>,
+    slots: SlotPair<D>,
     peer: i32,
 }
 
 impl<D: Doorbell> Endpoint for Window<D> {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        self.post.await_room();
-        let mut card = [0; INLINE_BYTES];
-        card[..8].copy_from_slice(&(message.as_ptr() as u64).to_le_bytes());
-        self.post.publish(message.len(), &card)
+        self.slots.claim().write(&(message.as_ptr() as u64).to_le_bytes());
+        self.slots.publish(message.len())
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let len = self.post.await_message()?;
-        let mut card = [0; INLINE_BYTES];
-        self.post.read_inline(&mut card);
-        let mut address = [0; 8];
-        address.copy_from_slice(&card[..8]);
+        let (len, slot) = self.slots.peek()?;
+        let mut address = [0; ADDRESS_BYTES];
+        slot.read(&mut address);
         let mut from = u64::from_le_bytes(address);
         let room = len.min(message.len());
         let mut received = 0;
@@ -104,7 +105,7 @@ impl<D: Doorbell> Endpoint for Window<D> {
                 }
             }
         }
-        self.post.take();
+        self.slots.release();
         Ok(len)
     }
 
@@ -113,6 +114,6 @@ impl<D: Doorbell> Endpoint for Window<D> {
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
-        self.post.readiness(interest)
+        self.slots.readiness(interest)
     }
 }

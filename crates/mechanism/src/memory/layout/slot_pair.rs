@@ -1,0 +1,166 @@
+//! One slot each way, in one cache line and what does not fit in it.
+//!
+//! Both directions share the line. In a round trip only one side writes at a time, and the line it writes is
+//! the one it has just read, which halves the cache misses compared with a line for each direction.
+//!
+//! Each side owns half of the line: how many messages it has published, the length and the first
+//! [`INLINE_BYTES`] of the latest, and how many messages it has released of the other side. What was released is made
+//! known with the next message or before the next wait, whichever comes first: in a round trip the
+//! acknowledgement rides with the answer and costs nothing.
+
+use super::lending::{INLINE_BYTES, Lending, Slot};
+use crate::memory::HEAD_BYTES;
+use crate::memory::doorbell::Doorbell;
+use furlong_model::Role;
+use furlong_os::BorrowedHandle;
+use furlong_os::cpu;
+use furlong_os::memory::Region;
+use furlong_os::shared_place::{HalfLine, Stretch};
+use furlong_os::wait::Interest;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Bytes of the part of a message that does not fit in the line, padded so that no two parts share a line (or a pair of
+/// lines: processors fetch those together).
+fn rest_bytes(size_bytes: usize) -> usize {
+    size_bytes.saturating_sub(INLINE_BYTES).next_multiple_of(128)
+}
+
+/// Bytes of a region for messages of up to `size_bytes`, with its doorbell.
+pub(crate) fn region_bytes(size_bytes: usize) -> usize {
+    HEAD_BYTES + 2 * rest_bytes(size_bytes)
+}
+
+/// One role's view of both slots.
+#[derive(Debug)]
+pub struct SlotPair<D> {
+    own: HalfLine,
+    other: HalfLine,
+    own_rest: Stretch,
+    other_rest: Stretch,
+    doorbell: D,
+    published: u32,
+    released: u32,
+    acknowledged: u32,
+}
+
+impl<D: Doorbell> SlotPair<D> {
+    /// The view of `role` at the beginning of `region`, which is zeroed, for messages of up to `size_bytes`.
+    pub(crate) fn new(region: &Arc<Region>, role: Role, size_bytes: usize, doorbell: D) -> Self {
+        let rest = rest_bytes(size_bytes);
+        let [own, other] = [role, role.peer()].map(|role| HalfLine::new(region, role.index() * 32));
+        let [own_rest, other_rest] =
+            [role, role.peer()].map(|role| Stretch::new(region, HEAD_BYTES + role.index() * rest, rest));
+        SlotPair { own, other, own_rest, other_rest, doorbell, published: 0, released: 0, acknowledged: 0 }
+    }
+
+    /// Whether the other side has released the latest message.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        self.other.taken.load(Ordering::Acquire) == self.published
+    }
+
+    /// Makes known what was released, if it is not known yet.
+    #[inline(always)]
+    fn acknowledge(&mut self) {
+        if self.acknowledged != self.released {
+            self.own.taken.store(self.released, Ordering::Release);
+            self.acknowledged = self.released;
+        }
+    }
+}
+
+impl<D: Doorbell> Lending for SlotPair<D> {
+    /// In a round trip there always is room: the answer says so. A doorbell tells of messages, not of room, so this
+    /// waits by yielding.
+    #[inline(always)]
+    fn claim(&mut self) -> Slot<'_> {
+        while !self.has_room() {
+            cpu::yield_now();
+        }
+        Slot::new(&self.own.inline, &self.own_rest)
+    }
+
+    #[inline(always)]
+    fn publish(&mut self, len: usize) -> io::Result<()> {
+        self.own.length.store(len as u32, Ordering::Relaxed);
+        self.own.taken.store(self.released, Ordering::Relaxed);
+        self.acknowledged = self.released;
+        self.published = self.published.wrapping_add(1);
+        self.own.published.store(self.published, Ordering::Release);
+        self.doorbell.ring(&self.own.published)
+    }
+
+    #[inline(always)]
+    fn peek(&mut self) -> io::Result<(usize, Slot<'_>)> {
+        self.acknowledge();
+        self.doorbell.wait(&self.other.published, self.released)?;
+        // A doorbell may be heard through a semaphore or a descriptor: the word itself orders what follows.
+        self.other.published.load(Ordering::Acquire);
+        let len = self.other.length.load(Ordering::Relaxed) as usize;
+        Ok((len, Slot::new(&self.other.inline, &self.other_rest)))
+    }
+
+    #[inline(always)]
+    fn release(&mut self) {
+        self.released = self.released.wrapping_add(1);
+        if D::MAY_WAIT_OUTSIDE {
+            self.acknowledge();
+        }
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
+        self.doorbell.readiness(interest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::doorbell::Spin;
+
+    /// More than fits in the line.
+    const MESSAGE: &[u8] = b"a message that does not fit in the line";
+
+    fn both_ends() -> [SlotPair<Spin>; 2] {
+        let region = Arc::new(Region::anonymous(region_bytes(MESSAGE.len())).unwrap());
+        Role::BOTH.map(|role| SlotPair::new(&region, role, MESSAGE.len(), Spin))
+    }
+
+    fn text(slot: Slot<'_>, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        slot.read(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_message_of_any_length_is_read_as_it_was_written() {
+        let [mut initiator, mut responder] = both_ends();
+        for len in 0..=MESSAGE.len() {
+            initiator.claim().write(&MESSAGE[..len]);
+            initiator.publish(len).unwrap();
+            let (length, slot) = responder.peek().unwrap();
+            assert_eq!((length, text(slot, length)), (len, MESSAGE[..len].to_vec()));
+            responder.release();
+            responder.acknowledge();
+        }
+    }
+
+    #[test]
+    fn a_message_lies_where_it_is_until_it_is_released() {
+        let [mut initiator, mut responder] = both_ends();
+        initiator.claim().write(MESSAGE);
+        initiator.publish(MESSAGE.len()).unwrap();
+        let (len, slot) = responder.peek().unwrap();
+        assert_eq!(text(slot, len), MESSAGE);
+        assert!(!initiator.has_room(), "the responder still looks at it");
+        responder.release();
+        // The answer makes known what was released.
+        responder.claim().write(b"yes");
+        responder.publish(3).unwrap();
+        assert!(initiator.has_room());
+        let (len, slot) = initiator.peek().unwrap();
+        assert_eq!(text(slot, len), b"yes");
+    }
+}
