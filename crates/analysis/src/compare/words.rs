@@ -79,7 +79,7 @@ fn doubts(side: Side) -> Option<String> {
             "The machine was noisy during {name}{because}: ratios may be off by more than their intervals say."
         )),
         Level::Unreliable => Some(format!(
-            "The machine was UNRELIABLE during {name}{because}: nothing is told from its figures. Measure it again."
+            "The machine was UNRELIABLE during {name}{because}: no comparison with it is possible. Measure it again."
         )),
     }
 }

@@ -112,7 +112,7 @@ fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> O
         (Language::Java, Family::Memory) => ("Java", spins && capabilities.reach == Reach::FileSystem),
         (_, _) => (language.name(), false),
     };
-    (!can).then(|| format!("not to be had in {name} without native code"))
+    (!can).then(|| format!("not available in {name}"))
 }
 
 #[cfg(test)]

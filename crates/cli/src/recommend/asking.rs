@@ -63,7 +63,7 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
     )?;
     let spin = asking.choice(
         "May waiting keep a processor busy?",
-        &[("no: who waits sleeps", false), ("yes: there are processors to spare", true)],
+        &[("no: the waiting process sleeps", false), ("yes: there are processors to spare", true)],
     )?;
     Ok(WorkloadOptions {
         size: Some(size),
