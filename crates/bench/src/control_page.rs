@@ -6,8 +6,7 @@
 //! waits for anything on it.
 
 use furlong_model::Role;
-use furlong_os::linux::segment;
-use furlong_os::memory::{Region, page_bytes};
+use furlong_os::memory::{Region, anonymous_object, page_bytes};
 use furlong_os::{BorrowedHandle, Handle};
 use std::io;
 use std::sync::atomic::Ordering;
@@ -39,7 +38,7 @@ impl ControlPage {
     /// A new page and the descriptor by which roles map it.
     pub(crate) fn create() -> io::Result<(ControlPage, Handle)> {
         use furlong_os::AsHandle;
-        let object = segment::memfd("furlong-control_page", page_bytes())?;
+        let object = anonymous_object("furlong-control_page", page_bytes())?;
         let control_page = ControlPage::open(object.as_handle())?;
         Ok((control_page, object))
     }

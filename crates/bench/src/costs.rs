@@ -77,7 +77,7 @@ fn on_one(processor: usize, specification: &LinkSpecification) -> io::Result<Vec
     let mut link = Link::new();
     let semaphores = sysv_semaphore::create(specification.key, 1).ok();
     if let Some(set) = semaphores {
-        link.owns_semaphores(set);
+        link.removes(move || sysv_semaphore::remove(set));
     }
     let body: Body<'_> = Box::new(move |figures| {
         let measured = |(index, cost): (usize, &Cost)| leave(figures, index, single(*cost, semaphores));

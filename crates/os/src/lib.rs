@@ -47,6 +47,7 @@ pub mod file_system {
     pub use crate::platform::file_system::{
         create_private_file, create_private_folder, is_memory, is_own, kind,
     };
+    pub use crate::platform::segment::unnamed_file;
 }
 
 /// Who this process is, and names nobody else has.
@@ -62,6 +63,7 @@ pub mod load {
 /// Memory: private pages for messages, and regions that two processes map.
 pub mod memory {
     pub use crate::platform::memory::{Pages, Region, page_bytes};
+    pub use crate::platform::segment::{anonymous_object, written_text};
 }
 
 /// Connections between processes that have no name.

@@ -1,5 +1,10 @@
 //! What is true of the code as text: invariants of ARCHITECTURE.md that no compiler holds up.
 
+#[path = "tidy/import_rules.rs"]
+mod import_rules;
+#[path = "tidy/imports.rs"]
+mod imports;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,8 @@
 
 use crate::control::{Control, Report};
 use furlong_model::{Failure, Fault, Phase, Role};
-use furlong_os::linux::{segment, signal};
+use furlong_os::linux::signal;
+use furlong_os::memory::{anonymous_object, written_text};
 use furlong_os::process::{Child, Exit};
 use furlong_os::wait::is_readable;
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle};
@@ -34,7 +35,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         begin: impl FnOnce(RawHandle, BorrowedHandle<'_>) -> io::Result<Child>,
     ) -> io::Result<RoleProcess<D>> {
         let (control, theirs) = Control::pair()?;
-        let stderr = segment::memfd("furlong-stderr", 1)?;
+        let stderr = anonymous_object("furlong-stderr", 1)?;
         let child = begin(theirs.raw_handle(), stderr.as_handle())?;
         Ok(RoleProcess {
             role,
@@ -103,6 +104,6 @@ impl<D: DeserializeOwned> RoleProcess<D> {
     /// The first two lines that it wrote to its standard error: where and why a panic was.
     fn captured_stderr(&self) -> String {
         const MOST: u64 = 4096;
-        segment::text(self.stderr.as_handle(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
+        written_text(self.stderr.as_handle(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
     }
 }

@@ -2,7 +2,7 @@
 
 use furlong_model::Role;
 use furlong_os::Handle;
-use furlong_os::linux::{sysv_queue, sysv_semaphore};
+use furlong_os::cleanup::CleanUp;
 use furlong_os::memory::Region;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -45,7 +45,7 @@ pub struct Link {
     ends: [Handles; 2],
     /// Values in force where the kernel has a say, by name.
     pub effective: BTreeMap<String, u64>,
-    removals: Vec<Removal>,
+    clean_ups: Vec<CleanUp>,
     kept: Vec<Arc<Region>>,
 }
 
@@ -58,23 +58,6 @@ pub struct Handles {
     pub numbers: VecDeque<i32>,
     /// Memory that only a fork can inherit.
     pub regions: VecDeque<Arc<Region>>,
-}
-
-/// Something that the kernel keeps until it is told not to.
-#[derive(Debug)]
-enum Removal {
-    SysvQueue(i32),
-    SysvSemaphores(i32),
-}
-
-impl Drop for Removal {
-    fn drop(&mut self) {
-        // Gone already is as good as removed.
-        let _ = match *self {
-            Removal::SysvQueue(queue) => sysv_queue::remove(queue),
-            Removal::SysvSemaphores(set) => sysv_semaphore::remove(set),
-        };
-    }
 }
 
 impl Link {
@@ -119,14 +102,9 @@ impl Link {
         }
     }
 
-    /// Removes a System V queue with the link.
-    pub fn owns_queue(&mut self, queue: i32) {
-        self.removals.push(Removal::SysvQueue(queue));
-    }
-
-    /// Removes a System V semaphore set with the link.
-    pub fn owns_semaphores(&mut self, set: i32) {
-        self.removals.push(Removal::SysvSemaphores(set));
+    /// Removes something with the link that the kernel would keep.
+    pub fn removes(&mut self, remove: impl FnOnce() -> io::Result<()> + 'static) {
+        self.clean_ups.push(CleanUp::new(remove));
     }
 
     /// Keeps the supervisor's own view of a region for as long as the link.

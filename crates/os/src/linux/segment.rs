@@ -31,6 +31,12 @@ pub fn remove_posix_shm(name: &str) {
     }
 }
 
+/// A memory object of `len` bytes without a name that could be found, to be mapped, or to be written to as a file is;
+/// `name` is for who looks at the process.
+pub fn anonymous_object(name: &str, len: usize) -> io::Result<OwnedFd> {
+    memfd(name, len)
+}
+
 /// An anonymous memory object of `len` bytes; `name` shows in /proc alone.
 pub fn memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     let name = CString::new(name)?;
@@ -42,7 +48,7 @@ pub fn memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
 }
 
 /// A new file of `len` bytes in `folder`, whose name is gone again when this returns.
-pub fn file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {
+pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {
     let path = folder.join(name);
     let fd: OwnedFd = OpenOptions::new()
         .read(true)
@@ -75,7 +81,7 @@ pub fn nameless_file(base: Option<BorrowedFd<'_>>, path: &Path, len: usize) -> i
 
 /// The text that a process has written into a memory object, up to `most` bytes; what cannot be read is as good as not
 /// written.
-pub fn text(object: BorrowedFd<'_>, most: u64) -> String {
+pub fn written_text(object: BorrowedFd<'_>, most: u64) -> String {
     let mut text = String::new();
     if let Ok(object) = object.try_clone_to_owned() {
         let mut file = File::from(object);

@@ -78,7 +78,7 @@ fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     if exit == Some(Exit::Code(0)) {
         return Ok(());
     }
-    let said = segment::text(words.as_handle(), MOST_WORDS);
+    let said = segment::written_text(words.as_handle(), MOST_WORDS);
     let how =
         exit.map_or_else(|| format!("did not end within {} s", PATIENCE_MS / 1_000), |exit| exit.to_string());
     Err(Unavailable::new(format!("{MAKER} {target} {how}: {said}"), "see whether it works by hand"))

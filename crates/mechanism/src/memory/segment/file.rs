@@ -3,7 +3,7 @@
 use super::{Segment, share_object};
 use crate::{Link, LinkSpecification};
 use furlong_model::Reach;
-use furlong_os::linux::segment;
+use furlong_os::file_system;
 use furlong_os::memory::Region;
 use std::io;
 use std::sync::Arc;
@@ -18,6 +18,10 @@ impl Segment for FileShm {
     const REACH: Reach = Reach::FileSystem;
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        share_object(segment::file(&specification.file_folder, &specification.name, len)?, len, link)
+        share_object(
+            file_system::unnamed_file(&specification.file_folder, &specification.name, len)?,
+            len,
+            link,
+        )
     }
 }

@@ -4,11 +4,11 @@ mod file;
 mod linux;
 
 pub use file::FileShm;
+pub(crate) use linux::share_memfd;
 pub use linux::{AnonShm, DriverShm, MemfdShm, PosixShm, SysvShm};
 
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Lifetime, Limits, Reach, Start, Unavailable};
-use furlong_os::linux::segment;
 use furlong_os::memory::Region;
 use furlong_os::{AsHandle, Handle};
 use std::io;
@@ -51,13 +51,4 @@ fn share_object(object: Handle, len: usize, link: &mut Link) -> io::Result<Arc<R
 /// Maps the memory object that the set-up has next.
 pub(crate) fn attach_object(setup: &mut EndpointSetup, len: usize) -> io::Result<Arc<Region>> {
     Region::of_file(setup.descriptor()?.as_handle(), len).map(Arc::new)
-}
-
-/// A memfd of `len` bytes for both roles.
-pub(crate) fn share_memfd(
-    specification: &LinkSpecification,
-    len: usize,
-    link: &mut Link,
-) -> io::Result<Arc<Region>> {
-    share_object(segment::memfd(&specification.name, len)?, len, link)
 }

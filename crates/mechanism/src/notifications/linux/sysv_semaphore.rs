@@ -67,7 +67,7 @@ pub(crate) fn present() -> Result<(), Unavailable> {
 /// Makes a set with a semaphore for each role and hands over its number.
 pub(crate) fn give_set(specification: &LinkSpecification, link: &mut Link) -> io::Result<()> {
     let set = sysv_semaphore::create(specification.key, 2)?;
-    link.owns_semaphores(set);
+    link.removes(move || sysv_semaphore::remove(set));
     link.give_number(set);
     Ok(())
 }

@@ -65,7 +65,7 @@ impl Mechanism for SysvMq {
             let wanted = size_bytes.saturating_mul(specification.depth).max(USUAL_BYTES);
             let capacity_bytes = wanted.min(most).max(size_bytes);
             let queue = sysv_queue::create(key, capacity_bytes)?;
-            link.owns_queue(queue);
+            link.removes(move || sysv_queue::remove(queue));
             link.give_number(queue);
             link.note("queue-capacity-bytes", capacity_bytes);
         }

@@ -1,6 +1,6 @@
 //! A memfd: memory that is a descriptor and has no name.
 
-use crate::memory::segment::{Segment, share_memfd};
+use crate::memory::segment::{Segment, share_object};
 use crate::{Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Unavailable};
 use furlong_os::linux::segment;
@@ -26,4 +26,13 @@ impl Segment for MemfdShm {
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
         share_memfd(specification, len, link)
     }
+}
+
+/// A memfd of `len` bytes for both roles.
+pub(crate) fn share_memfd(
+    specification: &LinkSpecification,
+    len: usize,
+    link: &mut Link,
+) -> io::Result<Arc<Region>> {
+    share_object(segment::memfd(&specification.name, len)?, len, link)
 }
