@@ -178,6 +178,15 @@ int parcel_check(const void *buffer, size_t length)
 	return 0;
 }
 
+void *shared_memory(size_t length)
+{
+	void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	OK(memory != MAP_FAILED);
+	return memory;
+}
+
 void *before_hole(size_t length)
 {
 	size_t page = sysconf(_SC_PAGESIZE);

@@ -57,6 +57,9 @@ int parcel_check(const void *buffer, size_t length);
 /* A repeatable sequence of numbers. */
 uint64_t random_next(uint64_t *state);
 
+/* Zeroed memory that a case shares with the processes that it starts. */
+void *shared_memory(size_t length);
+
 /* Memory: length bytes, followed by a page that cannot be touched. */
 void *before_hole(size_t length);
 

@@ -43,9 +43,7 @@ static __thread char buffer[2 * SIZE] __attribute__((aligned(16)));
 static void setup(void)
 {
 	devices_clean();
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	OK(board != MAP_FAILED);
+	board = shared_memory(sizeof(*board));
 }
 
 static uint32_t random_length(uint64_t *state, uint32_t most)
@@ -618,8 +616,7 @@ static void killed_while_stalled(void)
 	close(stalling_page(&page));
 	/* A writer that is killed in its copy sends nothing. */
 	pid = tap_spawn(stalled_process, "writes");
-	while (!board->go)
-		tap_pause(1000);
+	WAIT_WHILE(!board->go);
 	tap_kill(pid);
 	EQ(message_info(fd).queued, 0);
 	EQ(message_info(fd).openers, 1);
@@ -627,8 +624,7 @@ static void killed_while_stalled(void)
 	board->go = 0;
 	EQ(write(fd, "message", 7), 7);
 	pid = tap_spawn(stalled_process, NULL);
-	while (!board->go)
-		tap_pause(1000);
+	WAIT_WHILE(!board->go);
 	tap_kill(pid);
 	EQ(message_info(fd).openers, 1);
 	EQ(read(fd, buffer, SIZE), 7);

@@ -29,9 +29,7 @@ static atomic_int *board;
 static void setup(void)
 {
 	devices_clean();
-	board = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	OK(board != MAP_FAILED);
+	board = shared_memory(PAGE);
 }
 
 static void *map_at(int fd, size_t length, off_t offset)
@@ -346,8 +344,7 @@ static void mappings_are_counted(void)
 		pause();
 		_exit(0);
 	}
-	while (shm_info(fd).mappings != 4)
-		tap_pause(1000);
+	WAIT_WHILE(shm_info(fd).mappings != 4);
 	tap_kill(pid);
 	EQ(shm_info(fd).mappings, 2);
 	munmap(b, PAGE);
@@ -418,8 +415,7 @@ static void killed_peer_leaves_nothing(void)
 	pid_t pid = tap_spawn(fill_and_wait, NULL);
 	int fd;
 
-	while (!board[0])
-		tap_pause(100);
+	WAIT_WHILE(!board[0]);
 	tap_kill(pid);
 	fd = shm_device_open(0, MODE_RDWR);
 	EQ(shm_info(fd).peers, 1ULL << shm_info(fd).peer);
@@ -727,8 +723,7 @@ static void bell_wakes_who_waits(void)
 
 	for (i = 0; i < WAYS; i++)
 		pids[i] = tap_spawn(wait_for_bell, (void *)(intptr_t)i);
-	while (board[0] < WAYS)
-		tap_pause(100);
+	WAIT_WHILE(board[0] < WAYS);
 	for (i = 0; i < WAYS; i++)
 		BLOCKED(pids[i], calls[i]);
 	for (i = 0; i < WAYS; i++) {
@@ -770,8 +765,7 @@ static void signals_and_bells(void)
 	pid = tap_spawn(bell_interrupted, (void *)SA_RESTART);
 	BLOCKED(pid, SYS_read);
 	kill(pid, SIGUSR1);
-	while (board[5] < 2)
-		tap_pause(100);
+	WAIT_WHILE(board[5] < 2);
 	BLOCKED(pid, SYS_read);
 	EQ(shm_ring(fd, board[1]), 0);
 	JOIN(pid);
@@ -792,8 +786,7 @@ static uint32_t start_peer(pid_t *pid, void *mapped)
 {
 	board[0] = 0;
 	*pid = tap_spawn(peer_that_waits, mapped);
-	while (!board[0])
-		tap_pause(100);
+	WAIT_WHILE(!board[0]);
 	return board[1];
 }
 
@@ -934,8 +927,7 @@ static void fork_keeps_the_peer(void)
 
 	EQ(shm_watch(fd, number), 0);
 	pid = tap_spawn(hold_copy, NULL);
-	while (!board[0])
-		tap_pause(100);
+	WAIT_WHILE(!board[0]);
 	close(two);
 	EQ(shm_info(fd).gone, 0);
 	EQ(shm_ring(fd, number), 0);
@@ -994,8 +986,7 @@ static void no_bell_is_lost(void)
 
 	board[2] = shm_info(fd).peer;
 	pid = tap_spawn(second_player, NULL);
-	while (!board[0])
-		tap_pause(100);
+	WAIT_WHILE(!board[0]);
 	pass_to_and_fro(fd, table, 0, board[1]);
 	JOIN(pid);
 }
@@ -1008,8 +999,7 @@ static void ring_everybody(void *argument)
 
 	(void)argument;
 	board[0]++;
-	while (board[0] < (int)FURLONG_SHM_PEERS)
-		tap_pause(1000);
+	WAIT_WHILE(board[0] < (int)FURLONG_SHM_PEERS);
 	for (number = 0; number < FURLONG_SHM_PEERS; number++)
 		ring_by_write(fd, number);
 	while (sum < FURLONG_SHM_PEERS)
@@ -1017,8 +1007,7 @@ static void ring_everybody(void *argument)
 	EQ(sum, FURLONG_SHM_PEERS);
 	/* Nobody leaves before all have been rung. */
 	board[1]++;
-	while (board[1] < (int)FURLONG_SHM_PEERS)
-		tap_pause(1000);
+	WAIT_WHILE(board[1] < (int)FURLONG_SHM_PEERS);
 	EQ(polled(fd, POLLIN), 0);
 }
 

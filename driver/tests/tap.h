@@ -83,5 +83,11 @@ void tap_kill(pid_t pid);
 
 /* Sleeps; for loops that wait for something, never for a check. */
 void tap_pause(unsigned int microseconds);
+/* Waits as long as this holds; the watchdog ends a wait for ever. */
+#define WAIT_WHILE(condition)						\
+	do {								\
+		while (condition)					\
+			tap_pause(100);					\
+	} while (0)
 
 #endif

@@ -36,9 +36,7 @@ static char buffer[FURLONG_MESSAGE_SIZE_MAX];
 static void setup(void)
 {
 	devices_clean();
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	OK(board != MAP_FAILED);
+	board = shared_memory(sizeof(*board));
 }
 
 static void poll_states(void)
@@ -309,12 +307,10 @@ static void epoll_exclusive(void)
 		EQ(write(fd, &i, sizeof(i)), sizeof(i));
 		/* Sometimes all sleep when it comes, sometimes not. */
 		if (i % 3 == 0) {
-			while (total(0) <= (int)i)
-				tap_pause(100);
+			WAIT_WHILE(total(0) <= (int)i);
 		}
 	}
-	while (total(0) < messages)
-		tap_pause(1000);
+	WAIT_WHILE(total(0) < messages);
 	tap_note("%d messages woke 4 exclusive waiters %d times", messages,
 		 total(8));
 	for (i = 0; i < 4; i++)
@@ -341,8 +337,7 @@ static void blocked_reader_is_woken(void)
 		BLOCKED(pids[i], SYS_read);
 	/* One message, one reader. */
 	EQ(write(fd, "hello", 5), 5);
-	while (message_info(fd).queued)
-		tap_pause(100);
+	WAIT_WHILE(message_info(fd).queued);
 	EQ(write(fd, "hello", 5), 5);
 	EQ(write(fd, "hello", 5), 5);
 	for (i = 0; i < 3; i++)
@@ -525,8 +520,7 @@ static void signals_restart(void)
 	for (i = 1; i <= 3; i++) {
 		BLOCKED(pid, SYS_read);
 		kill(pid, SIGUSR1);
-		while (atomic_load(&board->handled) < i)
-			tap_pause(100);
+		WAIT_WHILE(atomic_load(&board->handled) < i);
 	}
 	BLOCKED(pid, SYS_read);
 	EQ(write(fd, "hello", 5), 5);
@@ -537,8 +531,7 @@ static void signals_restart(void)
 	for (i = 4; i <= 6; i++) {
 		BLOCKED(pid, SYS_write);
 		kill(pid, SIGUSR1);
-		while (atomic_load(&board->handled) < i)
-			tap_pause(100);
+		WAIT_WHILE(atomic_load(&board->handled) < i);
 	}
 	BLOCKED(pid, SYS_write);
 	for (i = 0; i < DEPTH; i++)
@@ -583,8 +576,7 @@ static void message_and_signal(int fd, int signal, int signal_first)
 	EQ(write(fd, "abcd", 4), 4);
 	if (!signal_first)
 		kill(pids[0], signal);
-	while (message_info(fd).queued)
-		tap_pause(100);
+	WAIT_WHILE(message_info(fd).queued);
 	tap_kill(pids[0]);
 	tap_kill(pids[1]);
 }
@@ -603,8 +595,7 @@ static void room_and_signal(int fd, int signal, int signal_first)
 	EQ(read(fd, buffer, 4), 4);
 	if (!signal_first)
 		kill(pids[0], signal);
-	while (message_info(fd).queued < DEPTH)
-		tap_pause(100);
+	WAIT_WHILE(message_info(fd).queued < DEPTH);
 	tap_kill(pids[0]);
 	tap_kill(pids[1]);
 }
@@ -668,8 +659,7 @@ static void thread_start(struct thread *thread, int fd, size_t length)
 	thread->length = length;
 	atomic_store(&thread->id, 0);
 	EQ(pthread_create(&thread->thread, NULL, thread_read, thread), 0);
-	while (!atomic_load(&thread->id))
-		tap_pause(100);
+	WAIT_WHILE(!atomic_load(&thread->id));
 	BLOCKED(atomic_load(&thread->id), SYS_read);
 }
 
@@ -941,8 +931,7 @@ static void uring_is_given_up(void)
 	uring_open(&ring);
 	/* A read that waits when its process ends takes no message any more. */
 	JOIN(tap_spawn(uring_read_and_leave, NULL));
-	while (message_info(fd).openers > 1)
-		tap_pause(1000);
+	WAIT_WHILE(message_info(fd).openers > 1);
 	EQ(write(fd, "hello", 5), 5);
 	tap_pause(10000);
 	EQ(read(fd, buffer, 16), 5);
