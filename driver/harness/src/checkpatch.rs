@@ -1,7 +1,7 @@
 //! The kernel's own rules of style, as its checkpatch.pl knows them. Debian has it only inside the whole
 //! source of the kernel, of which three files are kept.
 
-use crate::place::{Place, empty_folder, root};
+use crate::folders::{Folders, empty_folder, root};
 use crate::{module, source, step};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ const FILES: [&str; 3] = ["checkpatch.pl", "spelling.txt", "const_structs.checkp
 ///
 /// # Errors
 /// It finds something, or it cannot be had.
-pub fn run(place: &Place, kernel: &str) -> anyhow::Result<()> {
-    let script = provide(place, kernel)?;
-    let sources = module::sources(&place.driver)?;
+pub fn run(folders: &Folders, kernel: &str) -> anyhow::Result<()> {
+    let script = provide(folders, kernel)?;
+    let sources = module::sources(&folders.driver)?;
     let sources = sources.iter().filter(|file| is_code(file));
     let output = Command::new("perl")
         .arg(&script)
@@ -49,15 +49,15 @@ fn is_code(file: &Path) -> bool {
 }
 
 /// checkpatch.pl, fetched once: for that, 140 MB.
-fn provide(place: &Place, kernel: &str) -> anyhow::Result<PathBuf> {
+fn provide(folders: &Folders, kernel: &str) -> anyhow::Result<PathBuf> {
     let series = source::series(kernel)?;
-    let folder = place.kept.join("checkpatch").join(&series);
+    let folder = folders.cache.join("checkpatch").join(&series);
     let script = folder.join(FILES[0]);
     if script.is_file() {
         return Ok(script);
     }
     step::timed("fetching the kernel's source, of which checkpatch.pl is kept", || {
-        let unpacked = place.kept.join("checkpatch-source");
+        let unpacked = folders.cache.join("checkpatch-source");
         let wanted = FILES.map(|file| format!("scripts/{file}"));
         let wanted = wanted.each_ref().map(String::as_str);
         let name = source::fetch(&series, &unpacked, &wanted)?;

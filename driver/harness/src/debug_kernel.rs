@@ -4,7 +4,7 @@
 //! deadlock and for sleeping where nobody may (lockdep), and for references to what is gone (debugobjects).
 //! `driver/tests/debug.config` is the list.
 
-use crate::place::{Place, empty_folder};
+use crate::folders::{Folders, empty_folder};
 use crate::{packages, source, step};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ pub struct DebugKernel {
 
 /// Builds the kernel, which takes two processors seven minutes, or takes the one that was built before of the same
 /// options.
-pub fn provide(place: &Place, version: &str) -> anyhow::Result<DebugKernel> {
+pub fn provide(folders: &Folders, version: &str) -> anyhow::Result<DebugKernel> {
     packages::provide(&TOOLS)?;
     let series = source::series(version)?;
-    let options = place.tests.join("debug.config");
+    let options = folders.tests.join("debug.config");
     let options =
         std::fs::read_to_string(&options).with_context(|| format!("cannot read {}", options.display()))?;
-    let folder = place.kept.join("debug-kernel").join(&series);
+    let folder = folders.cache.join("debug-kernel").join(&series);
     let (tree, built_of) = (folder.join("built"), folder.join("options"));
     let kernel = DebugKernel { image: tree.join("arch/x86/boot/bzImage"), headers: tree.clone() };
     if std::fs::read_to_string(&built_of).is_ok_and(|before| before == options) && kernel.image.is_file() {

@@ -3,7 +3,7 @@
 //! KVM opens on machines that cannot run an ordinary kernel under it, and then hangs. So the emulator is
 //! named, and KVM is used only by who asks for it.
 
-use crate::place::{Place, empty_folder};
+use crate::folders::{Folders, empty_folder};
 use crate::{results, step};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What QEMU ends with when the guest ended well: twice what `guest-exit` is told, and one. It is never 0,
 /// which is also how QEMU ends when the kernel panics.
-pub const ENDED_WELL: i32 = 33;
+pub const EXIT_WELL: i32 = 33;
 
 /// Where one asks for KVM.
 const ACCELERATOR: &str = "FURLONG_QEMU_ACCEL";
@@ -71,7 +71,7 @@ impl Purpose {
 }
 
 /// How a guest ended and what it left.
-pub struct Ended {
+pub struct GuestResult {
     /// How QEMU ended; none at the deadline.
     pub status: Option<ExitStatus>,
     /// What init.sh wrote to the second serial port.
@@ -85,19 +85,19 @@ pub struct Ended {
 }
 
 /// Boots a guest and waits for its end. One that never came as far as its own first line is booted once more.
-pub fn run(place: &Place, purpose: Purpose, image: &Path, archive: &Path) -> anyhow::Result<Ended> {
+pub fn run(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> anyhow::Result<GuestResult> {
     step::timed(&format!("the {} guest", purpose.name()), || {
-        let ended = boot(place, purpose, image, archive)?;
+        let ended = boot(folders, purpose, image, archive)?;
         if results::has_booted(&ended.results) {
             return Ok(ended);
         }
         eprintln!("xtask: the {} guest did not come up, and is booted once more", purpose.name());
-        boot(place, purpose, image, archive)
+        boot(folders, purpose, image, archive)
     })
 }
 
-fn boot(place: &Place, purpose: Purpose, image: &Path, archive: &Path) -> anyhow::Result<Ended> {
-    let folder = place.kept.join("guest").join(purpose.name());
+fn boot(folders: &Folders, purpose: Purpose, image: &Path, archive: &Path) -> anyhow::Result<GuestResult> {
+    let folder = folders.cache.join("guest").join(purpose.name());
     empty_folder(&folder)?;
     let [results_file, console, complaint] = ["results", "console", "qemu"].map(|name| folder.join(name));
     let said = std::fs::File::create(&complaint).context("cannot keep what QEMU says")?;
@@ -129,7 +129,7 @@ fn boot(place: &Place, purpose: Purpose, image: &Path, archive: &Path) -> anyhow
     }
     let status = status?;
     let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
-    let ended = Ended {
+    let ended = GuestResult {
         status,
         results: read(&results_file),
         console: read(&console),

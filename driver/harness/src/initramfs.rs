@@ -1,7 +1,7 @@
 //! The guest's file system: busybox, the module, and all that runs there.
 
 use crate::archive::Archive;
-use crate::place::{Place, files_in};
+use crate::folders::{Folders, files_in};
 use crate::programs::{Furlong, content};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "proc", "root", "sys", "t", "tm
 const EXPERIMENTS: [&str; 2] = ["messages.toml", "spin.toml"];
 
 /// All that goes into the guest.
-pub struct Load<'a> {
+pub struct Contents<'a> {
     /// furlong.ko.
     pub module: &'a Path,
     /// The folder with the tests.
@@ -31,7 +31,7 @@ pub struct Load<'a> {
 }
 
 /// Writes the archive that the kernel unpacks, and gives where it is.
-pub fn write(place: &Place, load: &Load) -> anyhow::Result<PathBuf> {
+pub fn write(folders: &Folders, contents: &Contents) -> anyhow::Result<PathBuf> {
     let mut archive = Archive::default();
     for folder in FOLDERS {
         archive.folder(folder);
@@ -42,20 +42,20 @@ pub fn write(place: &Place, load: &Load) -> anyhow::Result<PathBuf> {
     archive.file("etc/group", b"root:x:0:\nnogroup:x:65534:\n");
     archive.program("bin/busybox", &content(Path::new(BUSYBOX))?);
     archive.link("bin/sh", "busybox");
-    archive.program("init", &content(&place.tests.join("init.sh"))?);
-    archive.file("t/furlong.ko", &content(load.module)?);
-    archive.program("t/guest-exit", &content(load.guest_exit)?);
-    if let Some(furlong) = load.furlong {
+    archive.program("init", &content(&folders.tests.join("init.sh"))?);
+    archive.file("t/furlong.ko", &content(contents.module)?);
+    archive.program("t/guest-exit", &content(contents.guest_exit)?);
+    if let Some(furlong) = contents.furlong {
         archive.program("t/furlong", &content(&furlong.command)?);
         archive.program("t/conformance", &content(&furlong.conformance)?);
     }
     for experiment in EXPERIMENTS {
-        archive.file(&format!("t/{experiment}"), &content(&place.tests.join(experiment))?);
+        archive.file(&format!("t/{experiment}"), &content(&folders.tests.join(experiment))?);
     }
-    for file in files_in(load.tests)? {
+    for file in files_in(contents.tests)? {
         archive.program(&format!("t/{}", name(&file)), &content(&file)?);
     }
-    let file = place.kept.join("initramfs");
+    let file = folders.cache.join("initramfs");
     std::fs::write(&file, archive.finish()).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(file)
 }
@@ -94,17 +94,17 @@ fn name(file: &Path) -> String {
 mod tests {
     use super::in_order;
 
-    fn told(list: &str) -> String {
+    fn message(list: &str) -> String {
         let there = ["message", "module.sh", "tap.sh"].map(str::to_owned);
         in_order(list, &there).map_or_else(|error| error.to_string(), |suites| suites.join(" "))
     }
 
     #[test]
     fn the_list_names_suites_that_are_there() {
-        assert_eq!(told("# first\nmodule.sh\n\n message \n"), "module.sh message");
-        assert!(told("module.sh\nmessage\nshm\n").starts_with("shm is named, and "));
-        assert_eq!(told("module.sh\nmessage\nmessage\n"), "message is named twice");
-        assert!(told("message\nmodule.sh\n").starts_with("module.sh has to come first"));
-        assert!(told("# none\n").starts_with("module.sh has to come first"));
+        assert_eq!(message("# first\nmodule.sh\n\n message \n"), "module.sh message");
+        assert!(message("module.sh\nmessage\nshm\n").starts_with("shm is named, and "));
+        assert_eq!(message("module.sh\nmessage\nmessage\n"), "message is named twice");
+        assert!(message("message\nmodule.sh\n").starts_with("module.sh has to come first"));
+        assert!(message("# none\n").starts_with("module.sh has to come first"));
     }
 }

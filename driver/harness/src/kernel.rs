@@ -1,7 +1,7 @@
 //! The kernel of the guest: Debian's own for clouds, unpacked and never installed, and the headers of the
 //! same build.
 
-use crate::place::{Place, empty_folder, files_in};
+use crate::folders::{Folders, empty_folder, files_in};
 use crate::{packages, step, vmlinux};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -35,9 +35,9 @@ pub fn headers() -> anyhow::Result<(String, PathBuf)> {
 }
 
 /// The newest kernel, fetched once and kept.
-pub fn provide(place: &Place) -> anyhow::Result<Kernel> {
+pub fn provide(folders: &Folders) -> anyhow::Result<Kernel> {
     let (version, headers) = headers()?;
-    let folder = place.kept.join("kernel").join(&version);
+    let folder = folders.cache.join("kernel").join(&version);
     let image = folder.join("image");
     if !image.is_file() {
         step::timed(&format!("fetching the kernel {version}"), || {

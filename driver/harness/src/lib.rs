@@ -8,12 +8,12 @@ mod archive;
 mod checkpatch;
 mod console;
 mod debug_kernel;
+mod folders;
 mod guest;
 mod initramfs;
 mod kernel;
 mod module;
 mod packages;
-mod place;
 mod programs;
 mod results;
 mod source;
@@ -23,9 +23,9 @@ mod tap;
 mod vmlinux;
 
 use anyhow::{Context, anyhow, bail};
-use guest::{Ended, Purpose};
-use initramfs::Load;
-use place::Place;
+use folders::Folders;
+use guest::{GuestResult, Purpose};
+use initramfs::Contents;
 use programs::Furlong;
 use results::Section;
 use std::path::{Path, PathBuf};
@@ -36,70 +36,70 @@ const MODULE: &str = "module";
 
 /// Builds the module, and says where it is.
 pub fn build() -> anyhow::Result<()> {
-    let place = Place::find()?;
+    let folders = Folders::find()?;
     let (_, headers) = kernel::headers()?;
-    println!("{}", module::build(&place, &headers, MODULE)?.display());
+    println!("{}", module::build(&folders, &headers, MODULE)?.display());
     Ok(())
 }
 
 /// Looks the sources over: all that a build looks for, and the kernel's own rules of style.
 pub fn check() -> anyhow::Result<()> {
-    let place = Place::find()?;
+    let folders = Folders::find()?;
     let (version, headers) = kernel::headers()?;
-    module::build(&place, &headers, MODULE)?;
+    module::build(&folders, &headers, MODULE)?;
     println!("The compiler's warnings and sparse find nothing.");
-    checkpatch::run(&place, &version)
+    checkpatch::run(&folders, &version)
 }
 
 /// Tests the module in one guest and counts its instructions in another.
 pub fn test() -> anyhow::Result<()> {
-    judge(&[Purpose::Test, Purpose::Speed])
+    test_for(&[Purpose::Test, Purpose::Speed])
 }
 
 /// Counts the driver's instructions only.
 pub fn speed() -> anyhow::Result<()> {
-    judge(&[Purpose::Speed])
+    test_for(&[Purpose::Speed])
 }
 
 /// Runs guests for each of the purposes, and prints one stream of TAP.
-fn judge(purposes: &[Purpose]) -> anyhow::Result<()> {
-    let place = Place::find()?;
-    let kernel = kernel::provide(&place)?;
-    let module = module::build(&place, &kernel.headers, MODULE)?;
-    let furlong = programs::furlong(&place)?;
+fn test_for(purposes: &[Purpose]) -> anyhow::Result<()> {
+    let folders = Folders::find()?;
+    let kernel = kernel::provide(&folders)?;
+    let module = module::build(&folders, &kernel.headers, MODULE)?;
+    let furlong = programs::furlong(&folders)?;
     let built = format!("the module builds for Linux {} with no warning of gcc or sparse", kernel.version);
     let cases = vec![Case::new(true, built, "")];
-    examine(&place, &kernel.image, &module, Some(&furlong), purposes, cases)
+    run_guests(&folders, &kernel.image, &module, Some(&furlong), purposes, cases)
 }
 
 /// Tests the module under a kernel that watches its modules.
 pub fn debug() -> anyhow::Result<()> {
-    let place = Place::find()?;
+    let folders = Folders::find()?;
     let (version, _) = kernel::headers()?;
-    let kernel = debug_kernel::provide(&place, &version)?;
-    let module = module::build(&place, &kernel.headers, "debug-module")?;
-    examine(&place, &kernel.image, &module, None, &[Purpose::Debug], Vec::new())
+    let kernel = debug_kernel::provide(&folders, &version)?;
+    let module = module::build(&folders, &kernel.headers, "debug-module")?;
+    run_guests(&folders, &kernel.image, &module, None, &[Purpose::Debug], Vec::new())
 }
 
 /// Runs a guest for each of the purposes, and prints what they found behind the `cases` that are judged already.
-fn examine(
-    place: &Place,
+fn run_guests(
+    folders: &Folders,
     image: &Path,
     module: &Path,
     furlong: Option<&Furlong>,
     purposes: &[Purpose],
     mut cases: Vec<Case>,
 ) -> anyhow::Result<()> {
-    let tests = programs::tests(place)?;
+    let tests = programs::tests(folders)?;
     let suites = initramfs::suites(&tests)?;
-    let guest_exit = programs::guest_exit(place)?;
-    let load = Load { module, tests: &tests, guest_exit: &guest_exit, furlong };
-    let archive = &initramfs::write(place, &load)?;
-    let mut folders: Vec<PathBuf> = Vec::new();
+    let guest_exit = programs::guest_exit(folders)?;
+    let contents = Contents { module, tests: &tests, guest_exit: &guest_exit, furlong };
+    let archive = &initramfs::write(folders, &contents)?;
+    let mut kept: Vec<PathBuf> = Vec::new();
     // At once, because the one waits more than it computes and the other counts the same whatever else runs.
     let guests: Vec<_> = std::thread::scope(|scope| {
         let run =
-            |&purpose: &Purpose| scope.spawn(move || (purpose, guest::run(place, purpose, image, archive)));
+            |&purpose: &Purpose| scope.spawn(move || (purpose, guest::run(folders, purpose, image, archive)));
         let running: Vec<_> = purposes.iter().map(run).collect();
         running.into_iter().map(|guest| guest.join()).collect()
     });
@@ -107,24 +107,24 @@ fn examine(
         let (purpose, ended) = guest.map_err(|_| anyhow!("a guest was not run to its end"))?;
         let ended = ended.with_context(|| format!("the {} guest", purpose.name()))?;
         cases.extend(judged(purpose, &suites, &ended));
-        folders.push(ended.folder);
+        kept.push(ended.folder);
     }
     print!("{}", tap::stream(&cases));
     let failed = cases.iter().filter(|case| !case.passed).count();
     if failed > 0 {
-        let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        let kept: Vec<_> = kept.iter().map(|folder| folder.display().to_string()).collect();
         bail!(
             "{failed} of {} cases failed:\n{}\nWhat the guests and their kernels said is in {}",
             cases.len(),
             tap::failures(&cases),
-            folders.join(" and ")
+            kept.join(" and ")
         );
     }
     Ok(())
 }
 
 /// All judgements on one guest.
-fn judged(purpose: Purpose, suites: &[String], ended: &Ended) -> Vec<Case> {
+fn judged(purpose: Purpose, suites: &[String], ended: &GuestResult) -> Vec<Case> {
     let sections = results::sections(&ended.results);
     let (suites, own, speed) = match purpose {
         Purpose::Test => (suites, &["load", "conformance", "unload"][..], vec![]),
@@ -151,9 +151,9 @@ fn tested<'a>(suites: impl Iterator<Item = &'a str>, sections: &[Section]) -> Ve
 }
 
 /// Whether the guest ended as it should, and otherwise how, with the last of what its kernel said.
-fn how_it_ended(ended: &Ended) -> (bool, String) {
+fn how_it_ended(ended: &GuestResult) -> (bool, String) {
     let how = match ended.status.map(|status| status.code()) {
-        Some(Some(guest::ENDED_WELL)) => return (true, String::new()),
+        Some(Some(guest::EXIT_WELL)) => return (true, String::new()),
         Some(Some(0)) => "the kernel panicked, or the guest was switched off".to_owned(),
         Some(Some(code)) => format!("QEMU ended with {code}: {}", ended.complaint.trim()),
         Some(None) => "a signal ended QEMU".to_owned(),
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    fn ended(status: Option<i32>, results: &str, console: &str) -> Ended {
-        Ended {
+    fn ended(status: Option<i32>, results: &str, console: &str) -> GuestResult {
+        GuestResult {
             status: status
                 .map(|code| Command::new("sh").arg("-c").arg(format!("exit {code}")).status().unwrap()),
             results: results.to_owned(),
@@ -181,7 +181,7 @@ mod tests {
     const WELL: &str = "# booted\n# suite module.sh\n1..1\nok 1 - a\n# exit 0\n# suite load\n1..1\nok 1 - b\n# exit 0\n\
                         # suite conformance\n1..1\nok 1 - c\n# exit 0\n# suite unload\n1..1\nok 1 - d\n# exit 0\n";
 
-    fn failed(ended: &Ended) -> Vec<String> {
+    fn failed(ended: &GuestResult) -> Vec<String> {
         let cases = judged(Purpose::Test, &["module.sh".to_owned()], ended);
         cases.into_iter().filter(|case| !case.passed).map(|case| case.name).collect()
     }

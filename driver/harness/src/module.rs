@@ -1,7 +1,7 @@
 //! The module, built against the headers of the kernel that it is loaded into, and every complaint about it
 //! an error.
 
-use crate::place::{Place, empty_folder, files_in};
+use crate::folders::{Folders, empty_folder, files_in};
 use crate::step;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ const HARMLESS: &str = "warning: the compiler differs from the one used to build
 ///
 /// # Errors
 /// It does not build, or not without a complaint.
-pub fn build(place: &Place, headers: &Path, name: &str) -> anyhow::Result<PathBuf> {
-    let folder = place.kept.join(name);
+pub fn build(folders: &Folders, headers: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let folder = folders.cache.join(name);
     step::timed(&format!("building the module against {}", headers.display()), || {
         // Anew each time, which takes seconds: a file that is not compiled again does not complain again. In
         // a copy, because the kernel's build writes beside the sources.
         empty_folder(&folder)?;
-        copy(&place.driver, &folder)?;
+        copy(&folders.driver, &folder)?;
         let built = step::output(
             Command::new("make")
                 .arg("-C")

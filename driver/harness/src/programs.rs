@@ -1,7 +1,7 @@
 //! What runs in the guest beside the module: the tests written in C, and furlong itself, with nothing to link
 //! against.
 
-use crate::place::{Place, empty_folder, root};
+use crate::folders::{Folders, empty_folder, root};
 use crate::step;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Builds the tests: `driver/tests/Makefile` puts programs, scripts and the list of suites where it is told.
 /// Gives that folder, which becomes the guest's /t.
-pub fn tests(place: &Place) -> anyhow::Result<PathBuf> {
-    let folder = place.kept.join("tests");
+pub fn tests(folders: &Folders) -> anyhow::Result<PathBuf> {
+    let folder = folders.cache.join("tests");
     step::timed("building the driver's tests", || {
         empty_folder(&folder)?;
         let out = format!("OUT={}", folder.display());
-        step::output(Command::new("make").arg("-C").arg(&place.tests).arg(out)).map(drop)
+        step::output(Command::new("make").arg("-C").arg(&folders.tests).arg(out)).map(drop)
     })?;
     Ok(folder)
 }
 
 /// Builds the program with which the guest ends, and tells how.
-pub fn guest_exit(place: &Place) -> anyhow::Result<PathBuf> {
-    let program = place.kept.join("guest-exit");
-    let source = place.tests.join("guest-exit.c");
+pub fn guest_exit(folders: &Folders) -> anyhow::Result<PathBuf> {
+    let program = folders.cache.join("guest-exit");
+    let source = folders.tests.join("guest-exit.c");
     step::output(
         Command::new("gcc")
             .args(["-O2", "-Wall", "-Wextra", "-Werror", "-static", "-o"])
@@ -43,7 +43,7 @@ pub struct Furlong {
 }
 
 /// Builds furlong for the guest. Its first build takes minutes.
-pub fn furlong(place: &Place) -> anyhow::Result<Furlong> {
+pub fn furlong(folders: &Folders) -> anyhow::Result<Furlong> {
     let output = step::timed("building furlong for the guest", || {
         step::output(
             Command::new("cargo")
@@ -53,7 +53,7 @@ pub fn furlong(place: &Place) -> anyhow::Result<Furlong> {
                 .args(["--message-format", "json-render-diagnostics"])
                 .current_dir(root())
                 // Apart, because other flags would build everything else anew as well.
-                .env("CARGO_TARGET_DIR", place.kept.join("cargo"))
+                .env("CARGO_TARGET_DIR", folders.cache.join("cargo"))
                 .env("RUSTFLAGS", "-C target-feature=+crt-static"),
         )
     })?;

@@ -1,7 +1,7 @@
 //! The kernel's own source, which Debian has in one package of 140 MB: for its rules of style, and for a kernel that
 //! Debian does not build.
 
-use crate::place::{empty_folder, files_in};
+use crate::folders::{empty_folder, files_in};
 use crate::{packages, step};
 use anyhow::Context;
 use std::path::Path;

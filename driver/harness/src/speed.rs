@@ -13,7 +13,7 @@ const QUEUE: &str = "posix-mq/select-first";
 
 /// What is asked of the driver: a row, the row beside it, and the least and the most that it may take of its
 /// instructions. Instructions repeat to a thousandth, so these are no measures of luck.
-const DEMANDS: [(&str, &str, f64, f64); 3] = [
+const REQUIREMENTS: [(&str, &str, f64, f64); 3] = [
     ("driver-message/select-first", QUEUE, 0.0, 0.95),
     ("driver-shm/select-first", QUEUE, 0.0, 0.85),
     ("driver-shm/spin", "memfd-shm/spin", 0.95, 1.05),
@@ -46,7 +46,7 @@ pub fn judged(sections: &[Section]) -> Vec<Case> {
             }
         }
     }
-    cases.extend(DEMANDS.iter().map(|demand| demanded(&rows, demand)));
+    cases.extend(REQUIREMENTS.iter().map(|requirement| requirement_case(&rows, requirement)));
     cases.push(replayed(sections));
     cases
 }
@@ -86,8 +86,8 @@ fn rows_of(sections: &[Section], name: &str) -> anyhow::Result<Vec<Row>> {
 fn row(row: &serde_json::Value) -> anyhow::Result<Row> {
     let name = row["row"].as_str().context("a row has no name")?.to_owned();
     if row["status"] != "measured" {
-        let told = |key: &str| row[key].as_str().unwrap_or("no reason is given").to_owned();
-        bail!("{name} is {}: {} ({})", row["status"], told("reason"), told("remedy"));
+        let message = |key: &str| row[key].as_str().unwrap_or("no reason is given").to_owned();
+        bail!("{name} is {}: {} ({})", row["status"], message("reason"), message("remedy"));
     }
     if row["corrupted"] != false {
         bail!("{name} got other bytes than were sent");
@@ -116,7 +116,7 @@ fn table(rows: &[Row]) -> String {
     table
 }
 
-fn demanded(rows: &[Row], (name, beside, least, most): &(&str, &str, f64, f64)) -> Case {
+fn requirement_case(rows: &[Row], (name, beside, least, most): &(&str, &str, f64, f64)) -> Case {
     let instructions = |name: &str| rows.iter().find(|row| row.name == name).map(|row| row.instructions);
     let wanted = match least {
         0.0 => format!("at most {:.0} %", most * 100.0),

@@ -45,13 +45,13 @@ pub fn judged(section: &Section) -> Vec<Case> {
         }
     }
     match plans.as_slice() {
-        [] => faults.push("it told no plan".to_owned()),
+        [] => faults.push("it printed no plan".to_owned()),
         [0] => faults.push("its plan is to test nothing".to_owned()),
         [plan] if *plan != cases.len() => {
-            faults.push(format!("it planned {plan} tests, and {} told their results", cases.len()));
+            faults.push(format!("it planned {plan} tests, and {} printed their results", cases.len()));
         }
         [_] => {}
-        _ => faults.push("it told more than one plan".to_owned()),
+        _ => faults.push("it printed more than one plan".to_owned()),
     }
     match section.exit {
         None => faults.push("it did not end before the guest did".to_owned()),
@@ -101,11 +101,11 @@ pub fn stream(cases: &[Case]) -> String {
 /// The cases that failed, with the last that was said about each.
 pub fn failures(cases: &[Case]) -> String {
     let failed = cases.iter().filter(|case| !case.passed);
-    let told = failed.map(|case| {
+    let texts = failed.map(|case| {
         let notes = last_lines(&case.notes.join("\n"), 10).replace('\n', "\n    ");
         format!("  {}\n    {notes}", case.name)
     });
-    told.collect::<Vec<_>>().join("\n")
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -110,17 +110,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_image_is_told() {
+    fn what_is_no_such_image_is_named() {
         let whole = image(&[b"\x7fELF".as_slice(), &[7; 300]].concat());
-        let told = |image: &[u8]| format!("{:#}", inside(image).unwrap_err());
-        assert_eq!(told(b"MZ"), "it is no bzImage");
-        assert_eq!(told(&whole[..1130]), "it ends before its compressed part does");
-        assert_eq!(told(&image(b"no kernel at all")), "what it has inside is no ELF file");
+        let message = |image: &[u8]| format!("{:#}", inside(image).unwrap_err());
+        assert_eq!(message(b"MZ"), "it is no bzImage");
+        assert_eq!(message(&whole[..1130]), "it ends before its compressed part does");
+        assert_eq!(message(&image(b"no kernel at all")), "what it has inside is no ELF file");
         let mut unknown = whole.clone();
         unknown[1124] ^= 0xff;
-        assert_eq!(told(&unknown), "it is compressed in a form that is not known here");
+        assert_eq!(message(&unknown), "it is compressed in a form that is not known here");
         let mut endless = whole;
         endless[PAYLOAD_OFFSET..PAYLOAD_OFFSET + 4].copy_from_slice(&[0xff; 4]);
-        assert_eq!(told(&endless), "it ends before its compressed part does");
+        assert_eq!(message(&endless), "it ends before its compressed part does");
     }
 }

@@ -56,24 +56,24 @@ fn the_table_is_of_instructions_and_the_cheapest_comes_first() {
 
 #[test]
 fn figures_that_cannot_be_compared_are_refused() {
-    let told = |body: &str, exit| {
+    let message = |body: &str, exit| {
         let mut sections = sections(19.0, 16.0, 0.2);
         sections[1] = Section { name: "spin.json".to_owned(), body: body.to_owned(), exit };
         assert_eq!(failed(&sections), ["spin.json", "driver-shm/spin"]);
         judged(&sections)[1].notes.join("\n")
     };
     let uneven = rows(&[("driver-shm/spin", 0.2, 9), ("memfd-shm/spin", 0.2, 8)]);
-    assert!(told(&uneven, Some(0)).ends_with("only equal numbers can be compared"));
+    assert!(message(&uneven, Some(0)).ends_with("only equal numbers can be compared"));
     let corrupted = rows(&[("a", 1.0, 1)]).replace("\"corrupted\":false", "\"corrupted\":true");
-    assert_eq!(told(&corrupted, Some(0)), "a got other bytes than were sent");
+    assert_eq!(message(&corrupted, Some(0)), "a got other bytes than were sent");
     let absent =
         "{\"rows\":[{\"row\":\"a\",\"status\":\"unavailable\",\"reason\":\"r\",\"remedy\":\"load it\"}]}";
-    assert_eq!(told(absent, Some(0)), "a is \"unavailable\": r (load it)");
-    assert_eq!(told("{\"rows\":[]}", Some(0)), "there is no row");
-    assert!(told("{\"rows\":[{", Some(0)).starts_with("furlong printed no whole JSON"));
-    assert_eq!(told("", Some(0)), "furlong printed no JSON");
-    assert_eq!(told("why", Some(1)), "furlong ended with 1:\nwhy");
-    assert_eq!(told("half", None), "furlong had not ended when the guest did:\nhalf");
+    assert_eq!(message(absent, Some(0)), "a is \"unavailable\": r (load it)");
+    assert_eq!(message("{\"rows\":[]}", Some(0)), "there is no row");
+    assert!(message("{\"rows\":[{", Some(0)).starts_with("furlong printed no whole JSON"));
+    assert_eq!(message("", Some(0)), "furlong printed no JSON");
+    assert_eq!(message("why", Some(1)), "furlong ended with 1:\nwhy");
+    assert_eq!(message("half", None), "furlong had not ended when the guest did:\nhalf");
 }
 
 #[test]

@@ -38,14 +38,14 @@ fn a_test_that_fails_stays_one() {
 }
 
 #[test]
-fn every_broken_promise_is_told() {
-    for (body, exit, told) in [
-        ("", Some(0), "it told no plan"),
-        ("ok 1 - a\n", Some(0), "it told no plan"),
+fn every_broken_promise_is_named() {
+    for (body, exit, message) in [
+        ("", Some(0), "it printed no plan"),
+        ("ok 1 - a\n", Some(0), "it printed no plan"),
         ("1..0\n", Some(0), "its plan is to test nothing"),
-        ("1..2\nok 1 - a\n", Some(0), "it planned 2 tests, and 1 told their results"),
-        ("1..1\nok 1 - a\nok 2 - b\n", Some(0), "it planned 1 tests, and 2 told their results"),
-        ("1..1\nok 1 - a\n1..1\n", Some(0), "it told more than one plan"),
+        ("1..2\nok 1 - a\n", Some(0), "it planned 2 tests, and 1 printed their results"),
+        ("1..1\nok 1 - a\nok 2 - b\n", Some(0), "it planned 1 tests, and 2 printed their results"),
+        ("1..1\nok 1 - a\n1..1\n", Some(0), "it printed more than one plan"),
         ("1..2\nok 1 - a\nok 1 - a\n", Some(0), "where test 2 was due it says: ok 1 - a"),
         ("1..2\nok 1 - a\nok 3 - c\n", Some(0), "where test 2 was due it says: ok 3 - c"),
         ("1..1\nok 1 - a\nBail out! no device\n", Some(0), "Bail out! no device"),
@@ -55,10 +55,10 @@ fn every_broken_promise_is_told() {
         (
             "1..2\nok 1 - a\no",
             None,
-            "it planned 2 tests, and 1 told their results; it did not end before the guest did; o",
+            "it planned 2 tests, and 1 printed their results; it did not end before the guest did; o",
         ),
     ] {
-        assert_eq!(end(body, exit), told, "{body:?} {exit:?}");
+        assert_eq!(end(body, exit), message, "{body:?} {exit:?}");
     }
 }
 

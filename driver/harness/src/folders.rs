@@ -10,22 +10,22 @@ pub fn root() -> PathBuf {
 }
 
 /// The folders of one run.
-pub struct Place {
+pub struct Folders {
     /// `driver/` of the repository.
     pub driver: PathBuf,
     /// `driver/tests/` of the repository.
     pub tests: PathBuf,
     /// `driver/` in the folder where cargo puts what it builds. All of it can be thrown away.
-    pub kept: PathBuf,
+    pub cache: PathBuf,
 }
 
-impl Place {
+impl Folders {
     /// Finds them, and makes the folder for what is kept.
-    pub fn find() -> anyhow::Result<Place> {
+    pub fn find() -> anyhow::Result<Folders> {
         let driver = root().join("driver");
-        let kept = target_folder()?.join("driver");
-        std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
-        Ok(Place { tests: driver.join("tests"), driver, kept })
+        let cache = target_folder()?.join("driver");
+        std::fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
+        Ok(Folders { tests: driver.join("tests"), driver, cache })
     }
 }
 
