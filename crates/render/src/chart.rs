@@ -1,6 +1,6 @@
 //! A chart for a terminal: curves over two logarithmic axes, with ticks that are labelled in the units of what is drawn.
 
-use super::style::{Charts, Paint, Style};
+use super::style::Style;
 use super::ticks::{Kind, Tick};
 use furlong_analysis::text::{plain, wrap};
 use malevich::{ColorMode, Frame, Line, Plot, Text};
@@ -39,16 +39,23 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
-    /// The chart with its title and a legend, after an empty line; nothing if no point can be drawn, or none is to be.
-    pub(super) fn drawn(&self, style: Style) -> String {
-        if style.charts == Charts::Never {
-            return String::new();
-        }
+    /// Whether any point of it has a place.
+    pub(crate) fn can_be_drawn(&self) -> bool {
+        self.reach().is_some()
+    }
+
+    /// From the least to the greatest of what is drawn, on each axis.
+    fn reach(&self) -> Option<[(f64, f64); 2]> {
+        let curves = self.curves.iter().take(MOST_CURVES);
+        let points = || curves.clone().flat_map(|curve| &curve.points).chain(&self.room).filter(has_place);
+        Some([reach(points().map(|at| at.0))?, reach(points().map(|at| at.1))?])
+    }
+
+    /// The chart without its title, and a legend; nothing if no point can be drawn.
+    pub(crate) fn drawn(&self, style: Style) -> String {
         let curves: Vec<_> = self.curves.iter().take(MOST_CURVES).collect();
-        let points = || curves.iter().flat_map(|curve| &curve.points).chain(&self.room).filter(has_place);
         let width = style.width.clamp(WIDTHS.0, WIDTHS.1);
-        let (x, y) = (reach(points().map(|at| at.0)), reach(points().map(|at| at.1)));
-        let (Some(x), Some(y)) = (x, y) else { return String::new() };
+        let Some([x, y]) = self.reach() else { return String::new() };
         let y_ticks = self.y.ticks(y, &|ticks| are_apart(&places(ticks, y, HEIGHT), |_| 2));
         let gutter = y_ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
         let columns = width.saturating_sub(gutter + 2).max(1);
@@ -57,7 +64,7 @@ impl Chart {
         let plot = plot(&curves, (x, columns), (y, HEIGHT));
         let colour = if style.colour { ColorMode::Ansi16 } else { ColorMode::Plain };
         let drawn = plot.render(&Frame { color: colour, ..Frame::plain(columns, HEIGHT) });
-        let mut text = format!("\n{}\n", style.paint(Paint::Bold, &wrap(&self.title, style.width, 2)));
+        let mut text = String::new();
         let left = places(&y_ticks, y, HEIGHT);
         for (at, line) in drawn.lines().enumerate() {
             // Lines are counted from above, and values from below.
@@ -158,6 +165,7 @@ pub(crate) fn left_out(curves: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{document, terminal::terminal};
     use proptest::prelude::*;
 
     fn chart(points: Vec<(f64, f64)>, y: Kind) -> Chart {
@@ -165,35 +173,38 @@ mod tests {
         Chart { title: "A title".to_owned(), x: Kind::Bytes, y, curves: vec![curve], room: Vec::new() }
     }
 
+    /// With its title, as it is printed.
+    fn printed(chart: Chart, style: Style) -> String {
+        terminal(&document::drawn([chart]).collect(), style)
+    }
+
     #[test]
     fn a_chart_has_its_units_on_both_axes() {
-        let drawn = chart(vec![(64.0, 1e8), (1024.0, 9e8), (65_536.0, 5e9)], Kind::BytesPerSecond)
-            .drawn(Style { width: 60, ..Style::default() });
+        let chart = chart(vec![(64.0, 1e8), (1024.0, 9e8), (65_536.0, 5e9)], Kind::BytesPerSecond);
+        let drawn = printed(chart, Style { width: 60, ..Style::default() });
         insta::assert_snapshot!(drawn);
     }
 
     #[test]
-    fn nothing_is_drawn_where_nothing_can_or_may_be() {
+    fn nothing_is_drawn_where_nothing_can_be() {
         for points in [vec![], vec![(0.0, 1.0)], vec![(1.0, f64::NAN), (f64::INFINITY, 1.0), (1.0, -1.0)]] {
-            assert_eq!(chart(points, Kind::Nanoseconds).drawn(Style::default()), "");
+            assert_eq!(printed(chart(points, Kind::Nanoseconds), Style::default()), "");
         }
-        let never = Style { charts: Charts::Never, ..Style::default() };
-        assert_eq!(chart(vec![(1.0, 1.0)], Kind::Nanoseconds).drawn(never), "");
     }
 
     #[test]
     fn colour_is_only_where_it_is_wanted() {
         let points = vec![(64.0, 10.0), (4096.0, 90.0)];
         let drawn =
-            |colour| chart(points.clone(), Kind::Nanoseconds).drawn(Style { colour, ..Style::default() });
+            |colour| printed(chart(points.clone(), Kind::Nanoseconds), Style { colour, ..Style::default() });
         assert!(drawn(true).contains('\u{1b}') && !drawn(false).contains('\u{1b}'));
     }
 
     #[test]
     fn what_is_next_to_infinite_has_no_place() {
         let bounds = vec![(3e301, 4.4e307), (f64::MIN_POSITIVE, 1.0)];
-        assert_eq!(chart(bounds, Kind::Bytes).drawn(Style::default()), "");
-        assert_ne!(chart(vec![(1e-249, 1.0), (1.0, 9e249)], Kind::Bytes).drawn(Style::default()), "");
+        assert_eq!(printed(chart(bounds, Kind::Bytes), Style::default()), "");
+        assert_ne!(printed(chart(vec![(1e-249, 1.0), (1.0, 9e249)], Kind::Bytes), Style::default()), "");
     }
 
     proptest! {
@@ -202,7 +213,7 @@ mod tests {
             points in proptest::collection::vec((any::<f64>(), any::<f64>()), 0..8), width in 40_usize..130,
             y in prop::sample::select(vec![Kind::Bytes, Kind::Nanoseconds, Kind::BytesPerSecond, Kind::Share]),
         ) {
-            let drawn = chart(points, y).drawn(Style { width, ..Style::default() });
+            let drawn = printed(chart(points, y), Style { width, ..Style::default() });
             prop_assert!(drawn.lines().all(|line| line.chars().count() <= width && line == line.trim_end()), "{}", drawn);
         }
     }

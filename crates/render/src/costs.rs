@@ -1,19 +1,21 @@
 //! What the machine charges, for a terminal and for programs.
 
 use super::{
-    fit::fitting,
-    grid::Head,
+    document::{Column, Document, Row, Section, Table},
     object::object,
-    style::{Paint, Style},
 };
-use furlong_analysis::text::{plain, plus_minus, wrap};
+use furlong_analysis::text::{plain, plus_minus};
 use furlong_analysis::{CostEstimate, Costs, describe_cost as describe};
 use furlong_model::{Cost, format_bytes, format_ns};
 use furlong_stats::uncertainty;
 
 /// The columns; the last one gives way where the terminal is narrow.
-const HEADS: [Head<'static>; 4] =
-    [Head::words("cost"), Head::figures("time"), Head::figures("95 %"), Head::words("what").expendable(1)];
+const COLUMNS: [Column; 4] = [
+    Column::words("cost"),
+    Column::figures("time"),
+    Column::figures("95 %"),
+    Column::words("what").expendable(1),
+];
 
 /// One JSON object: [`Costs`] says what each field means, and reads it back.
 pub fn costs_json(costs: &Costs) -> String {
@@ -21,20 +23,15 @@ pub fn costs_json(costs: &Costs) -> String {
 }
 
 /// A line a cost with its interval, then where those come from that were not measured by themselves.
-pub fn costs_table(costs: &Costs, style: Style) -> String {
+pub(crate) fn document(costs: &Costs) -> Document {
     if costs.figures.is_empty() {
-        return "No cost was measured.\n".to_owned();
+        return [Section::default().paragraph("No cost was measured.")].into_iter().collect();
     }
-    let rows: Vec<_> = costs.figures.iter().map(cells).collect();
-    let mut text = fitting(&HEADS, &rows, style);
-    let notes: Vec<_> = sizes(costs).into_iter().chain(costs.figures.iter().filter_map(origin)).collect();
-    if !notes.is_empty() {
-        text.push('\n');
-    }
-    for note in notes {
-        text += &(style.paint(Paint::Dim, &wrap(&note, style.width, 2)) + "\n");
-    }
-    text
+    let rows = costs.figures.iter().map(|figure| Row::neutral(cells(figure))).collect();
+    let notes = sizes(costs).into_iter().chain(costs.figures.iter().filter_map(origin)).collect();
+    [Section::default().table(Table::new(COLUMNS, rows)), Section::default().footnotes(notes)]
+        .into_iter()
+        .collect()
 }
 
 fn cells(figure: &CostEstimate) -> Vec<String> {
@@ -87,6 +84,7 @@ fn rows(figure: &CostEstimate) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Style, costs_table};
     use furlong_analysis::fixture::costs::RunBuilder;
 
     fn costs() -> Costs {

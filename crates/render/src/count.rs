@@ -2,13 +2,11 @@
 
 use super::{
     counting::{clause, counted},
-    fit::fitting,
-    grid::Head,
+    document::{Column, Document, Row, Section, Table, Tone},
     object::object,
-    style::{Paint, Style},
     unmeasured::unmeasured,
 };
-use furlong_analysis::text::{decimals, plain, wrap};
+use furlong_analysis::text::{decimals, plain};
 use furlong_analysis::{CountRow, CountSummary, Figures, RoleFigures};
 use furlong_model::{CountMethod, Role};
 use std::collections::BTreeMap;
@@ -19,37 +17,29 @@ pub fn count_json(summary: &CountSummary) -> String {
 }
 
 /// A table a case, why it was not counted better, and what could not be counted.
-pub fn count_table(summary: &CountSummary, style: Style) -> String {
-    let mut text: Vec<_> = summary.rows.iter().map(|row| table_of(row, style)).collect();
-    if text.is_empty() {
-        text.push("Nothing was counted.\n".to_owned());
+pub(crate) fn document(summary: &CountSummary) -> Document {
+    let mut document: Document = summary.rows.iter().map(section).collect();
+    if summary.rows.is_empty() {
+        document.push(Section::default().paragraph("Nothing was counted."));
     }
-    let notes: String = notes(summary)
-        .iter()
-        .map(|note| style.paint(Paint::Dim, &wrap(note, style.width, 2)) + "\n")
-        .collect();
-    if !notes.is_empty() {
-        text.push(notes);
-    }
-    text.join("\n") + &unmeasured(&summary.skipped, style)
+    document.push(Section::default().footnotes(notes(summary)));
+    document.push(unmeasured(&summary.skipped));
+    document
 }
 
 /// A case's title, its lines, and what its calls say.
-fn table_of(row: &CountRow, style: Style) -> String {
-    let mut text = style.paint(Paint::Bold, &wrap(&title(row), style.width, 2)) + "\n";
-    let heads = heads(row);
-    text += &fitting(&heads, &lines(row), style);
+fn section(row: &CountRow) -> Section {
+    let mut section = Section::titled(title(row)).table(Table::new(columns(row), lines(row)));
     if row.figures.system_calls() == Some(0.0) {
-        text += "No system call moves a message or waits for one.\n";
+        section = section.paragraph("No system call moves a message or waits for one.");
     }
     if let Some(sentence) = changed_by_tracing(row) {
-        text += &(style.paint(Paint::Dim, &wrap(sentence, style.width, 2)) + "\n");
+        section = section.toned(Tone::Minor, sentence);
     }
-    if let Some(surprise) = &row.surprise {
-        let sentence = wrap(&format!("Not as declared: {}.", plain(surprise)), style.width, 2);
-        text += &(style.paint(Paint::Red, &sentence) + "\n");
+    match &row.surprise {
+        Some(surprise) => section.toned(Tone::Bad, format!("Not as declared: {}.", plain(surprise))),
+        None => section,
     }
-    text
 }
 
 /// What tracing, which slows the roles, does to a count that has no upper bound; `None` where it has one.
@@ -57,7 +47,7 @@ fn changed_by_tracing(row: &CountRow) -> Option<&'static str> {
     row.figures.system_calls_per_round_trip.as_ref()?;
     row.declared.values().find(|bounds| bounds.most.is_none())?;
     Some(if row.case.wait.needs_non_blocking() {
-        "Attempts in vain are counted too, and tracing changes how many there are."
+        "Failed attempts are counted too, and tracing changes how many there are."
     } else {
         "A long message may go in parts, and tracing may change how many."
     })
@@ -72,20 +62,20 @@ fn title(row: &CountRow) -> String {
 }
 
 /// The name of a line, and the figure of each role and of both.
-fn cells(row: &CountRow, name: &str, figure: impl Fn(&Figures) -> Option<f64>) -> Vec<String> {
+fn cells(row: &CountRow, name: &str, figure: impl Fn(&Figures) -> Option<f64>) -> Row {
     let roles = roles(row).iter().map(|role| decimals(figure(&role.figures)));
     let both = figure(&row.figures);
     let ends = [decimals(both), decimals(both.map(|both| both / 2.0))];
-    [plain(name)].into_iter().chain(roles).chain(ends).collect()
+    Row::neutral([plain(name)].into_iter().chain(roles).chain(ends).collect())
 }
 
-fn heads(row: &CountRow) -> Vec<Head<'static>> {
+fn columns(row: &CountRow) -> Vec<Column> {
     let roles = roles(row).iter().map(|role| match role.role {
         Role::Initiator => "initiator",
         Role::Responder => "responder",
     });
-    let figures = roles.chain(["a round trip", "a message"]).map(Head::figures);
-    [Head::words("call")].into_iter().chain(figures).collect()
+    let figures = roles.chain(["a round trip", "a message"]).map(Column::figures);
+    [Column::words("call")].into_iter().chain(figures).collect()
 }
 
 /// The roles that have a column: where there is but one, it is what both together do.
@@ -106,7 +96,7 @@ const USAGE: [Named; 5] = [
 ];
 
 /// System calls, the most frequent first, their sum, then what getrusage and the processor count.
-fn lines(row: &CountRow) -> Vec<Vec<String>> {
+fn lines(row: &CountRow) -> Vec<Row> {
     let calls = calls(&row.figures).into_iter().map(|name| {
         cells(row, name, |figures| {
             figures.system_calls_per_round_trip.as_ref().map(|calls| named(calls, name))
@@ -156,6 +146,7 @@ fn notes(summary: &CountSummary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Style, count_table};
     use furlong_analysis::{
         Run,
         fixture::{case, count, header, records},
@@ -244,7 +235,7 @@ mod tests {
             count.declared.insert("read".into(), Bounds { least: 0, most });
             count_table(&summary([count]), Style::default())
         };
-        let vain = "\nAttempts in vain are counted too, and tracing changes how many there are.\n";
+        let vain = "\nFailed attempts are counted too, and tracing changes how many there are.\n";
         assert!(text(Wait::Spin, 128, None).contains(vain));
         let parts = text(Wait::Block, 65536, None);
         assert!(parts.contains("may go in parts") && !parts.contains(vain), "{parts}");

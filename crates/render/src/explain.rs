@@ -1,51 +1,29 @@
 //! Rows put together from their parts, for a terminal and for programs.
 
 use super::{
-    bar::bar,
-    fit::{HEAD_LINES, fitting},
-    grid::{Head, grid},
+    document::{Cell, Column, Document, Layout, Line, Row, Section, Table, Tone},
     object::object,
-    style::{Paint, Style},
-    table::{bullet, titled},
     unmeasured::unmeasured,
     used_costs::used_costs,
 };
-use furlong_analysis::text::{plain, plus_minus, wrap};
+use furlong_analysis::text::{plain, plus_minus};
 use furlong_analysis::{Agreement, Explained, Explanation, Level, Term};
 use furlong_model::{format_bytes, format_ns};
 use furlong_stats::uncertainty;
 
 /// The columns of a row's parts; their names are not shown, since they speak for themselves.
-const HEADS: [Head<'static>; 6] = [
-    Head::words("part"),
-    Head::words("bar"),
-    Head::figures("time"),
-    Head::figures("share"),
-    Head::figures("count"),
-    Head::words("how"),
-];
-
-/// Which columns are shown beside the figures.
-#[derive(Debug, Clone, Copy)]
-struct Layout {
-    /// Columns of a bar; 0 is none.
-    bar: usize,
-    /// Whether it is said where counts and costs come from.
-    how: bool,
-}
-
-/// The first that fits is taken.
-const LAYOUTS: [Layout; 5] = [
-    Layout { bar: 24, how: true },
-    Layout { bar: 12, how: true },
-    Layout { bar: 24, how: false },
-    Layout { bar: 12, how: false },
-    Layout { bar: 0, how: false },
+const COLUMNS: [Column; 6] = [
+    Column::words("part"),
+    Column::words("bar").expendable(1),
+    Column::figures("time"),
+    Column::figures("share"),
+    Column::figures("count"),
+    Column::words("how").expendable(2),
 ];
 /// The published formula that explanations are held against.
 const FORMULA: &str = "T = size/bandwidth + N*switch + M*call";
-/// Columns before the parts of a row.
-const INDENT: usize = 2;
+/// All rows have their parts in the same columns.
+const PARTS: usize = 0;
 
 /// One JSON object: [`Explanation`] says what each field means, and reads it back.
 pub fn explanation_json(explanation: &Explanation) -> String {
@@ -53,37 +31,29 @@ pub fn explanation_json(explanation: &Explanation) -> String {
 }
 
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
-pub fn explanation_table(explanation: &Explanation, style: Style) -> String {
-    let mut sections = each(&explanation.rows, style);
-    if sections.is_empty() {
-        sections.push("Nothing could be explained.\n".to_owned());
+pub(crate) fn document(explanation: &Explanation) -> Document {
+    let mut document: Document = explanation.rows.iter().map(section).collect();
+    if explanation.rows.is_empty() {
+        document.push(Section::default().paragraph("Nothing could be explained."));
     }
     if explanation.rows.len() > 1 {
-        sections.push(overview(explanation, style));
+        document.push(overview(explanation));
     }
-    sections.push(footing(explanation, style));
-    let unmodelled = explanation
-        .unmodelled
-        .iter()
-        .map(|entry| bullet(&format!("{}: {}", plain(&entry.case.to_string()), plain(&entry.reason)), style));
-    sections.join("\n")
-        + &titled("Not explained", unmodelled, style)
-        + &unmeasured(&explanation.skipped, style)
+    document.push(footing(explanation));
+    let unmodelled = explanation.unmodelled.iter();
+    let unmodelled = unmodelled
+        .map(|entry| Line::neutral(format!("{}: {}", plain(&entry.case.to_string()), plain(&entry.reason))));
+    document.push(Section::list("Not explained", unmodelled));
+    document.push(unmeasured(&explanation.skipped));
+    document
 }
 
-/// A section a row, their columns aligned with each other.
-fn each(rows: &[Explained], style: Style) -> Vec<String> {
-    let mut lines = fitted(rows, style.width.saturating_sub(INDENT)).into_iter();
-    let mut section = |row: &Explained| {
-        let mut text = style.paint(Paint::Bold, &wrap(&title(row), style.width, 2)) + "\n";
-        // One more for what is unexplained.
-        for line in lines.by_ref().take(row.terms.len() + 1) {
-            text += &format!("{}{line}\n", " ".repeat(INDENT));
-        }
-        let sentences = article(row).into_iter().chain(sentences(row));
-        text + &sentences.map(|line| wrap(&line, style.width, 2) + "\n").collect::<String>()
-    };
-    rows.iter().map(&mut section).collect()
+/// A row's parts, and what they say.
+fn section(row: &Explained) -> Section {
+    let rows = row.terms.iter().map(|term| part(row, term)).chain([unexplained(row)]).collect();
+    let parts = Table { layout: Layout::Nameless, alike: Some(PARTS), ..Table::new(COLUMNS, rows) };
+    let sentences = article(row).into_iter().chain(sentences(row));
+    sentences.fold(Section::titled(title(row)).table(parts), Section::paragraph)
 }
 
 fn title(row: &Explained) -> String {
@@ -104,57 +74,26 @@ fn signed(share: f64) -> String {
     format!("{:+.1} %", percent + 0.0)
 }
 
-/// The lines of all rows in the first layout that fits, or in the narrowest.
-fn fitted(rows: &[Explained], width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for layout in LAYOUTS {
-        lines = parts(rows, layout);
-        if lines.iter().all(|line| line.chars().count() <= width) {
-            break;
-        }
-    }
-    lines
-}
-
-fn parts(rows: &[Explained], layout: Layout) -> Vec<String> {
-    let cells = rows.iter().flat_map(|row| {
-        let terms = row.terms.iter().map(|term| part(row, term, layout));
-        terms.chain([unexplained(row)]).map(|cells| layout.shown(cells)).collect::<Vec<_>>()
-    });
-    grid(&layout.shown(HEADS), cells).split_off(HEAD_LINES)
-}
-
-impl Layout {
-    /// The cells of the columns that are shown.
-    fn shown<T>(self, cells: [T; HEADS.len()]) -> Vec<T> {
-        let is_shown = |column: &Head| match column.name {
-            "bar" => self.bar > 0,
-            "how" => self.how,
-            _ => true,
-        };
-        cells.into_iter().zip(HEADS).filter(|(_, head)| is_shown(head)).map(|(cell, _)| cell).collect()
-    }
-}
-
-fn part(row: &Explained, term: &Term, layout: Layout) -> [String; HEADS.len()] {
+fn part(row: &Explained, term: &Term) -> Row {
     let share = term.ns / row.measured_ns;
-    [
+    let [name, time, percent, count, how] = [
         term.name.name().to_owned(),
-        bar(share, layout.bar),
         format_ns(term.ns),
         format!("{:.1} %", share * 100.0),
         format!("{} x {}", count(term.count), format_ns(term.cost_ns)),
         plain(&term.how),
     ]
+    .map(Cell::Text);
+    Row { tone: Tone::Neutral, cells: vec![name, Cell::Bar(share), time, percent, count, how] }
 }
 
 /// What is left over, with its sign.
-fn unexplained(row: &Explained) -> [String; HEADS.len()] {
+fn unexplained(row: &Explained) -> Row {
     let ns = row.unexplained_ns;
     let sign = if ns > 0.0 { "+" } else { "" };
-    let nothing = String::new;
-    let name = "unexplained".to_owned();
-    [name, nothing(), format!("{sign}{}", format_ns(ns)), signed(ns / row.measured_ns), nothing(), nothing()]
+    let share = signed(ns / row.measured_ns);
+    let texts = ["unexplained".to_owned(), String::new(), format!("{sign}{}", format_ns(ns)), share];
+    Row::neutral(texts.into_iter().chain([String::new(), String::new()]).collect())
 }
 
 /// A whole number as such.
@@ -191,22 +130,22 @@ fn about(bytes: u64) -> String {
 }
 
 /// The columns of all rows side by side; the formula's go where the terminal is narrow.
-const OVERVIEW: [Head<'static>; 8] = [
-    Head::words("row"),
-    Head::figures("size"),
-    Head::words("placement"),
-    Head::figures("measured"),
-    Head::figures("explained"),
-    Head::figures("error"),
-    Head::figures("formula").expendable(1),
-    Head::figures("error").expendable(1),
+const OVERVIEW: [Column; 8] = [
+    Column::words("row"),
+    Column::figures("size"),
+    Column::words("placement"),
+    Column::figures("measured"),
+    Column::figures("explained"),
+    Column::figures("error"),
+    Column::figures("formula").expendable(1),
+    Column::figures("error").expendable(1),
 ];
 
 /// All rows in one table, and how many come close.
-fn overview(explanation: &Explanation, style: Style) -> String {
+fn overview(explanation: &Explanation) -> Section {
     let missing = || "?".to_owned();
     let cells = |row: &Explained| {
-        vec![
+        Row::neutral(vec![
             plain(&row.case.row()),
             format_bytes(row.case.size_bytes),
             row.case.placement.to_string(),
@@ -215,11 +154,10 @@ fn overview(explanation: &Explanation, style: Style) -> String {
             signed(row.error),
             row.article_ns.map_or_else(missing, format_ns),
             row.article_error.map_or_else(missing, signed),
-        ]
+        ])
     };
-    let rows: Vec<_> = explanation.rows.iter().map(cells).collect();
-    let table = fitting(&OVERVIEW, &rows, style);
-    table + &wrap(&agreement(explanation), style.width, 2) + "\n"
+    let rows = explanation.rows.iter().map(cells).collect();
+    Section::default().table(Table::new(OVERVIEW, rows)).paragraph(agreement(explanation))
 }
 
 fn agreement(explanation: &Explanation) -> String {
@@ -235,26 +173,24 @@ fn agreement(explanation: &Explanation) -> String {
 }
 
 /// The costs that rows were put together with, and what there is to be said against them.
-fn footing(explanation: &Explanation, style: Style) -> String {
-    let mut text = used_costs(explanation, style);
-    let warning = match explanation.noise.level {
-        Level::Quiet => return text,
-        Level::Noisy => "The machine was NOISY: times and costs may be off by more than their intervals say.",
-        Level::Unreliable => "The machine was UNRELIABLE: do not trust these explanations.",
+fn footing(explanation: &Explanation) -> Section {
+    let costs = used_costs(explanation);
+    let (tone, warning) = match explanation.noise.level {
+        Level::Quiet => return costs,
+        Level::Noisy => (
+            Tone::Warning,
+            "The machine was NOISY: times and costs may be off by more than their intervals say.",
+        ),
+        Level::Unreliable => (Tone::Bad, "The machine was UNRELIABLE: do not trust these explanations."),
     };
-    let paint = if explanation.noise.level == Level::Noisy { Paint::Yellow } else { Paint::Red };
-    text += &(style.paint(paint, &wrap(warning, style.width, 2)) + "\n");
-    text + &explanation
-        .noise
-        .reasons
-        .iter()
-        .map(|reason| bullet(&plain(reason), style) + "\n")
-        .collect::<String>()
+    let reasons = explanation.noise.reasons.iter().map(|reason| Line::neutral(plain(reason)));
+    costs.toned(tone, warning).bullets(reasons)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Style, explanation_table};
     use furlong_analysis::{
         Run, explain,
         fixture::{

@@ -1,6 +1,7 @@
 //! What was found, as text: for a terminal, for Markdown, for a spreadsheet and for programs.
 //!
-//! Nothing is computed here that is not in the [`Summary`], so all formats say the same; charts alone show more of what
+//! What people read is a document as a value, made once from figures, with a back end for terminals and one for
+//! Markdown, so both say the same. Nothing is computed here that is not in the [`Summary`]; charts alone show more of what
 //! it was computed from.
 //!
 //! ```no_run
@@ -21,44 +22,49 @@ mod costs;
 mod count;
 mod counting;
 mod csv;
+mod document;
 mod experiments;
 mod explain;
 mod export;
-mod fit;
 mod grid;
 mod json;
-mod layout;
 mod markdown;
 mod object;
+mod printed;
 mod prose;
+mod ranking;
 mod recommendation;
 mod replay;
 mod self_check;
 mod style;
+mod summary;
 mod sweep;
-mod table;
 mod tails;
+mod terminal;
 mod ticks;
 mod unmeasured;
 mod used_costs;
 
-pub use comparison::{comparison_csv, comparison_json, comparison_markdown, comparison_table};
-pub use costs::{costs_json, costs_table};
-pub use count::{count_json, count_table};
+pub use comparison::{comparison_csv, comparison_json};
+pub use costs::costs_json;
+pub use count::count_json;
 pub use csv::csv;
 pub use experiments::experiments;
-pub use explain::{explanation_json, explanation_table};
+pub use explain::explanation_json;
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
-pub use furlong_analysis::text::{format_count, format_digits, listed, plain, plain_sentence, three_digits};
+pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
+pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
-pub use layout::marked_name;
-pub use markdown::{escape as escape_markdown, markdown};
+pub use markdown::escape as escape_markdown;
+pub use printed::{
+    comparison_markdown, comparison_table, costs_table, count_table, explanation_table, markdown,
+    recommendation_table, replay_markdown, replay_table, self_check_table, table, table_of_run,
+};
 pub use prose::{floor, footnotes, machine, noise};
-pub use recommendation::{recommendation_json, recommendation_sentences, recommendation_table};
-pub use replay::{replay_csv, replay_json, replay_markdown, replay_racehorse, replay_table};
-pub use self_check::self_check_table;
+pub use ranking::marked_name;
+pub use recommendation::{recommendation_json, recommendation_sentences};
+pub use replay::{replay_csv, replay_json, replay_racehorse};
 pub use style::{Charts, Style};
-pub use table::{table, table_of_run};
 
 #[cfg(doc)]
 use furlong_analysis::Summary;
@@ -190,7 +196,8 @@ mod tests {
     #[test]
     fn counted_calls_have_a_column_where_a_row_was_counted() {
         let page = markdown(&counted());
-        assert_eq!(page.matches("| switches | calls | vs first |").count(), 1, "{page}");
+        assert_eq!(page.matches("| switches | calls | vs first |").count(), 4, "{page}");
+        assert_eq!(page.matches("| switches | vs first |").count(), 1, "no notification was counted: {page}");
         assert!(page.contains("| 2.00 | 2.00 | 1.29x |") && page.contains("| 2.00 | ? | 2.56x |"), "{page}");
         let note = "System calls were counted by ptrace; no tracepoint: Permission denied (EACCES).";
         assert_eq!(page.matches(note).count(), 1, "{page}");

@@ -1,65 +1,60 @@
-//! A summary as Markdown, for an issue or a README.
+//! A document as Markdown, for an issue, a pull request or a README: every column, and nothing dropped.
 
-use super::{
-    grid::Head,
-    layout::{Entry, columns, entries},
-    prose, unmeasured,
-};
-use furlong_analysis::text::plain;
-use furlong_analysis::{Carries, Summary};
+use super::document::{Block, Cell, Column, Document, Layout, Line, Row, Section, Table, Tone};
+use super::style::Style;
 
-/// The same as the terminal's table, with every column.
-pub fn markdown(summary: &Summary) -> String {
-    let mut text = format!("{}\n\n", escape(&prose::machine(&summary.run.machine, &summary.run.harness)));
-    text += &format!("The machine was **{}**.\n", summary.run.noise.level.name());
-    text += &list(prose::noise(&summary.run.noise));
-    if let Some(floor) = prose::floor(summary) {
-        text += &format!("\n{}\n", escape(&floor));
-    }
-    if summary.run.partial {
-        text += "\n**The run is partial**: it was interrupted, or its file cut off.\n";
-    }
-    for group in summary.groups.iter().filter(|group| group.carries != Carries::Nothing) {
-        text += &format!("\n### {}\n\n{}", group.title, ranking(&entries(summary, group)));
-        if let Some(late) = prose::late(summary, group) {
-            text += &format!("\n{}\n", escape(&late));
-        }
-    }
-    if summary.rows.is_empty() {
-        text += "\nNothing was measured.\n";
-    }
-    text += &list(prose::footnotes(summary));
-    let skipped = unmeasured::lines(&summary.skipped).into_iter().map(|(_, line)| line).collect();
-    text += &titled(unmeasured::TITLE, skipped);
-    text + &titled("What this says", summary.findings.iter().map(|finding| plain(finding)).collect())
+/// All of it, an empty line between two blocks.
+pub(crate) fn page(document: &Document) -> String {
+    document.sections.iter().flat_map(blocks).collect::<Vec<_>>().join("\n")
 }
 
-fn ranking(entries: &[Entry]) -> String {
-    let columns = columns(entries);
-    let heads: Vec<_> = columns.iter().map(|column| column.head).collect();
-    let cells = |entry| columns.iter().map(|column| (column.cell)(entry)).collect();
-    grid(&heads, entries.iter().map(cells))
+fn blocks(section: &Section) -> impl Iterator<Item = String> {
+    let heading =
+        section.heading.iter().map(|(level, title)| format!("{} {}\n", "#".repeat(*level), escape(title)));
+    heading.chain(section.blocks.iter().map(block))
 }
 
-/// A table with a line a row. Its heads are markup already.
-pub(crate) fn grid(heads: &[Head], rows: impl Iterator<Item = Vec<String>>) -> String {
+fn block(block: &Block) -> String {
+    match block {
+        Block::Paragraph(line) => match line.tone {
+            Tone::Neutral | Tone::Minor => escape(&line.text) + "\n",
+            Tone::Good | Tone::Warning | Tone::Bad => format!("**{}**\n", escape(&line.text)),
+        },
+        Block::Bullets(lines) => lines.iter().map(|line: &Line| bullet(&line.text)).collect(),
+        Block::Table(table) => match table.notes.as_slice() {
+            [] => grid(table),
+            notes => {
+                format!("{}\n{}", grid(table), notes.iter().map(|note| bullet(note)).collect::<String>())
+            }
+        },
+        Block::Chart(chart) => format!("```text\n{}```\n", chart.drawn(Style::default())),
+        Block::Footnotes(notes) => notes.iter().map(|note| bullet(note)).collect(),
+    }
+}
+
+fn bullet(text: &str) -> String {
+    format!("- {}\n", escape(text))
+}
+
+/// A line a row. Bars are left out: their shares stand beside them.
+fn grid(table: &Table) -> String {
+    let is_bar = |at: usize| table.rows.iter().any(|row| matches!(row.cells[at], Cell::Bar(_)));
+    let kept: Vec<usize> = (0..table.columns.len()).filter(|at| !is_bar(*at)).collect();
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let escaped = |cells: Vec<String>| line(cells.iter().map(|cell| escape(cell)).collect());
-    let rule = heads.iter().map(|head| if head.words { ":--" } else { "--:" }.to_owned()).collect();
-    let header = line(heads.iter().map(|head| head.name.to_owned()).collect()) + &line(rule);
-    header + &rows.map(escaped).collect::<String>()
-}
-
-/// A line a text, as a list after an empty line; nothing without texts.
-pub(crate) fn list(lines: Vec<String>) -> String {
-    let lines: String = lines.iter().map(|line| format!("- {}\n", escape(line))).collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
-}
-
-/// The same under a title.
-pub(crate) fn titled(title: &str, lines: Vec<String>) -> String {
-    let list = list(lines);
-    if list.is_empty() { list } else { format!("\n### {title}\n{list}") }
+    let of_columns =
+        |cell: &dyn Fn(&Column) -> String| line(kept.iter().map(|at| cell(&table.columns[*at])).collect());
+    let names = |column: &Column| {
+        if table.layout == Layout::Nameless { String::new() } else { escape(&column.name) }
+    };
+    let rule = |column: &Column| if column.words { ":--" } else { "--:" }.to_owned();
+    let cells = |row: &Row| {
+        let cell = |at: &usize| match &row.cells[*at] {
+            Cell::Text(text) => escape(text),
+            Cell::Bar(_) => String::new(),
+        };
+        line(kept.iter().map(cell).collect())
+    };
+    of_columns(&names) + &of_columns(&rule) + &table.rows.iter().map(cells).collect::<String>()
 }
 
 /// Keeps text from becoming markup, a table's border included.

@@ -2,7 +2,7 @@
 
 use super::{
     counting::counted,
-    layout::{has_failed_trials, has_no_interval, is_batched, marked_name},
+    ranking::{has_failed_trials, has_no_interval, is_batched, marked_name},
 };
 use furlong_analysis::text::{capital, listed, plain};
 use furlong_analysis::{Carries, Group, Row, Summary, Unit, Verdict};
@@ -10,6 +10,8 @@ use furlong_model::{Harness, Machine, format_bytes, format_ns};
 
 /// Rows of one doubt that are named one by one.
 const DOUBTFUL: usize = 6;
+/// What stands above what a summary, a comparison or a replay concludes.
+pub(crate) const FINDINGS: &str = "What this says";
 
 /// What the run was measured on, in one line.
 pub fn machine(machine: &Machine, harness: &Harness) -> String {
@@ -94,7 +96,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     let failed =
         marked(has_failed_trials).next().map(|_| "! some of its trials failed: see below.".to_owned());
     let tied = shown.iter().find(|row| !row.tied_with.is_empty()).map(|_| {
-        "= rows in one place tie: their 95 % intervals overlap that of its first. ~ marks a tie with the first of all.".to_owned()
+        "= rows with the same number cannot be told apart: their 95 % intervals overlap that of the first of them. ~ marks rows that cannot be told from the first of all.".to_owned()
     });
     let calls = summary.counting.iter().map(counted);
     [tied, batched, streamed, delivered, lone, failed]

@@ -1,45 +1,38 @@
 //! A check of furlong against itself, for a terminal.
 
-use super::{
-    fit::fitting,
-    grid::Head,
-    style::{Paint, Style},
-    table::{bullet, titled},
-};
-use furlong_analysis::text::{plain, plus_minus, wrap};
+use super::document::{Column, Document, Line, Row, Section, Table, Tone};
+use furlong_analysis::text::{plain, plus_minus};
 use furlong_analysis::{CheckedRow, CopyFigures, SelfCheck, Unjudged};
 use furlong_model::format_ns;
 use furlong_stats::uncertainty;
 
 /// The columns; those of the intervals go where the terminal is narrow.
-const COLUMNS: [Column; 7] = [
-    (Head::figures("ties"), |row| format!("{} of {}", row.ties, row.repeats)),
-    (Head::words("row"), |row| plain(&row.case.to_string())),
-    (Head::figures("worst"), |row| format!("{:.3}x", row.worst_ratio)),
-    (Head::figures("A: p50"), |row| format_ns(row.first.p50_ns)),
-    (Head::figures("95 %").expendable(1), |row| interval(&row.first)),
-    (Head::figures("B: p50"), |row| format_ns(row.second.p50_ns)),
-    (Head::figures("95 %").expendable(1), |row| interval(&row.second)),
+const COLUMNS: [Filled; 7] = [
+    (Column::figures("ties"), |row| format!("{} of {}", row.ties, row.repeats)),
+    (Column::words("row"), |row| plain(&row.case.to_string())),
+    (Column::figures("worst"), |row| format!("{:.3}x", row.worst_ratio)),
+    (Column::figures("A: p50"), |row| format_ns(row.first.p50_ns)),
+    (Column::figures("95 %").expendable(1), |row| interval(&row.first)),
+    (Column::figures("B: p50"), |row| format_ns(row.second.p50_ns)),
+    (Column::figures("95 %").expendable(1), |row| interval(&row.second)),
 ];
 
 /// What stands above a column, and how to fill it.
-type Column = (Head<'static>, fn(&CheckedRow) -> String);
+type Filled = (Column, fn(&CheckedRow) -> String);
 
 /// A line a case with its ties, what could not be compared, and the verdict.
-pub fn self_check_table(check: &SelfCheck, style: Style) -> String {
-    let mut text = wrap(
-        "Each case was measured under two names, A and B. Nothing but chance is between them, so they should tie. \
-         \"worst\" is the larger median by the smaller one where they were farthest apart.",
-        style.width,
-        0,
-    ) + "\n";
+pub(crate) fn document(check: &SelfCheck) -> Document {
+    let asked = "Each case was measured under two names, A and B. Nothing but chance is between them, so they should tie. \
+                 \"worst\" is the larger median by the smaller one where they were farthest apart.";
+    let mut document: Document = [Section::default().paragraph(asked)].into_iter().collect();
     if !check.rows.is_empty() {
-        let cells = |row: &CheckedRow| COLUMNS.iter().map(|(_, cell)| cell(row)).collect();
-        let rows: Vec<_> = check.rows.iter().map(cells).collect();
-        text += &format!("\n{}", fitting(&COLUMNS.map(|(head, _)| head), &rows, style));
+        let cells = |row: &CheckedRow| Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(row)).collect());
+        let rows = check.rows.iter().map(cells).collect();
+        document.push(Section::default().table(Table::new(COLUMNS.map(|(column, _)| column), rows)));
     }
-    text += &titled("Not compared", check.unjudged.iter().map(|entry| unjudged_line(entry, style)), style);
-    text + &format!("\n{}\n", verdict(check, style))
+    document.push(Section::list("Not compared", check.unjudged.iter().map(unjudged)));
+    document.push(verdict(check));
+    document
 }
 
 fn interval(copy: &CopyFigures) -> String {
@@ -47,14 +40,14 @@ fn interval(copy: &CopyFigures) -> String {
     width.map_or_else(|| "?".to_owned(), plus_minus)
 }
 
-fn unjudged_line(entry: &Unjudged, style: Style) -> String {
+fn unjudged(entry: &Unjudged) -> Line {
     let repeats =
         if entry.repeats == 1 { "1 repeat".to_owned() } else { format!("{} repeats", entry.repeats) };
-    bullet(&format!("{}, {repeats}: {}", plain(&entry.case.to_string()), plain(&entry.reason)), style)
+    Line::neutral(format!("{}, {repeats}: {}", plain(&entry.case.to_string()), plain(&entry.reason)))
 }
 
-fn verdict(check: &SelfCheck, style: Style) -> String {
-    let (paint, word) = if check.passed { (Paint::Green, "PASSED") } else { (Paint::Red, "FAILED") };
+fn verdict(check: &SelfCheck) -> Section {
+    let (tone, word) = if check.passed { (Tone::Good, "PASSED") } else { (Tone::Bad, "FAILED") };
     let found = match check.repeats {
         0 => "nothing could be compared".to_owned(),
         repeats => {
@@ -62,12 +55,13 @@ fn verdict(check: &SelfCheck, style: Style) -> String {
             format!("{} of {repeats} comparisons tie, {percent:.1} %; 95 % are needed", check.ties)
         }
     };
-    style.paint(paint, &wrap(&format!("{word}: {found}."), style.width, 2))
+    Section::default().toned(tone, format!("{word}: {found}."))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Style, self_check_table};
     use furlong_analysis::fixture::case;
     use furlong_model::{Case, Placement, Wait};
 

@@ -1,7 +1,7 @@
 //! Charts of sweeps: what a row does as its messages grow.
 
 use super::chart::{Chart, Curve, left_out};
-use super::style::{Charts, Style};
+use super::style::Charts;
 use super::ticks::Kind;
 use furlong_analysis::describe_placement;
 use furlong_analysis::{Carries, Row, Summary};
@@ -12,28 +12,31 @@ const FEWEST_SIZES: usize = 3;
 const FEWEST_DRAWN: usize = 2;
 
 /// What the rows of one chart have in common.
-type Manner<'a> = (Placement, Pattern, Option<&'a Request>, Arrival);
+type Setting<'a> = (Placement, Pattern, Option<&'a Request>, Arrival);
 
 /// A chart for each placement and pattern in which some row was measured with several sizes; nothing without one.
-pub(crate) fn charts(summary: &Summary, style: Style) -> String {
+pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     let carries_data = |row: &&Row| {
         let group = summary.groups.iter().find(|group| group.name == row.group);
         group.is_some_and(|group| group.carries == Carries::Data)
     };
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).collect();
-    let mut manners: Vec<Manner> = rows.iter().map(|row| manner(row)).collect();
-    manners.sort_unstable();
-    manners.dedup();
-    let fewest = if style.charts == Charts::Always { FEWEST_DRAWN } else { FEWEST_SIZES };
-    let chart = |manner| Some(chart(manner, curves(&rows, manner, fewest))?.drawn(style));
-    manners.into_iter().filter_map(chart).collect()
+    let mut settings: Vec<Setting> = rows.iter().map(|row| setting(row)).collect();
+    settings.sort_unstable();
+    settings.dedup();
+    let fewest = match when {
+        Charts::Never => return Vec::new(),
+        Charts::Always => FEWEST_DRAWN,
+        Charts::Auto => FEWEST_SIZES,
+    };
+    settings.into_iter().filter_map(|setting| chart(setting, curves(&rows, setting, fewest))).collect()
 }
 
-fn manner(row: &Row) -> Manner<'_> {
+fn setting(row: &Row) -> Setting<'_> {
     (row.case.placement, row.case.pattern, row.case.request.as_ref(), row.case.arrival)
 }
 
-fn chart((placement, pattern, ..): Manner, curves: Vec<Curve>) -> Option<Chart> {
+fn chart((placement, pattern, ..): Setting, curves: Vec<Curve>) -> Option<Chart> {
     if curves.is_empty() {
         return None;
     }
@@ -46,9 +49,9 @@ fn chart((placement, pattern, ..): Manner, curves: Vec<Curve>) -> Option<Chart> 
     Some(Chart { title, x: Kind::Bytes, y, curves, room: Vec::new() })
 }
 
-/// The curves of one manner, in the order of the rows' names.
-fn curves(rows: &[&Row], of: Manner, fewest: usize) -> Vec<Curve> {
-    let mut members: Vec<&&Row> = rows.iter().filter(|row| manner(row) == of).collect();
+/// The curves of one setting, in the order of the rows' names.
+fn curves(rows: &[&Row], of: Setting, fewest: usize) -> Vec<Curve> {
+    let mut members: Vec<&&Row> = rows.iter().filter(|row| setting(row) == of).collect();
     members.sort_by_key(|row| (row.case.row(), row.case.size_bytes));
     members
         .chunk_by(|one, other| one.case.row() == other.case.row())
@@ -64,6 +67,7 @@ fn curves(rows: &[&Row], of: Manner, fewest: usize) -> Vec<Curve> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Style, document, terminal::terminal};
     use crate::{csv, table};
     use furlong_analysis::{Run, fixture, summarise};
     use furlong_model::{Case, Outcome, Record, Trial, Wait};
@@ -85,6 +89,10 @@ mod tests {
             }
         }
         summarise(&Run::from_records(records).unwrap())
+    }
+
+    fn printed(summary: &Summary, when: Charts, style: Style) -> String {
+        terminal(&document::drawn(charts(summary, when)).collect(), style)
     }
 
     #[test]
@@ -111,22 +119,24 @@ mod tests {
     #[test]
     fn two_sizes_are_no_sweep_unless_a_chart_is_wanted() {
         let summary = swept(Pattern::OneWay, &[64, 1024]);
-        let drawn = |charts| super::charts(&summary, Style { charts, ..Style::default() });
+        let drawn = |charts| printed(&summary, charts, Style::default());
         assert_eq!([drawn(Charts::Auto), drawn(Charts::Never)], ["", ""]);
         assert!(drawn(Charts::Always).contains("Throughput one way"));
         let one = swept(Pattern::OneWay, &[64]);
-        assert_eq!(charts(&one, Style { charts: Charts::Always, ..Style::default() }), "");
+        assert_eq!(printed(&one, Charts::Always, Style::default()), "");
     }
 
     #[test]
     fn a_chart_fits_and_has_colour_only_where_it_may() {
         let summary = swept(Pattern::OneWay, &[64, 1024, 16 << 10]);
         for width in [40, 60, 100, 200] {
-            let text = charts(&summary, Style { width, ..Style::default() });
+            let text = printed(&summary, Charts::Auto, Style { width, ..Style::default() });
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             assert!(!text.contains('\u{1b}'), "{text}");
         }
-        assert!(charts(&summary, Style { colour: true, ..Style::default() }).contains('\u{1b}'));
+        assert!(
+            printed(&summary, Charts::Auto, Style { colour: true, ..Style::default() }).contains('\u{1b}')
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! seen often enough.
 
 use super::chart::{Chart, Curve, left_out};
-use super::style::{Charts, Style};
+use super::style::Charts;
 use super::ticks::Kind;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Run, Summary, Tail, Unit, tails};
@@ -15,26 +15,20 @@ const ROWS: std::ops::RangeInclusive<usize> = 2..=5;
 const MOST_GROUPS: usize = 2;
 
 /// A chart for each group in which it says more than the percentiles in the table; nothing without one.
-pub(crate) fn charts(run: &Run, summary: &Summary, style: Style) -> String {
+pub(crate) fn charts(run: &Run, summary: &Summary, when: Charts) -> Vec<Chart> {
     let carries_something = |group: &&Group| group.carries != Carries::Nothing;
     let groups = || summary.groups.iter().filter(carries_something);
-    match style.charts {
-        Charts::Never => String::new(),
-        Charts::Always => {
-            groups().filter_map(|group| chart(run, summary, group, 1)).map(drawn(style)).collect()
-        }
-        Charts::Auto if groups().count() > MOST_GROUPS => String::new(),
+    match when {
+        Charts::Never => Vec::new(),
+        Charts::Always => groups().filter_map(|group| chart(run, summary, group, 1)).collect(),
+        Charts::Auto if groups().count() > MOST_GROUPS => Vec::new(),
         Charts::Auto => {
             let few = |group: &&Group| ROWS.contains(&summary.rows_of(group).count());
             // A chart that lacks a row of its table would need a reason for each.
             let all = |group| chart(run, summary, group, summary.rows_of(group).count());
-            groups().filter(few).filter_map(all).map(drawn(style)).collect()
+            groups().filter(few).filter_map(all).collect()
         }
     }
-}
-
-fn drawn(style: Style) -> impl Fn(Chart) -> String {
-    move |chart| chart.drawn(style)
 }
 
 /// The chart of a group; `None` if fewer than `fewest` of its rows have a tail.
@@ -69,6 +63,7 @@ fn curve(tail: Tail) -> Curve {
 mod tests {
     use super::*;
     use crate::table_of_run;
+    use crate::{Style, document, terminal::terminal};
     use furlong_analysis::{fixture, summarise};
     use furlong_model::{Placement, Record, Trial, Wait};
 
@@ -93,7 +88,7 @@ mod tests {
     }
 
     fn drawn(run: &Run, charts: Charts) -> String {
-        super::charts(run, &summarise(run), Style { charts, ..Style::default() })
+        terminal(&document::drawn(super::charts(run, &summarise(run), charts)).collect(), Style::default())
     }
 
     #[test]

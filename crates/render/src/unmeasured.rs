@@ -1,28 +1,25 @@
 //! Cases without figures, in the words of every format that is read by people.
 
-use super::{
-    style::{Paint, Style},
-    table::{bullet, titled},
-};
+use super::document::{Line, Section, Tone};
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Skipped, SkippedStatus};
 
 /// What stands above them.
-pub(crate) const TITLE: &str = "Not measured, or not in every trial";
+const TITLE: &str = "Not measured, or not in every trial";
 /// Cases of one reason that are named one by one.
 const NAMED: usize = 3;
 
-/// For a terminal: a line a reason under a title, or nothing.
-pub(crate) fn unmeasured(skipped: &[Skipped], style: Style) -> String {
-    let painted = |(status, line): (SkippedStatus, String)| {
-        let line = bullet(&line, style);
-        if status.is_failure() { style.paint(Paint::Red, &line) } else { line }
+/// A line a reason under a title.
+pub(crate) fn unmeasured(skipped: &[Skipped]) -> Section {
+    let line = |(status, text): (SkippedStatus, String)| {
+        let tone = if status.is_failure() { Tone::Bad } else { Tone::Neutral };
+        Line { tone, text }
     };
-    titled(TITLE, lines(skipped).into_iter().map(painted), style)
+    Section::list(TITLE, lines(skipped).into_iter().map(line))
 }
 
 /// The cases without a speed as short lines: those with one reason share a line.
-pub(crate) fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
+fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
     let mut alike: Vec<(&Skipped, Vec<&Skipped>)> = Vec::new();
     for entry in skipped {
         let same = |(first, _): &&mut (&Skipped, Vec<&Skipped>)| {

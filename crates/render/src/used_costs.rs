@@ -1,7 +1,10 @@
 //! The costs that rows were put together with, in a few lines; `furlong costs` has all of them.
 
-use super::{costs::interval, fit::fitting, grid::Head, style::Style};
-use furlong_analysis::text::{plain, wrap};
+use super::{
+    costs::interval,
+    document::{Column, Row, Section, Table},
+};
+use furlong_analysis::text::plain;
 use furlong_analysis::{
     CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, Term, WAKE_UP, describe_cost as describe,
 };
@@ -9,17 +12,17 @@ use furlong_model::{Cost, format_bytes, format_ns};
 use std::collections::BTreeSet;
 
 /// The columns; the last one gives way where the terminal is narrow.
-const HEADS: [Head<'static>; 4] = [
-    Head::words("cost in this run"),
-    Head::figures("time"),
-    Head::figures("95 %"),
-    Head::words("from").expendable(1),
+const COLUMNS: [Column; 4] = [
+    Column::words("cost in this run"),
+    Column::figures("time"),
+    Column::figures("95 %"),
+    Column::words("from").expendable(1),
 ];
 /// Rows that a cost comes from, if they are named one by one.
 const NAMED: usize = 4;
 
 /// A line a cost, and for copying one of the smallest and one of the largest size.
-pub(crate) fn used_costs(explanation: &Explanation, style: Style) -> String {
+pub(crate) fn used_costs(explanation: &Explanation) -> Section {
     let costs = &explanation.costs;
     let named = [describe(Cost::SystemCall).0, CONTEXT_SWITCH, WAKE_UP, describe(Cost::PageFault).0];
     let named = named.iter().filter_map(|name| costs.figure(name)).map(line);
@@ -28,9 +31,9 @@ pub(crate) fn used_costs(explanation: &Explanation, style: Style) -> String {
     let copies = ends.into_iter().filter_map(|size| copying(costs, *size));
     let rows: Vec<_> = named.chain(copies).collect();
     if rows.is_empty() {
-        return wrap("The run does not tell what the machine charges.", style.width, 2) + "\n";
+        return Section::default().paragraph("The run has no costs of this machine.");
     }
-    fitting(&HEADS, &rows, style)
+    Section::default().table(Table::new(COLUMNS, rows.into_iter().map(Row::neutral).collect()))
 }
 
 fn copied_sizes(explanation: &Explanation) -> BTreeSet<usize> {
@@ -77,6 +80,7 @@ fn origin(figure: &CostEstimate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Style, terminal::terminal};
     use furlong_analysis::{
         explain,
         fixture::{costs::EVERYWHERE, costs::PIPE, costs::Recipe, costs::RunBuilder},
@@ -84,7 +88,10 @@ mod tests {
     use furlong_model::Placement;
 
     fn lines(explanation: &Explanation) -> Vec<String> {
-        used_costs(explanation, Style::default()).lines().map(str::to_owned).collect()
+        terminal(&[used_costs(explanation)].into_iter().collect(), Style::default())
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     #[test]
@@ -117,6 +124,6 @@ mod tests {
     fn no_costs_are_said_to_be_none() {
         let explanation = explain(&RunBuilder::with_references().run(), &[]);
         let none = Explanation { costs: Costs { schema: 1, figures: Vec::new() }, ..explanation };
-        assert_eq!(lines(&none), ["The run does not tell what the machine charges."]);
+        assert_eq!(lines(&none), ["The run has no costs of this machine."]);
     }
 }

@@ -1,21 +1,44 @@
-//! A comparison of runs as text: for a terminal, for Markdown, for a spreadsheet and for programs.
+//! A comparison of runs: as a document, for a spreadsheet and for programs.
 
+mod columns;
 mod csv;
-mod layout;
-mod markdown;
 mod prose;
-mod terminal;
 
 pub use csv::comparison_csv;
-pub use markdown::comparison_markdown;
-pub use terminal::comparison_table;
 
+use super::document::{Document, Line, Section, Table};
 use super::object::object;
-use furlong_analysis::Comparison;
+use super::prose::FINDINGS;
+use columns::{COLUMNS, line};
+use furlong_analysis::text::plain_sentence;
+use furlong_analysis::{ComparedRun, Comparison};
 
 /// One JSON object: [`Comparison`] says what each field means, and reads it back.
 pub fn comparison_json(comparison: &Comparison) -> String {
     object(comparison)
+}
+
+/// The runs; for each against the baseline the table, what is not told and what else is different; the verdict.
+pub(crate) fn document(comparison: &Comparison) -> Document {
+    let neutral = |lines: Vec<String>| lines.into_iter().map(Line::neutral);
+    let mut document: Document =
+        [Section::default().bullets(neutral(prose::runs(comparison)))].into_iter().collect();
+    for run in comparison.others() {
+        document.push(against_baseline(comparison, run));
+        document.push(Section::list("Inconclusive", neutral(prose::inconclusive(comparison, run))));
+        document.push(Section::list("Not compared", neutral(prose::only_in(comparison, run))));
+        document.push(Section::list("What else is different", neutral(prose::differences(comparison, run))));
+    }
+    let verdict = comparison.verdict.iter().map(|line| Line::neutral(plain_sentence(line)));
+    document.push(Section::list(FINDINGS, verdict));
+    document
+}
+
+fn against_baseline(comparison: &Comparison, run: &ComparedRun) -> Section {
+    let rows = comparison.rows_of(&run.name).map(line).collect();
+    let notes = prose::footnotes(comparison, run);
+    let table = Table { notes, ..Table::new(COLUMNS.map(|(column, _)| column), rows) };
+    Section::chapter(prose::heading(comparison, run)).table(table)
 }
 
 #[cfg(test)]

@@ -6,14 +6,6 @@ use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, OnlyIn};
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 4;
-/// What stands above the differences of the machines.
-pub(crate) const DIFFERENCES: &str = "What else is different";
-/// What stands above rows without a verdict.
-pub(crate) const INCONCLUSIVE: &str = "Inconclusive";
-/// What stands above rows that one run alone has.
-pub(crate) const ONLY_IN: &str = "Not compared";
-/// What stands above the verdict.
-pub(crate) const VERDICT: &str = "What this says";
 
 /// What is compared with what.
 pub(crate) fn heading(comparison: &Comparison, run: &ComparedRun) -> String {

@@ -1,7 +1,7 @@
 //! What comparisons look like in each format.
 
 use super::*;
-use crate::Style;
+use crate::{Style, comparison_markdown, comparison_table};
 use furlong_analysis::{
     NamedRun, Run, compare,
     fixture::{

@@ -6,8 +6,8 @@ mod sheet;
 pub use openmetrics::export_openmetrics;
 pub use sheet::export_csv;
 
-use super::markdown::markdown;
 use super::object::object;
+use super::printed::markdown;
 use furlong_analysis::Summary;
 use furlong_analysis::text::plain;
 use serde::Serialize;

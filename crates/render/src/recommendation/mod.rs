@@ -1,11 +1,12 @@
-//! A recommendation as text: for a terminal and for programs.
+//! A recommendation: as a document, in sentences, and for programs.
 
+mod measured;
 mod prose;
-mod terminal;
 
-pub use terminal::recommendation_table;
-
+use super::document::{Document, Line, Section};
 use super::object::object;
+use super::prose::machine;
+use super::summary::{noise, partial};
 use furlong_analysis::Recommendation;
 
 /// One JSON object: [`Recommendation`] says what each field means, and reads it back.
@@ -23,6 +24,27 @@ pub fn recommendation_sentences(recommendation: &Recommendation) -> Vec<String> 
         .chain(prose::sensitivities(recommendation))
         .chain(prose::not_measured(recommendation))
         .collect()
+}
+
+/// The machine, the choice and what speaks for it, every row that was measured, and what would change the answer.
+pub(crate) fn document(recommendation: &Recommendation) -> Document {
+    let run = &recommendation.run;
+    let neutral = |lines: Vec<String>| lines.into_iter().map(Line::neutral);
+    let head = partial(Section::default().paragraph(machine(&run.machine, &run.harness)), run);
+    let asked = Section::default().paragraph(prose::asked(&recommendation.workload));
+    let mut document = Document::default();
+    document.push(noise(head, &run.noise));
+    document.push(prose::tried(recommendation).into_iter().fold(asked, Section::paragraph));
+    document.push(Section::list(&prose::heading(recommendation), neutral(prose::reasons(recommendation))));
+    document.push(Section::list("Instead", neutral(prose::instead(recommendation))));
+    if let Some(table) = measured::measured(recommendation) {
+        document.push(Section::titled(prose::measured(recommendation)).table(table));
+    }
+    let changes = neutral(prose::sensitivities(recommendation));
+    document.push(Section::list("What would change the answer", changes));
+    document.push(Section::list("Not measured", neutral(prose::not_measured(recommendation))));
+    document.push(Section::list("Left out", neutral(prose::left_out(recommendation))));
+    document
 }
 
 #[cfg(test)]

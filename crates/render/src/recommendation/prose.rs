@@ -141,13 +141,13 @@ fn tie(recommendation: &Recommendation, choice: &Ranked) -> String {
         .filter(|name| *name != choice.name())
         .map(|name| plain(&name))
         .collect();
-    format!("It cannot be told from {}: of these it leaves least to you.", listed(&others, NAMED))
+    format!("It cannot be told from {}: of these it is the least work to use.", listed(&others, NAMED))
 }
 
 fn holds(slo: &str, verdict: SloVerdict) -> String {
     let SloVerdict { holds, measured_ns, limit_ns, few } = verdict;
     let measured = format_ns(measured_ns);
-    let few = if few { "; so few messages say little of so rare ones" } else { "" };
+    let few = if few { "; too few messages for this percentile" } else { "" };
     if holds {
         let times = three_digits(limit_ns / measured_ns.max(1.0));
         format!("{slo} holds: {measured} is {times} times below{few}.")
@@ -237,7 +237,7 @@ pub(crate) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
     let cpu = recommendation.workload.objective == Objective::Cpu;
     [
         (!recommendation.ties.is_empty())
-            .then_some("= and ~ tie with the first: the 95 % intervals overlap."),
+            .then_some("= and ~ mark rows that cannot be told from the first: the 95 % intervals overlap."),
         fails.then_some("! the objective does not hold."),
         cpu.then_some("vs first compares processor time."),
         (!recommendation.ranked.is_empty())

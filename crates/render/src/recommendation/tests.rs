@@ -1,7 +1,7 @@
 //! Snapshots of recommendations, and what hostile names become in them.
 
 use super::*;
-use crate::Style;
+use crate::{Style, recommendation_table};
 use furlong_analysis::fixture::recommendation::records;
 use furlong_analysis::{Run, recommend};
 use furlong_model::{Boundary, Pattern, Trust, Wait, Workload};

@@ -2,7 +2,7 @@
 
 use super::super::{
     chart::{Chart, Curve},
-    style::{Charts, Style},
+    style::Charts,
     ticks::Kind,
 };
 use furlong_analysis::Replay;
@@ -16,8 +16,12 @@ const FEWEST_DRAWN: usize = 2;
 const MOST_ROWS: usize = 6;
 
 /// A chart of what was published and one of what was measured, over the same axes; nothing where there is no sweep.
-pub(crate) fn charts(replay: &Replay, style: Style) -> String {
-    let fewest = if style.charts == Charts::Always { FEWEST_DRAWN } else { FEWEST_SIZES };
+pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
+    let fewest = match when {
+        Charts::Never => return Vec::new(),
+        Charts::Always => FEWEST_DRAWN,
+        Charts::Auto => FEWEST_SIZES,
+    };
     let rows = throughput(&replay.rows, &replay.measure);
     let then = rows.iter().filter(|row| row.then.len() >= fewest);
     let then: Vec<_> = then.take(MOST_ROWS).map(|row| curve(row.mechanism, &row.then)).collect();
@@ -39,10 +43,8 @@ pub(crate) fn charts(replay: &Replay, style: Style) -> String {
     let room: Vec<_> = then.iter().chain(&now).flat_map(|curve| curve.points.clone()).collect();
     let chart = |what: &str, curves: Vec<Curve>| {
         let title = format!("Throughput against the size of a message, {what}");
-        if curves.is_empty() {
-            return String::new();
-        }
-        Chart { title, x: Kind::Bytes, y: Kind::BytesPerSecond, curves, room: room.clone() }.drawn(style)
+        let room = room.clone();
+        (!curves.is_empty()).then(|| Chart { title, x: Kind::Bytes, y: Kind::BytesPerSecond, curves, room })
     };
     let more = match left_out {
         0 => String::new(),
@@ -50,7 +52,10 @@ pub(crate) fn charts(replay: &Replay, style: Style) -> String {
             format!(" (the rows that were published and the fastest others; {more} more are in the table)")
         }
     };
-    chart("as published", then) + &chart(&format!("as measured now{more}"), now)
+    [chart("as published", then), chart(&format!("as measured now{more}"), now)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn curve(name: &str, points: &[(usize, f64)]) -> Curve {
@@ -61,10 +66,11 @@ fn curve(name: &str, points: &[(usize, f64)]) -> Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Style, document, terminal::terminal};
     use furlong_analysis::fixture::{replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse};
 
     fn drawn(replay: &Replay, charts: Charts) -> String {
-        super::charts(replay, Style { charts, ..Style::default() })
+        terminal(&document::drawn(super::charts(replay, charts)).collect(), Style::default())
     }
 
     #[test]

@@ -1,23 +1,24 @@
-//! A replay as text: then and now side by side, for a terminal, for Markdown, for a spreadsheet and for programs.
+//! A replay, then and now side by side: as a document, for a spreadsheet and for programs.
 
 mod chart;
 mod csv;
 mod figures;
-mod markdown;
 mod matrix;
 mod prose;
 mod racehorse;
 mod sheet;
 mod tables;
-mod terminal;
 
 pub use csv::replay_csv;
-pub use markdown::replay_markdown;
 pub use racehorse::replay_racehorse;
-pub use terminal::replay_table;
 
+use super::document::{Document, Line, Section, Tone, drawn};
 use super::object::object;
-use furlong_analysis::Replay;
+use super::prose::{FINDINGS, machine};
+use super::style::Charts;
+use super::summary::{noise, partial};
+use furlong_analysis::text::plain_sentence;
+use furlong_analysis::{Replay, ReplayStatus};
 
 /// One JSON object, or a list of them if there are several: [`Replay`] says what each field means, and reads it back.
 pub fn replay_json(replays: &[Replay]) -> String {
@@ -25,6 +26,28 @@ pub fn replay_json(replays: &[Replay]) -> String {
         [replay] => object(replay),
         several => object(&several),
     }
+}
+
+/// Machine, noise verdict and the machine of then; the tables; what could not be measured; the faults; the verdict.
+pub(crate) fn document(replay: &Replay, charts: Charts) -> Document {
+    let machines = prose::then_and_now(replay, &machine(&replay.run.machine, &replay.run.harness));
+    let head = machines.into_iter().fold(Section::chapter(prose::heading(replay)), Section::paragraph);
+    let head = noise(head, &replay.run.noise).paragraph(prose::measured(replay));
+    let mut document: Document = [partial(head, &replay.run)].into_iter().collect();
+    tables::sheets(replay).into_iter().for_each(|sheet| document.push(sheet.section()));
+    drawn(chart::charts(replay, charts)).for_each(|section| document.push(section));
+    let unmeasured = prose::unmeasured(replay).into_iter().map(|(status, text)| {
+        let failure = matches!(status, ReplayStatus::Failed | ReplayStatus::Void);
+        Line { tone: if failure { Tone::Bad } else { Tone::Neutral }, text }
+    });
+    document.push(Section::list("Not measured, or not in every trial", unmeasured));
+    let counterparts = prose::counterparts(replay).into_iter().map(Line::neutral);
+    document.push(Section::list("Of the rows", counterparts));
+    let said =
+        |lines: &[String]| lines.iter().map(|line| Line::neutral(plain_sentence(line))).collect::<Vec<_>>();
+    document.push(Section::list("Known faults of what was published", said(&replay.faults)));
+    document.push(Section::list(FINDINGS, said(&replay.verdict)));
+    document
 }
 
 #[cfg(test)]

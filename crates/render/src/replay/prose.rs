@@ -7,14 +7,6 @@ use furlong_model::{Amount, Exchange, Work, format_bytes};
 
 /// Most names or sizes in one line of a list.
 const NAMED: usize = 4;
-/// What stands above the rows that have no figures.
-pub(crate) const UNMEASURED: &str = "Not measured, or not in every trial";
-/// What stands above what rows are measured as.
-pub(crate) const COUNTERPARTS: &str = "Of the rows";
-/// What stands above the faults.
-pub(crate) const FAULTS: &str = "Known faults of what was published";
-/// What stands above the verdict.
-pub(crate) const VERDICT: &str = "What this says";
 
 /// Name, title, author and year.
 pub(crate) fn heading(replay: &Replay) -> String {

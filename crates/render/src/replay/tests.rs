@@ -1,7 +1,7 @@
 //! What replays look like in each format.
 
 use super::*;
-use crate::{Charts, Style};
+use crate::{Charts, Style, replay_markdown, replay_table};
 use furlong_analysis::{
     Replay, Run,
     fixture::{replay::ReplayBuilder, replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse},

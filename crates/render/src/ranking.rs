@@ -1,6 +1,6 @@
 //! The columns of a ranking, shared by every format that shows tables.
 
-use super::grid::Head;
+use super::document::Column as Head;
 use furlong_analysis::text::{decimals, format_count, format_digits, plain, plus_minus, three_digits};
 use furlong_analysis::{Group, Row, Summary, Unit};
 use furlong_model::format_ns;
@@ -18,7 +18,7 @@ pub(crate) struct Entry<'a> {
 /// One column of a ranking.
 pub(crate) struct Column {
     /// What stands above it.
-    pub head: Head<'static>,
+    pub head: Head,
     /// What stands in it.
     pub cell: fn(&Entry) -> String,
     /// Whether a row has such a figure: a column that no row has is left out of its table.
@@ -26,28 +26,33 @@ pub(crate) struct Column {
 }
 
 /// All columns, in order.
-const COLUMNS: [Column; 14] = [
+static COLUMNS: [Column; 14] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
-    Column { has: has_throughput, ..column(Head::figures("GB/s"), throughput) },
+    column_if(has_throughput, Head::figures("GB/s"), throughput),
     column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
     column(Head::figures("95 %").expendable(1), uncertainty),
     column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
     column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
-    Column { has: is_round_trip, ..column(Head::figures("trips/s").expendable(4), rate) },
-    Column { has: is_message, ..column(Head::figures("messages/s").expendable(4), rate) },
-    Column { has: is_round_trip, ..column(Head::figures("CPU/trip"), processor_time) },
-    Column { has: is_message, ..column(Head::figures("CPU/message"), processor_time) },
+    column_if(is_round_trip, Head::figures("trips/s").expendable(4), rate),
+    column_if(is_message, Head::figures("messages/s").expendable(4), rate),
+    column_if(is_round_trip, Head::figures("CPU/trip"), processor_time),
+    column_if(is_message, Head::figures("CPU/message"), processor_time),
     column(Head::figures("switches").expendable(3), |entry| {
         decimals(Some(entry.row.exchange.switches.all()))
     }),
-    Column { has: is_counted, ..column(Head::figures("calls").expendable(3), calls) },
+    column_if(is_counted, Head::figures("calls").expendable(3), calls),
     column(Head::figures("vs first"), ratio),
 ];
 
 /// A column that every row has.
-const fn column(head: Head<'static>, cell: fn(&Entry) -> String) -> Column {
-    Column { head, cell, has: |_| true }
+const fn column(head: Head, cell: fn(&Entry) -> String) -> Column {
+    column_if(|_| true, head, cell)
+}
+
+/// A column of the rows that have such a figure.
+const fn column_if(has: fn(&Row) -> bool, head: Head, cell: fn(&Entry) -> String) -> Column {
+    Column { head, cell, has }
 }
 
 fn is_round_trip(row: &Row) -> bool {

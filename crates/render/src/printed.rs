@@ -1,0 +1,148 @@
+//! Every document that there is, printed by the back ends.
+
+use super::document::Document;
+use super::style::{Charts, Style};
+use super::terminal::terminal;
+use super::{
+    comparison, costs, count, explain, markdown::page, recommendation, replay, self_check, summary, sweep,
+    tails,
+};
+use furlong_analysis::{
+    Comparison, Costs, CountSummary, Explanation, Recommendation, Replay, Run, SelfCheck, Summary,
+};
+
+/// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
+pub fn table(found: &Summary, style: Style) -> String {
+    terminal(&of_summary(found, style.charts), style)
+}
+
+/// The same with charts of what a summary does not hold: the distributions of single round trips.
+pub fn table_of_run(run: &Run, found: &Summary, style: Style) -> String {
+    let charts =
+        sweep::charts(found, style.charts).into_iter().chain(tails::charts(run, found, style.charts));
+    terminal(&summary::document(found, charts.collect()), style)
+}
+
+/// The same as the terminal's table, with every column.
+pub fn markdown(found: &Summary) -> String {
+    page(&of_summary(found, Charts::Never))
+}
+
+fn of_summary(found: &Summary, charts: Charts) -> Document {
+    summary::document(found, sweep::charts(found, charts))
+}
+
+/// A line a cost with its interval, and where it comes from.
+pub fn costs_table(found: &Costs, style: Style) -> String {
+    terminal(&costs::document(found), style)
+}
+
+/// A table a case, why it was not counted better, and what could not be counted.
+pub fn count_table(found: &CountSummary, style: Style) -> String {
+    terminal(&count::document(found), style)
+}
+
+/// Each row with its parts and what they say, all rows side by side, and the costs that were used.
+pub fn explanation_table(found: &Explanation, style: Style) -> String {
+    terminal(&explain::document(found), style)
+}
+
+/// A line a case with its ties, what could not be compared, and the verdict.
+pub fn self_check_table(found: &SelfCheck, style: Style) -> String {
+    terminal(&self_check::document(found), style)
+}
+
+/// The runs, each against the baseline, and the verdict.
+pub fn comparison_table(found: &Comparison, style: Style) -> String {
+    terminal(&comparison::document(found), style)
+}
+
+/// The same as Markdown, for a pull request or a note.
+pub fn comparison_markdown(found: &Comparison) -> String {
+    page(&comparison::document(found))
+}
+
+/// The machine, the choice and what speaks for it, and what would change the answer.
+pub fn recommendation_table(found: &Recommendation, style: Style) -> String {
+    terminal(&recommendation::document(found), style)
+}
+
+/// What was published and what was measured, then and now.
+pub fn replay_table(found: &Replay, style: Style) -> String {
+    terminal(&replay::document(found, style.charts), style)
+}
+
+/// The same as Markdown, for an issue or a note.
+pub fn replay_markdown(found: &Replay) -> String {
+    page(&replay::document(found, Charts::Never))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::fixture::{
+        comparison::{STEADY, TrialBuilder, against, numbered},
+        costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
+        recommendation::{MEMORY, POLLED, SOCKET, records},
+        replay::{itmedia, ka2yan, qiita, racehorse},
+    };
+    use furlong_analysis::{explain as explained, fixture, recommend, self_check as checked};
+    use furlong_model::{Placement, Workload};
+
+    /// One of each kind, with charts where there are any.
+    fn all() -> Vec<Document> {
+        let costs = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE).run();
+        let asked = [PIPE, SPINNER].map(|recipe| recipe.case(Placement::OtherCore));
+        let explanation = explained(&costs, &asked);
+        let workload = Run::from_records(records(Workload::default(), &[SOCKET, MEMORY, POLLED])).unwrap();
+        let mut builder = TrialBuilder::default();
+        let mut run = |times: f64| builder.run(&[(numbered(0), 5e4), (numbered(1), 5e4 * times)], &STEADY);
+        let measured = Run::from_records(fixture::records()).unwrap();
+        let tails = tails::charts(&measured, &fixture::summary(), Charts::Always);
+        let replays = [ka2yan(), itmedia(), qiita(), racehorse()].map(|run| run.replay());
+        let documents = [
+            summary::document(&fixture::summary(), tails),
+            costs::document(&explanation.costs),
+            count::document(&CountSummary::of(&costs)),
+            explain::document(&explanation),
+            self_check::document(&checked(&measured)),
+            comparison::document(&against(&run(1.0), &run(1.4))),
+            recommendation::document(&recommend(&workload).unwrap()),
+        ];
+        documents
+            .into_iter()
+            .chain(replays.iter().map(|found| replay::document(found, Charts::Always)))
+            .collect()
+    }
+
+    /// The words and figures of a text, without what draws and marks up.
+    fn words(text: &str) -> Vec<String> {
+        let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_terminal_and_markdown_say_the_same_words() {
+        let wide = Style { width: 10_000, ..Style::default() };
+        for document in all() {
+            let said = words(&terminal(&document, wide));
+            let mut written = words(&page(&document));
+            // A drawing in Markdown is fenced as text.
+            written.retain(|word| word != "text");
+            assert!(said.len() > 20, "{said:?}");
+            assert_eq!(said.into_iter().filter(|word| word != "text").collect::<Vec<_>>(), written);
+        }
+    }
+
+    #[test]
+    fn what_is_printed_has_the_width_and_colour_of_its_style() {
+        for document in all() {
+            let plain = terminal(&document, Style { width: 100, ..Style::default() });
+            assert!(plain.lines().all(|line| line.chars().count() <= 100), "{plain}");
+            assert!(
+                !plain.contains('\u{1b}') && !plain.contains("\n\n\n") && plain.ends_with('\n'),
+                "{plain}"
+            );
+        }
+    }
+}

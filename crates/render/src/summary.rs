@@ -1,0 +1,81 @@
+//! A summary as a document: the machine, the noise verdict, a table for each group, what could not be measured, and what
+//! it all says.
+
+use super::{
+    chart::Chart,
+    document::{Document, Line, Row, Section, Table, Tone, drawn},
+    prose,
+    ranking::{columns, entries},
+    unmeasured::unmeasured,
+};
+use furlong_analysis::text::plain;
+use furlong_analysis::{Carries, Group, Level, RunFacts, Summary, Verdict};
+
+/// With these charts behind the tables.
+pub(crate) fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
+    let mut document = Document::default();
+    document.push(head(summary));
+    for (kind, groups) in summary.groups.chunk_by(|a, b| a.carries == b.carries).enumerate() {
+        if groups[0].carries != Carries::Nothing {
+            rankings(summary, kind, groups).for_each(|section| document.push(section));
+        }
+    }
+    if summary.rows.is_empty() {
+        document.push(Section::default().paragraph("Nothing was measured."));
+    }
+    drawn(charts).for_each(|section| document.push(section));
+    document.push(Section::default().footnotes(prose::footnotes(summary)));
+    document.push(unmeasured(&summary.skipped));
+    let findings = summary.findings.iter().map(|finding| Line::neutral(plain(finding)));
+    document.push(Section::list(prose::FINDINGS, findings));
+    document
+}
+
+/// Everything above the tables.
+fn head(summary: &Summary) -> Section {
+    let run = &summary.run;
+    let section = noise(Section::default().paragraph(prose::machine(&run.machine, &run.harness)), &run.noise);
+    let section = match prose::floor(summary) {
+        Some(floor) => section.paragraph(floor),
+        None => section,
+    };
+    partial(section, run)
+}
+
+/// With a warning, where trials are missing.
+pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
+    if !run.partial {
+        return section;
+    }
+    section.toned(Tone::Warning, "The run is partial: it was interrupted, or its file is cut off.")
+}
+
+/// With the noise verdict, and what it rests on.
+pub(crate) fn noise(section: Section, noise: &Verdict) -> Section {
+    let (tone, verdict) = match noise.level {
+        Level::Quiet => (Tone::Good, "The machine was quiet."),
+        Level::Noisy => {
+            (Tone::Warning, "The machine was NOISY: figures may be off by more than their intervals say.")
+        }
+        Level::Unreliable => (Tone::Bad, "The machine was UNRELIABLE: do not use these figures."),
+    };
+    section.toned(tone, verdict).bullets(prose::noise(noise).into_iter().map(Line::neutral))
+}
+
+/// A table for each of `groups`, with the same columns and widths, so that they compare at a glance.
+fn rankings<'a>(
+    summary: &'a Summary,
+    kind: usize,
+    groups: &'a [Group],
+) -> impl Iterator<Item = Section> + 'a {
+    let all: Vec<_> = groups.iter().flat_map(|group| entries(summary, group)).collect();
+    let columns = columns(&all);
+    groups.iter().map(move |group| {
+        let cells = |entry| Row::neutral(columns.iter().map(|column| (column.cell)(&entry)).collect());
+        let rows = entries(summary, group).into_iter().map(cells).collect();
+        let heads: Vec<_> = columns.iter().map(|column| column.head.clone()).collect();
+        let notes = prose::late(summary, group).into_iter().collect();
+        let table = Table { alike: Some(kind), notes, ..Table::new(heads, rows) };
+        Section::titled(group.title.clone()).table(table)
+    })
+}

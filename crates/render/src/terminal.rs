@@ -1,0 +1,221 @@
+//! A document for a terminal: the one place that knows its width and colours.
+
+use super::bar::bar;
+use super::document::{Block, Cell, Column, Document, Layout, Line, Row, Section, Table, Tone};
+use super::grid::{HEAD_LINES, grid};
+use super::style::{Paint, Style};
+use furlong_analysis::text::wrap;
+
+/// Columns before the rows of a table whose columns have no names.
+const INDENT: usize = 2;
+/// Columns that a bar may take; the first that leaves room for the rest is taken.
+const BARS: [usize; 2] = [24, 12];
+
+/// All of it, an empty line between two sections.
+pub(crate) fn terminal(document: &Document, style: Style) -> String {
+    let printer = Printer { document, style };
+    document.sections.iter().map(|section| printer.section(section)).collect::<Vec<_>>().join("\n")
+}
+
+struct Printer<'a> {
+    document: &'a Document,
+    style: Style,
+}
+
+impl Printer<'_> {
+    fn section(&self, section: &Section) -> String {
+        let title = section.heading.iter().map(|(_, title)| self.wrapped(Some(Paint::Bold), title));
+        title.chain(section.blocks.iter().map(|block| self.block(block))).collect()
+    }
+
+    fn block(&self, block: &Block) -> String {
+        match block {
+            Block::Paragraph(line) => self.wrapped(paint(line.tone), &line.text),
+            Block::Bullets(lines) => lines.iter().map(|line| self.bullet(line)).collect(),
+            Block::Table(table) => self.table(table) + &self.minor(&table.notes),
+            Block::Chart(chart) => chart.drawn(self.style),
+            Block::Footnotes(notes) => self.minor(notes),
+        }
+    }
+
+    /// Lines of at most the terminal's width.
+    fn wrapped(&self, paint: Option<Paint>, text: &str) -> String {
+        self.painted(paint, &wrap(text, self.style.width, 2)) + "\n"
+    }
+
+    fn painted(&self, paint: Option<Paint>, text: &str) -> String {
+        paint.map_or_else(|| text.to_owned(), |paint| self.style.paint(paint, text))
+    }
+
+    fn bullet(&self, line: &Line) -> String {
+        self.wrapped(paint(line.tone), &format!("- {}", line.text))
+    }
+
+    fn minor(&self, notes: &[String]) -> String {
+        notes.iter().map(|note| self.wrapped(Some(Paint::Dim), note)).collect()
+    }
+
+    fn table(&self, table: &Table) -> String {
+        match table.layout {
+            Layout::Continue(keys) => self.continued(table, keys),
+            Layout::Drop => self.lines(table, &self.fitted(table, self.style.width), HEAD_LINES, 0),
+            Layout::Nameless => {
+                let lines = self.fitted(table, self.style.width.saturating_sub(INDENT));
+                self.lines(table, &lines, 0, INDENT)
+            }
+        }
+    }
+
+    /// The lines of a table: so many of them the names of its columns, then a line a row in its paint.
+    fn lines(&self, table: &Table, lines: &[String], names: usize, indent: usize) -> String {
+        let paints = (0..names).map(|_| Some(Paint::Dim)).chain(table.rows.iter().map(|row| paint(row.tone)));
+        let indent = " ".repeat(indent);
+        lines
+            .iter()
+            .zip(paints)
+            .map(|(line, paint)| indent.clone() + &self.painted(paint, line) + "\n")
+            .collect()
+    }
+
+    /// The lines of a table with as many columns as fit, in the widths of all that are alike.
+    fn fitted(&self, table: &Table, width: usize) -> Vec<String> {
+        let blocks = self.document.sections.iter().flat_map(|section| &section.blocks);
+        let tables = blocks.filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        });
+        let is_alike = |other: &&Table| match table.alike {
+            None => std::ptr::eq(*other, table),
+            alike => other.alike == alike,
+        };
+        let alike: Vec<&Table> = tables.filter(is_alike).collect();
+        let before =
+            alike.iter().take_while(|other| !std::ptr::eq(**other, table)).map(|other| other.rows.len());
+        let from = HEAD_LINES + before.sum::<usize>();
+        let rows: Vec<&Row> = alike.iter().flat_map(|table| &table.rows).collect();
+        let names = if table.layout == Layout::Nameless { HEAD_LINES } else { 0 };
+        let mut lines = widest_that_fits(&table.columns, &rows, width);
+        let own = lines.drain(from..from + table.rows.len()).collect::<Vec<_>>();
+        lines.drain(..HEAD_LINES).skip(names).chain(own).collect()
+    }
+
+    /// Where not all columns fit, those that do not stand below, beside the first column again.
+    fn continued(&self, table: &Table, keys: usize) -> String {
+        let rows: Vec<&Row> = table.rows.iter().collect();
+        let (mut text, mut from) = (String::new(), keys);
+        loop {
+            let keys = if from == keys { keys } else { 1 };
+            let part = |to: usize| {
+                let is_kept = |at: &usize| *at < keys || (from..to).contains(at);
+                with(&table.columns, &rows, &(0..table.columns.len()).filter(is_kept).collect::<Vec<_>>(), 0)
+            };
+            let fits = |to: &usize| part(*to).iter().all(|line| line.chars().count() <= self.style.width);
+            let to = (from + 2..=table.columns.len()).take_while(fits).last().unwrap_or(from + 1);
+            text += &self.lines(table, &part(to), HEAD_LINES, 0);
+            if to >= table.columns.len() {
+                return text;
+            }
+            from = to;
+            text.push('\n');
+        }
+    }
+}
+
+fn paint(tone: Tone) -> Option<Paint> {
+    match tone {
+        Tone::Neutral => None,
+        Tone::Good => Some(Paint::Green),
+        Tone::Warning => Some(Paint::Yellow),
+        Tone::Bad => Some(Paint::Red),
+        Tone::Minor => Some(Paint::Dim),
+    }
+}
+
+/// Without the most expendable columns, then those that come next, until it fits or only those are left that stay.
+fn widest_that_fits(columns: &[Column], rows: &[&Row], width: usize) -> Vec<String> {
+    let mut limit = u8::MAX;
+    loop {
+        let kept: Vec<_> = (0..columns.len()).filter(|at| columns[*at].expendable < limit).collect();
+        let has_bar = |row: &&Row| kept.iter().any(|at| matches!(row.cells[*at], Cell::Bar(_)));
+        let bars = if rows.iter().any(has_bar) { &BARS[..] } else { &BARS[..1] };
+        let next =
+            columns.iter().map(|column| column.expendable).filter(|expendable| *expendable < limit).max();
+        for bar in bars {
+            let lines = with(columns, rows, &kept, *bar);
+            let fits = lines.iter().all(|line| line.chars().count() <= width);
+            if fits || (next.is_none_or(|next| next == 0) && bars.last() == Some(bar)) {
+                return lines;
+            }
+        }
+        limit = next.unwrap_or_default();
+    }
+}
+
+/// The lines with these columns, and bars of so many cells.
+fn with(columns: &[Column], rows: &[&Row], kept: &[usize], width: usize) -> Vec<String> {
+    let columns: Vec<&Column> = kept.iter().map(|at| &columns[*at]).collect();
+    let cell = |cell: &Cell| match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Bar(share) => bar(*share, width),
+    };
+    grid(&columns, rows.iter().map(|row| kept.iter().map(|at| cell(&row.cells[*at])).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: [Column; 4] = [
+        Column::words("a"),
+        Column::figures("bb").expendable(1),
+        Column::words("cc").expendable(2),
+        Column::words("d"),
+    ];
+
+    fn printed(table: Table, style: Style) -> String {
+        terminal(&[Section::default().table(table)].into_iter().collect(), style)
+    }
+
+    fn table(width: usize) -> String {
+        let row = ["one", "22", "three", "four"].map(str::to_owned);
+        printed(Table::new(COLUMNS, vec![Row::neutral(row.into())]), Style { width, ..Style::default() })
+    }
+
+    #[test]
+    fn the_most_expendable_columns_go_first_but_not_all() {
+        assert_eq!(table(80), "a    bb  cc     d\n─────────────────────\none  22  three  four\n");
+        assert_eq!(table(16), "a    bb  d\n──────────────\none  22  four\n");
+        assert_eq!(table(12), "a    d\n──────────\none  four\n");
+        assert_eq!(table(2), table(12));
+    }
+
+    #[test]
+    fn names_of_columns_are_dim() {
+        let text =
+            printed(Table::new([Column::words("a")], vec![]), Style { colour: true, ..Style::default() });
+        assert!(text.starts_with("\u{1b}[2ma"), "{text}");
+    }
+
+    #[test]
+    fn tables_that_are_alike_have_the_same_widths() {
+        let one = |name: &str| {
+            let rows = vec![Row::neutral(vec![name.to_owned(), "1".to_owned()])];
+            let columns = [Column::words("row"), Column::figures("n")];
+            Section::default().table(Table { alike: Some(0), ..Table::new(columns, rows) })
+        };
+        let text = terminal(&[one("short"), one("much longer")].into_iter().collect(), Style::default());
+        let widths: Vec<_> = text.lines().filter(|line| line.ends_with(['n', '1'])).map(str::len).collect();
+        assert_eq!(widths, [14; 4], "{text}");
+    }
+
+    #[test]
+    fn bars_are_shorter_before_they_go() {
+        let column = |width| {
+            let cells = vec![Cell::Text("x".repeat(10)), Cell::Bar(1.0)];
+            let columns = [Column::words("row"), Column::words("bar").expendable(1)];
+            let rows = vec![Row { tone: Tone::Neutral, cells }];
+            printed(Table::new(columns, rows), Style { width, ..Style::default() }).matches('█').count()
+        };
+        assert_eq!([column(80), column(30), column(20)], [24, 12, 0]);
+    }
+}
