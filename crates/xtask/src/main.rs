@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["ci"] => ci::run(false),
         ["ci", "--root"] => ci::run(true),
-        ["new-mechanism", kind, name] => new_mechanism::write(kind, name),
+        ["new-mechanism", kind, name] => new_mechanism::write(&root(), kind, name),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

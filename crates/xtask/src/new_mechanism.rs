@@ -1,43 +1,89 @@
-//! Writes a new mechanism's file and its line in the list. What it writes works at once and passes every
-//! conformance test: a pair of pipes, to be changed into what it is to become.
+//! Everything that a new mechanism needs beside its own code. What is written works at once and passes every test of
+//! a mechanism: a pair of pipes, to be changed into what it is to become.
 
-use crate::root;
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use std::fs;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../templates/mechanism.rs");
+const PROGRAMS: &str = include_str!("../templates/mechanism.toml");
+const SOURCE: &str = "crates/mechanism/src";
 
-/// Writes `crates/mechanism/src/KIND/linux/NAME.rs` and enters it in the folder's `mod.rs` and in `list.rs`.
-pub fn write(kind: &str, name: &str) -> anyhow::Result<()> {
+/// A mechanism that does not exist yet.
+struct NewMechanism<'a> {
+    name: &'a str,
+    /// The folder of its file in `crates/mechanism/src`.
+    kind: &'a str,
+    module: String,
+    type_name: String,
+}
+
+/// A change to a file that exists: its path in the repository, and the text that it becomes, unless the place for the
+/// change is not found in it.
+type Step = (String, fn(&str, &NewMechanism<'_>) -> Option<String>);
+
+/// Writes the file of a mechanism into the repository at `root`, and enters it wherever mechanisms are listed.
+///
+/// # Errors
+/// The name or the kind is none, or a file is not as this expects it. Then nothing was written.
+pub fn write(root: &Path, kind: &str, name: &str) -> anyhow::Result<()> {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.ends_with('-')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     ensure!(plain, "'{name}' is no name: use lower-case letters, digits and hyphens, as in posix-mq");
-    let module = name.replace('-', "_");
-    let type_name: String = name.split('-').map(capitalised).collect();
-    let source = root().join("crates/mechanism/src");
-    let kinds = kinds(&source)?;
+    let kinds = kinds(&root.join(SOURCE))?;
     ensure!(kinds.iter().any(|known| known == kind), "'{kind}' is no kind: {} are", kinds.join(", "));
-    let folder = source.join(kind).join("linux");
-
-    let file = folder.join(format!("{module}.rs"));
-    if file.exists() {
-        bail!("{} is there already", file.display());
+    let new = NewMechanism {
+        name,
+        kind,
+        module: name.replace('-', "_"),
+        type_name: name.split('-').map(capitalised).collect(),
+    };
+    let file = root.join(SOURCE).join(kind).join("linux").join(format!("{}.rs", new.module));
+    ensure!(!file.exists(), "{} is there already", file.display());
+    let code = TEMPLATE.replace("Template", &new.type_name).replace("template", name);
+    let mut texts = vec![(file.clone(), code)];
+    for (path, change) in steps(kind) {
+        let text = fs::read_to_string(root.join(&path)).with_context(|| format!("cannot read {path}"))?;
+        let changed = change(&text, &new).with_context(|| format!("{path} has no place for {name}"))?;
+        texts.push((root.join(path), changed));
     }
-    let (modules, list) = (folder.join("mod.rs"), source.join("list.rs"));
-    let modules_text = fs::read_to_string(&modules).context("read mod.rs")?;
-    let list_text = fs::read_to_string(&list).context("read list.rs")?;
-    let modules_text = with_module(&modules_text, &module).context("mod.rs has no list of modules")?;
-    let path = format!("crate::{kind}::linux::{module}::{type_name}");
-    let list_text = with_line(&list_text, &path).context("list.rs has no list")?;
-
-    fs::write(&file, TEMPLATE.replace("Template", &type_name).replace("template", name))?;
-    fs::write(modules, modules_text)?;
-    fs::write(list, list_text)?;
-    println!("wrote {}; it works, and is a pair of pipes until you change it", file.display());
-    println!("next: cargo test -p furlong-bench --test conformance {name}/");
+    for (path, text) in &texts {
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("wrote {}", path.display());
+    }
+    println!(
+        "{name} works, and is a pair of pipes until you change {}.\n\
+         next: cargo test -p furlong-bench --test conformance {name}/",
+        file.display()
+    );
     Ok(())
+}
+
+/// The changes to files that exist.
+fn steps(kind: &str) -> [Step; 4] {
+    [
+        (format!("{SOURCE}/{kind}/linux/mod.rs"), |text, new| with_module(text, &new.module)),
+        (format!("{SOURCE}/list.rs"), |text, new| {
+            with_line(text, &format!("crate::{}::linux::{}::{}", new.kind, new.module, new.type_name))
+        }),
+        ("crates/programs/templates/mechanisms.toml".to_owned(), with_programs),
+        ("CHANGELOG.md".to_owned(), with_change),
+    ]
+}
+
+/// The list of programs with those of the template, which is a pair of pipes.
+fn with_programs(text: &str, new: &NewMechanism<'_>) -> Option<String> {
+    let heading = format!("[{}]", new.name);
+    let known = text.lines().any(|line| line == heading);
+    (!known).then(|| format!("{}\n\n{}", text.trim_end(), PROGRAMS.replace("template-name", new.name)))
+}
+
+/// The list of changes with the mechanism first in the newest version.
+fn with_change(text: &str, new: &NewMechanism<'_>) -> Option<String> {
+    let (before, after) = text.split_once("\n## ")?;
+    let (version, after) = after.split_once("\n\n")?;
+    Some(format!("{before}\n## {version}\n\n- `{}`: what it is, in one line.\n\n{after}", new.name))
 }
 
 /// The folders that have mechanisms of Linux, in the alphabet's order.
@@ -77,6 +123,7 @@ fn with_line(text: &str, path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root;
 
     #[test]
     fn a_module_is_entered_in_its_place() {
@@ -87,26 +134,67 @@ mod tests {
         assert_eq!(with_module(&text, "bravo").unwrap(), format!("//! Letters.\n\n{alpha}{bravo}{delta}"));
     }
 
-    #[test]
-    fn every_kind_and_the_real_list_take_one_more() {
-        let source = root().join("crates/mechanism/src");
-        let kinds = kinds(&source).unwrap();
-        assert_eq!(kinds, ["datagrams", "memory", "notifications", "queues", "streams"]);
-        for kind in kinds {
-            let text = fs::read_to_string(source.join(kind).join("linux/mod.rs")).unwrap();
-            assert!(with_module(&text, "zulu").unwrap().ends_with("\npub(crate) mod zulu;\n"));
+    /// A copy of the files that are changed, and of what tells the kinds.
+    fn copy() -> (tempfile::TempDir, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let kinds = kinds(&root().join(SOURCE)).unwrap();
+        for (path, _) in kinds.iter().flat_map(|kind| steps(kind)) {
+            fs::create_dir_all(folder.path().join(&path).parent().unwrap()).unwrap();
+            fs::copy(root().join(&path), folder.path().join(&path)).unwrap();
         }
-        let list = fs::read_to_string(source.join("list.rs")).unwrap();
-        assert!(with_line(&list, "a::New").unwrap().contains(",\n    a::New;\n    in memory:"));
+        (folder, kinds)
+    }
+
+    #[test]
+    fn every_kind_and_every_list_take_one_more() {
+        let (folder, kinds) = copy();
+        assert_eq!(kinds, ["datagrams", "memory", "notifications", "queues", "streams"]);
+        let text = |path: &str| fs::read_to_string(folder.path().join(path)).unwrap();
+        let programs = "crates/programs/templates/mechanisms.toml";
+        let known = text(programs).parse::<toml::Table>().unwrap();
+        for kind in &kinds {
+            let name = format!("zulu-{kind}");
+            write(folder.path(), kind, &name).unwrap();
+            let code = text(&format!("{SOURCE}/{kind}/linux/zulu_{kind}.rs"));
+            assert!(code.contains(&format!("name: \"{name}\"")) && !code.to_lowercase().contains("template"));
+            assert!(
+                text(&format!("{SOURCE}/{kind}/linux/mod.rs"))
+                    .ends_with(&format!("\npub(crate) mod zulu_{kind};\n"))
+            );
+            let line = format!("\n    crate::{kind}::linux::zulu_{kind}::Zulu{},\n", capitalised(kind));
+            let list = text(&format!("{SOURCE}/list.rs")).replace(";\n    in memory", ",\n    in memory");
+            assert!(list.contains(&line), "{list}");
+            let change = format!("\n- `{name}`: what it is, in one line.\n");
+            assert_eq!(text("CHANGELOG.md").matches(&change).count(), 1);
+        }
+        let programs = text(programs).parse::<toml::Table>().unwrap();
+        assert_eq!(programs.len(), known.len() + kinds.len());
+        for kind in &kinds {
+            assert_eq!(programs[&format!("zulu-{kind}")], known["pipe"]);
+        }
+    }
+
+    #[test]
+    fn what_is_there_already_is_left_alone() {
+        let (folder, _) = copy();
+        let list = folder.path().join(SOURCE).join("list.rs");
+        let before = fs::read_to_string(&list).unwrap();
+        // Another kind of the same name, and a list that looks otherwise.
+        let error = write(folder.path(), "queues", "pipe").unwrap_err().to_string();
+        assert!(error.contains("mechanisms.toml has no place for pipe"), "{error}");
+        fs::write(folder.path().join("CHANGELOG.md"), "# Changelog\n").unwrap();
+        assert!(write(folder.path(), "streams", "zulu").is_err());
+        assert_eq!(fs::read_to_string(&list).unwrap(), before);
+        assert!(!folder.path().join(SOURCE).join("streams/linux/zulu.rs").exists());
     }
 
     #[test]
     fn bad_names_and_kinds_are_refused() {
         for name in ["", "Pipe", "-x", "x-", "../x", "pipe"] {
-            assert!(write("streams", name).is_err(), "{name}");
+            assert!(write(&root(), "streams", name).is_err(), "{name}");
         }
         for kind in ["", "contract", "streams/linux", "../src"] {
-            assert!(write(kind, "new").is_err(), "{kind}");
+            assert!(write(&root(), kind, "new").is_err(), "{kind}");
         }
     }
 }
