@@ -58,7 +58,7 @@ static TEMPLATES: &[(&str, &str)] = &templates![
 static ENVIRONMENT: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    // A trait that a mechanism lacks is false; what is printed must be there.
+    // A trait that a mechanism lacks is false; to print what nobody has set is an error.
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;
@@ -94,7 +94,7 @@ fn context(
     say("request", request.into());
     say("message_bytes", size_bytes.into());
     say("request_bytes", REQUEST_BYTES.min(size_bytes).into());
-    say("ask_name", if request { "REQUEST_BYTES" } else { "MESSAGE_BYTES" }.into());
+    say("request_name", if request { "REQUEST_BYTES" } else { "MESSAGE_BYTES" }.into());
     // Datagrams are cut off where there is no room; one byte more tells.
     say("room", if recipe.has("boundaries") { "MESSAGE_BYTES + 1" } else { "MESSAGE_BYTES" }.into());
     say("depth", (QUEUE_BYTES / size_bytes).clamp(1, QUEUE_DEPTH).into());

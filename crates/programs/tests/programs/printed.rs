@@ -46,6 +46,20 @@ fn every_mechanism_with_data_has_a_program_or_a_reason() {
 }
 
 #[test]
+fn every_program_of_every_pattern_has_all_that_its_templates_print() {
+    for language in Language::ALL {
+        for (mechanism, wait) in supported(language) {
+            for pattern in [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request] {
+                // A stream has a reason where messages may be dropped, as another test says.
+                if let Err(why) = program(mechanism, wait, pattern, 128, language) {
+                    assert!(pattern == Pattern::OneWay, "{mechanism}/{wait} in {language}, {pattern}: {why}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn every_row_is_one_of_the_registry() {
     let registry = registry();
     for (mechanism, wait) in Language::ALL.into_iter().flat_map(supported) {
