@@ -41,7 +41,7 @@ static void become(gid_t group)
 	EQ(setuid(NOBODY), 0);
 }
 
-static void usual_owner_and_mode(void)
+CASE(usual_owner_and_mode)
 {
 	struct stat stat_;
 	char path[64];
@@ -57,7 +57,7 @@ static void usual_owner_and_mode(void)
 	}
 }
 
-static void nobody_is_refused(void)
+CASE(nobody_is_refused)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ static void nobody_is_refused(void)
 	}
 }
 
-static void a_group_has_access(void)
+CASE(a_group_has_access)
 {
 	char byte = 'g';
 	size_t i;
@@ -87,7 +87,7 @@ static void a_group_has_access(void)
 	FAILS(open("/dev/furlong-message1", O_RDWR), EACCES);
 }
 
-static void others_as_the_mode_says(void)
+CASE(others_as_the_mode_says)
 {
 	size_t i;
 
@@ -101,7 +101,7 @@ static void others_as_the_mode_says(void)
 	}
 }
 
-static void a_descriptor_is_enough(void)
+CASE(a_descriptor_is_enough)
 {
 	int fd = message_open(0, O_RDWR), bell = shm_device_open(0, O_RDWR);
 	char byte = 'd';
@@ -124,7 +124,7 @@ static void a_descriptor_is_enough(void)
 			FAILS(call, EBADF);				\
 	} while (0)
 
-static void calls_by_open_mode(void)
+CASE(calls_by_open_mode)
 {
 	static const int modes[] = { O_RDONLY, O_WRONLY, O_RDWR };
 	int fd, filler, reads, writes;
@@ -161,7 +161,7 @@ static void calls_by_open_mode(void)
 	}
 }
 
-static void counters_for_everybody(void)
+CASE(counters_for_everybody)
 {
 	static const char *const files[] = {
 		"furlong-message0/queued", "furlong-message0/depth",
@@ -190,7 +190,7 @@ static void counters_for_everybody(void)
 	}
 }
 
-static void counters_are_exact(void)
+CASE(counters_are_exact)
 {
 	static const struct {
 		const char *file;
@@ -227,7 +227,7 @@ static void counters_are_exact(void)
 	}
 }
 
-static void info_writes_its_own_bytes_only(void)
+CASE(info_writes_its_own_bytes_only)
 {
 	unsigned char bytes[256];
 	size_t i;
@@ -243,7 +243,7 @@ static void info_writes_its_own_bytes_only(void)
 		EQ(bytes[i], 0xa5);
 }
 
-static void old_bytes_are_not_seen(void)
+CASE(old_bytes_are_not_seen)
 {
 	int fd = message_open(0, O_RDWR | O_NONBLOCK);
 	char secret[4096], got[4096];
@@ -307,7 +307,7 @@ static void *low_memory(void)
 	return memory;
 }
 
-static void message_calls_of_32_bits(void)
+CASE(message_calls_of_32_bits)
 {
 	struct furlong_message_info *info = low_memory();
 	struct furlong_message_limits *limits = (void *)info;
@@ -347,7 +347,7 @@ static void message_calls_of_32_bits(void)
 	FAILS(READ32(fd, text, 100), EAGAIN);
 }
 
-static void shm_calls_of_32_bits(void)
+CASE(shm_calls_of_32_bits)
 {
 	struct furlong_shm_info *info = low_memory();
 	int fd = shm_device_open(0, O_RDWR | O_NONBLOCK);
@@ -442,7 +442,7 @@ static void fill_until_full(void *unused)
 		FAIL("write");
 }
 
-static void messages_are_charged(void)
+CASE(messages_are_charged)
 {
 	int fd = message_open(0, O_RDWR);
 	long long before, full, after;
@@ -470,7 +470,7 @@ static void fill_beyond_group(void *unused)
 	_exit(fill_in_group() == ENOMEM ? 0 : 1);
 }
 
-static void group_bounds_messages(void)
+CASE(group_bounds_messages)
 {
 	int fd = message_open(0, O_RDWR), status;
 	pid_t pid;
@@ -508,7 +508,7 @@ static void map_in_group(void *unused)
 	OK(mapped - before >= 15 * MIB && mapped - before < 19 * MIB);
 }
 
-static void region_is_charged(void)
+CASE(region_is_charged)
 {
 	int fd = shm_device_open(0, O_RDWR);
 
@@ -530,7 +530,7 @@ static void map_beyond_group(void *unused)
 	_exit(errno == ENOMEM ? 0 : 2);
 }
 
-static void group_bounds_the_region(void)
+CASE(group_bounds_the_region)
 {
 	int fd = shm_device_open(0, O_RDWR), status;
 	pid_t pid;
@@ -546,26 +546,7 @@ static void group_bounds_the_region(void)
 	rmdir(GROUP);
 }
 
-static const struct tap_case cases[] = {
-	TAP_CASE(usual_owner_and_mode),
-	TAP_CASE(nobody_is_refused),
-	TAP_CASE(a_group_has_access),
-	TAP_CASE(others_as_the_mode_says),
-	TAP_CASE(a_descriptor_is_enough),
-	TAP_CASE(calls_by_open_mode),
-	TAP_CASE(counters_for_everybody),
-	TAP_CASE(counters_are_exact),
-	TAP_CASE(info_writes_its_own_bytes_only),
-	TAP_CASE(old_bytes_are_not_seen),
-	TAP_CASE(message_calls_of_32_bits),
-	TAP_CASE(shm_calls_of_32_bits),
-	TAP_CASE(messages_are_charged),
-	TAP_CASE(group_bounds_messages),
-	TAP_CASE(region_is_charged),
-	TAP_CASE(group_bounds_the_region),
-};
-
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
+	return tap_main(argc, argv, setup);
 }

@@ -107,7 +107,7 @@ static void *send_first(void *unused)
 	return NULL;
 }
 
-static void two_processes_each_way(void)
+CASE_LONG(two_processes_each_way, 180)
 {
 	pid_t pid = tap_spawn(second_process, NULL);
 	pthread_t thread;
@@ -136,7 +136,7 @@ static void answer(void *unused)
 	}
 }
 
-static void question_and_answer(void)
+CASE(question_and_answer)
 {
 	int out = message_open(0, O_WRONLY), in = message_open(1, O_RDONLY);
 	pid_t pid = tap_spawn(answer, NULL);
@@ -227,22 +227,22 @@ static void crowd(int writers, int readers)
 	EQ(message_info(message_open(0, O_RDONLY)).queued, 0);
 }
 
-static void eight_writers_and_eight_readers(void)
+CASE_LONG(eight_writers_and_eight_readers, 180)
 {
 	crowd(CROWD, CROWD);
 }
 
-static void eight_writers_and_one_reader(void)
+CASE_LONG(eight_writers_and_one_reader, 180)
 {
 	crowd(CROWD, 1);
 }
 
-static void one_writer_and_eight_readers(void)
+CASE(one_writer_and_eight_readers)
 {
 	crowd(1, CROWD);
 }
 
-static void queue_of_one(void)
+CASE_LONG(queue_of_one, 180)
 {
 	/* Every message wakes, every read wakes: nobody may sleep for ever. */
 	EQ(message_limits(message_open(0, O_RDWR), 1, 512), 0);
@@ -288,7 +288,7 @@ static void polling_reader(void *unused)
 	}
 }
 
-static void polling_crowd(void)
+CASE_LONG(polling_crowd, 180)
 {
 	pid_t pids[4], reading[4];
 	int i;
@@ -323,7 +323,7 @@ static void endless_reader(void *unused)
 		take(buffer, read(fd, buffer, SIZE));
 }
 
-static void killed_in_traffic(void)
+CASE_LONG(killed_in_traffic, 180)
 {
 	struct furlong_message_info info, before;
 	int fd = message_open(0, O_RDWR | O_NONBLOCK), i, victim;
@@ -394,7 +394,7 @@ static void *thread_takes(void *argument)
 	return NULL;
 }
 
-static void threads_on_one_descriptor(void)
+CASE(threads_on_one_descriptor)
 {
 	int fd = message_open(0, O_RDWR);
 	pthread_t threads[4];
@@ -429,7 +429,7 @@ static void *thread_takes_pieces(void *argument)
 	}
 }
 
-static void pieces_for_several_threads(void)
+CASE(pieces_for_several_threads)
 {
 	int fd = message_open(0, O_RDWR), i, j;
 	unsigned int sum = 0;
@@ -530,7 +530,7 @@ static void others_go_on(void *unused)
 	EQ(message_info(fd).queued, 0);
 }
 
-static void stalled_writer_blocks_nobody(void)
+CASE(stalled_writer_blocks_nobody)
 {
 	struct stalled stalled = { .writes = 1 };
 	pthread_t thread;
@@ -553,7 +553,7 @@ static void stalled_writer_blocks_nobody(void)
 	EQ(memcmp(buffer, "stalled", 7), 0);
 }
 
-static void stalled_writer_and_limits(void)
+CASE(stalled_writer_and_limits)
 {
 	struct stalled stalled = { .writes = 1 };
 	struct furlong_message_info info;
@@ -573,7 +573,7 @@ static void stalled_writer_and_limits(void)
 	EQ(info.queued_bytes, 0);
 }
 
-static void stalled_reader_blocks_nobody(void)
+CASE(stalled_reader_blocks_nobody)
 {
 	struct stalled stalled = { .writes = 0 };
 	pthread_t thread;
@@ -607,7 +607,7 @@ static void stalled_process(void *argument)
 	pause();
 }
 
-static void killed_while_stalled(void)
+CASE(killed_while_stalled)
 {
 	int fd = message_open(0, O_RDWR | O_NONBLOCK);
 	char *page;
@@ -631,24 +631,7 @@ static void killed_while_stalled(void)
 	EQ(memcmp(buffer, "message", 7), 0);
 }
 
-static const struct tap_case cases[] = {
-	TAP_CASE_LONG(two_processes_each_way, 180),
-	TAP_CASE(question_and_answer),
-	TAP_CASE_LONG(eight_writers_and_eight_readers, 180),
-	TAP_CASE_LONG(eight_writers_and_one_reader, 180),
-	TAP_CASE(one_writer_and_eight_readers),
-	TAP_CASE_LONG(queue_of_one, 180),
-	TAP_CASE_LONG(polling_crowd, 180),
-	TAP_CASE_LONG(killed_in_traffic, 180),
-	TAP_CASE(threads_on_one_descriptor),
-	TAP_CASE(pieces_for_several_threads),
-	TAP_CASE(stalled_writer_blocks_nobody),
-	TAP_CASE(stalled_writer_and_limits),
-	TAP_CASE(stalled_reader_blocks_nobody),
-	TAP_CASE(killed_while_stalled),
-};
-
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
+	return tap_main(argc, argv, setup);
 }

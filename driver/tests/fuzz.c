@@ -440,7 +440,7 @@ static void fuzz(void *argument)
 		do_one();
 }
 
-static void everything_at_random(void)
+CASE_LONG(everything_at_random, 200)
 {
 	struct furlong_message_info info;
 	unsigned int i;
@@ -469,7 +469,7 @@ static void everything_at_random(void)
 	devices_clean();
 }
 
-static void messages_work_afterwards(void)
+CASE(messages_work_afterwards)
 {
 	static char block[SIZE], got[SIZE];
 	unsigned int channel, i;
@@ -495,7 +495,7 @@ static void messages_work_afterwards(void)
 	}
 }
 
-static void regions_work_afterwards(void)
+CASE(regions_work_afterwards)
 {
 	unsigned int channel, i;
 	int list[FURLONG_SHM_PEERS];
@@ -520,17 +520,11 @@ static void regions_work_afterwards(void)
 	}
 }
 
-static const struct tap_case cases[] = {
-	TAP_CASE_LONG(everything_at_random, 200),
-	TAP_CASE(messages_work_afterwards),
-	TAP_CASE(regions_work_afterwards),
-};
-
 int main(int argc, char **argv)
 {
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0);
 	if (argc > 2)
 		operations = strtoul(argv[2], NULL, 0);
-	return tap_main(1, argv, cases, ARRAY_SIZE(cases), NULL);
+	return tap_main(1, argv, NULL);
 }

@@ -257,52 +257,52 @@ static void poll_all(int i)
 	close(epoll);
 }
 
-static void opening(void)
+CASE(opening)
 {
 	no_leak(open_close, ROUNDS);
 }
 
-static void sending_and_receiving(void)
+CASE(sending_and_receiving)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(send_receive, ROUNDS);
 }
 
-static void rests(void)
+CASE(rests)
 {
 	no_leak(leave_rest, ROUNDS);
 }
 
-static void failed_sending(void)
+CASE(failed_sending)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(send_badly, ROUNDS);
 }
 
-static void failed_receiving(void)
+CASE(failed_receiving)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(receive_badly, ROUNDS);
 }
 
-static void full_queues(void)
+CASE(full_queues)
 {
 	message_fill(1);
 	no_leak(refuse, ROUNDS);
 }
 
-static void discarding(void)
+CASE(discarding)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(discard, ROUNDS);
 }
 
-static void transient_channels(void)
+CASE(transient_channels)
 {
 	no_leak(transient, ROUNDS);
 }
 
-static void interrupted_sending(void)
+CASE(interrupted_sending)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
 
@@ -312,25 +312,25 @@ static void interrupted_sending(void)
 	no_leak(interrupted, ROUNDS / 2);
 }
 
-static void large_messages(void)
+CASE(large_messages)
 {
 	message_fd = message_open(0, O_RDWR);
 	EQ(message_limits(message_fd, 4, FURLONG_MESSAGE_SIZE_MAX), 0);
 	no_leak(send_large, 60);
 }
 
-static void regions(void)
+CASE(regions)
 {
 	no_leak(map_unmap, ROUNDS);
 }
 
-static void polling(void)
+CASE(polling)
 {
 	message_fd = message_open(0, O_RDWR);
 	no_leak(poll_all, ROUNDS);
 }
 
-static void kmemleak(void)
+CASE(kmemleak)
 {
 	static const char path[] = "/sys/kernel/debug/kmemleak";
 	char text[4096];
@@ -352,23 +352,7 @@ static void kmemleak(void)
 	}
 }
 
-static const struct tap_case cases[] = {
-	TAP_CASE(opening),
-	TAP_CASE(sending_and_receiving),
-	TAP_CASE(rests),
-	TAP_CASE(failed_sending),
-	TAP_CASE(failed_receiving),
-	TAP_CASE(full_queues),
-	TAP_CASE(discarding),
-	TAP_CASE(transient_channels),
-	TAP_CASE(interrupted_sending),
-	TAP_CASE(large_messages),
-	TAP_CASE(regions),
-	TAP_CASE(polling),
-	TAP_CASE(kmemleak),
-};
-
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
+	return tap_main(argc, argv, setup);
 }

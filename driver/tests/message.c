@@ -30,7 +30,7 @@ static void receive_text(int fd, const char *text)
 		FAIL("received '%s', not '%s'", got, text);
 }
 
-static void open_modes(void)
+CASE(open_modes)
 {
 	int reader = message_open(0, O_RDONLY | O_NONBLOCK);
 	int writer = message_open(0, O_WRONLY | O_NONBLOCK);
@@ -47,7 +47,7 @@ static void open_modes(void)
 	EQ(byte, 'x');
 }
 
-static void empty_is_eagain(void)
+CASE(empty_is_eagain)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -59,7 +59,7 @@ static void empty_is_eagain(void)
 	FAILS(read(fd, buffer, SIZE), EAGAIN);
 }
 
-static void full_is_eagain(void)
+CASE(full_is_eagain)
 {
 	int fd = message_open(0, MODE_RDWR);
 	uint32_t i, got;
@@ -79,7 +79,7 @@ static void full_is_eagain(void)
 	FAILS(read(fd, &got, sizeof(got)), EAGAIN);
 }
 
-static void boundaries_and_order(void)
+CASE(boundaries_and_order)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t length;
@@ -96,7 +96,7 @@ static void boundaries_and_order(void)
 	FAILS(read(fd, buffer, sizeof(buffer)), EAGAIN);
 }
 
-static void channels_are_separate(void)
+CASE(channels_are_separate)
 {
 	int fds[CHANNELS];
 	unsigned int i;
@@ -116,7 +116,7 @@ static void channels_are_separate(void)
 	}
 }
 
-static void largest_and_too_large(void)
+CASE(largest_and_too_large)
 {
 	int fd = message_open(0, MODE_RDWR);
 	volatile size_t huge = 0x7ffff000;
@@ -133,7 +133,7 @@ static void largest_and_too_large(void)
 	EQ(memcmp(buffer, other, SIZE), 0);
 }
 
-static void too_large_does_not_wait(void)
+CASE(too_large_does_not_wait)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -141,7 +141,7 @@ static void too_large_does_not_wait(void)
 	FAILS(write(fd, buffer, SIZE + 1), EMSGSIZE);
 }
 
-static void smallest(void)
+CASE(smallest)
 {
 	int fd = message_open(0, MODE_RDWR);
 	int i;
@@ -154,7 +154,7 @@ static void smallest(void)
 	}
 }
 
-static void empty_message_is_not_sent(void)
+CASE(empty_message_is_not_sent)
 {
 	int fd = message_open(0, O_RDWR);
 	struct iovec none[2] = { { buffer, 0 }, { NULL, 0 } };
@@ -170,7 +170,7 @@ static void empty_message_is_not_sent(void)
 	EQ(write(fd, buffer, 0), 0);
 }
 
-static void read_of_nothing(void)
+CASE(read_of_nothing)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -184,7 +184,7 @@ static void read_of_nothing(void)
 	receive_text(fd, "kept");
 }
 
-static void writev_is_one_message(void)
+CASE(writev_is_one_message)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct iovec parts[4] = {
@@ -202,7 +202,7 @@ static void writev_is_one_message(void)
 	EQ(message_info(fd).queued, 1);
 }
 
-static void readv_receives_one_message(void)
+CASE(readv_receives_one_message)
 {
 	int fd = message_open(0, MODE_RDWR);
 	char one[3], two[3], three[9];
@@ -225,7 +225,7 @@ static void readv_receives_one_message(void)
 	receive_text(fd, "gh");
 }
 
-static void no_position(void)
+CASE(no_position)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct iovec part = { buffer, 4 };
@@ -242,7 +242,7 @@ static void no_position(void)
 	FAILS(read(fd, buffer, 4), EAGAIN);
 }
 
-static void rest_of_a_message(void)
+CASE(rest_of_a_message)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -258,7 +258,7 @@ static void rest_of_a_message(void)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-static void byte_by_byte(void)
+CASE(byte_by_byte)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t i;
@@ -271,7 +271,7 @@ static void byte_by_byte(void)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-static void rest_is_of_one_descriptor(void)
+CASE(rest_is_of_one_descriptor)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -287,7 +287,7 @@ static void rest_is_of_one_descriptor(void)
 	FAILS(read(two, buffer, 1), EAGAIN);
 }
 
-static void rest_is_seen_by_poll(void)
+CASE(rest_is_seen_by_poll)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -301,7 +301,7 @@ static void rest_is_seen_by_poll(void)
 	EQ(polled(one, POLLIN), 0);
 }
 
-static void rest_goes_with_close(void)
+CASE(rest_goes_with_close)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -315,7 +315,7 @@ static void rest_goes_with_close(void)
 	FAILS(read(two, buffer, 1), EAGAIN);
 }
 
-static void rest_keeps_its_place(void)
+CASE(rest_keeps_its_place)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -342,7 +342,7 @@ static void rest_keeps_its_place(void)
 	FAILS(write(two, buffer, 4), EAGAIN);
 }
 
-static void rests_count_in_limits(void)
+CASE(rests_count_in_limits)
 {
 	int fds[4], i;
 
@@ -366,7 +366,7 @@ static void rests_count_in_limits(void)
 	EQ(message_limits(fds[0], 1, SIZE), 0);
 }
 
-static void rests_do_not_add_up(void)
+CASE(rests_do_not_add_up)
 {
 	int fds[3 * DEPTH], i, held = 0;
 
@@ -380,7 +380,7 @@ static void rests_do_not_add_up(void)
 	EQ(message_info(fds[0]).queued, 0);
 }
 
-static void strict_keeps_the_message(void)
+CASE(strict_keeps_the_message)
 {
 	int strict = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -410,7 +410,7 @@ static void strict_keeps_the_message(void)
 	receive_text(strict, "ts");
 }
 
-static void strict_does_not_wait_when_short(void)
+CASE(strict_does_not_wait_when_short)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -420,7 +420,7 @@ static void strict_does_not_wait_when_short(void)
 	receive_text(fd, "long");
 }
 
-static void rest_survives_strict(void)
+CASE(rest_survives_strict)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -430,7 +430,7 @@ static void rest_survives_strict(void)
 	receive_text(fd, "cdef");
 }
 
-static void write_from_bad_memory(void)
+CASE(write_from_bad_memory)
 {
 	int fd = message_open(0, MODE_RDWR);
 	uint64_t sent = message_info(fd).sent;
@@ -450,7 +450,7 @@ static void write_from_bad_memory(void)
 	receive_text(fd, "well");
 }
 
-static void read_to_bad_memory(void)
+CASE(read_to_bad_memory)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -465,7 +465,7 @@ static void read_to_bad_memory(void)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-static void unread_message_is_not_lost(void)
+CASE(unread_message_is_not_lost)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -478,7 +478,7 @@ static void unread_message_is_not_lost(void)
 	receive_text(two, "second");
 }
 
-static void read_to_memory_with_a_hole(void)
+CASE(read_to_memory_with_a_hole)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t length = 6000, got = 0;
@@ -507,7 +507,7 @@ static void read_to_memory_with_a_hole(void)
 	receive_text(fd, "next");
 }
 
-static void rest_to_bad_memory(void)
+CASE(rest_to_bad_memory)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -518,7 +518,7 @@ static void rest_to_bad_memory(void)
 	receive_text(fd, "cdef");
 }
 
-static void strict_to_bad_memory(void)
+CASE(strict_to_bad_memory)
 {
 	int fd = message_open(0, MODE_RDWR), two = message_open(0, MODE_RDWR);
 
@@ -533,7 +533,7 @@ static void strict_to_bad_memory(void)
 	EQ(parcel_check(buffer, 100), 0);
 }
 
-static void nothing_beyond_is_written(void)
+CASE(nothing_beyond_is_written)
 {
 	int fd = message_open(0, MODE_RDWR);
 	size_t i;
@@ -545,7 +545,7 @@ static void nothing_beyond_is_written(void)
 		EQ(buffer[i], 0x5a);
 }
 
-static void nowait_flag(void)
+CASE(nowait_flag)
 {
 	int fd = message_open(0, O_RDWR);
 	struct iovec part = { "word", 4 }, into = { buffer, 100 };
@@ -560,7 +560,7 @@ static void nowait_flag(void)
 	EQ(message_info(fd).queued, DEPTH);
 }
 
-static void info_is_exact(void)
+CASE(info_is_exact)
 {
 	int fd = message_open(1, MODE_RDWR), two, copy;
 	struct furlong_message_info before = message_info(fd), now;
@@ -613,7 +613,7 @@ static void info_is_exact(void)
 	EQ(now.discarded - before.discarded, 2);
 }
 
-static void info_of_any_descriptor(void)
+CASE(info_of_any_descriptor)
 {
 	struct furlong_message_info info;
 
@@ -623,7 +623,7 @@ static void info_of_any_descriptor(void)
 	EQ(info.openers, 2);
 }
 
-static void limits_hold(void)
+CASE(limits_hold)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -643,7 +643,7 @@ static void limits_hold(void)
 	EQ(message_info(message_open(1, O_RDONLY)).depth, DEPTH);
 }
 
-static void limits_of_one(void)
+CASE(limits_of_one)
 {
 	int fd = message_open(0, MODE_RDWR), i;
 
@@ -656,7 +656,7 @@ static void limits_of_one(void)
 	}
 }
 
-static void limits_of_a_megabyte(void)
+CASE(limits_of_a_megabyte)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -668,7 +668,7 @@ static void limits_of_a_megabyte(void)
 	EQ(parcel_check(buffer, FURLONG_MESSAGE_SIZE_MAX), 0);
 }
 
-static void limits_of_65536(void)
+CASE(limits_of_65536)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -679,7 +679,7 @@ static void limits_of_65536(void)
 	EQ(message_info(fd).queued_bytes, 0);
 }
 
-static void limits_that_are_none(void)
+CASE(limits_that_are_none)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct furlong_message_limits limits = { .depth = 2, .size = 2 };
@@ -699,7 +699,7 @@ static void limits_that_are_none(void)
 	EQ(message_info(fd).size, SIZE);
 }
 
-static void limits_of_a_queue_in_use(void)
+CASE(limits_of_a_queue_in_use)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -725,7 +725,7 @@ static void limits_of_a_queue_in_use(void)
 	EQ(message_limits(fd, 1, 1), 0);
 }
 
-static void limits_of_all_memory(void)
+CASE(limits_of_all_memory)
 {
 	int one = message_open(0, MODE_RDWR), two = message_open(1, MODE_RDWR);
 
@@ -742,7 +742,7 @@ static void limits_of_all_memory(void)
 	EQ(message_limits(two, 34, 1 << 20), 0);
 }
 
-static void limits_need_writing(void)
+CASE(limits_need_writing)
 {
 	int fd = message_open(0, O_RDONLY);
 
@@ -752,7 +752,7 @@ static void limits_need_writing(void)
 	EQ(message_info(fd).depth, 2);
 }
 
-static void reset_throws_away(void)
+CASE(reset_throws_away)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -768,7 +768,7 @@ static void reset_throws_away(void)
 	EQ(ioctl(fd, FURLONG_MESSAGE_RESET), 0);
 }
 
-static void reset_needs_both(void)
+CASE(reset_needs_both)
 {
 	int fd = message_open(0, O_RDONLY);
 
@@ -778,7 +778,7 @@ static void reset_needs_both(void)
 	EQ(message_info(fd).queued, DEPTH);
 }
 
-static void unknown_flags(void)
+CASE(unknown_flags)
 {
 	int fd = message_open(0, MODE_RDWR);
 	unsigned int bit;
@@ -796,7 +796,7 @@ static void unknown_flags(void)
 	EQ(message_info(fd).flags, FURLONG_MESSAGE_STRICT);
 }
 
-static void transient_leaves_nothing(void)
+CASE(transient_leaves_nothing)
 {
 	int fd = message_open(0, MODE_RDWR), two = message_open(0, O_RDONLY);
 	struct furlong_message_info before = message_info(fd), now;
@@ -833,7 +833,7 @@ static void transient_leaves_nothing(void)
 	receive_text(fd, "stays");
 }
 
-static void transient_goes_with_a_killed_process(void)
+CASE(transient_goes_with_a_killed_process)
 {
 	int fds[2], fd;
 	pid_t pid;
@@ -854,7 +854,7 @@ static void transient_goes_with_a_killed_process(void)
 	EQ(message_info(fd).flags, 0);
 }
 
-static void transient_needs_both(void)
+CASE(transient_needs_both)
 {
 	FAILS(message_flags(message_open(0, O_RDONLY),
 			    FURLONG_MESSAGE_TRANSIENT), EBADF);
@@ -866,7 +866,7 @@ static void transient_needs_both(void)
 	EQ(message_flags(message_open(0, O_WRONLY), FURLONG_MESSAGE_STRICT), 0);
 }
 
-static void flags_go_with_the_descriptor(void)
+CASE(flags_go_with_the_descriptor)
 {
 	int fd = message_open(0, MODE_RDWR), copy = dup(fd);
 
@@ -877,7 +877,7 @@ static void flags_go_with_the_descriptor(void)
 	EQ(message_info(message_open(0, MODE_RDWR)).flags, 0);
 }
 
-static void unknown_ioctls(void)
+CASE(unknown_ioctls)
 {
 	int fd = message_open(0, MODE_RDWR);
 	unsigned int number;
@@ -901,7 +901,7 @@ static void unknown_ioctls(void)
 	FAILS(ioctl(fd, FURLONG_MESSAGE_INFO, bad_pointer), EFAULT);
 }
 
-static void queue_outlives_its_users(void)
+CASE(queue_outlives_its_users)
 {
 	int fd = message_open(3, O_WRONLY);
 
@@ -919,7 +919,7 @@ static void queue_outlives_its_users(void)
 	FAILS(read(fd, buffer, 1), EAGAIN);
 }
 
-static void cannot_be_mapped(void)
+CASE(cannot_be_mapped)
 {
 	int fd = message_open(0, O_RDWR);
 
@@ -927,7 +927,7 @@ static void cannot_be_mapped(void)
 	OK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED);
 }
 
-static void shell_open_flags(void)
+CASE(shell_open_flags)
 {
 	int fd = message_open(0, O_WRONLY);
 
@@ -943,63 +943,7 @@ static void shell_open_flags(void)
 	receive_text(fd, "appended");
 }
 
-static const struct tap_case cases[] = {
-	TAP_CASE(open_modes),
-	TAP_CASE(empty_is_eagain),
-	TAP_CASE(full_is_eagain),
-	TAP_CASE(boundaries_and_order),
-	TAP_CASE(channels_are_separate),
-	TAP_CASE(largest_and_too_large),
-	TAP_CASE(too_large_does_not_wait),
-	TAP_CASE(smallest),
-	TAP_CASE(empty_message_is_not_sent),
-	TAP_CASE(read_of_nothing),
-	TAP_CASE(writev_is_one_message),
-	TAP_CASE(readv_receives_one_message),
-	TAP_CASE(no_position),
-	TAP_CASE(rest_of_a_message),
-	TAP_CASE(byte_by_byte),
-	TAP_CASE(rest_is_of_one_descriptor),
-	TAP_CASE(rest_is_seen_by_poll),
-	TAP_CASE(rest_goes_with_close),
-	TAP_CASE(rest_keeps_its_place),
-	TAP_CASE(rests_count_in_limits),
-	TAP_CASE(rests_do_not_add_up),
-	TAP_CASE(strict_keeps_the_message),
-	TAP_CASE(strict_does_not_wait_when_short),
-	TAP_CASE(rest_survives_strict),
-	TAP_CASE(write_from_bad_memory),
-	TAP_CASE(read_to_bad_memory),
-	TAP_CASE(unread_message_is_not_lost),
-	TAP_CASE(read_to_memory_with_a_hole),
-	TAP_CASE(rest_to_bad_memory),
-	TAP_CASE(strict_to_bad_memory),
-	TAP_CASE(nothing_beyond_is_written),
-	TAP_CASE(nowait_flag),
-	TAP_CASE(info_is_exact),
-	TAP_CASE(info_of_any_descriptor),
-	TAP_CASE(limits_hold),
-	TAP_CASE(limits_of_one),
-	TAP_CASE(limits_of_a_megabyte),
-	TAP_CASE(limits_of_65536),
-	TAP_CASE(limits_that_are_none),
-	TAP_CASE(limits_of_a_queue_in_use),
-	TAP_CASE(limits_of_all_memory),
-	TAP_CASE(limits_need_writing),
-	TAP_CASE(reset_throws_away),
-	TAP_CASE(reset_needs_both),
-	TAP_CASE(unknown_flags),
-	TAP_CASE(transient_leaves_nothing),
-	TAP_CASE(transient_goes_with_a_killed_process),
-	TAP_CASE(transient_needs_both),
-	TAP_CASE(flags_go_with_the_descriptor),
-	TAP_CASE(unknown_ioctls),
-	TAP_CASE(queue_outlives_its_users),
-	TAP_CASE(cannot_be_mapped),
-	TAP_CASE(shell_open_flags),
-};
-
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), devices_clean);
+	return tap_main(argc, argv, devices_clean);
 }

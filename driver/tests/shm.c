@@ -88,7 +88,7 @@ static void not_rung(int fd)
 	EQ(count, 77);
 }
 
-static void peers_have_numbers(void)
+CASE(peers_have_numbers)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	struct furlong_shm_info a = shm_info(one), b = shm_info(two);
@@ -111,7 +111,7 @@ static void peers_have_numbers(void)
 	EQ(shm_info(one).peers, 1ULL << a.peer);
 }
 
-static void sixty_four_peers(void)
+CASE(sixty_four_peers)
 {
 	int fds[FURLONG_SHM_PEERS];
 	uint64_t seen = 0;
@@ -136,7 +136,7 @@ static void sixty_four_peers(void)
 	FAILS(open("/dev/furlong-shm0", O_RDWR), EUSERS);
 }
 
-static void dup_is_the_same_peer(void)
+CASE(dup_is_the_same_peer)
 {
 	int fd = shm_device_open(0, MODE_RDWR), same = dup(fd);
 	uint32_t number = shm_info(fd).peer;
@@ -157,7 +157,7 @@ static void ask_in_child(void *argument)
 	rung(fd, 2);
 }
 
-static void fork_is_the_same_peer(void)
+CASE(fork_is_the_same_peer)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 
@@ -169,7 +169,7 @@ static void fork_is_the_same_peer(void)
 	EQ(shm_info(fd).peers, 1ULL << board[0]);
 }
 
-static void region_is_zeroed_and_shared(void)
+CASE(region_is_zeroed_and_shared)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *a = map_at(one, SHM_SIZE, 0), *b = map_at(two, SHM_SIZE, 0);
@@ -186,7 +186,7 @@ static void region_is_zeroed_and_shared(void)
 	EQ(all_zero(map_at(shm_device_open(1, O_RDWR), SHM_SIZE, 0), SHM_SIZE), 1);
 }
 
-static void parts_of_the_region(void)
+CASE(parts_of_the_region)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	char *all = map_at(fd, SHM_SIZE, 0);
@@ -204,7 +204,7 @@ static void parts_of_the_region(void)
 	all[PAGE - 1] = 'x';
 }
 
-static void mappings_that_are_refused(void)
+CASE(mappings_that_are_refused)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	const int rw = PROT_READ | PROT_WRITE;
@@ -223,7 +223,7 @@ static void mappings_that_are_refused(void)
 	EQ(all_zero(map_at(fd, SHM_SIZE, 0), SHM_SIZE), 1);
 }
 
-static void read_only_descriptor(void)
+CASE(read_only_descriptor)
 {
 	int fd = shm_device_open(0, O_RDONLY | O_NONBLOCK);
 	int two = shm_device_open(0, MODE_RDWR);
@@ -251,7 +251,7 @@ static void read_only_descriptor(void)
 	EQ(polled(fd, POLLIN), POLLIN | POLLHUP);
 }
 
-static void write_only_descriptor(void)
+CASE(write_only_descriptor)
 {
 	int fd = shm_device_open(0, O_WRONLY | O_NONBLOCK);
 	uint64_t count;
@@ -285,7 +285,7 @@ static int touch(volatile char *byte)
 	return signal;
 }
 
-static void grown_mapping_ends_with_the_region(void)
+CASE(grown_mapping_ends_with_the_region)
 {
 	int fd = shm_device_open(0, MODE_RDWR), caught;
 	char *memory, *grown;
@@ -310,7 +310,7 @@ static void grown_mapping_ends_with_the_region(void)
 	FAILS(write(message_open(0, O_WRONLY), grown + 2 * PAGE - 4, 8), EFAULT);
 }
 
-static void shrunk_and_moved_mapping(void)
+CASE(shrunk_and_moved_mapping)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	char *memory = map_at(fd, 4 * PAGE, PAGE), *moved;
@@ -331,7 +331,7 @@ static void shrunk_and_moved_mapping(void)
 	EQ(shm_info(fd).mappings, 0);
 }
 
-static void mappings_are_counted(void)
+CASE(mappings_are_counted)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *a = map_at(fd, SHM_SIZE, 0), *b = map_at(two, PAGE, 0);
@@ -362,7 +362,7 @@ static void mappings_are_counted(void)
 	EQ(shm_info(fd).mappings, 0);
 }
 
-static void mapping_outlives_descriptor(void)
+CASE(mapping_outlives_descriptor)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(one).peer;
@@ -383,7 +383,7 @@ static void mapping_outlives_descriptor(void)
 	EQ(strcmp(other, "still there"), 0);
 }
 
-static void region_goes_with_the_last_peer(void)
+CASE(region_goes_with_the_last_peer)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *memory = map_at(one, SHM_SIZE, 0);
@@ -410,7 +410,7 @@ static void fill_and_wait(void *argument)
 	pause();
 }
 
-static void killed_peer_leaves_nothing(void)
+CASE(killed_peer_leaves_nothing)
 {
 	pid_t pid = tap_spawn(fill_and_wait, NULL);
 	int fd;
@@ -423,7 +423,7 @@ static void killed_peer_leaves_nothing(void)
 	EQ(all_zero(map_at(fd, SHM_SIZE, 0), SHM_SIZE), 1);
 }
 
-static void resize_takes_effect(void)
+CASE(resize_takes_effect)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	char *memory = map_at(two, SHM_SIZE, 0);
@@ -454,7 +454,7 @@ static void resize_takes_effect(void)
 	EQ(memory[0], 0);
 }
 
-static void resize_is_of_its_time(void)
+CASE(resize_is_of_its_time)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 
@@ -466,7 +466,7 @@ static void resize_is_of_its_time(void)
 	EQ(shm_info(shm_device_open(0, MODE_RDWR)).size, SHM_SIZE);
 }
 
-static void sizes_that_are_refused(void)
+CASE(sizes_that_are_refused)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(1, MODE_RDWR);
 
@@ -488,7 +488,7 @@ static void sizes_that_are_refused(void)
 	EQ(shm_resize(two, 34UL << 20), 0);
 }
 
-static void bells_add_up(void)
+CASE(bells_add_up)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -508,7 +508,7 @@ static void bells_add_up(void)
 	not_rung(one);
 }
 
-static void sizes_of_a_bell(void)
+CASE(sizes_of_a_bell)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint64_t numbers[2] = { shm_info(two).peer, 0 }, counts[2] = { 0, 0x5a5a };
@@ -530,7 +530,7 @@ static void sizes_of_a_bell(void)
 	EQ(counts[1], 0x5a5a);
 }
 
-static void bells_in_pieces(void)
+CASE(bells_in_pieces)
 {
 	int fd = shm_device_open(0, MODE_RDWR), waits = shm_device_open(0, O_RDWR);
 	uint32_t numbers[2] = { shm_info(fd).peer, shm_info(fd).peer };
@@ -556,7 +556,7 @@ static void bells_in_pieces(void)
 	FAILS(preadv2(waits, into, 1, -1, RWF_NOWAIT), EAGAIN);
 }
 
-static void bells_that_are_not_there(void)
+CASE(bells_that_are_not_there)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two;
 	uint32_t mine = shm_info(fd).peer, number;
@@ -585,7 +585,7 @@ static void bells_that_are_not_there(void)
 	not_rung(two);
 }
 
-static void bells_and_bad_memory(void)
+CASE(bells_and_bad_memory)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(fd).peer;
@@ -607,7 +607,7 @@ static void bells_and_bad_memory(void)
 	rung(fd, 2);
 }
 
-static void bell_has_no_position(void)
+CASE(bell_has_no_position)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	uint64_t count;
@@ -618,7 +618,7 @@ static void bell_has_no_position(void)
 	FAILS(pwrite(fd, &count, 4, 0), ESPIPE);
 }
 
-static void bell_is_seen_by_all_ways(void)
+CASE(bell_is_seen_by_all_ways)
 {
 	int one = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -713,7 +713,7 @@ static void wait_for_bell(void *argument)
 	EQ(wait_bell(fd, epoll_of(fd), way), 1);
 }
 
-static void bell_wakes_who_waits(void)
+CASE(bell_wakes_who_waits)
 {
 	static const long calls[WAYS] = {
 		SYS_read, SYS_poll, SYS_pselect6, SYS_epoll_wait
@@ -754,7 +754,7 @@ static void bell_interrupted(void *argument)
 		FAILS(read(fd, &count, sizeof(count)), EINTR);
 }
 
-static void signals_and_bells(void)
+CASE(signals_and_bells)
 {
 	int fd = shm_device_open(0, O_RDWR);
 	pid_t pid = tap_spawn(bell_interrupted, NULL);
@@ -790,7 +790,7 @@ static uint32_t start_peer(pid_t *pid, void *mapped)
 	return board[1];
 }
 
-static void death_is_seen(void)
+CASE(death_is_seen)
 {
 	int fd = shm_device_open(0, MODE_RDWR), round;
 	struct epoll_event event;
@@ -826,7 +826,7 @@ static void death_is_seen(void)
 	EQ(polled(fd, ALL_EVENTS), POLLOUT);
 }
 
-static void death_comes_after_bells(void)
+CASE(death_comes_after_bells)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint64_t count;
@@ -853,7 +853,7 @@ static void wait_for_end(void *argument)
 	EQ(read(fd, &count, sizeof(count)), 0);
 }
 
-static void death_wakes_who_waits(void)
+CASE(death_wakes_who_waits)
 {
 	static const long calls[WAYS] = {
 		SYS_read, SYS_poll, SYS_pselect6, SYS_epoll_wait
@@ -871,7 +871,7 @@ static void death_wakes_who_waits(void)
 		JOIN(pids[i]);
 }
 
-static void next_of_that_number_does_not_hide_it(void)
+CASE(next_of_that_number_does_not_hide_it)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -890,7 +890,7 @@ static void next_of_that_number_does_not_hide_it(void)
 	rung(two, 1);
 }
 
-static void only_watched_peers_matter(void)
+CASE(only_watched_peers_matter)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	int three = shm_device_open(0, MODE_RDWR);
@@ -919,7 +919,7 @@ static void hold_copy(void *argument)
 	pause();
 }
 
-static void fork_keeps_the_peer(void)
+CASE(fork_keeps_the_peer)
 {
 	int fd = shm_device_open(0, MODE_RDWR), two = shm_device_open(0, MODE_RDWR);
 	uint32_t number = shm_info(two).peer;
@@ -978,7 +978,7 @@ static void second_player(void *argument)
 	pass_to_and_fro(fd, table, 1, board[2]);
 }
 
-static void no_bell_is_lost(void)
+CASE_LONG(no_bell_is_lost, 180)
 {
 	int fd = shm_device_open(0, O_RDWR);
 	struct table *table = map_at(fd, PAGE, 0);
@@ -1011,7 +1011,7 @@ static void ring_everybody(void *argument)
 	EQ(polled(fd, POLLIN), 0);
 }
 
-static void all_ring_all(void)
+CASE(all_ring_all)
 {
 	pid_t pids[FURLONG_SHM_PEERS];
 	size_t i;
@@ -1046,7 +1046,7 @@ static void come_and_go(void *argument)
 	}
 }
 
-static void peers_come_and_go(void)
+CASE(peers_come_and_go)
 {
 	pid_t pids[5];
 	size_t i;
@@ -1061,7 +1061,7 @@ static void peers_come_and_go(void)
 	EQ(shm_info(fd).mappings, 0);
 }
 
-static void unknown_ioctls(void)
+CASE(unknown_ioctls)
 {
 	int fd = shm_device_open(0, MODE_RDWR);
 	char memory[256] = { 0 };
@@ -1084,7 +1084,7 @@ static void unknown_ioctls(void)
  * What else the kernel lets a program do with mapped pages. The pages are the
  * module's and no file's: none of this may upset the kernel, as its log shows.
  */
-static void odd_uses_of_a_mapping(void)
+CASE(odd_uses_of_a_mapping)
 {
 	static const int advice[] = {
 		MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED,
@@ -1132,48 +1132,7 @@ static void odd_uses_of_a_mapping(void)
 		EQ(memcmp(got, "REGION", 6), 0);
 }
 
-static const struct tap_case cases[] = {
-	TAP_CASE(peers_have_numbers),
-	TAP_CASE(sixty_four_peers),
-	TAP_CASE(dup_is_the_same_peer),
-	TAP_CASE(fork_is_the_same_peer),
-	TAP_CASE(region_is_zeroed_and_shared),
-	TAP_CASE(parts_of_the_region),
-	TAP_CASE(mappings_that_are_refused),
-	TAP_CASE(read_only_descriptor),
-	TAP_CASE(write_only_descriptor),
-	TAP_CASE(grown_mapping_ends_with_the_region),
-	TAP_CASE(shrunk_and_moved_mapping),
-	TAP_CASE(mappings_are_counted),
-	TAP_CASE(mapping_outlives_descriptor),
-	TAP_CASE(region_goes_with_the_last_peer),
-	TAP_CASE(killed_peer_leaves_nothing),
-	TAP_CASE(resize_takes_effect),
-	TAP_CASE(resize_is_of_its_time),
-	TAP_CASE(sizes_that_are_refused),
-	TAP_CASE(bells_add_up),
-	TAP_CASE(sizes_of_a_bell),
-	TAP_CASE(bells_in_pieces),
-	TAP_CASE(bells_that_are_not_there),
-	TAP_CASE(bells_and_bad_memory),
-	TAP_CASE(bell_has_no_position),
-	TAP_CASE(bell_is_seen_by_all_ways),
-	TAP_CASE(bell_wakes_who_waits),
-	TAP_CASE(signals_and_bells),
-	TAP_CASE(death_is_seen),
-	TAP_CASE(death_comes_after_bells),
-	TAP_CASE(death_wakes_who_waits),
-	TAP_CASE(next_of_that_number_does_not_hide_it),
-	TAP_CASE(only_watched_peers_matter),
-	TAP_CASE(fork_keeps_the_peer),
-	TAP_CASE_LONG(no_bell_is_lost, 180),
-	TAP_CASE(all_ring_all),
-	TAP_CASE(peers_come_and_go),
-	TAP_CASE(unknown_ioctls),
-	TAP_CASE(odd_uses_of_a_mapping),
-};
-
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
+	return tap_main(argc, argv, setup);
 }

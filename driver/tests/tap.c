@@ -254,11 +254,15 @@ static int wanted(int argc, char **argv, const char *name)
 	return argc < 2;
 }
 
-int tap_main(int argc, char **argv, const struct tap_case *cases, size_t count,
-	     void (*setup)(void))
+/* The linker's names for the ends of the section; weak for programs without cases. */
+extern const struct tap_case *const __start_tap_cases[] __attribute__((weak));
+extern const struct tap_case *const __stop_tap_cases[] __attribute__((weak));
+
+int tap_main(int argc, char **argv, void (*setup)(void))
 {
 	struct sigaction action = { .sa_handler = on_alarm };
-	size_t i, number = 0, plan = 0;
+	const struct tap_case *const *one;
+	size_t number = 0, plan = 0;
 	int failed = 0;
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -268,12 +272,12 @@ int tap_main(int argc, char **argv, const struct tap_case *cases, size_t count,
 		return 2;
 	}
 	sigaction(SIGALRM, &action, NULL);
-	for (i = 0; i < count; i++)
-		plan += wanted(argc, argv, cases[i].name);
+	for (one = __start_tap_cases; one < __stop_tap_cases; one++)
+		plan += wanted(argc, argv, (*one)->name);
 	say("1..%zu", plan);
-	for (i = 0; i < count; i++) {
-		if (wanted(argc, argv, cases[i].name))
-			failed |= run(&cases[i], ++number, setup);
+	for (one = __start_tap_cases; one < __stop_tap_cases; one++) {
+		if (wanted(argc, argv, (*one)->name))
+			failed |= run(*one, ++number, setup);
 	}
 	return failed;
 }

@@ -17,8 +17,20 @@ struct tap_case {
 	unsigned int seconds;	/* of the watchdog; 0: the usual number */
 };
 
-#define TAP_CASE(function)		{ #function, function, 0 }
-#define TAP_CASE_LONG(function, s)	{ #function, function, s }
+/*
+ * Defines a case: CASE(name) { ... }. The linker collects pointers to the cases of
+ * a program in one section, in their order in the file.
+ */
+#define CASE_LONG(function, seconds)					\
+	static void function(void);					\
+	static const struct tap_case case_##function = {		\
+		#function, function, seconds				\
+	};								\
+	static const struct tap_case *const entry_##function		\
+		__attribute__((section("tap_cases"), used, no_reorder)) = \
+		&case_##function;					\
+	static void function(void)
+#define CASE(function)	CASE_LONG(function, 0)
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -26,8 +38,7 @@ struct tap_case {
  * Runs the cases, or those that are named as arguments, each after setup().
  * Returns the exit status for main().
  */
-int tap_main(int argc, char **argv, const struct tap_case *cases, size_t count,
-	     void (*setup)(void));
+int tap_main(int argc, char **argv, void (*setup)(void));
 
 /* A line of diagnostics. */
 void tap_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -39,7 +39,7 @@ static void setup(void)
 	board = shared_memory(sizeof(*board));
 }
 
-static void poll_states(void)
+CASE(poll_states)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -71,7 +71,7 @@ static int selected(int fd, int *can_read, int *can_write)
 	return count;
 }
 
-static void select_states(void)
+CASE(select_states)
 {
 	int fd = message_open(0, MODE_RDWR), in, out;
 
@@ -103,7 +103,7 @@ static uint32_t epolled(int epoll)
 	return event.events;
 }
 
-static void epoll_level(void)
+CASE(epoll_level)
 {
 	int fd = message_open(0, MODE_RDWR);
 	int in = epoll_with(fd, EPOLLIN), out = epoll_with(fd, EPOLLOUT);
@@ -124,7 +124,7 @@ static void epoll_level(void)
 	EQ(epolled(out), EPOLLOUT);
 }
 
-static void epoll_edge(void)
+CASE(epoll_edge)
 {
 	int fd = message_open(0, MODE_RDWR);
 	int in = epoll_with(fd, EPOLLIN | EPOLLET);
@@ -180,7 +180,7 @@ static void epoll_for_message(void *argument)
 	EQ(event.events, EPOLLIN);
 }
 
-static void all_who_poll_are_woken(void)
+CASE(all_who_poll_are_woken)
 {
 	uint32_t level = EPOLLIN, edge = EPOLLIN | EPOLLET;
 	int fd = message_open(0, O_RDWR), i;
@@ -242,7 +242,7 @@ static void room_by_limits(int fd)
 	EQ(message_limits(fd, DEPTH + 10, SIZE), 0);
 }
 
-static void room_wakes_who_polls(void)
+CASE(room_wakes_who_polls)
 {
 	void (*const ways[])(int fd) = {
 		room_by_read, room_by_rest, room_by_close, room_by_reset,
@@ -292,7 +292,7 @@ static int total(int from)
 	return sum;
 }
 
-static void epoll_exclusive(void)
+CASE(epoll_exclusive)
 {
 	const int messages = 300;
 	int fd = message_open(0, O_WRONLY);
@@ -326,7 +326,7 @@ static void read_one(void *argument)
 	EQ(memcmp(buffer, "hello", 5), 0);
 }
 
-static void blocked_reader_is_woken(void)
+CASE(blocked_reader_is_woken)
 {
 	int fd = message_open(0, O_WRONLY), i;
 	pid_t pids[3];
@@ -354,7 +354,7 @@ static void write_one(void *argument)
 	EQ(write(fd, buffer, length), length);
 }
 
-static void blocked_writer_is_woken(void)
+CASE(blocked_writer_is_woken)
 {
 	int fd = message_open(0, MODE_RDWR), i;
 	pid_t pids[3];
@@ -374,7 +374,7 @@ static void blocked_writer_is_woken(void)
 	FAILS(read(fd, buffer, 100), EAGAIN);
 }
 
-static void room_wakes_blocked_writers(void)
+CASE(room_wakes_blocked_writers)
 {
 	void (*const ways[])(int fd) = { room_by_reset, room_by_limits };
 	int fd = message_open(0, MODE_RDWR), j;
@@ -393,7 +393,7 @@ static void room_wakes_blocked_writers(void)
 	}
 }
 
-static void room_wakes_one_blocked_writer(void)
+CASE(room_wakes_one_blocked_writer)
 {
 	void (*const ways[])(int fd) = {
 		room_by_read, room_by_rest, room_by_close
@@ -420,7 +420,7 @@ static void write_too_long_by_now(void *argument)
 	FAILS(write(fd, buffer, 1000), EMSGSIZE);
 }
 
-static void limits_hold_for_blocked_writers(void)
+CASE(limits_hold_for_blocked_writers)
 {
 	int fd = message_open(0, MODE_RDWR);
 	pid_t pid;
@@ -471,7 +471,7 @@ static void poll_interrupted(void *argument)
 	FAILS(poll(&one, 1, -1), EINTR);
 }
 
-static void signals_interrupt(void)
+CASE(signals_interrupt)
 {
 	int fd = message_open(0, MODE_RDWR);
 	uint64_t sent;
@@ -511,7 +511,7 @@ static void restarted_write(void *argument)
 	write_one(argument);
 }
 
-static void signals_restart(void)
+CASE(signals_restart)
 {
 	int fd = message_open(0, MODE_RDWR), i;
 	pid_t pid;
@@ -600,7 +600,7 @@ static void room_and_signal(int fd, int signal, int signal_first)
 	tap_kill(pids[1]);
 }
 
-static void signal_takes_no_wakeup_with_it(void)
+CASE(signal_takes_no_wakeup_with_it)
 {
 	int fd = message_open(0, O_RDWR), i;
 
@@ -610,7 +610,7 @@ static void signal_takes_no_wakeup_with_it(void)
 	}
 }
 
-static void kill_takes_no_wakeup_with_it(void)
+CASE(kill_takes_no_wakeup_with_it)
 {
 	int fd = message_open(0, O_RDWR), i;
 
@@ -620,7 +620,7 @@ static void kill_takes_no_wakeup_with_it(void)
 	}
 }
 
-static void killed_writer_sends_nothing(void)
+CASE(killed_writer_sends_nothing)
 {
 	int fd = message_open(0, O_RDWR), i;
 	pid_t pid;
@@ -663,7 +663,7 @@ static void thread_start(struct thread *thread, int fd, size_t length)
 	BLOCKED(atomic_load(&thread->id), SYS_read);
 }
 
-static void close_while_blocked(void)
+CASE(close_while_blocked)
 {
 	int fd = message_open(0, O_RDWR), same = dup(fd);
 	int other = message_open(0, O_RDWR);
@@ -684,7 +684,7 @@ static void close_while_blocked(void)
 	EQ(message_info(other).openers, 1);
 }
 
-static void threads_share_the_rest(void)
+CASE(threads_share_the_rest)
 {
 	int fd = message_open(0, O_RDWR);
 	struct thread one, two;
@@ -702,7 +702,7 @@ static void threads_share_the_rest(void)
 	EQ(memcmp(all, "abcdefgh", 8), 0);
 }
 
-static void blocked_thread_does_not_block_others(void)
+CASE(blocked_thread_does_not_block_others)
 {
 	int fd = message_open(0, O_RDWR);
 	struct thread thread;
@@ -720,7 +720,7 @@ static void blocked_thread_does_not_block_others(void)
 	EQ(thread.result, 5);
 }
 
-static void dup_shares_the_rest(void)
+CASE(dup_shares_the_rest)
 {
 	int fd = message_open(0, MODE_RDWR), same = dup(fd);
 
@@ -740,7 +740,7 @@ static void read_cd(void *argument)
 	EQ(memcmp(buffer, "cd", 2), 0);
 }
 
-static void fork_shares_the_rest(void)
+CASE(fork_shares_the_rest)
 {
 	int fd = message_open(0, MODE_RDWR);
 
@@ -795,7 +795,7 @@ static void receive_and_read(void *argument)
 	FAILS(read(fd, buffer, 9), EAGAIN);
 }
 
-static void passed_descriptor_has_the_rest(void)
+CASE(passed_descriptor_has_the_rest)
 {
 	int sockets[2], fd;
 	pid_t pid;
@@ -888,7 +888,7 @@ static int uring_wait(struct uring *ring, int *result)
 	return head;
 }
 
-static void uring_reads_and_writes(void)
+CASE(uring_reads_and_writes)
 {
 	int fd = message_open(0, O_RDWR), result;
 	struct uring ring;
@@ -923,7 +923,7 @@ static void uring_read_and_leave(void *argument)
 	uring_submit(&ring, IORING_OP_READ, message_open(0, O_RDWR), buffer, 16);
 }
 
-static void uring_is_given_up(void)
+CASE(uring_is_given_up)
 {
 	int fd = message_open(0, MODE_RDWR);
 	struct uring ring;
@@ -937,35 +937,7 @@ static void uring_is_given_up(void)
 	EQ(read(fd, buffer, 16), 5);
 }
 
-static const struct tap_case cases[] = {
-	TAP_CASE(poll_states),
-	TAP_CASE(select_states),
-	TAP_CASE(epoll_level),
-	TAP_CASE(epoll_edge),
-	TAP_CASE(all_who_poll_are_woken),
-	TAP_CASE(room_wakes_who_polls),
-	TAP_CASE(epoll_exclusive),
-	TAP_CASE(blocked_reader_is_woken),
-	TAP_CASE(blocked_writer_is_woken),
-	TAP_CASE(room_wakes_blocked_writers),
-	TAP_CASE(room_wakes_one_blocked_writer),
-	TAP_CASE(limits_hold_for_blocked_writers),
-	TAP_CASE(signals_interrupt),
-	TAP_CASE(signals_restart),
-	TAP_CASE(signal_takes_no_wakeup_with_it),
-	TAP_CASE(kill_takes_no_wakeup_with_it),
-	TAP_CASE(killed_writer_sends_nothing),
-	TAP_CASE(close_while_blocked),
-	TAP_CASE(threads_share_the_rest),
-	TAP_CASE(blocked_thread_does_not_block_others),
-	TAP_CASE(dup_shares_the_rest),
-	TAP_CASE(fork_shares_the_rest),
-	TAP_CASE(passed_descriptor_has_the_rest),
-	TAP_CASE(uring_reads_and_writes),
-	TAP_CASE(uring_is_given_up),
-};
-
 int main(int argc, char **argv)
 {
-	return tap_main(argc, argv, cases, ARRAY_SIZE(cases), setup);
+	return tap_main(argc, argv, setup);
 }
