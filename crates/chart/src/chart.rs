@@ -113,6 +113,8 @@ pub enum Guide {
     Band([f64; 2], String),
     /// y is so many times x, with what it means. Both axes have the same scale.
     Times(f64, String),
+    /// A place that the axes hold although nothing is drawn there, so that two charts can be compared.
+    Room(f64, f64),
 }
 
 impl Point {
@@ -187,11 +189,16 @@ impl Chart {
         let room = axis.room_for_intervals(&values);
         let ends: Vec<f64> = ends.flatten().map(|end| end.clamp(room[0], room[1])).collect();
         values.extend(ends);
+        values.extend(self.guides.iter().filter_map(|guide| match (guide, side) {
+            (Guide::Room(x, _), Side::X) => Some(*x),
+            (Guide::Room(_, y), Side::Y) => Some(*y),
+            _ => None,
+        }));
         if side == Side::X {
             let guides = self.guides.iter().flat_map(|guide| match guide {
                 Guide::Upright(at, _) => vec![*at],
                 Guide::Band(ends, _) => ends.to_vec(),
-                Guide::Times(..) => Vec::new(),
+                Guide::Times(..) | Guide::Room(..) => Vec::new(),
             });
             values.extend(guides.filter(|at| axis.has(*at)));
             values.extend(self.bar_ends());

@@ -25,8 +25,9 @@ const STEPS: f64 = 7.0;
 const CLOSER: [f64; 2] = [25.0, 5.0];
 /// Sets of ticks for a reader who looks closer.
 const SETS: usize = 7;
-/// Factors between powers of ten.
+/// Factors between powers of ten, and fewer of them.
 const FACTORS: [f64; 3] = [1.0, 2.0, 5.0];
+const FEWER: [f64; 2] = [1.0, 3.0];
 
 impl Axis {
     /// The densest ticks from `low` to `high` that `fit`. An axis too short for two round values says its ends.
@@ -79,7 +80,7 @@ impl Axis {
             if (high / low).log10() < SHORT {
                 sets.extend(linear());
             }
-            sets.push(powers(low, high, base, 1, &FACTORS));
+            sets.extend([&FACTORS[..], &FEWER].map(|factors| powers(low, high, base, 1, factors)));
         }
         sets.extend(sparse);
         sets
@@ -206,7 +207,7 @@ mod tests {
         for (measure, ends, most, expected) in [
             (Measure::Time, [4_100.0, 61_000.0], 6, &["5 us", "10 us", "20 us", "50 us"][..]),
             (Measure::Time, [900.0, 2e9], 7, &seconds),
-            (Measure::Time, [90.0, 2e6], 9, &["100 ns", "1 us", "10 us", "100 us", "1 ms"]),
+            (Measure::Time, [90.0, 2e6], 6, &["100 ns", "1 us", "10 us", "100 us", "1 ms"]),
             (Measure::Time, [900.0, 60_000.0], 9, &["1 us", "2 us", "5 us", "10 us", "20 us", "50 us"]),
             (Measure::Time, [30_000.0, 41_000.0], 9, &["30 us", "32 us", "34 us", "36 us", "38 us", "40 us"]),
             (Measure::Bytes, [64.0, 16_384.0], 5, &["64B", "256B", "1KiB", "4KiB", "16KiB"]),

@@ -1,176 +1,212 @@
-//! A chart for a terminal: curves over two logarithmic axes, with ticks that are labelled in the units of what is drawn.
+//! A chart for a terminal: curves over two axes, or a line of text for each row, with the ticks of all other forms.
 
 use super::style::Style;
-use super::ticks::{Kind, Tick};
 use furlong_analysis::text::{plain, wrap};
+use furlong_chart::{Axis, Chart, Look, Point, Series, Side, Tick};
 use malevich::{ColorMode, Frame, Line, Plot, Text};
 
 /// Curves in one chart: more cannot be told apart.
-pub(crate) const MOST_CURVES: usize = 12;
+const MOST_CURVES: usize = 12;
 
-/// Lines of a chart, its lower axis not counted.
+/// Lines of a chart of curves, its lower axis not counted.
 const HEIGHT: usize = 16;
 
 /// Columns that a chart has at least, and at most.
 const WIDTHS: (usize, usize) = (40, 100);
 
-/// One curve.
-pub(crate) struct Curve {
-    /// What it is of.
-    pub name: String,
-    /// What is drawn, from left to right; what has no place on a logarithmic axis is left out.
-    pub points: Vec<(f64, f64)>,
-    /// Of these, where the curve's letter stands.
-    pub letters: Vec<(f64, f64)>,
+/// The chart without its title, and a legend.
+pub(crate) fn drawn(chart: &Chart, style: Style) -> String {
+    let width = style.width.clamp(WIDTHS.0, WIDTHS.1);
+    let (body, legend) = if chart.y.categories.is_empty() {
+        (curves(chart, width, style), letters_and_names(chart))
+    } else {
+        (rows(chart, width), signs_and_names(chart))
+    };
+    format!("{body}{}\n", wrap(&legend, style.width, 2))
 }
 
-/// Curves and what their axes are.
-pub(crate) struct Chart {
-    /// What stands above it.
-    pub title: String,
-    /// What the horizontal axis has.
-    pub x: Kind,
-    /// What the vertical axis has.
-    pub y: Kind,
-    /// What is drawn; the first [`MOST_CURVES`] of them.
-    pub curves: Vec<Curve>,
-    /// Points that the axes must hold beside those of the curves, so that two charts can be compared.
-    pub room: Vec<(f64, f64)>,
-}
-
-impl Chart {
-    /// Whether any point of it has a place.
-    pub(crate) fn can_be_drawn(&self) -> bool {
-        self.reach().is_some()
-    }
-
-    /// From the least to the greatest of what is drawn, on each axis.
-    fn reach(&self) -> Option<[(f64, f64); 2]> {
-        let curves = self.curves.iter().take(MOST_CURVES);
-        let points = || curves.clone().flat_map(|curve| &curve.points).chain(&self.room).filter(has_place);
-        Some([reach(points().map(|at| at.0))?, reach(points().map(|at| at.1))?])
-    }
-
-    /// The chart without its title, and a legend; nothing if no point can be drawn.
-    pub(crate) fn drawn(&self, style: Style) -> String {
-        let curves: Vec<_> = self.curves.iter().take(MOST_CURVES).collect();
-        let width = style.width.clamp(WIDTHS.0, WIDTHS.1);
-        let Some([x, y]) = self.reach() else { return String::new() };
-        let y_ticks = self.y.ticks(y, &|ticks| are_apart(&places(ticks, y, HEIGHT), |_| 2));
-        let gutter = y_ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
-        let columns = width.saturating_sub(gutter + 2).max(1);
-        let label_and_space = |tick: &Tick| tick.label.chars().count() + 2;
-        let x_ticks = self.x.ticks(x, &|ticks| are_apart(&places(ticks, x, columns), label_and_space));
-        let plot = plot(&curves, (x, columns), (y, HEIGHT));
-        let colour = if style.colour { ColorMode::Ansi16 } else { ColorMode::Plain };
-        let drawn = plot.render(&Frame { color: colour, ..Frame::plain(columns, HEIGHT) });
-        let mut text = String::new();
-        let left = places(&y_ticks, y, HEIGHT);
-        for (at, line) in drawn.lines().enumerate() {
-            // Lines are counted from above, and values from below.
-            let tick = left.iter().find(|(place, _)| HEIGHT - 1 - place == at);
-            let (label, axis) = tick.map_or(("", '│'), |(_, tick)| (tick.label.as_str(), '┤'));
-            text += format!("{label:>gutter$} {axis}{line}").trim_end();
-            text.push('\n');
+/// What stands above a chart: its axes have no room for their names.
+pub(crate) fn title(chart: &Chart) -> String {
+    let mut title = chart.title.clone();
+    for (between, label) in [(": ", &chart.y.label), (" over ", &chart.x.label)] {
+        if !label.is_empty() {
+            title += if chart.y.label.is_empty() { ": " } else { between };
+            title += label;
         }
-        text += &below(&places(&x_ticks, x, columns), gutter, columns);
-        text + &wrap(&legend(&curves), style.width, 2) + "\n"
     }
+    let more = chart.series.len().saturating_sub(MOST_CURVES);
+    if more > 0 {
+        title += &format!(" (the first {MOST_CURVES} rows; {more} more are in the tables)");
+    }
+    title
 }
 
-/// Whether a point can be drawn where both axes are logarithmic, with room for ticks around it: no figure comes near to
-/// these bounds, but a file can say anything.
-fn has_place((x, y): &&(f64, f64)) -> bool {
-    [x, y].into_iter().all(|value| (1e-250..1e250).contains(value))
-}
-
-/// From the least of some values to the greatest, and a little to both sides.
-fn reach(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let (low, high) = values.fold(None, |reach: Option<(f64, f64)>, value| match reach {
-        None => Some((value, value)),
-        Some((low, high)) => Some((low.min(value), high.max(value))),
-    })?;
-    let margin = (high / low).powf(0.002).max(1.001);
-    let (low, high) = (low / margin, high * margin);
-    // What is so far apart that its ratio is no number is no figure.
-    (low.is_normal() && high.is_normal() && (high / low).is_normal()).then_some((low, high))
+/// Curves over two axes.
+fn curves(chart: &Chart, width: usize, style: Style) -> String {
+    let series: Vec<_> = chart.series.iter().take(MOST_CURVES).collect();
+    let y = Scale { axis: &chart.y, ends: chart.extent(Side::Y), cells: HEIGHT };
+    let left = y.ticks(|_| 2);
+    let gutter = left.iter().map(|(_, tick)| tick.label.chars().count()).max().unwrap_or(0);
+    let x =
+        Scale { axis: &chart.x, ends: chart.extent(Side::X), cells: width.saturating_sub(gutter + 2).max(1) };
+    let colour = if style.colour { ColorMode::Ansi16 } else { ColorMode::Plain };
+    let drawn = plot(&series, &x, &y).render(&Frame { color: colour, ..Frame::plain(x.cells, HEIGHT) });
+    let mut text = String::new();
+    for (at, line) in drawn.lines().enumerate() {
+        // Lines are counted from above, and values from below.
+        let tick = left.iter().find(|(place, _)| HEIGHT - 1 - place == at);
+        let (label, axis) = tick.map_or(("", '│'), |(_, tick)| (tick.label.as_str(), '┤'));
+        text += format!("{label:>gutter$} {axis}{line}").trim_end();
+        text.push('\n');
+    }
+    text + &x.below(gutter)
 }
 
 /// The curves over two axes, of each its ends and its cells.
-fn plot<'a>(curves: &[&'a Curve], x: ((f64, f64), usize), y: ((f64, f64), usize)) -> Plot<'a> {
-    let ((left, right), (bottom, top)) = (x.0, y.0);
-    let mut plot = Plot::new().log_x().log_y().axes(false).x_domain(left, right).y_domain(bottom, top);
+fn plot<'a>(series: &[&Series], x: &Scale, y: &Scale) -> Plot<'a> {
+    let ([left, right], [bottom, top]) =
+        (x.ends.map(|end| x.axis.place(end)), y.ends.map(|end| y.axis.place(end)));
+    let mut plot = Plot::new().axes(false).x_domain(left, right).y_domain(bottom, top);
     // A cell has two dots beside and four above each other. A line is where its dots are; a text is in the cell whose
     // first dot is nearest, so that it takes half a cell less one dot for both to meet.
-    let back = (left / right).powf(0.5 / (2.0 * x.1 as f64 - 1.0));
-    let up = (top / bottom).powf(1.5 / (4.0 * y.1 as f64 - 1.0));
-    for curve in curves {
-        let (xs, ys): (Vec<f64>, Vec<f64>) = curve.points.iter().filter(has_place).copied().unzip();
+    let back = (left - right) * 0.5 / (2.0 * x.cells as f64 - 1.0);
+    let up = (top - bottom) * 1.5 / (4.0 * y.cells as f64 - 1.0);
+    let place = |point: &Point| (x.axis.place(point.x), y.axis.place(point.y));
+    for one in series {
+        let (xs, ys): (Vec<f64>, Vec<f64>) = one.points.iter().map(place).unzip();
         plot = plot.layer(Line::xy(xs, ys));
     }
-    for (letter, curve) in ('a'..).zip(curves) {
-        // The letters tell the curves apart where there is no colour.
-        for (x, y) in curve.letters.iter().filter(has_place) {
-            let (x, y) = (x * back, y * up);
-            if x.is_finite() && y.is_finite() {
-                plot = plot.layer(Text::at(x, y, letter.to_string()));
-            }
+    for (letter, one) in ('a'..).zip(series) {
+        // The letters tell the curves apart where there is no colour. They stand where a point has a name.
+        for point in one.points.iter().filter(|point| !point.label.is_empty()) {
+            let (x, y) = place(point);
+            plot = plot.layer(Text::at(x + back, y + up, letter.to_string()));
         }
     }
     plot
 }
 
-/// Where the ticks are on an axis of so many columns or lines, counted from its lower end.
-fn places(ticks: &[Tick], (low, high): (f64, f64), cells: usize) -> Vec<(usize, &Tick)> {
-    let last = cells.saturating_sub(1);
-    let share = |value: f64| (value / low).ln() / (high / low).ln();
-    ticks.iter().map(|tick| (((share(tick.value) * last as f64).round() as usize).min(last), tick)).collect()
-}
-
-/// Whether each tick leaves so many cells to the next one.
-fn are_apart(places: &[(usize, &Tick)], cells: impl Fn(&Tick) -> usize) -> bool {
-    places.windows(2).all(|pair| pair[1].0 >= pair[0].0 + cells(pair[0].1).max(cells(pair[1].1)))
-}
-
-/// The lower axis and its labels, each with its middle below its tick as far as there is room.
-fn below(ticks: &[(usize, &Tick)], gutter: usize, columns: usize) -> String {
-    let mut axis = vec!['─'; columns];
-    let mut labels = vec![' '; columns];
-    for (place, tick) in ticks {
-        axis[*place] = '┬';
-        let label: Vec<char> = tick.label.chars().collect();
-        let from = place.saturating_sub(label.len() / 2).min(columns.saturating_sub(label.len()));
-        for (cell, letter) in labels[from..].iter_mut().zip(label) {
-            *cell = letter;
+/// A line of text for each category, with its intervals and its marks.
+fn rows(chart: &Chart, width: usize) -> String {
+    let names: Vec<String> = chart.y.categories.iter().map(|name| cut(name, width / 2)).collect();
+    let gutter = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let x =
+        Scale { axis: &chart.x, ends: chart.extent(Side::X), cells: width.saturating_sub(gutter + 2).max(1) };
+    let mut text = String::new();
+    for (row, name) in names.iter().enumerate() {
+        let mut cells = vec![' '; x.cells];
+        let of_row = |series: &Series| {
+            let points = series.points.clone().into_iter().filter(|point| point.y == row as f64);
+            points.collect::<Vec<Point>>()
+        };
+        for point in chart.series.iter().flat_map(of_row) {
+            if let Some([low, high]) = point.x_ends {
+                cells[x.cell(low)..=x.cell(high)].fill('─');
+            }
         }
+        // The first series is what matters most.
+        for series in chart.series.iter().rev() {
+            for point in of_row(series) {
+                cells[x.cell(point.x)] = sign(series);
+            }
+        }
+        let cells: String = cells.into_iter().collect();
+        text += format!("{name:>gutter$} │{cells}").trim_end();
+        text.push('\n');
     }
-    let [axis, labels] = [axis, labels].map(|cells| cells.into_iter().collect::<String>());
-    let labels = format!("{:gutter$}  {labels}", "");
-    format!("{:gutter$} └{axis}\n{}\n", "", labels.trim_end())
+    text + &x.below(gutter)
 }
 
-fn legend(curves: &[&Curve]) -> String {
-    let named = |(letter, curve): (char, &&Curve)| format!("{letter} {}", plain(&curve.name));
-    ('a'..).zip(curves).map(named).collect::<Vec<_>>().join(", ")
+fn sign(series: &Series) -> char {
+    if matches!(series.look, Look::Hollow(_) | Look::Sample { hollow: true }) { '○' } else { '●' }
 }
 
-/// What a title says of curves that are not drawn.
-pub(crate) fn left_out(curves: usize) -> String {
-    match curves.saturating_sub(MOST_CURVES) {
-        0 => String::new(),
-        more => format!(" (the first {MOST_CURVES} rows; {more} more are in the tables)"),
+fn cut(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
     }
+    name.chars().take(most.saturating_sub(1)).collect::<String>() + "…"
+}
+
+/// An axis over so many columns or lines.
+struct Scale<'a> {
+    axis: &'a Axis,
+    ends: [f64; 2],
+    cells: usize,
+}
+
+impl Scale<'_> {
+    /// In which cell a value is, counted from the lower end.
+    fn cell(&self, value: f64) -> usize {
+        let [low, high] = self.ends.map(|end| self.axis.place(end));
+        let last = self.cells.saturating_sub(1);
+        (((self.axis.place(value) - low) / (high - low) * last as f64).round() as usize).min(last)
+    }
+
+    /// The ticks with their cells, as many as leave `room` for each.
+    fn ticks(&self, room: impl Fn(&Tick) -> usize) -> Vec<(usize, Tick)> {
+        let apart = |pair: &[Tick]| {
+            self.cell(pair[1].value) >= self.cell(pair[0].value) + room(&pair[0]).max(room(&pair[1]))
+        };
+        let ticks = self.axis.ticks(self.ends, |ticks| ticks.windows(2).all(apart));
+        ticks.into_iter().map(|tick| (self.cell(tick.value), tick)).collect()
+    }
+
+    /// The lower axis and its labels, each with its middle below its tick as far as there is room.
+    fn below(&self, gutter: usize) -> String {
+        let columns = self.cells;
+        let mut axis = vec!['─'; columns];
+        let mut labels = vec![' '; columns];
+        for (place, tick) in self.ticks(|tick| tick.label.chars().count() + 2) {
+            axis[place] = '┬';
+            let label: Vec<char> = tick.label.chars().collect();
+            let from = place.saturating_sub(label.len() / 2).min(columns.saturating_sub(label.len()));
+            for (cell, letter) in labels[from..].iter_mut().zip(label) {
+                *cell = letter;
+            }
+        }
+        let [axis, labels] = [axis, labels].map(|cells| cells.into_iter().collect::<String>());
+        let labels = format!("{:gutter$}  {labels}", "");
+        format!("{:gutter$} └{axis}\n{}\n", "", labels.trim_end())
+    }
+}
+
+fn letters_and_names(chart: &Chart) -> String {
+    let named = |(letter, series): (char, &Series)| format!("{letter} {}", plain(&series.name));
+    ('a'..).zip(&chart.series).take(MOST_CURVES).map(named).collect::<Vec<_>>().join(", ")
+}
+
+fn signs_and_names(chart: &Chart) -> String {
+    let has_interval = |series: &Series| series.points.iter().any(|point| point.x_ends.is_some());
+    let named = |series: &Series| {
+        let interval = if has_interval(series) { " with its 95 % interval" } else { "" };
+        format!("{} {}{interval}", sign(series), plain(&series.name))
+    };
+    chart.series.iter().map(named).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{document, terminal::terminal};
+    use furlong_chart::{Kind, Measure};
     use proptest::prelude::*;
 
-    fn chart(points: Vec<(f64, f64)>, y: Kind) -> Chart {
-        let curve = Curve { name: "row".to_owned(), letters: points.clone(), points };
-        Chart { title: "A title".to_owned(), x: Kind::Bytes, y, curves: vec![curve], room: Vec::new() }
+    fn chart(points: Vec<(f64, f64)>, y: Measure) -> Option<Chart> {
+        let points = points.into_iter().map(|(x, y)| Point::new("a point", x, y)).collect();
+        let series = Series { name: "row".to_owned(), look: Look::Bright(0), points };
+        Chart {
+            id: "a-chart".to_owned(),
+            title: "A title".to_owned(),
+            says: String::new(),
+            notes: Vec::new(),
+            x: Axis::log("size", Measure::Bytes),
+            y: Axis::log("figure", y),
+            kind: Kind::Lines { marks: true, value: Side::Y, columns: Vec::new() },
+            series: vec![series],
+            guides: Vec::new(),
+        }
+        .drawable()
     }
 
     /// With its title, as it is printed.
@@ -180,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_chart_has_its_units_on_both_axes() {
-        let chart = chart(vec![(64.0, 1e8), (1024.0, 9e8), (65_536.0, 5e9)], Kind::BytesPerSecond);
+        let chart = chart(vec![(64.0, 1e8), (1024.0, 9e8), (65_536.0, 5e9)], Measure::Throughput).unwrap();
         let drawn = printed(chart, Style { width: 60, ..Style::default() });
         insta::assert_snapshot!(drawn);
     }
@@ -188,32 +224,38 @@ mod tests {
     #[test]
     fn nothing_is_drawn_where_nothing_can_be() {
         for points in [vec![], vec![(0.0, 1.0)], vec![(1.0, f64::NAN), (f64::INFINITY, 1.0), (1.0, -1.0)]] {
-            assert_eq!(printed(chart(points, Kind::Nanoseconds), Style::default()), "");
+            assert_eq!(chart(points, Measure::Time), None);
         }
     }
 
     #[test]
     fn colour_is_only_where_it_is_wanted() {
-        let points = vec![(64.0, 10.0), (4096.0, 90.0)];
-        let drawn =
-            |colour| printed(chart(points.clone(), Kind::Nanoseconds), Style { colour, ..Style::default() });
-        assert!(drawn(true).contains('\u{1b}') && !drawn(false).contains('\u{1b}'));
+        let chart = chart(vec![(64.0, 10.0), (4096.0, 90.0)], Measure::Time).unwrap();
+        let text = |colour| printed(chart.clone(), Style { colour, ..Style::default() });
+        assert!(text(true).contains('\u{1b}') && !text(false).contains('\u{1b}'));
     }
 
     #[test]
     fn what_is_next_to_infinite_has_no_place() {
         let bounds = vec![(3e301, 4.4e307), (f64::MIN_POSITIVE, 1.0)];
-        assert_eq!(printed(chart(bounds, Kind::Bytes), Style::default()), "");
-        assert_ne!(printed(chart(vec![(1e-249, 1.0), (1.0, 9e249)], Kind::Bytes), Style::default()), "");
+        assert_eq!(chart(bounds, Measure::Bytes), None);
+        let far = chart(vec![(1e-12, 1.0), (1.0, 9e17)], Measure::Bytes).unwrap();
+        assert_ne!(printed(far, Style::default()), "");
     }
 
     proptest! {
         #[test]
         fn whatever_is_drawn_fits(
             points in proptest::collection::vec((any::<f64>(), any::<f64>()), 0..8), width in 40_usize..130,
-            y in prop::sample::select(vec![Kind::Bytes, Kind::Nanoseconds, Kind::BytesPerSecond, Kind::Share]),
+            y in prop::sample::select(vec![Measure::Bytes, Measure::Time, Measure::Throughput, Measure::Beyond]),
+            named in any::<bool>(),
         ) {
-            let drawn = printed(chart(points, y), Style { width, ..Style::default() });
+            let Some(mut chart) = chart(points, y) else { return Ok(()) };
+            if named {
+                chart.y = Axis::named(vec!["a name that is longer than any terminal ".repeat(9)]);
+                chart.series[0].points.iter_mut().for_each(|point| point.y = 0.0);
+            }
+            let drawn = printed(chart, Style { width, ..Style::default() });
             prop_assert!(drawn.lines().all(|line| line.chars().count() <= width && line == line.trim_end()), "{}", drawn);
         }
     }

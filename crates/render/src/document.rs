@@ -3,7 +3,8 @@
 //!
 //! Makers clean what they take from records (see [`plain`](crate::plain)); colour, width and markup are the back ends'.
 
-use super::chart::Chart;
+use super::chart::title;
+use furlong_chart::Chart;
 use std::borrow::Cow;
 
 /// What is said, in order.
@@ -214,8 +215,5 @@ impl Section {
 
 /// Sections of charts.
 pub(crate) fn drawn(charts: impl IntoIterator<Item = Chart>) -> impl Iterator<Item = Section> {
-    charts
-        .into_iter()
-        .filter(Chart::can_be_drawn)
-        .map(|chart| Section::titled(chart.title.clone()).with(Block::Chart(chart)))
+    charts.into_iter().map(|chart| Section::titled(title(&chart)).with(Block::Chart(chart)))
 }

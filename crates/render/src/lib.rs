@@ -17,6 +17,7 @@
 
 mod bar;
 mod chart;
+pub mod charts;
 mod comparison;
 mod costs;
 mod count;
@@ -41,9 +42,9 @@ mod summary;
 mod sweep;
 mod tails;
 mod terminal;
-mod ticks;
 mod unmeasured;
 mod used_costs;
+pub mod words;
 
 pub use comparison::{comparison_csv, comparison_json};
 pub use costs::costs_json;
@@ -130,6 +131,18 @@ mod tests {
             plain.push_str(text);
         }
         assert_eq!(plain.trim_start_matches("1m"), table(&fixture::summary(), Style::default()));
+    }
+
+    #[test]
+    fn the_ranking_is_drawn_first_if_charts_are_always_wanted() {
+        let style = Style { charts: Charts::Always, ..Style::default() };
+        let text = table(&fixture::summary(), style);
+        let (_, charts) = text.split_once("\nRanking: ").expect("a ranking");
+        let (charts, _) = charts.split_once("\n= rows").expect("footnotes");
+        insta::assert_snapshot!(format!("Ranking: {charts}"));
+        for charts in [Charts::Auto, Charts::Never] {
+            assert!(!table(&fixture::summary(), Style { charts, ..style }).contains("Ranking: "));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A document as Markdown, for an issue, a pull request or a README: every column, and nothing dropped.
 
+use super::chart;
 use super::document::{Block, Cell, Column, Document, Layout, Line, Row, Section, Table, Tone};
 use super::style::Style;
 
@@ -27,7 +28,7 @@ fn block(block: &Block) -> String {
                 format!("{}\n{}", grid(table), notes.iter().map(|note| bullet(note)).collect::<String>())
             }
         },
-        Block::Chart(chart) => format!("```text\n{}```\n", chart.drawn(Style::default())),
+        Block::Chart(chart) => format!("```text\n{}```\n", chart::drawn(chart, Style::default())),
         Block::Footnotes(notes) => notes.iter().map(|note| bullet(note)).collect(),
     }
 }

@@ -4,12 +4,13 @@ use super::document::Document;
 use super::style::{Charts, Style};
 use super::terminal::terminal;
 use super::{
-    comparison, costs, count, explain, markdown::page, recommendation, replay, self_check, summary, sweep,
-    tails,
+    charts, comparison, costs, count, explain, markdown::page, recommendation, replay, self_check, summary,
+    sweep, tails,
 };
 use furlong_analysis::{
     Comparison, Costs, CountSummary, Explanation, Recommendation, Replay, Run, SelfCheck, Summary,
 };
+use furlong_chart::{Chart, Looks};
 
 /// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
 pub fn table(found: &Summary, style: Style) -> String {
@@ -18,9 +19,9 @@ pub fn table(found: &Summary, style: Style) -> String {
 
 /// The same with charts of what a summary does not hold: the distributions of single round trips.
 pub fn table_of_run(run: &Run, found: &Summary, style: Style) -> String {
-    let charts =
-        sweep::charts(found, style.charts).into_iter().chain(tails::charts(run, found, style.charts));
-    terminal(&summary::document(found, charts.collect()), style)
+    let mut charts = charts_of_summary(found, style.charts);
+    charts.extend(tails::charts(run, found, style.charts));
+    terminal(&summary::document(found, charts), style)
 }
 
 /// The same as the terminal's table, with every column.
@@ -29,7 +30,17 @@ pub fn markdown(found: &Summary) -> String {
 }
 
 fn of_summary(found: &Summary, charts: Charts) -> Document {
-    summary::document(found, sweep::charts(found, charts))
+    summary::document(found, charts_of_summary(found, charts))
+}
+
+/// The rankings, if charts are always wanted, since otherwise their tables say the same; and sweeps.
+fn charts_of_summary(found: &Summary, when: Charts) -> Vec<Chart> {
+    let mut charts = match when {
+        Charts::Always => charts::ranking::charts(found, &Looks::default()).0,
+        Charts::Auto | Charts::Never => Vec::new(),
+    };
+    charts.extend(sweep::charts(found, when));
+    charts
 }
 
 /// A line a cost with its interval, and where it comes from.

@@ -2,7 +2,6 @@
 //! it all says.
 
 use super::{
-    chart::Chart,
     document::{Document, Line, Row, Section, Table, Tone, drawn},
     prose,
     ranking::{columns, entries},
@@ -10,6 +9,7 @@ use super::{
 };
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Level, RunFacts, Summary, Verdict};
+use furlong_chart::Chart;
 
 /// With these charts behind the tables.
 pub(crate) fn document(summary: &Summary, charts: Vec<Chart>) -> Document {

@@ -1,67 +1,33 @@
 //! Charts of sweeps: what a row does as its messages grow.
 
-use super::chart::{Chart, Curve, left_out};
+use super::charts::{Sweep, latency_by_size, sweeps, throughput_by_size};
 use super::style::Charts;
-use super::ticks::Kind;
-use furlong_analysis::describe_placement;
-use furlong_analysis::{Carries, Row, Summary};
-use furlong_model::{Arrival, Pattern, Placement, Request};
+use furlong_analysis::Summary;
+use furlong_chart::{Chart, Looks};
+use furlong_model::Pattern;
 
 /// Sizes from which on a row is a curve, and the fewest that can be drawn.
 const FEWEST_SIZES: usize = 3;
 const FEWEST_DRAWN: usize = 2;
 
-/// What the rows of one chart have in common.
-type Setting<'a> = (Placement, Pattern, Option<&'a Request>, Arrival);
-
-/// A chart for each placement and pattern in which some row was measured with several sizes; nothing without one.
+/// A chart for each manner in which some row was measured with several sizes; nothing without one.
 pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
-    let carries_data = |row: &&Row| {
-        let group = summary.groups.iter().find(|group| group.name == row.group);
-        group.is_some_and(|group| group.carries == Carries::Data)
-    };
-    let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).collect();
-    let mut settings: Vec<Setting> = rows.iter().map(|row| setting(row)).collect();
-    settings.sort_unstable();
-    settings.dedup();
     let fewest = match when {
         Charts::Never => return Vec::new(),
         Charts::Always => FEWEST_DRAWN,
         Charts::Auto => FEWEST_SIZES,
     };
-    settings.into_iter().filter_map(|setting| chart(setting, curves(&rows, setting, fewest))).collect()
-}
-
-fn setting(row: &Row) -> Setting<'_> {
-    (row.case.placement, row.case.pattern, row.case.request.as_ref(), row.case.arrival)
-}
-
-fn chart((placement, pattern, ..): Setting, curves: Vec<Curve>) -> Option<Chart> {
-    if curves.is_empty() {
-        return None;
-    }
-    let (what, y) = match pattern {
-        Pattern::OneWay => ("Throughput one way against the size of a message", Kind::BytesPerSecond),
-        Pattern::Request => ("Throughput of answers against their size", Kind::BytesPerSecond),
-        Pattern::RoundTrip => ("Median round trip against the size of a message", Kind::Nanoseconds),
+    // Letters tell curves apart in a terminal, and no looks.
+    let looks = Looks::default();
+    let chart = |sweep: &Sweep| match sweep.pattern {
+        Pattern::RoundTrip => latency_by_size::chart(summary, sweep, &looks),
+        Pattern::OneWay | Pattern::Request => throughput_by_size::chart(None, sweep, &looks),
     };
-    let title = format!("{what}, on {}{}", describe_placement(placement), left_out(curves.len()));
-    Some(Chart { title, x: Kind::Bytes, y, curves, room: Vec::new() })
-}
-
-/// The curves of one setting, in the order of the rows' names.
-fn curves(rows: &[&Row], of: Setting, fewest: usize) -> Vec<Curve> {
-    let mut members: Vec<&&Row> = rows.iter().filter(|row| setting(row) == of).collect();
-    members.sort_by_key(|row| (row.case.row(), row.case.size_bytes));
-    members
-        .chunk_by(|one, other| one.case.row() == other.case.row())
-        .filter(|rows| rows.len() >= fewest)
-        .map(|rows| {
-            let value = |row: &Row| row.exchange.bytes_per_second.unwrap_or(row.exchange.ns.p50);
-            let points: Vec<_> = rows.iter().map(|row| (row.case.size_bytes as f64, value(row))).collect();
-            Curve { name: rows[0].case.row(), letters: points.clone(), points }
-        })
-        .collect()
+    let mut all = sweeps(summary, &[Pattern::RoundTrip, Pattern::OneWay, Pattern::Request]);
+    for sweep in &mut all {
+        sweep.curves.retain(|curve| curve.rows.len() >= fewest);
+    }
+    all.iter().filter_map(chart).collect()
 }
 
 #[cfg(test)]
@@ -70,7 +36,7 @@ mod tests {
     use crate::{Style, document, terminal::terminal};
     use crate::{csv, table};
     use furlong_analysis::{Run, fixture, summarise};
-    use furlong_model::{Case, Outcome, Record, Trial, Wait};
+    use furlong_model::{Case, Outcome, Placement, Record, Request, Trial, Wait};
 
     /// Rows whose time grows with the size, measured with each of `sizes`.
     fn swept(pattern: Pattern, sizes: &[usize]) -> Summary {
@@ -104,13 +70,12 @@ mod tests {
     fn each_pattern_has_its_own_chart() {
         let sizes = [64, 1024, 16 << 10];
         let text = |pattern| table(&swept(pattern, &sizes), Style::default());
-        assert!(
-            text(Pattern::RoundTrip)
-                .contains("Median round trip against the size of a message, on two cores")
-        );
+        assert!(text(Pattern::RoundTrip).contains(
+            "Latency against size, two cores, sleeping until woken: median round trip over size of a message"
+        ));
         let request = text(Pattern::Request);
         assert!(
-            request.contains("Throughput of answers against their size")
+            request.contains("Throughput of answers against size")
                 && request.contains("answers to 1B requests"),
             "{request}"
         );
@@ -121,7 +86,7 @@ mod tests {
         let summary = swept(Pattern::OneWay, &[64, 1024]);
         let drawn = |charts| printed(&summary, charts, Style::default());
         assert_eq!([drawn(Charts::Auto), drawn(Charts::Never)], ["", ""]);
-        assert!(drawn(Charts::Always).contains("Throughput one way"));
+        assert!(drawn(Charts::Always).contains("Throughput against size, two cores"));
         let one = swept(Pattern::OneWay, &[64]);
         assert_eq!(printed(&one, Charts::Always, Style::default()), "");
     }

@@ -1,11 +1,10 @@
 //! Charts of latency distributions: which share of round trips takes at least so long, down to the rarest that were
 //! seen often enough.
 
-use super::chart::{Chart, Curve, left_out};
 use super::style::Charts;
-use super::ticks::Kind;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Run, Summary, Tail, Unit, tails};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side, percentile};
 
 /// Rows of a group from which on their tails are worth a chart, and up to which: a person who asked for so few wants to
 /// know them well, while a ranking of many is read in its table.
@@ -38,25 +37,37 @@ fn chart(run: &Run, summary: &Summary, group: &Group, fewest: usize) -> Option<C
         return None;
     }
     let unit = summary.rows_of(group).next().map_or(Unit::RoundTrip, |row| row.exchange.unit).word();
-    let more = left_out(tails.len());
-    Some(Chart {
-        title: format!("Share of {unit}s that take at least this long: {}{more}", plain(&group.title)),
-        x: Kind::Nanoseconds,
-        y: Kind::Share,
-        curves: tails.into_iter().map(curve).collect(),
-        room: Vec::new(),
-    })
+    Chart {
+        id: format!("tails-{}", group.name),
+        title: format!("Share of {unit}s that take at least this long: {}", plain(&group.title)),
+        says: String::new(),
+        notes: Vec::new(),
+        x: Axis::log("", Measure::Time),
+        y: Axis::log("", Measure::Beyond),
+        kind: Kind::Lines { marks: false, value: Side::X, columns: Vec::new() },
+        series: tails.into_iter().map(curve).collect(),
+        guides: Vec::new(),
+    }
+    .drawable()
 }
 
-fn curve(tail: Tail) -> Curve {
+fn curve(tail: Tail) -> Series {
     // At the median and at each decade below it, where curves lie apart.
-    const LETTERS: [f64; 5] = [0.5, 0.1, 0.01, 1e-3, 1e-4];
-    let at = |share: &f64| {
-        let beyond = tail.points.partition_point(|(_, other)| other >= share);
-        (beyond < tail.points.len()).then(|| beyond.checked_sub(1).map(|last| tail.points[last]))?
+    const NAMED: [f64; 5] = [0.5, 0.1, 0.01, 1e-3, 1e-4];
+    let last = tail.points.len().saturating_sub(1);
+    let named: Vec<usize> = NAMED
+        .iter()
+        .map(|share| tail.points.partition_point(|(_, other)| other >= share))
+        .filter(|beyond| (1..=last).contains(beyond))
+        .map(|beyond| beyond - 1)
+        .chain([last])
+        .collect();
+    let point = |(number, (ns, share)): (usize, &(f64, f64))| {
+        let label = if named.contains(&number) { percentile(*share) } else { String::new() };
+        Point::new(label, *ns, *share)
     };
-    let letters = LETTERS.iter().filter_map(at).chain(tail.points.last().copied()).collect();
-    Curve { name: tail.case.row(), points: tail.points, letters }
+    let points = tail.points.iter().enumerate().map(point).collect();
+    Series { name: tail.case.row(), look: Look::Muted, points }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A document for a terminal: the one place that knows its width and colours.
 
 use super::bar::bar;
+use super::chart;
 use super::document::{Block, Cell, Column, Document, Layout, Line, Row, Section, Table, Tone};
 use super::grid::{HEAD_LINES, grid};
 use super::style::{Paint, Style};
@@ -33,7 +34,7 @@ impl Printer<'_> {
             Block::Paragraph(line) => self.wrapped(paint(line.tone), &line.text),
             Block::Bullets(lines) => lines.iter().map(|line| self.bullet(line)).collect(),
             Block::Table(table) => self.table(table) + &self.minor(&table.notes),
-            Block::Chart(chart) => chart.drawn(self.style),
+            Block::Chart(chart) => chart::drawn(chart, self.style),
             Block::Footnotes(notes) => self.minor(notes),
         }
     }

@@ -28,7 +28,6 @@ mod report;
 mod rows;
 mod svg;
 mod table;
-mod words;
 
 pub use furlong_analysis::NamedRun;
 pub use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};

@@ -4,11 +4,11 @@ use crate::facts;
 use crate::part::Part;
 use crate::report::{Report, file_of};
 use crate::table::Table;
-use crate::words::fitness;
 use furlong_analysis::Explanation;
 use furlong_chart::Chart;
 use furlong_model::format_ns;
 use furlong_render as render;
+use furlong_render::words::fitness;
 use furlong_render::{escape_markdown as escape, plain};
 
 impl Report {

@@ -1,17 +1,15 @@
 //! The part of a report that is about one run: what it says, its charts, and what else could be shown.
 
-use crate::charts::{
-    cost_parts, cpu_and_latency, distribution, latency_by_size, predicted, ranking, then_and_now,
-    throughput_by_size,
-};
+use crate::charts::{cost_parts, cpu_and_latency, distribution, predicted, then_and_now};
 use crate::ids::Ids;
 use crate::table::{Cell, Head, Table};
-use crate::words::{count, firsts};
 use furlong_analysis::{
     Explanation, Level, NamedRun, Recommendation, Replay, Run, Summary, explain, recommend, replay,
 };
 use furlong_chart::{Chart, Looks};
 use furlong_model::{Case, Family, Placement, Trial};
+use furlong_render::charts::{latency_by_size, ranking, throughput_by_size};
+use furlong_render::words::{count, firsts};
 use furlong_render::{format_digits, plain, plain_sentence, recommendation_sentences};
 use std::collections::BTreeSet;
 
@@ -89,7 +87,7 @@ impl Part {
         let (rankings, fewer_rankings) = ranking::charts(summary, looks);
         let latency = latency_by_size::charts(summary, looks);
         let (distributions, fewer) = distribution::charts(run, summary, looks);
-        let throughput = throughput_by_size::charts(run, summary, looks);
+        let throughput = throughput_by_size::charts(Some(run), summary, looks);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
         let (mut parts, mut model_tables) = (Vec::new(), Vec::new());
         if let Some(explanation) = &self.explanation {

@@ -5,9 +5,9 @@ use crate::ids::Ids;
 use crate::part::Part;
 use crate::svg::{self, Paper};
 use crate::table::{Cell, Head, Table};
-use crate::words::count;
 use furlong_analysis::{Comparison, Difference, NamedRun, Row, Summary, compare, summarise};
 use furlong_chart::{Chart, Looks};
+use furlong_render::words::count;
 use furlong_render::{listed, plain, plain_sentence};
 
 /// Runs that are named one by one.

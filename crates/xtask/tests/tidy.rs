@@ -115,7 +115,7 @@ fn floors_only_look_down() {
         ("chart", &["model"][..]),
         ("stats", &[][..]),
         ("analysis", &["model", "stats"][..]),
-        ("render", &["analysis", "model", "stats"][..]),
+        ("render", &["analysis", "chart", "model", "stats"][..]),
         ("programs", &["model"][..]),
         ("mechanism", &["model", "os"][..]),
         ("bench", &["mechanism", "model", "os"][..]),

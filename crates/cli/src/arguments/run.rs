@@ -20,7 +20,7 @@ Examples:
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
                                                  a small question and a large answer
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
-  furlong run pipe --chart always                how long its slowest round trips take, drawn
+  furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs";
 

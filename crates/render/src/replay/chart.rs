@@ -1,12 +1,9 @@
 //! Charts of a replay: what rows carry in a second against the size of a message, then and now.
 
-use super::super::{
-    chart::{Chart, Curve},
-    style::Charts,
-    ticks::Kind,
-};
-use furlong_analysis::Replay;
-use furlong_analysis::{Throughput, throughput};
+use super::super::style::Charts;
+use furlong_analysis::{Replay, Throughput, throughput};
+use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};
+use furlong_model::format_bytes;
 
 /// Sizes from which on a row is a curve, and the fewest that can be drawn.
 const FEWEST_SIZES: usize = 3;
@@ -40,12 +37,10 @@ pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
         .take(MOST_ROWS)
         .map(|row| curve(row.row.unwrap_or(row.mechanism), &row.now))
         .collect();
-    let room: Vec<_> = then.iter().chain(&now).flat_map(|curve| curve.points.clone()).collect();
-    let chart = |what: &str, curves: Vec<Curve>| {
-        let title = format!("Throughput against the size of a message, {what}");
-        let room = room.clone();
-        (!curves.is_empty()).then(|| Chart { title, x: Kind::Bytes, y: Kind::BytesPerSecond, curves, room })
-    };
+    // Both over the same axes, so that they can be compared.
+    let points = then.iter().chain(&now).flat_map(|series: &Series| &series.points);
+    let room: Vec<_> = points.map(|point| Guide::Room(point.x, point.y)).collect();
+    let chart = |what: &str, series: Vec<Series>| chart(what, series, room.clone());
     let more = match left_out {
         0 => String::new(),
         more => {
@@ -58,9 +53,24 @@ pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
         .collect()
 }
 
-fn curve(name: &str, points: &[(usize, f64)]) -> Curve {
-    let points: Vec<_> = points.iter().map(|(size, rate)| (*size as f64, *rate)).collect();
-    Curve { name: name.to_owned(), letters: points.clone(), points }
+fn chart(what: &str, series: Vec<Series>, guides: Vec<Guide>) -> Option<Chart> {
+    Chart {
+        id: "then-and-now".to_owned(),
+        title: format!("Throughput against the size of a message, {what}"),
+        says: String::new(),
+        notes: Vec::new(),
+        x: Axis::log("", Measure::Bytes),
+        y: Axis::log("", Measure::Throughput),
+        kind: Kind::Lines { marks: true, value: Side::Y, columns: Vec::new() },
+        series,
+        guides,
+    }
+    .drawable()
+}
+
+fn curve(name: &str, points: &[(usize, f64)]) -> Series {
+    let point = |(size, rate): &(usize, f64)| Point::new(format_bytes(*size), *size as f64, *rate);
+    Series { name: name.to_owned(), look: Look::Muted, points: points.iter().map(point).collect() }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Where the time of explained rows goes: the parts of the cost model on top of each other, beside what was measured.
 
-use crate::words::{count, waiting};
 use furlong_analysis::{Explained, Explanation, Part, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Placement, WaitKind, format_bytes};
 use furlong_render::plain;
+use furlong_render::words::{count, waiting};
 use std::collections::BTreeSet;
 
 /// All parts, in the order in which they are stacked.

@@ -1,10 +1,10 @@
 //! Processors kept busy against latency: where spinning pays, and what it costs.
 
-use super::ends_and_middle;
-use crate::words::{count, name, waiting};
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
+use furlong_render::charts::ends_and_middle;
+use furlong_render::words::{count, name, waiting};
 use furlong_render::{plain, three_digits};
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
 //! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
 
-use super::ends_and_middle;
-use crate::words::name;
 use furlong_analysis::{Carries, FEWEST_BEYOND, Group, Row, Run, Summary, Unit};
 use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
+use furlong_render::charts::ends_and_middle;
 use furlong_render::three_digits;
+use furlong_render::words::name;
 use furlong_stats::{Distribution, Mixture};
 
 /// Points of a curve for each factor of ten.

@@ -39,7 +39,7 @@ fn chart(comparison: &Comparison, run: &str, number: usize) -> Option<Chart> {
     Chart {
         id: format!("forest-{number}-{run}"),
         title: format!("{run} against {baseline}"),
-        says: format!("Of {} that both have: {}.", crate::words::count(rows.len(), "row"), counts.join(", ")),
+        says: format!("Of {} that both have: {}.", furlong_render::words::count(rows.len(), "row"), counts.join(", ")),
         notes: vec![format!(
             "How many times as long a row takes in {run} as in {baseline}, with its 95 % interval: right of 1 is slower. The \
              band is the margin of {} % within which a row counts as the same.",

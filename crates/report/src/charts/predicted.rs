@@ -1,9 +1,9 @@
 //! What the cost model predicts against what was measured.
 
-use crate::words::count;
 use furlong_analysis::{Agreement, Explained, Explanation};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series};
 use furlong_render::plain;
+use furlong_render::words::count;
 
 /// One chart of all explained rows; `None` without any.
 pub fn chart(explanation: &Explanation) -> Option<Chart> {

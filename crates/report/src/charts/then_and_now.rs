@@ -107,7 +107,7 @@ fn says(replay: &Replay) -> String {
         return "No pair of published rows could be tested.".to_owned();
     }
     let (kept, reversed, untold) = (pairs.kept, pairs.reversed, pairs.untold);
-    let tested = crate::words::count(pairs.tested(), "pair");
+    let tested = furlong_render::words::count(pairs.tested(), "pair");
     format!(
         "Of {tested} of published rows, {kept} kept their order, {reversed} turned it round, and {untold} cannot be told apart now."
     )

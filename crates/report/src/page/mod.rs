@@ -9,10 +9,10 @@ use crate::report::{Compared, Report};
 use crate::rows;
 use crate::svg::{self, Paper};
 use crate::table::Table;
-use crate::words::{count, fitness};
 use furlong_analysis::Level;
 use furlong_chart::{Chart, Side, Tick};
 use furlong_render as render;
+use furlong_render::words::{count, fitness};
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 

@@ -157,9 +157,7 @@ impl Drawing<'_> {
             .set("y", px(top))
             .set("width", px(plot_width))
             .set("height", px(plot_height));
-        for guide in &self.chart.guides {
-            plot = plot.add(self.guide(guide));
-        }
+        plot = self.chart.guides.iter().filter_map(|guide| self.guide(guide)).fold(plot, Element::add);
         let bars = self.chart.kind == Kind::Bars;
         // What stands behind is drawn first, and what matters most last.
         let numbered = || self.chart.series.iter().enumerate();
@@ -185,11 +183,12 @@ impl Drawing<'_> {
         Element::new("line").set("x1", px(x1)).set("x2", px(x2)).set("y1", px(y1)).set("y2", px(y2))
     }
 
-    fn guide(&self, guide: &Guide) -> Element {
+    fn guide(&self, guide: &Guide) -> Option<Element> {
         let [left, right] = self.layout.extent(Side::X);
         let [low, high] = self.layout.extent(Side::Y);
         let (down, grey) = ([0.0, self.layout.plot_height], Tone::Quiet.on(self.paper));
-        match guide {
+        Some(match guide {
+            Guide::Room(..) => return None,
             Guide::Upright(x, _) => self.line([self.layout.x(*x); 2], down).set("stroke", grey),
             Guide::Band(ends, _) => {
                 let [from, to] = ends.map(|end| self.layout.x(end));
@@ -204,7 +203,7 @@ impl Drawing<'_> {
                 let line = self.line(ends.map(|x| self.layout.x(x)), ends.map(|x| self.layout.y(x * factor)));
                 line.set("stroke", grey).set("stroke-width", width)
             }
-        }
+        })
     }
 
     /// The group of a series, which the legend switches off and on.

@@ -1,9 +1,9 @@
 //! Rows that were measured with several sizes, put together into curves.
 
 use crate::words::waiting;
+use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
 use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes};
-use furlong_render::plain;
 use std::collections::BTreeSet;
 
 /// Sizes from which on a row is a curve.

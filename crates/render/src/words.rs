@@ -1,8 +1,8 @@
 //! Sentences that several parts of a report need. None says more than ranks and intervals do.
 
+use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Level, Row, Summary};
 use furlong_model::{WaitKind, format_ns};
-use furlong_render::plain;
 
 /// Groups whose first rows are named in the verdict: the charts and tables have all.
 const MOST_GROUPS: usize = 6;

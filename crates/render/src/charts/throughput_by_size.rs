@@ -1,22 +1,24 @@
 //! Throughput against the size of a message.
 
 use super::sweep::{Curve, Sweep, sweeps};
+use furlong_analysis::text::listed;
 use furlong_analysis::{Row, Run, Summary};
 use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side};
-use furlong_model::{Pattern, format_bytes};
-use furlong_render::listed;
+use furlong_model::{Measurement, Pattern, format_bytes};
 use furlong_stats::median_interval;
 
 /// Rows that tie and are named one by one.
 const NAMED: usize = 3;
 
-/// A chart for each manner in which streams or requests were measured with several sizes.
-pub fn charts(run: &Run, summary: &Summary, looks: &Looks) -> Vec<Chart> {
+/// A chart for each manner in which streams or requests were measured with several sizes. Without the run there are no
+/// intervals.
+pub fn charts(run: Option<&Run>, summary: &Summary, looks: &Looks) -> Vec<Chart> {
     let sweeps = sweeps(summary, &[Pattern::OneWay, Pattern::Request]);
     sweeps.iter().filter_map(|sweep| chart(run, sweep, looks)).collect()
 }
 
-fn chart(run: &Run, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
+/// The chart of one sweep.
+pub(crate) fn chart(run: Option<&Run>, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
         look: Series::look(number, looks.of(&curve.name)),
@@ -42,14 +44,15 @@ fn chart(run: &Run, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
 }
 
 /// The rate of a row, with the interval over its trials.
-fn point(run: &Run, row: &Row) -> Option<Point> {
+fn point(run: Option<&Run>, row: &Row) -> Option<Point> {
     let size = row.case.size_bytes;
-    let rates: Vec<f64> = run
-        .measured(&row.case)
-        .map(|trial| trial.round_trips as f64 / trial.elapsed_ns as f64 * 1e9 * size as f64)
-        .collect();
+    let ends = run.and_then(|run| {
+        let rate =
+            |trial: &Measurement| trial.round_trips as f64 / trial.elapsed_ns as f64 * 1e9 * size as f64;
+        median_interval(&run.measured(&row.case).map(rate).collect::<Vec<_>>())
+    });
     let rate = row.exchange.bytes_per_second?;
-    Some(Point { y_ends: median_interval(&rates), ..Point::new(format_bytes(size), size as f64, rate) })
+    Some(Point { y_ends: ends, ..Point::new(format_bytes(size), size as f64, rate) })
 }
 
 /// The most that any row reaches, and which others reach as much.

@@ -12,7 +12,8 @@ pub fn charts(summary: &Summary, looks: &Looks) -> Vec<Chart> {
     sweeps.iter().filter_map(|sweep| chart(summary, sweep, looks)).collect()
 }
 
-fn chart(summary: &Summary, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
+/// The chart of one sweep.
+pub(crate) fn chart(summary: &Summary, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
     let point = |row: &&Row| Point {
         y_ends: row.exchange.ns.median_ci95,
         ..Point::new(format_bytes(row.case.size_bytes), row.case.size_bytes as f64, row.exchange.ns.p50)
@@ -56,7 +57,7 @@ fn growth(sweep: &Sweep) -> String {
     ends.map_or_else(String::new, |(curve, first, last)| {
         let [small, large] = [first, last].map(|row| format_bytes(row.case.size_bytes));
         let times = last.exchange.ns.p50 / first.exchange.ns.p50;
-        let times = furlong_render::three_digits(times);
+        let times = furlong_analysis::text::three_digits(times);
         format!("{} takes {times} times as long with {large} as with {small}.", curve.name)
     })
 }

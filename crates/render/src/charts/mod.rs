@@ -1,0 +1,44 @@
+//! Charts that both a terminal and a report show, one file a kind: each turns what was computed into the description of a
+//! chart, and says in a sentence what it shows.
+
+pub mod latency_by_size;
+pub mod ranking;
+mod sweep;
+pub mod throughput_by_size;
+
+pub(crate) use sweep::{Sweep, sweeps};
+
+/// The first, the middle and the last of those that differ in size alone, and how many are left out: a sweep has a
+/// chart for each size otherwise.
+pub fn ends_and_middle<T, K: Ord>(sorted_by_size: Vec<T>, manner: impl Fn(&T) -> K) -> (Vec<T>, usize) {
+    let mut sizes: std::collections::BTreeMap<K, usize> = std::collections::BTreeMap::new();
+    let numbered: Vec<(usize, T)> = sorted_by_size
+        .into_iter()
+        .map(|one| {
+            let number = sizes.entry(manner(&one)).or_default();
+            *number += 1;
+            (*number - 1, one)
+        })
+        .collect();
+    let is_kept = |(number, one): &(usize, T)| {
+        let all = sizes.get(&manner(one)).copied().unwrap_or_default();
+        [0, all / 2, all.saturating_sub(1)].contains(number)
+    };
+    let all = numbered.len();
+    let kept: Vec<T> = numbered.into_iter().filter(is_kept).map(|(_, one)| one).collect();
+    let left_out = all - kept.len();
+    (kept, left_out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_sweep_three_sizes_stay() {
+        let groups = vec![(1, 'a'), (1, 'b'), (2, 'a'), (3, 'a'), (4, 'a'), (5, 'a'), (9, 'b')];
+        let (kept, left_out) = ends_and_middle(groups, |(_, manner)| *manner);
+        assert_eq!(kept, [(1, 'a'), (1, 'b'), (3, 'a'), (5, 'a'), (9, 'b')]);
+        assert_eq!(left_out, 2);
+    }
+}
