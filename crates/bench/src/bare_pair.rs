@@ -4,18 +4,21 @@
 //! Nothing else happens: no harness, no mechanism. On a virtual machine the figures tell where the host has put the
 //! virtual cores, and they change when the host moves one.
 
-use crate::pinned::{self, Figures};
-use furlong_os::linux::futex;
+use crate::child_process::{ChildKind, ChildProgram};
+use crate::probe::{self, Figures};
+use furlong_os::linux::{futex, segment};
 use furlong_os::memory::{Pages, Region, page_bytes};
 use furlong_os::shared_place::{HalfLine, Stretch};
-use furlong_os::{clock, cpu};
+use furlong_os::{AsHandle, RawHandle, clock, cpu, handle};
+use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// How the two wait for the word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum TransferMethod {
     Spinning,
     Sleeping,
@@ -24,7 +27,10 @@ enum TransferMethod {
 /// Bytes that travel in the line of the word.
 const INLINE_BYTES: usize = 16;
 
-/// The longest that all may take before the pair is given up: a core is not ours alone then.
+/// The longest that one waits for the other to start.
+const LONGEST_START_NS: u64 = 1_000_000_000;
+
+/// The longest that all may take from then on before the pair is given up: a core is not ours alone then.
 const LONGEST_NS: u64 = 500_000_000;
 
 /// The median round trip of a bare cache line between two processors, in nanoseconds; `None` if the two did not come
@@ -32,8 +38,8 @@ const LONGEST_NS: u64 = 500_000_000;
 ///
 /// # Errors
 /// If no process could be started.
-pub fn round_trip_ns(first: usize, second: usize) -> io::Result<Option<f64>> {
-    let medians = spinning([first, second], &[0], 101)?;
+pub fn round_trip_ns(program: &ChildProgram, processors: [usize; 2]) -> io::Result<Option<f64>> {
+    let medians = spinning(program, processors, &[0], 101)?;
     Ok(medians[0].map(|per_message_ns| per_message_ns * 2.0))
 }
 
@@ -43,20 +49,12 @@ pub fn round_trip_ns(first: usize, second: usize) -> io::Result<Option<f64>> {
 /// # Errors
 /// If no process could be started.
 pub(crate) fn spinning(
+    program: &ChildProgram,
     processors: [usize; 2],
     sizes: &[usize],
     batches: usize,
-) -> io::Result<Vec<Option<f64>>> {
-    // The first batch waits for the other process, or for the caches.
-    let script: Vec<Block> = sizes
-        .iter()
-        .flat_map(|&size| vec![Block { size, trips: trips_in_a_batch(size) }; batches + 1])
-        .collect();
-    run(processors, TransferMethod::Spinning, &script, sizes.len(), |times, figures| {
-        for (index, times) in times.chunks_exact_mut(batches + 1).enumerate() {
-            figures.leave(index, median(&mut times[1..]) / 2.0);
-        }
-    })
+) -> io::Result<Figures> {
+    run(program, processors, TransferMethod::Spinning, sizes, batches)
 }
 
 /// For each size what one message takes longer than one of 8 bytes between two processes that sleep until they are
@@ -65,20 +63,25 @@ pub(crate) fn spinning(
 /// # Errors
 /// If no process could be started.
 pub(crate) fn sleeping(
+    program: &ChildProgram,
     processors: [usize; 2],
     sizes: &[usize],
     pairs: usize,
-) -> io::Result<Vec<Option<f64>>> {
-    const SMALL: Block = Block { size: 8, trips: 1 };
-    let script: Vec<Block> =
-        sizes.iter().flat_map(|&size| [SMALL, Block { size, trips: 1 }].repeat(pairs)).collect();
-    run(processors, TransferMethod::Sleeping, &script, sizes.len(), |times, figures| {
-        for (index, times) in times.chunks_exact(2 * pairs).enumerate() {
-            let every_other = |first: usize| times.iter().copied().skip(first).step_by(2).collect::<Vec<_>>();
-            let [mut small, mut large] = [every_other(0), every_other(1)];
-            figures.leave(index, (median(&mut large) - median(&mut small)) / 2.0);
-        }
-    })
+) -> io::Result<Figures> {
+    run(program, processors, TransferMethod::Sleeping, sizes, pairs)
+}
+
+/// What one of the two has to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PairTask {
+    /// 0 for the one that holds the clock, 1 for the other.
+    side: usize,
+    method: TransferMethod,
+    sizes: Vec<usize>,
+    /// How often each size is timed.
+    repetitions: usize,
+    /// The number of the descriptor of the memory that both map.
+    memory: RawHandle,
 }
 
 /// Round trips of one size that are timed together.
@@ -86,6 +89,71 @@ pub(crate) fn sleeping(
 struct Block {
     size: usize,
     trips: u32,
+}
+
+impl PairTask {
+    /// What both do. They know beforehand how long each message is: a length that came with it would be waited for.
+    fn script(&self) -> Vec<Block> {
+        const SMALL: Block = Block { size: 8, trips: 1 };
+        let of_size = |&size: &usize| match self.method {
+            // The first batch waits for the other process, or for the caches.
+            TransferMethod::Spinning => {
+                vec![Block { size, trips: trips_in_a_batch(size) }; self.repetitions + 1]
+            }
+            TransferMethod::Sleeping => [SMALL, Block { size, trips: 1 }].repeat(self.repetitions),
+        };
+        self.sizes.iter().flat_map(of_size).collect()
+    }
+
+    /// A figure for each size, of the times of one round trip in each block.
+    fn figures(&self, times: &mut [f64]) -> Figures {
+        let of_size = |times: &mut [f64]| match self.method {
+            TransferMethod::Spinning => median(&mut times[1..]) / 2.0,
+            TransferMethod::Sleeping => {
+                let every_other =
+                    |first: usize| times.iter().copied().skip(first).step_by(2).collect::<Vec<_>>();
+                let [mut small, mut large] = [every_other(0), every_other(1)];
+                (median(&mut large) - median(&mut small)) / 2.0
+            }
+        };
+        let blocks = times.len() / self.sizes.len().max(1);
+        times.chunks_exact_mut(blocks.max(1)).map(|times| Some(of_size(times))).collect()
+    }
+
+    fn largest(&self) -> usize {
+        self.sizes.iter().copied().chain([8]).max().unwrap_or_default()
+    }
+
+    /// Bytes of the memory that both map: a page for the line, and room for a message of each.
+    fn memory_bytes(&self) -> usize {
+        page_bytes() + 2 * self.largest().next_multiple_of(page_bytes())
+    }
+}
+
+/// The life of one of the two.
+pub(crate) fn one_side(task: PairTask) -> Figures {
+    one_side_or_error(&task).unwrap_or_default()
+}
+
+fn one_side_or_error(task: &PairTask) -> io::Result<Figures> {
+    let memory = handle::inherit(task.memory)?;
+    let region = Arc::new(Region::of_file(memory.as_handle(), task.memory_bytes())?);
+    let mut end = End::new(&region, task.side, task.largest(), task.method)?;
+    let script = task.script();
+    // Whoever comes first waits for the other.
+    let meeting = Block { size: 0, trips: 1 };
+    let met = if task.side == 0 { end.initiate(meeting).map(drop) } else { end.respond(meeting) };
+    if met.is_none() {
+        return Ok(Vec::new());
+    }
+    end.deadline_ns = clock::now_ns() + LONGEST_NS;
+    if task.side == 1 {
+        // One that gives up leaves the other to its own deadline.
+        let _ = script.iter().try_for_each(|block| end.respond(*block));
+        return Ok(Vec::new());
+    }
+    let times: Option<Vec<f64>> = script.iter().map(|block| end.initiate(*block)).collect();
+    Ok(times.map(|mut times| task.figures(&mut times)).unwrap_or_default())
 }
 
 /// Round trips to one reading of the clock: many where they are short.
@@ -98,38 +166,24 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Both go through the script; the initiator then makes `count` figures of the times of one round trip in each block. They know
-/// beforehand how long each message is: a length that came with it would be waited for.
+/// Gives a figure for each size, or `None` for each if the two did not come to it in time.
 fn run(
-    [first, second]: [usize; 2],
+    program: &ChildProgram,
+    processors: [usize; 2],
     method: TransferMethod,
-    script: &[Block],
-    count: usize,
-    conclude: impl FnOnce(&mut [f64], &Figures),
-) -> io::Result<Vec<Option<f64>>> {
-    let largest = script.iter().map(|block| block.size).max().unwrap_or_default();
-    let region = Arc::new(Region::anonymous(page_bytes() + 2 * largest.next_multiple_of(page_bytes()))?);
-    let (mut initiator, mut responder) =
-        (End::new(&region, 0, largest, method)?, End::new(&region, 1, largest, method)?);
-    let figures = pinned::measure(vec![
-        (
-            first,
-            Box::new(move |figures| {
-                let times: Option<Vec<f64>> = script.iter().map(|block| initiator.initiate(*block)).collect();
-                if let Some(mut times) = times {
-                    conclude(&mut times, figures);
-                }
-            }),
-        ),
-        (
-            second,
-            Box::new(move |_| {
-                // One that gives up leaves the other to its own deadline.
-                let _ = script.iter().try_for_each(|block| responder.respond(*block));
-            }),
-        ),
-    ])?;
-    Ok((0..count).map(|index| figures.get(index)).collect())
+    sizes: &[usize],
+    repetitions: usize,
+) -> io::Result<Figures> {
+    let mut task = PairTask { side: 0, method, sizes: sizes.to_vec(), repetitions, memory: -1 };
+    let memory = segment::memfd("furlong-pair", task.memory_bytes())?;
+    task.memory = memory.raw_handle();
+    let tasks = processors
+        .into_iter()
+        .enumerate()
+        .map(|(side, processor)| (processor, PairTask { side, ..task.clone() }));
+    let mut figures = probe::measure(program, ChildKind::PairProbe, tasks, &[memory.raw_handle()])?.concat();
+    figures.resize(sizes.len(), None);
+    Ok(figures)
 }
 
 /// One side of the pair.
@@ -166,7 +220,7 @@ impl End {
             inbox,
             sent: 0,
             received: 0,
-            deadline_ns: clock::now_ns() + LONGEST_NS,
+            deadline_ns: clock::now_ns() + LONGEST_START_NS,
         })
     }
 
@@ -235,6 +289,7 @@ impl End {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::child_process::tests::program;
     use furlong_model::Placement;
 
     /// Two cores, or one twice where there are no two: the pair works there too, by sleeping.
@@ -246,7 +301,7 @@ mod tests {
 
     #[test]
     fn more_bytes_take_longer_between_sleepers() {
-        let times = sleeping(processors(), &[64 << 10, 4 << 20], 5).unwrap();
+        let times = sleeping(&program(), processors(), &[64 << 10, 4 << 20], 5).unwrap();
         let [Some(few), Some(many)] = times[..] else { panic!("{times:?}") };
         assert!(many > few, "{times:?}");
     }
@@ -257,7 +312,7 @@ mod tests {
         if first == second {
             return;
         }
-        let times = spinning([first, second], &[0, 8, 1 << 20], 5).unwrap();
+        let times = spinning(&program(), [first, second], &[0, 8, 1 << 20], 5).unwrap();
         let [Some(bare), Some(small), Some(large)] = times[..] else { panic!("{times:?}") };
         assert!(bare > 0.0 && small > 0.0 && large > small, "{times:?}");
     }

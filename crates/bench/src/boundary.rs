@@ -1,23 +1,25 @@
 //! What a process in namespaces of its own reaches of what another has made: tried, not assumed.
 
+use crate::child_process::{ChildKind, ChildProgram, done};
+use crate::control::{Control, Report};
 use crate::session::{Options, Session};
 use furlong_model::{Boundary, Reach, Tried};
-use furlong_os::AsHandle;
 use furlong_os::linux::namespace::{Between, leave};
 use furlong_os::linux::socket::{self, Kind};
 use furlong_os::linux::{remote_memory, sysv_segment};
-use furlong_os::process::{Bond, Exit, fork};
+use furlong_os::process::Bond;
+use furlong_os::{AsHandle, clock};
+use serde::{Deserialize, Serialize};
 use std::io::{self, stderr};
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long the process beyond the boundary may take.
-const PATIENCE_MS: u64 = 5_000;
+/// How long the process beyond the boundary may take, in nanoseconds.
+const TIMEOUT_NS: u64 = 5_000_000_000;
 
-/// The ways in which it is tried to reach something, each with the exit bit that says it failed.
-const WAYS: [(Reach, i32); 4] =
-    [(Reach::FileSystem, 1), (Reach::IpcNamespace, 2), (Reach::PidNamespace, 4), (Reach::Network, 8)];
+/// The ways in which it is tried to reach something.
+const WAYS: [Reach; 4] = [Reach::FileSystem, Reach::IpcNamespace, Reach::PidNamespace, Reach::Network];
 
 /// The namespaces that `boundaries` put between two processes.
 fn between(boundaries: &[Boundary]) -> Between {
@@ -41,33 +43,38 @@ pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
     if between == Between::default() {
         return Ok(Vec::new());
     }
+    let program = ChildProgram::own()?;
     let session =
-        Session::open(Options { program: std::env::current_exe()?, file_folder: None, hear_signals: false })?;
+        Session::open(Options { program: program.clone(), file_folder: None, handle_signals: false })?;
     // A name that the janitor knows.
     let path = session.folder().join("responder.socket");
     let _listener = socket::listen(Kind::Stream, &path)?;
     remote_memory::allow_peers();
+    let segment = sysv_segment::create(1)?;
+    let service = TcpListener::bind(("127.0.0.1", 0))?;
+    let word = 1_u8;
     let offered = Offered {
-        segment: sysv_segment::create(1)?,
-        service: TcpListener::bind(("127.0.0.1", 0))?,
+        path,
+        segment: segment.number,
+        service: service.local_addr()?,
         process: std::process::id() as i32,
-        word: 1,
+        address: std::ptr::from_ref(&word) as u64,
     };
-    let mut child =
-        fork(&[], stderr().as_handle(), Bond::DiesWithParent, || beyond(between, &offered, &path))?;
-    match child.wait_at_most(PATIENCE_MS) {
-        Some(Exit::Code(missed)) if missed & !15 == 0 => {
-            Ok(WAYS.map(|(reach, bit)| tried(reach, missed & bit == 0)).into())
+    let task = ReachTask { boundaries: boundaries.to_vec(), offered };
+    match reached(&program, &task, Bond::DiesWithParent)? {
+        Some(reached) => {
+            Ok(WAYS.into_iter().zip(reached).map(|(way, reached)| tried(way, reached)).collect())
         }
-        Some(Exit::Code(CANNOT_LEAVE)) => {
-            Err(io::Error::new(io::ErrorKind::PermissionDenied, "new namespaces are not allowed here"))
-        }
-        Some(exit) => Err(io::Error::other(format!("the process that tried ended with {exit}"))),
-        None => {
-            child.kill();
-            Err(io::Error::new(io::ErrorKind::TimedOut, "the process that tried did not end"))
-        }
+        None => Err(io::Error::new(io::ErrorKind::PermissionDenied, "new namespaces are not allowed here")),
     }
+}
+
+/// Starts a process that does this, and gives what it reports.
+fn reached(program: &ChildProgram, task: &ReachTask, bond: Bond) -> io::Result<Reached> {
+    let (_child, mut control) =
+        program.start(ChildKind::ReachProbe, Vec::new(), stderr().as_handle(), bond)?;
+    control.send(task)?;
+    done(&mut control, clock::now_ns() + TIMEOUT_NS).map(|report: ReachReport| report.reached)
 }
 
 fn tried(reach: Reach, reached: bool) -> Tried {
@@ -80,44 +87,64 @@ fn tried(reach: Reach, reached: bool) -> Tried {
     Tried { reach, failed: (!reached).then(|| why.to_owned()) }
 }
 
-/// What there is to be reached.
-struct Offered {
-    segment: sysv_segment::Segment,
-    service: TcpListener,
-    process: i32,
-    word: u8,
+/// Whether each of [`WAYS`] has reached something; `None` for who was not let into namespaces of its own.
+type Reached = Option<[bool; 4]>;
+
+/// What a process beyond the boundary reports.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ReachReport {
+    reached: Reached,
 }
 
-/// The exit code of who was not let into namespaces of its own.
-const CANNOT_LEAVE: i32 = 64;
+/// What a process beyond the boundary has to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ReachTask {
+    boundaries: Vec<Boundary>,
+    offered: Offered,
+}
 
-/// Goes beyond the boundary, and answers with a bit for each thing that was not reached.
-fn beyond(between: Between, offered: &Offered, path: &Path) -> i32 {
-    if leave(between).is_err() {
-        return CANNOT_LEAVE;
+/// What there is to be reached.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Offered {
+    /// A socket in a file system.
+    path: PathBuf,
+    /// The number of a System V segment.
+    segment: i32,
+    /// A service on the loopback.
+    service: SocketAddr,
+    /// A process, and an address in its memory.
+    process: i32,
+    address: u64,
+}
+
+/// The life of a process that goes beyond the boundary and tries to reach what is offered.
+pub(crate) fn fresh(control: &mut Control) -> io::Result<()> {
+    let Some(task) = control.receive::<ReachTask>()? else { return Ok(()) };
+    control.send(&Report::Done(ReachReport { reached: beyond(&task) }))
+}
+
+fn beyond(task: &ReachTask) -> Reached {
+    let between = between(&task.boundaries);
+    if between == Between::default() {
+        return Some(task.offered.try_all());
     }
+    leave(between).ok()?;
     if !between.pid {
-        return misses(offered, path);
+        return Some(task.offered.try_all());
     }
     // Only children are in the new PID namespace; there they cannot see who started them.
-    let inside = fork(&[], stderr().as_handle(), Bond::Outlives, || misses(offered, path));
-    match inside.map(|mut child| child.wait_at_most(PATIENCE_MS)) {
-        Ok(Some(Exit::Code(missed))) => missed,
-        _ => CANNOT_LEAVE,
-    }
+    let inside = ReachTask { boundaries: Vec::new(), ..task.clone() };
+    ChildProgram::own().and_then(|program| reached(&program, &inside, Bond::Outlives)).ok()?
 }
 
-fn misses(offered: &Offered, path: &Path) -> i32 {
-    let reached = [
-        socket::connect_to(Kind::Stream, path).is_ok(),
-        sysv_segment::attach(offered.segment.number, 1).is_ok(),
-        remote_memory::read(offered.process, std::ptr::from_ref(&offered.word) as u64, &mut [0]).is_ok(),
-        offered
-            .service
-            .local_addr()
-            .and_then(|address| TcpStream::connect_timeout(&address, Duration::from_secs(1)))
-            .is_ok(),
-    ];
-    let bits = WAYS.iter().zip(reached).filter(|(_, reached)| !reached).map(|((_, bit), _)| bit);
-    bits.fold(0, |bits, bit| bits | bit)
+impl Offered {
+    /// Tries each of [`WAYS`].
+    fn try_all(&self) -> [bool; 4] {
+        [
+            socket::connect_to(Kind::Stream, &self.path).is_ok(),
+            sysv_segment::attach(self.segment, 1).is_ok(),
+            remote_memory::read(self.process, self.address, &mut [0]).is_ok(),
+            TcpStream::connect_timeout(&self.service, Duration::from_secs(1)).is_ok(),
+        ]
+    }
 }

@@ -77,10 +77,12 @@ pub struct End {
     pub numbers: Vec<i32>,
 }
 
-/// What a role says; `D` is what it tells of its work when that is done.
+/// What a child says; `D` is what it reports of its work when that is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "kebab-case")]
 pub enum Report<D> {
+    /// It lives, and has done nothing else yet.
+    Started,
     /// It is ready for the phase and waits for the other.
     Ready {
         /// Which phase.

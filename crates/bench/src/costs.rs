@@ -1,10 +1,11 @@
-//! What this machine charges for the things of which a round trip is made: one look, taken between trials.
+//! What the steps of which a round trip is made cost on this machine: one reading, taken between trials.
 //!
 //! Each figure is the median of several batches in a process that does nothing else. Context switches and wake-ups
 //! are not measured here: what they take depends on how a process waits, so they come from rows of the same run.
 
 use crate::bare_pair;
-use crate::pinned::{self, Body, Figures};
+use crate::child_process::{ChildKind, ChildProgram};
+use crate::probe::{self, Figures};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{Cost, CostFigure, CostReading};
 use furlong_os::linux::{futex, posix_semaphore, sysv_semaphore};
@@ -32,22 +33,23 @@ const ASLEEP_SIZES: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, 1 << 20];
 /// Round trips of each of those.
 const ASLEEP_PAIRS: usize = 80;
 
-/// One look, `at_ns` after the run began: on the first of the processors, and between both where there are two.
+/// One reading, `at_ns` after the run began: on the first of the processors, and between both where there are two.
 /// What cannot be had is left out. `spec` has names that are free between trials.
 pub(crate) fn read(
+    program: &ChildProgram,
     at_ns: u64,
     processor: usize,
     pair: Option<[usize; 2]>,
     specification: &LinkSpecification,
 ) -> CostReading {
-    let mut figures = on_one(processor, specification).unwrap_or_default();
+    let mut figures = on_one(program, processor, specification).unwrap_or_default();
     if let Some(pair) = pair {
         figures.extend(across(
             Cost::CopyAcross,
             &ACROSS_SIZES,
-            bare_pair::spinning(pair, &ACROSS_SIZES, BATCHES),
+            bare_pair::spinning(program, pair, &ACROSS_SIZES, BATCHES),
         ));
-        let asleep = bare_pair::sleeping(pair, &ASLEEP_SIZES, ASLEEP_PAIRS);
+        let asleep = bare_pair::sleeping(program, pair, &ASLEEP_SIZES, ASLEEP_PAIRS);
         figures.extend(across(Cost::CopyAcrossAsleep, &ASLEEP_SIZES, asleep));
     }
     CostReading { at_ns, figures }
@@ -61,7 +63,7 @@ fn across(cost: Cost, sizes: &[usize], times: io::Result<Vec<Option<f64>>>) -> V
     sizes.iter().zip(times.unwrap_or_default()).filter_map(figure).collect()
 }
 
-/// What is measured in one process, in the order in which figures are left.
+/// What is measured in one process, in the order in which figures are reported; sizes that are copied follow.
 const SINGLE: [Cost; 7] = [
     Cost::ClockRead,
     Cost::SystemCall,
@@ -72,30 +74,28 @@ const SINGLE: [Cost; 7] = [
     Cost::PageFault,
 ];
 
-fn on_one(processor: usize, specification: &LinkSpecification) -> io::Result<Vec<CostFigure>> {
+fn on_one(
+    program: &ChildProgram,
+    processor: usize,
+    specification: &LinkSpecification,
+) -> io::Result<Vec<CostFigure>> {
     // The link removes the semaphores, whatever becomes of the process that uses them.
     let mut link = Link::new();
     let semaphores = sysv_semaphore::create(specification.key, 1).ok();
     if let Some(set) = semaphores {
         link.removes(move || sysv_semaphore::remove(set));
     }
-    let body: Body<'_> = Box::new(move |figures| {
-        let measured = |(index, cost): (usize, &Cost)| leave(figures, index, single(*cost, semaphores));
-        SINGLE.iter().enumerate().for_each(measured);
-        let copied = |(index, size): (usize, &usize)| leave(figures, SINGLE.len() + index, copy(*size).ok());
-        COPY_SIZES.iter().enumerate().for_each(copied);
-    });
-    let left = pinned::measure(vec![(processor, body)])?;
+    let figures = probe::measure(program, ChildKind::CostProbe, [(processor, semaphores)], &[])?;
     let kinds = SINGLE.iter().map(|cost| (*cost, None));
     let copies = COPY_SIZES.iter().map(|size| (Cost::Copy, Some(*size)));
-    let figure = |(index, (cost, size_bytes))| Some(CostFigure { cost, size_bytes, ns: left.get(index)? });
-    Ok(kinds.chain(copies).enumerate().filter_map(figure).collect())
+    let figure = |((cost, size_bytes), ns): (_, Option<f64>)| Some(CostFigure { cost, size_bytes, ns: ns? });
+    Ok(kinds.chain(copies).zip(figures.concat()).filter_map(figure).collect())
 }
 
-fn leave(figures: &Figures, index: usize, ns: Option<f64>) {
-    if let Some(ns) = ns {
-        figures.leave(index, ns);
-    }
+/// What is measured in one process, with a set of System V semaphores if there is one.
+pub(crate) fn single_costs(semaphores: Option<i32>) -> Figures {
+    let singles = SINGLE.iter().map(|cost| single(*cost, semaphores));
+    singles.chain(COPY_SIZES.iter().map(|size| copy(*size).ok())).collect()
 }
 
 /// The time of one `cost` in this process; `None` where the kernel has no such thing.

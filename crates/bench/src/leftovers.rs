@@ -3,9 +3,10 @@
 //! A run has one folder, and in it a file that names all else that it may make, written and locked before
 //! anything is made. The lock ends with the run, however that ends, so a folder whose file can be locked is
 //! what a dead run has left. The file's first line has the names; each further one something that outlives processes
-//! ([`lasting`](crate::lasting)), written as it is made.
+//! ([`persistent`]), written as it is made.
 
-use crate::persistent::{self, Entry};
+use crate::persistent::{self, Entry, PersistentResource};
+use furlong_mechanism::DIRECTIONS;
 use furlong_os::linux::{namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
 use furlong_os::{Context, file_system, identity};
 use serde::{Deserialize, Serialize};
@@ -19,12 +20,12 @@ pub const PREFIX: &str = "furlong-";
 /// The file in a run's folder that names all else.
 const JOURNAL: &str = "journal";
 
-/// All names that a run may use beside its folder.
+/// What all names begin with that a run may use beside its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
-    /// For shared memory, POSIX queues and files.
-    pub name: String,
-    /// For System V objects; the one after it too.
+    /// Of shared memory, POSIX queues and files: a link's number follows.
+    pub prefix: String,
+    /// The first System V key; each link has two.
     pub key: i32,
     /// Where files for memory are made.
     pub file_folder: PathBuf,
@@ -34,6 +35,36 @@ pub struct Names {
     #[serde(default)]
     pub boot: Option<String>,
 }
+
+/// What one link uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LinkNames {
+    /// For shared memory, POSIX queues and files.
+    pub(crate) name: String,
+    /// For System V objects; the one after it too.
+    pub(crate) key: i32,
+    /// For sockets and FIFOs.
+    pub(crate) folder: PathBuf,
+}
+
+impl Names {
+    /// The names of the link of this number, in a run whose folder is `folder`.
+    pub(crate) fn of_link(&self, folder: &Path, link: u32) -> LinkNames {
+        LinkNames {
+            name: format!("{}-{link}", self.prefix),
+            key: self.key.wrapping_add(2 * link as i32),
+            folder: folder.join(link.to_string()),
+        }
+    }
+}
+
+/// A System V key made of a random number, which leaves room for those of [`MOST_LINKS`].
+pub(crate) fn first_key(random: u64) -> i32 {
+    (random as i32 & 0x3fff_fffe).max(2)
+}
+
+/// The most links that a journal is believed to have.
+const MOST_LINKS: u32 = 1 << 16;
 
 /// The longest journal that is read: a run writes some hundred bytes for each trial that needs a device.
 const LONGEST: u64 = 16 << 20;
@@ -116,14 +147,12 @@ fn names_in(journal: &str) -> Option<Names> {
 
 /// Removes what outlives processes and is in the journal still. After another start of the machine it is gone, and
 /// what has its number is somebody else's.
-fn remove_lasting(folder: &Path, names: &Names) -> io::Result<()> {
-    let Ok(journal) = File::open(folder.join(JOURNAL)) else { return Ok(()) };
+fn remove_persistent(names: &Names, left: &[PersistentResource]) -> io::Result<()> {
     if names.boot.is_none() || names.boot != identity::boot() {
         return Ok(());
     }
     // The last made is removed first; one that cannot be does not keep the others.
-    let left = persistent::left(text_of(journal).lines().skip(1));
-    left.iter().rev().map(persistent::PersistentResource::remove).fold(Ok(()), io::Result::and)
+    left.iter().rev().map(PersistentResource::remove).fold(Ok(()), io::Result::and)
 }
 
 /// Whether nothing was made in the folder for a minute.
@@ -135,25 +164,44 @@ fn is_old(folder: &Path) -> bool {
 /// Removes what a run has left: its own names, of the expected kinds, what its journal has beside them, and nothing
 /// else. What is gone already is no error. What cannot be removed keeps the journal.
 pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
-    if let Some(names) = names.filter(|names| is_our_name(&names.name)) {
-        segment::remove_posix_shm(&names.name);
-        remove_file(&names.file_folder.join(&names.name))?;
-        // In another namespace the numbers are somebody else's, and ours went with their namespace.
-        if names.ipc_namespace == namespace::ipc_number() {
-            for way in ["there", "back"] {
-                posix_queue::remove(&format!("{}-{way}", names.name));
-            }
-            for key in [names.key, names.key.wrapping_add(1)] {
-                // A foreign object under our key is another user's, and the kernel protects it.
-                let _ = sysv_queue::find(key).and_then(sysv_queue::remove);
-                let _ = sysv_semaphore::find(key).and_then(sysv_semaphore::remove);
-            }
+    if let Some(names) = names.filter(|names| is_our_name(&names.prefix)) {
+        let journal = File::open(folder.join(JOURNAL)).map(text_of).unwrap_or_default();
+        let (left, links) = persistent::left(journal.lines().skip(1));
+        for link in 0..links.min(MOST_LINKS) {
+            remove_link(names, &names.of_link(folder, link))?;
         }
-        remove_lasting(folder, names)?;
+        remove_persistent(names, &left)?;
     }
-    for name in ["there.fifo", "back.fifo", "initiator.socket", "responder.socket", JOURNAL] {
+    // What `boundary` makes beside the links.
+    for name in ["responder.socket", JOURNAL] {
         remove_file(&folder.join(name))?;
     }
+    remove_folder(folder)
+}
+
+/// Removes what a link has left.
+fn remove_link(names: &Names, LinkNames { name, key, folder }: &LinkNames) -> io::Result<()> {
+    segment::remove_posix_shm(name);
+    remove_file(&names.file_folder.join(name))?;
+    // In another namespace the numbers are somebody else's, and ours went with their namespace.
+    if names.ipc_namespace == namespace::ipc_number() {
+        for direction in DIRECTIONS {
+            posix_queue::remove(&format!("{name}-{direction}"));
+        }
+        for key in [*key, key.wrapping_add(1)] {
+            // A foreign object under our key is another user's, and the kernel protects it.
+            let _ = sysv_queue::find(key).and_then(sysv_queue::remove);
+            let _ = sysv_semaphore::find(key).and_then(sysv_semaphore::remove);
+        }
+    }
+    // The folder is the link's own, so that all in it is.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        remove_file(&entry.path())?;
+    }
+    remove_folder(folder)
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -201,7 +249,7 @@ mod tests {
         fs::create_dir(&run).unwrap();
         fs::write(&precious, "data").unwrap();
         let names = Names {
-            name: "../precious".into(),
+            prefix: "../precious".into(),
             key: -1,
             file_folder: run.clone(),
             ipc_namespace: None,
@@ -213,8 +261,51 @@ mod tests {
     }
 
     #[test]
+    fn what_every_link_has_left_is_removed_and_nothing_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let (run, files) = (folder.path().join("run"), folder.path().join("files"));
+        fs::create_dir(&run).unwrap();
+        fs::create_dir(&files).unwrap();
+        let names = Names {
+            prefix: format!("{PREFIX}0123456789abcdef"),
+            key: first_key(7),
+            file_folder: files.clone(),
+            ipc_namespace: None,
+            boot: None,
+        };
+        let claim = claim(&run, &names).unwrap();
+        claim.note(&Entry::Links(2)).unwrap();
+        for link in 0..3 {
+            let LinkNames { name, folder, .. } = names.of_link(&run, link);
+            fs::write(files.join(name), "memory").unwrap();
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("there.fifo"), "").unwrap();
+        }
+        drop(claim);
+        assert!(remove_run(&run).is_err(), "somebody has made the folder of a third link");
+        let left = |folder: &Path| fs::read_dir(folder).unwrap().count();
+        assert_eq!((left(&files), left(&run)), (1, 1));
+        assert!(files.join(names.of_link(&run, 2).name).exists() && run.join("2/there.fifo").exists());
+    }
+
+    #[test]
+    fn links_have_nothing_in_common() {
+        let names = Names {
+            prefix: PREFIX.into(),
+            key: first_key(u64::MAX),
+            file_folder: PathBuf::new(),
+            ipc_namespace: None,
+            boot: None,
+        };
+        let [one, other] = [0, 1].map(|link| names.of_link(Path::new("run"), link));
+        assert!(one.name != other.name && one.folder != other.folder && one.key + 1 < other.key);
+        let last = names.of_link(Path::new("run"), MOST_LINKS).key;
+        assert!(last > other.key, "keys stay positive: {last}");
+    }
+
+    #[test]
     fn a_journal_of_one_line_reads_as_well() {
-        let text = r#"{"name":"furlong-0123456789abcdef","key":2,"file_folder":"/tmp","ipc_namespace":7}"#;
+        let text = r#"{"prefix":"furlong-0123456789abcdef","key":2,"file_folder":"/tmp","ipc_namespace":7}"#;
         let names = names_in(text).unwrap();
         assert!(names.key == 2 && names.boot.is_none());
         assert_eq!(names_in(&format!("{text}\n{{\"making\":{{\"loop\":{{\"number\":9}}}}}}\n")), Some(names));

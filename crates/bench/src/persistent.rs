@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) const OVERCOMMIT: &str = "vm.nr_overcommit_hugepages";
 
 /// How long something may be held by processes that are dying, and by file systems that the kernel takes apart.
-const PATIENCE_NS: u64 = 5_000_000_000;
+const TIMEOUT_NS: u64 = 5_000_000_000;
 
 /// One of these things.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,19 +57,22 @@ pub(crate) enum Entry {
     Making(PersistentResource),
     /// This is gone.
     Gone(PersistentResource),
+    /// There are so many links at the same time.
+    Links(u32),
 }
 
-/// What the lines of a journal leave: made, or about to be, and not gone. A line that was cut off was written by a run
-/// that was killed before it made anything of it.
-pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<PersistentResource> {
-    let mut left = Vec::new();
+/// What the lines of a journal leave: made, or about to be, and not gone; and how many links there were. A line that was
+/// cut off was written by a run that was killed before it made anything of it.
+pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> (Vec<PersistentResource>, u32) {
+    let (mut left, mut links) = (Vec::new(), 0);
     for entry in lines.filter_map(|line| serde_json::from_str(line).ok()) {
         match entry {
             Entry::Making(persistent) => left.push(persistent),
             Entry::Gone(persistent) => left.retain(|other| *other != persistent),
+            Entry::Links(number) => links = links.max(number),
         }
     }
-    left
+    (left, links)
 }
 
 impl PersistentResource {
@@ -113,7 +116,7 @@ fn remove_zram(number: u32) -> io::Result<()> {
 /// Puts the limit back. Another run may have raised it further in the meantime, and will put back what it found: that is
 /// waited for. If it never comes to that somebody else has set it, and it stays.
 fn restore_overcommit(from: usize, to: usize) -> io::Result<()> {
-    let deadline_ns = clock::now_ns() + PATIENCE_NS;
+    let deadline_ns = clock::now_ns() + TIMEOUT_NS;
     loop {
         let lock = lock_overcommit()?;
         match sysctl_number(OVERCOMMIT) {
@@ -136,7 +139,7 @@ pub(crate) fn lock_overcommit() -> io::Result<File> {
 /// Locks something that all runs on this machine see, until the file is closed.
 pub(crate) fn lock(path: &str) -> io::Result<File> {
     let file = File::open(path).context(|| format!("open {path}"))?;
-    let deadline_ns = clock::now_ns() + PATIENCE_NS;
+    let deadline_ns = clock::now_ns() + TIMEOUT_NS;
     loop {
         match file.try_lock().map_err(io::Error::from) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && clock::now_ns() < deadline_ns => {
@@ -151,7 +154,7 @@ pub(crate) fn lock(path: &str) -> io::Result<File> {
 
 /// Tries until nobody holds it any more.
 fn when_free(attempt: impl Fn() -> io::Result<()>) -> io::Result<()> {
-    let deadline_ns = clock::now_ns() + PATIENCE_NS;
+    let deadline_ns = clock::now_ns() + TIMEOUT_NS;
     loop {
         match attempt() {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && clock::now_ns() < deadline_ns => {
@@ -179,9 +182,15 @@ mod tests {
         let lines = [Entry::Making(next.clone()), Entry::Making(zram.clone()), Entry::Gone(next)]
             .map(|entry| serde_json::to_string(&entry).unwrap());
         let read = |lines: &[&str]| left(lines.iter().copied());
-        assert_eq!(read(&[&lines[0], &lines[1], &lines[2]]), std::slice::from_ref(&zram));
-        assert_eq!(read(&["{}", &lines[1], &lines[2][..9]]), [zram]);
-        assert_eq!(read(&[]), []);
+        assert_eq!(read(&[&lines[0], &lines[1], &lines[2]]), (vec![zram.clone()], 0));
+        assert_eq!(read(&["{}", &lines[1], &lines[2][..9]]), (vec![zram], 0));
+        assert_eq!(read(&[]), (vec![], 0));
+    }
+
+    #[test]
+    fn links_are_never_fewer_than_there_were() {
+        let lines = [2, 3, 1].map(|links| serde_json::to_string(&Entry::Links(links)).unwrap());
+        assert_eq!(left(lines.iter().map(String::as_str)), (vec![], 3));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::placement;
 use crate::registry::{MechanismEntry, find};
-use furlong_model::{Amount, Case, Handover, Lifetime, Limits, Outcome, StartMethod, Unavailable, Wait};
+use furlong_model::{Amount, Case, Handover, Limits, Outcome, StartMethod, Unavailable, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -85,14 +85,10 @@ impl<'a> CaseResolver<'a> {
         let entry = self.mechanisms.iter().find(|entry| entry.capabilities.name == by).ok_or_else(|| {
             refused(format!("no mechanism is called {by}"), "furlong list shows all there are")
         })?;
-        // Names of the same kind would meet: both links are of one run.
         let capabilities = entry.capabilities;
-        if capabilities.notifies_only()
-            || capabilities.lifetime != Lifetime::Users
-            || capabilities.waits[0] != Wait::Block
-        {
+        if capabilities.notifies_only() || capabilities.waits[0] != Wait::Block {
             let reason = format!("requests cannot go by {by} while answers go by something else");
-            return Err(refused(reason, "ask by a pipe or a socket"));
+            return Err(refused(reason, "send requests by a pipe, a socket or a queue"));
         }
         Ok(entry)
     }

@@ -16,30 +16,14 @@ use furlong_os::{affinity, handle};
 use serde::Serialize;
 use std::io;
 
-/// The hidden verb under which furlong's binary is a role process: `furlong role CONTROL`.
-pub const ROLE_VERB: &str = "role";
-
-/// The whole life of a role in a process of its own. Gives the process's exit code.
-pub fn main(mechanisms: &[MechanismEntry], control: RawHandle) -> i32 {
-    match handle::inherit(control)
-        .and_then(|descriptor| run_configured(Control::from(descriptor), mechanisms))
-    {
-        Ok(()) => 0,
-        Err(error) => {
-            eprintln!("furlong role: {error}");
-            1
-        }
-    }
-}
-
-/// Reads the configuration of a role that was started afresh, and does what it says with the handles that it names.
-fn run_configured(mut control: Control, mechanisms: &[MechanismEntry]) -> io::Result<()> {
+/// The life of a role that was started afresh: receives its configuration, and uses the descriptors that it names.
+pub(crate) fn fresh(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::Result<()> {
     let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };
     let mut ends = Vec::new();
     for end in &configuration.ends {
         ends.push(inherit(end)?);
     }
-    perform(&mut control, mechanisms, &configuration, ends)
+    perform(control, mechanisms, &configuration, ends)
 }
 
 /// Takes the descriptors that an end names.
@@ -51,7 +35,7 @@ fn inherit(end: &End) -> io::Result<Handles> {
     Ok(handles)
 }
 
-/// Reads the configuration of a role that was forked, and does what it says with what was inherited.
+/// The life of a role that was forked: receives its configuration, and uses what it has inherited. Gives the exit code.
 pub(crate) fn forked(control: RawHandle, mechanisms: &[MechanismEntry], ends: Vec<Handles>) -> i32 {
     let result = handle::inherit(control).map(Control::from).and_then(|mut control| {
         let Some(configuration) = control.receive::<RoleConfiguration>()? else { return Ok(()) };

@@ -78,7 +78,7 @@ impl Run<'_> {
         let handovers = self.plan.handovers.iter().map(|handover| self.handover(handover));
         self.measure(handovers.collect(), false, start_ns, on_event)?;
         self.all_starts(on_event)?;
-        record_noise(start_ns, on_event);
+        self.record_noise(start_ns, on_event);
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Run<'_> {
         let order = self.plan.order(&able);
         for (done, (number, index)) in order.iter().enumerate() {
             if done.is_multiple_of(TRIALS_PER_NOISE_READING) {
-                record_noise(start_ns, on_event);
+                self.record_noise(start_ns, on_event);
             }
             if costs && done.is_multiple_of(self.plan.round(able.len())) {
                 self.record_costs(start_ns, on_event);
@@ -143,7 +143,7 @@ impl Run<'_> {
                 return Err(Interrupted { signal });
             }
             on_event(Event::Begin { done, total: self.plan.starts.len(), what: &method });
-            emit(on_event, Record::Start(process_start::read(method, TIMES, self.session)));
+            emit(on_event, Record::Start(process_start::read(method, TIMES, self.session.program())));
         }
         Ok(())
     }
@@ -181,11 +181,20 @@ impl Run<'_> {
         }
     }
 
+    /// Records what else the machine is doing.
+    fn record_noise(&self, start_ns: u64, on_event: &mut OnEvent<'_>) {
+        let pair = placement::resolve(Placement::OtherCore).ok();
+        let reading = noise::read(self.session.program(), clock::now_ns() - start_ns, pair);
+        emit(on_event, Record::Noise(reading));
+    }
+
     fn record_costs(&self, start_ns: u64, on_event: &mut OnEvent<'_>) {
-        if let Ok([processor, _]) = placement::resolve(Placement::SameCore) {
+        let processor = placement::resolve(Placement::SameCore);
+        let specification = self.session.specification(0, [0, 0], true);
+        if let (Ok([processor, _]), Ok(specification)) = (processor, specification) {
             let pair = placement::resolve(Placement::OtherCore).ok();
-            let specification = self.session.specification([0, 0], true);
-            let reading = costs::read(clock::now_ns() - start_ns, processor, pair, &specification);
+            let at_ns = clock::now_ns() - start_ns;
+            let reading = costs::read(self.session.program(), at_ns, processor, pair, &specification);
             emit(on_event, Record::Costs(reading));
         }
     }
@@ -210,12 +219,6 @@ fn trial_of<W: Work>(
     outcome: Outcome<W::Measurement>,
 ) -> Trial<W::Case, W::Measurement> {
     Trial { case: work.case().clone(), family: work.claims().family, number, outcome }
-}
-
-/// Records what else the machine is doing.
-fn record_noise(start_ns: u64, on_event: &mut OnEvent<'_>) {
-    let pair = placement::resolve(Placement::OtherCore).ok();
-    emit(on_event, Record::Noise(noise::read(clock::now_ns() - start_ns, pair)));
 }
 
 fn emit(on_event: &mut OnEvent<'_>, record: Record) {

@@ -1,27 +1,27 @@
-//! What surrounds all trials of a run: a namespace, a folder, names, a janitor, and ears for signals.
+//! What surrounds all trials of a run: a namespace, a folder, names, a janitor, and a way to be asked to end.
 
+use crate::child_process::ChildProgram;
+use crate::janitor::Janitor;
 use crate::leftovers::{self, Claim, Names, PREFIX};
 use crate::persistent::{Entry, PersistentResource};
 use furlong_mechanism::LinkSpecification;
 use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
 use furlong_os::linux::namespace;
-use furlong_os::process::{Bond, Child, fork};
 use furlong_os::shutdown::ShutdownRequests;
-use furlong_os::wait::wait_any;
-use furlong_os::{AsHandle, BorrowedHandle, Context, Handle, file_system, identity, pipe};
-use std::fs;
+use furlong_os::{AsHandle, BorrowedHandle, Context, file_system, identity};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Where the processes of a run come from, and where it may put things.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The program that plays roles: furlong itself.
-    pub program: PathBuf,
+    /// The program of all children: furlong itself.
+    pub program: ChildProgram,
     /// Where memory backed by a file has its file; `None` for the run's own folder.
     pub file_folder: Option<PathBuf>,
-    /// Whether to take the signals that end a run as wishes, to be asked for with [`Session::wish`].
-    pub hear_signals: bool,
+    /// Whether to take the signals that end a run as requests, to be asked for with [`Session::shutdown_request`].
+    pub handle_signals: bool,
 }
 
 /// Moves the process into an IPC namespace of its own, if it may, and raises the limits there.
@@ -54,10 +54,9 @@ pub struct Session {
     folder: PathBuf,
     shutdown_requests: Option<ShutdownRequests>,
     claim: Claim,
-    /// Open as long as this process lives; the janitor waits for its end.
-    _lifeline: Handle,
-    /// Ended when this is dropped, whatever it does then: even one that was stopped holds nothing up.
-    _janitor: Child,
+    /// Links for which there is a line in the journal, and a folder.
+    links: Mutex<u32>,
+    _janitor: Janitor,
 }
 
 impl Session {
@@ -66,52 +65,67 @@ impl Session {
     /// # Errors
     /// What could not be made. Nothing is left then.
     pub fn open(options: Options) -> io::Result<Session> {
-        let name = format!("{PREFIX}{:016x}", identity::random()?);
-        let folder = leftovers::base_folder().join(&name);
+        let prefix = format!("{PREFIX}{:016x}", identity::random()?);
+        let folder = leftovers::base_folder().join(&prefix);
         let file_folder = options.file_folder.clone().unwrap_or_else(|| folder.clone());
-        let shutdown_requests = if options.hear_signals { Some(ShutdownRequests::new()?) } else { None };
-        let null: Handle = fs::OpenOptions::new().write(true).open("/dev/null")?.into();
+        let shutdown_requests = if options.handle_signals { Some(ShutdownRequests::new()?) } else { None };
         // The janitor comes before the folder: from its first moment somebody will remove it.
-        let (watched, lifeline) = pipe::pipe().context(|| "make the lifeline")?;
-        let janitor = start_janitor(&watched, &folder, null.as_handle()).context(|| "start the janitor")?;
+        let janitor = Janitor::start(&options.program, &folder).context(|| "start the janitor")?;
         file_system::create_private_folder(&folder)
             .context(|| format!("make the folder {} (TMPDIR chooses where)", folder.display()))?;
-        let key = (identity::random()? as i32 & 0x7fff_fffe).max(2);
-        let names =
-            Names { name, key, file_folder, ipc_namespace: namespace::ipc_number(), boot: identity::boot() };
+        let names = Names {
+            prefix,
+            key: leftovers::first_key(identity::random()?),
+            file_folder,
+            ipc_namespace: namespace::ipc_number(),
+            boot: identity::boot(),
+        };
         let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
             // The janitor ends with this call; what cannot be removed either is for `furlong doctor`.
             let _ = leftovers::remove(&folder, None);
         });
         let claim = claim.context(|| format!("write in {}", folder.display()))?;
-        Ok(Session {
-            options,
-            names,
-            folder,
-            shutdown_requests,
-            claim,
-            _lifeline: lifeline,
-            _janitor: janitor,
-        })
+        let links = Mutex::new(0);
+        Ok(Session { options, names, folder, shutdown_requests, claim, links, _janitor: janitor })
     }
 
-    /// The program that plays roles.
-    pub fn program(&self) -> &Path {
+    /// The program of all children.
+    pub fn program(&self) -> &ChildProgram {
         &self.options.program
     }
 
-    /// What a link of this run is to be, for messages of up to these sizes, the initiator's first.
-    pub fn specification(&self, sizes_bytes: [usize; 2], blocking: bool) -> LinkSpecification {
-        LinkSpecification {
-            name: self.names.name.clone(),
-            key: self.names.key,
+    /// What a link of this run is to be, for messages of up to these sizes, the initiator's first. Links that are there
+    /// at the same time have different numbers, from 0, and by them different names.
+    ///
+    /// # Errors
+    /// If the names could not be written down.
+    pub fn specification(
+        &self,
+        link: u32,
+        sizes_bytes: [usize; 2],
+        blocking: bool,
+    ) -> io::Result<LinkSpecification> {
+        let names = self.names.of_link(&self.folder, link);
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        if link >= *links {
+            self.claim.note(&Entry::Links(link + 1))?;
+            for link in *links..=link {
+                let folder = self.names.of_link(&self.folder, link).folder;
+                file_system::create_private_folder(&folder)
+                    .context(|| format!("make the folder {}", folder.display()))?;
+            }
+            *links = link + 1;
+        }
+        Ok(LinkSpecification {
+            name: names.name,
+            key: names.key,
             sizes_bytes,
             depth: 1,
             buffer_bytes: None,
             blocking,
-            folder: self.folder.clone(),
+            folder: names.folder,
             file_folder: self.names.file_folder.clone(),
-        }
+        })
     }
 
     /// The run's own folder, which goes with it.
@@ -179,15 +193,4 @@ impl Drop for CleanupGuard<'_> {
             self.note_gone();
         }
     }
-}
-
-/// A process of its own session that outlives this one by a moment: once the lifeline ends it removes what is
-/// left of the run.
-fn start_janitor(watched: &Handle, folder: &Path, stderr: BorrowedHandle<'_>) -> io::Result<Child> {
-    let number = watched.raw_handle();
-    fork(&[number], stderr, Bond::Outlives, || {
-        // Nothing is ever written: this returns at the end of the lifeline.
-        let _ = wait_any(&[watched.as_handle()], u64::MAX);
-        i32::from(leftovers::remove_run(folder).is_err())
-    })
 }

@@ -4,7 +4,7 @@ use crate::arguments::DoctorOptions;
 use crate::exit::Outcome;
 use crate::output;
 use furlong_bench::count::Counting;
-use furlong_bench::{leftovers, noise, placement, session};
+use furlong_bench::{ChildProgram, leftovers, noise, placement, session};
 use furlong_model::{CountMethod, Machine, NoiseReading, Placement, format_ns};
 use furlong_os::linux::limits::{Resource, raised};
 
@@ -50,7 +50,7 @@ pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
     let (leftover_text, leftovers) = look_for_leftovers(options.clean)?;
     let machine = furlong_os::facts::machine(false);
     let pair = placement::resolve(Placement::OtherCore).ok();
-    let reading = noise::read(0, pair);
+    let reading = noise::read(&ChildProgram::own()?, 0, pair);
     let mut findings = machine_findings(&machine);
     findings.extend(load_findings(&machine, &reading));
     findings.extend(right_findings(&machine));

@@ -5,10 +5,10 @@ use crate::progress::Progress;
 use crate::saving::Store;
 use anyhow::Context;
 use furlong_analysis::Run;
-use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
+use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_model::{Case, End, Experiment, Harness, Record, RunHeader, SCHEMA};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -133,9 +133,9 @@ impl<'a> RunEnvironment<'a> {
     /// What kept it from beginning.
     pub fn begin(&self, plan: &Plan, save: Save) -> anyhow::Result<RunRecorder<'_>> {
         let session = Session::open(session::Options {
-            program: std::env::current_exe().context("cannot find furlong's own binary")?,
+            program: ChildProgram::own().context("cannot find furlong's own binary")?,
             file_folder: self.around.file_folder.clone(),
-            hear_signals: true,
+            handle_signals: true,
         })?;
         let harness = harness();
         let header = header(plan, harness, self.private_ipc_namespace);

@@ -27,26 +27,17 @@ use arguments::{Arguments, Verb};
 use clap::FromArgMatches;
 use exit::Outcome;
 use furlong_console::{exit, writing};
-use furlong_os::RawHandle;
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Before anything else: this is how furlong starts its own roles, and processes of which it is measured how long
-    // they take to say a word.
-    let hidden = hidden_verb();
-    if let Some((verb, number)) = &hidden
-        && *verb == furlong_bench::ALIVE_VERB
-    {
-        return ExitCode::from(furlong_bench::alive_main(*number) as u8);
+    // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
+    if let Some(control) = furlong_bench::requested_child() {
+        return ExitCode::from(furlong_bench::child_main(furlong_bench::registry, control) as u8);
     }
     // A terminal that was closed leaves holes at 0 to 2; a socket of ours must not fall into one.
     if let Err(error) = furlong_os::handle::reserve_standard() {
         output::tell(format_args!("furlong: cannot open /dev/null: {error}"));
         return ExitCode::from(1);
-    }
-    if let Some((_, number)) = hidden {
-        return ExitCode::from(furlong_bench::role_main(&furlong_bench::registry(), number) as u8);
     }
     let typed = arguments::command().get_matches();
     let arguments = Arguments::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
@@ -57,15 +48,6 @@ fn main() -> ExitCode {
             exit::code_of(&error)
         }
     }
-}
-
-/// A verb of which users are not told, with the number of a descriptor, if that is all there is.
-fn hidden_verb() -> Option<(OsString, RawHandle)> {
-    let mut arguments = std::env::args_os().skip(1);
-    let known = [furlong_bench::ROLE_VERB, furlong_bench::ALIVE_VERB];
-    let verb = arguments.next().filter(|verb| known.iter().any(|known| verb == known))?;
-    let number = arguments.next()?.to_str()?.parse().ok()?;
-    arguments.next().is_none().then_some((verb, number))
 }
 
 fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {

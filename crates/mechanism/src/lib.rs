@@ -20,7 +20,9 @@ mod streams;
 #[path = "../../xtask/templates/mechanism.rs"]
 mod template;
 
-pub use contract::{Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message};
+pub use contract::{
+    DIRECTIONS, Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message,
+};
 pub use furlong_os::wait::Interest;
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ use by_hand::Hand;
 use furlong_bench::registry::find;
 use furlong_bench::session::{Options, Session, enter_private_namespace};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
-use furlong_bench::{MechanismEntry, ROLE_VERB, bare_pair, placement, registry, role_main};
+use furlong_bench::{
+    ChildProgram, MechanismEntry, bare_pair, child_main, placement, registry, requested_child,
+};
 use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
 use furlong_stats::{median, median_interval};
 use std::process::ExitCode;
@@ -37,10 +39,8 @@ const ROWS: [(&str, Wait, Hand); 6] = [
 ];
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(ROLE_VERB) {
-        let number = arguments.next().and_then(|text| text.parse().ok());
-        return ExitCode::from(number.map_or(2, |number| role_main(&registry(), number)) as u8);
+    if let Some(control) = requested_child() {
+        return ExitCode::from(child_main(registry, control) as u8);
     }
     match compare_all() {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,8 +55,8 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn compare_all() -> Result<()> {
     let _ = enter_private_namespace();
-    let program = std::env::current_exe()?;
-    let session = Session::open(Options { program, file_folder: None, hear_signals: false })?;
+    let program = ChildProgram::own()?;
+    let session = Session::open(Options { program, file_folder: None, handle_signals: false })?;
     let settings = Settings { budget: BUDGET, ..Settings::default() };
     let bench = Bench { mechanisms: registry(), session, settings };
 
@@ -127,7 +127,8 @@ impl Bench {
         const TRIES: usize = 5;
         let [first, second] = placement::resolve(Placement::OtherCore)?;
         let bare = || {
-            let mut figures = (0..TRIES).map(|_| bare_pair::round_trip_ns(first, second));
+            let mut figures =
+                (0..TRIES).map(|_| bare_pair::round_trip_ns(self.session.program(), [first, second]));
             figures.find_map(|figure| figure.transpose()).ok_or("the cores were busy")?.map_err(Into::into)
         };
         let case = Case::round_trip("posix-shm", Wait::Spin, 8, Placement::OtherCore);

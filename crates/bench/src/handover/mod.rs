@@ -6,30 +6,32 @@
 
 mod backing;
 mod bytes;
-mod role;
+pub(crate) mod role;
 #[cfg(test)]
 mod tests;
 
+use crate::child_process::ChildKind;
 use crate::control_page::ControlPage;
 use crate::not_measured::NotMeasured;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::{Observer, RoleProcess, Watch};
-use backing::BackedRegion;
+use backing::{BackedRegion, Memory};
 use bytes::Accessor;
 use furlong_model::{
     Failure, Fault, Handover, HandoverCount, HandoverMeasurement, HandoverTimes, HandoverTrial, Phase,
     Placement, Record, Role, RoleTally, Unavailable,
 };
-use furlong_os::identity;
-use furlong_os::process::{Bond, fork};
-use role::{Done, RoleWork};
+use furlong_os::{AsHandle, RawHandle, identity};
+use role::{Done, RegionConfiguration};
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The work of a role that writes a region and one that reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct RegionHandover<'a> {
     handover: &'a Handover,
+    /// How roles that are forked touch the region; those that are started afresh do as the handover says.
     accessor: Accessor,
 }
 
@@ -106,7 +108,7 @@ impl RegionHandover<'_> {
     }
 }
 
-/// Starts both roles: forks, which inherit what they are to know.
+/// Starts both roles: afresh, or as forks where the region must be inherited with its mapping.
 fn start(
     context: &TrialContext<'_, RegionHandover<'_>>,
     backed_region: &BackedRegion<'_>,
@@ -114,26 +116,34 @@ fn start(
 ) -> io::Result<Watch<Done>> {
     let (control_page, control_page_object) = ControlPage::create()?;
     let RegionHandover { handover, accessor } = context.work;
-    let key = identity::random()?;
+    let (memory, key) = (&backed_region.memory, identity::random()?);
     let mut processes = Vec::new();
     for role in Role::BOTH {
-        processes.push(RoleProcess::start(role, |control, stderr| {
-            let work = RoleWork {
-                role,
-                processor: context.processors[role.index()],
-                memory: &backed_region.memory,
-                size_bytes: handover.size_bytes,
-                repetitions: handover.repetitions,
-                key,
-                accessor,
-                control_page: &control_page,
-            };
-            let mut inherit = vec![control];
-            inherit.extend(backed_region.memory.descriptor());
-            fork(&inherit, stderr, Bond::DiesWithParent, || work.perform(control))
-        })?);
+        let configuration = RegionConfiguration {
+            role,
+            processor: context.processors[role.index()],
+            region: memory.object(),
+            size_bytes: handover.size_bytes,
+            touch: handover.touch,
+            repetitions: handover.repetitions,
+            key,
+            control_page: control_page_object.raw_handle(),
+        };
+        let region = memory.object().map(|(number, _)| number);
+        let inherit: Vec<RawHandle> = region.into_iter().chain([configuration.control_page]).collect();
+        processes.push(match memory {
+            Memory::Mapped(region) => RoleProcess::forked(role, inherit, |control| {
+                role::forked(control, configuration, accessor, Arc::clone(region))
+            })?,
+            Memory::Object(..) => {
+                let program = context.session.program();
+                let mut process = RoleProcess::fresh(role, program, ChildKind::Handover, inherit)?;
+                // A role that is dead already is noticed by the watch, with its cause.
+                let _ = process.control.send(&configuration);
+                process
+            }
+        });
     }
-    drop(control_page_object);
     Ok(Watch { processes, control_page, timeout, budget: Duration::ZERO, explain: whose_turn })
 }
 
@@ -142,7 +152,7 @@ fn whose_turn(watch: &Watch<Done>) -> Option<Failure> {
     (watch.phase() == Phase::Timed).then(|| watch.silence_failure(role::turn(&watch.control_page)))
 }
 
-/// Puts together what both roles have told.
+/// Puts together what both roles have reported.
 fn measured(reported: Vec<Done>, in_effect: String) -> Result<HandoverMeasurement, Failure> {
     let incomplete = || Failure {
         phase: Phase::Finish,

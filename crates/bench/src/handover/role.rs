@@ -1,15 +1,18 @@
 //! A role of a handover, in a process of its own.
 
-use super::backing::Memory;
+use super::backing::InheritedMemory;
 use super::bytes::{Accessor, Mismatch, STRETCH, Values};
 use crate::control::Control;
 use crate::control_page::{ControlPage, Progress};
 use crate::messages::LoopResult;
 use crate::role::{enter_phase, report_done, report_failure, tally};
 use crate::role_error::{RoleError, step};
-use furlong_model::{Fault, Phase, Role, RoleTally};
-use furlong_os::{RawHandle, affinity, clock, cpu, handle, usage};
+use furlong_model::{Fault, Phase, Role, RoleTally, Touch};
+use furlong_os::memory::Region;
+use furlong_os::{AsHandle, RawHandle, affinity, clock, cpu, handle, usage};
 use serde::{Deserialize, Serialize};
+use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The flag, as whose turn it is.
@@ -23,7 +26,7 @@ pub(super) struct Pass {
     pub(super) end_ns: u64,
 }
 
-/// What a role tells when it is done.
+/// What a role reports when it is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Done {
     pub(super) tally: RoleTally,
@@ -33,32 +36,67 @@ pub(super) struct Done {
 }
 
 /// All that a role needs to know.
-pub(super) struct RoleWork<'a> {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RegionConfiguration {
     pub(super) role: Role,
     pub(super) processor: usize,
-    pub(super) memory: &'a Memory,
+    /// The number of the region's descriptor and the length to be mapped; `None` where it is mapped already.
+    pub(super) region: Option<(RawHandle, usize)>,
     pub(super) size_bytes: usize,
+    pub(super) touch: Touch,
     pub(super) repetitions: u32,
     pub(super) key: u64,
-    pub(super) accessor: Accessor,
-    pub(super) control_page: &'a ControlPage,
+    /// The number of the control page's descriptor.
+    pub(super) control_page: RawHandle,
 }
 
-impl RoleWork<'_> {
-    /// The whole life of the process. Gives its exit code.
-    pub(super) fn perform(&self, control: RawHandle) -> i32 {
-        let result = handle::inherit(control).map(Control::from).and_then(|mut control| {
-            let lived = self.live(&mut control);
-            report_failure(&mut control, lived)
-        });
-        i32::from(result.is_err())
-    }
+/// The life of a role that was started afresh.
+pub(crate) fn fresh(control: &mut Control) -> io::Result<()> {
+    let Some(configuration) = control.receive::<RegionConfiguration>()? else { return Ok(()) };
+    let accessor = Accessor::of(configuration.touch);
+    run(control, configuration, accessor, None)
+}
 
-    fn live(&self, control: &mut Control) -> Result<(), RoleError> {
-        let pinned = affinity::pin(self.processor);
-        step(Phase::Open, &format!("pin to processor {}", self.processor), pinned)?;
-        let inherited = step(Phase::Open, "inherit the region", self.memory.inherit())?;
-        let mut passes = Vec::with_capacity(self.repetitions as usize);
+/// The life of a role that was forked, with the region that it has inherited. Gives the exit code.
+pub(super) fn forked(
+    control: RawHandle,
+    configuration: RegionConfiguration,
+    accessor: Accessor,
+    region: Arc<Region>,
+) -> i32 {
+    let control = handle::inherit(control).map(Control::from);
+    let result = control.and_then(|mut control| run(&mut control, configuration, accessor, Some(region)));
+    i32::from(result.is_err())
+}
+
+fn run(
+    control: &mut Control,
+    configuration: RegionConfiguration,
+    accessor: Accessor,
+    mapped: Option<Arc<Region>>,
+) -> io::Result<()> {
+    let control_page =
+        handle::inherit(configuration.control_page).and_then(|object| ControlPage::open(object.as_handle()));
+    let result = step(Phase::Open, "open the control page", control_page).and_then(|control_page| {
+        RegionRole { configuration, accessor, control_page }.perform(control, mapped)
+    });
+    report_failure(control, result)
+}
+
+/// A role with all that it uses but the region.
+struct RegionRole {
+    configuration: RegionConfiguration,
+    accessor: Accessor,
+    control_page: ControlPage,
+}
+
+impl RegionRole {
+    fn perform(&self, control: &mut Control, mapped: Option<Arc<Region>>) -> Result<(), RoleError> {
+        let RegionConfiguration { role, processor, size_bytes, repetitions, .. } = self.configuration;
+        let pinned = affinity::pin(processor);
+        step(Phase::Open, &format!("pin to processor {processor}"), pinned)?;
+        let inherited = step(Phase::Open, "inherit the region", self.inherit(mapped))?;
+        let mut passes = Vec::with_capacity(repetitions as usize);
         enter_phase(control, Phase::Open)?;
         // Each question for the usage begins or ends a part of what is counted.
         let usage_in = |phase| step(phase, "ask for the usage", usage::now());
@@ -69,34 +107,44 @@ impl RoleWork<'_> {
         enter_phase(control, Phase::Timed)?;
         let before = usage_in(Phase::Timed)?;
         // Huge pages may make the mapping longer than the region.
-        let verified_bytes = self.hand_over(&region.bytes()[..self.size_bytes], &mut passes)?;
+        let verified_bytes = self.hand_over(&region.bytes()[..size_bytes], &mut passes)?;
         let usage = usage_in(Phase::Timed)? - before;
         usage_in(Phase::Timed)?;
         drop(region);
         usage_in(Phase::Timed)?;
 
         enter_phase(control, Phase::Finish)?;
-        let round_trips = u64::from(self.repetitions);
+        let round_trips = u64::from(repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
         let result = LoopResult { round_trips, elapsed_ns, usage, idle_ns: 0, late_sends: 0 };
-        let tally = tally(self.role, round_trips, result)?;
+        let tally = tally(role, round_trips, result)?;
         report_done(control, Done { tally, passes, verified_bytes })
+    }
+
+    fn inherit(&self, mapped: Option<Arc<Region>>) -> io::Result<InheritedMemory> {
+        match (mapped, self.configuration.region) {
+            (Some(region), _) => Ok(InheritedMemory::Mapped(region)),
+            (None, Some((number, len))) => {
+                handle::inherit(number).map(|object| InheritedMemory::Object(object, len))
+            }
+            (None, None) => Err(io::Error::other("the supervisor handed over no region")),
+        }
     }
 
     /// All repetitions. Gives the number of bytes that were compared.
     fn hand_over(&self, bytes: &[AtomicU8], passes: &mut Vec<Pass>) -> Result<u64, RoleError> {
         let flag = &bytes[0];
-        let (own, other) = match self.role {
+        let (own, other) = match self.configuration.role {
             Role::Initiator => (WRITERS, READERS),
             Role::Responder => (READERS, WRITERS),
         };
         let mut stretches = 0;
-        for repetition in 0..self.repetitions {
+        for repetition in 0..self.configuration.repetitions {
             // Acquire: what the other did before it handed over is seen after this.
             while flag.load(Ordering::Acquire) != own {
                 cpu::pause();
             }
-            let values = Values::new(self.key, repetition);
+            let values = Values::new(self.configuration.key, repetition);
             let begin_ns = clock::now_ns();
             for start in (0..bytes.len()).step_by(STRETCH) {
                 let end = bytes.len().min(start + STRETCH);
@@ -104,18 +152,19 @@ impl RoleWork<'_> {
                 self.touch(&bytes[first.min(end)..end], values, first)
                     .map_err(|found| corrupt(repetition, first, found))?;
                 stretches += 1;
-                self.control_page.note(self.role, self.progress(stretches));
+                self.control_page.note(self.configuration.role, self.progress(stretches));
             }
             passes.push(Pass { begin_ns, end_ns: clock::now_ns() });
             flag.store(other, Ordering::Release);
         }
-        let read = self.accessor.touched(self.size_bytes) as u64 * u64::from(self.repetitions);
-        Ok(if self.role == Role::Responder { read } else { 0 })
+        let read = self.accessor.touched(self.configuration.size_bytes) as u64
+            * u64::from(self.configuration.repetitions);
+        Ok(if self.configuration.role == Role::Responder { read } else { 0 })
     }
 
     fn touch(&self, stretch: &[AtomicU8], values: Values, offset: usize) -> Result<(), Mismatch> {
         let state = values.state(offset);
-        match self.role {
+        match self.configuration.role {
             Role::Initiator => {
                 (self.accessor.write)(stretch, state);
                 Ok(())
@@ -124,9 +173,9 @@ impl RoleWork<'_> {
         }
     }
 
-    /// How it notes on the board how far it has come: stretches done, and stretches in a pass.
+    /// What it notes on the control page of how far it has come: stretches done, and stretches in a pass.
     fn progress(&self, stretches: u64) -> Progress {
-        Progress { sent: self.size_bytes.div_ceil(STRETCH) as u64, received: stretches }
+        Progress { sent: self.configuration.size_bytes.div_ceil(STRETCH) as u64, received: stretches }
     }
 }
 

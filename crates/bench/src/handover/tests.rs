@@ -2,6 +2,7 @@
 
 use super::bytes::{Mismatch, Read, Write};
 use super::*;
+use crate::child_process::tests::program;
 use crate::placement;
 use crate::session::{Options, Session};
 use furlong_model::{Backing, HandoverOutcome, Touch};
@@ -14,8 +15,7 @@ const SIZE: usize = (1 << 20) + 4_097;
 const REPETITIONS: u32 = 3;
 
 fn session() -> Session {
-    let program = std::env::current_exe().unwrap();
-    Session::open(Options { program, file_folder: None, hear_signals: false }).unwrap()
+    Session::open(Options { program: program(), file_folder: None, handle_signals: false }).unwrap()
 }
 
 fn handover(backing: Backing, touch: Touch, size_bytes: usize) -> Handover {
@@ -131,8 +131,8 @@ fn no_room_in_a_file_system_is_an_error_in_words() {
     let full = handover(Backing::Disk, Touch::Line, SIZE);
     let refused = |folder: &str| {
         let file_folder = Some(folder.into());
-        let program = std::env::current_exe().unwrap();
-        let session = Session::open(Options { program, file_folder, hear_signals: false }).unwrap();
+        let session =
+            Session::open(Options { program: program(), file_folder, handle_signals: false }).unwrap();
         let work = RegionHandover::new(&full);
         let context = TrialContext { work, processors: [0, 0], session: &session };
         match context.run(&settings(10_000)).unwrap() {
@@ -201,7 +201,8 @@ fn hangs(bytes: &[AtomicU8], state: u64) -> Result<(), Mismatch> {
 
 /// What becomes of a trial in which one role has another accessor.
 fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
-    let handover = handover(Backing::Memfd, Touch::Byte, SIZE);
+    // Only forks can be given other functions.
+    let handover = handover(Backing::Anonymous, Touch::Byte, SIZE);
     let accessor =
         Accessor { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };
     let work = RegionHandover { handover: &handover, accessor };

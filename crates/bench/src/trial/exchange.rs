@@ -1,11 +1,12 @@
 //! An exchange of messages: a link, two roles with their configurations, and the figures that they report.
 
 use super::context::{Claims, Settings, Span, TrialContext, Work};
+use crate::child_process::ChildKind;
 use crate::control::{End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
 use crate::control_page::ControlPage;
 use crate::not_measured::NotMeasured;
 use crate::registry::MechanismEntry;
-use crate::role::{self, ROLE_VERB};
+use crate::role;
 use crate::session::Session;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_mechanism::{Link, LinkSpecification};
@@ -13,9 +14,7 @@ use furlong_model::{
     Capabilities, Case, Count, Failure, Fault, Measurement, Pattern, Phase, Placement, Record, Role,
     RoleTally, Start, Trial, Unavailable, Wait,
 };
-use furlong_os::identity;
-use furlong_os::process::{Bond, fork, spawn};
-use furlong_os::{AsHandle, RawHandle};
+use furlong_os::{AsHandle, RawHandle, identity};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
@@ -133,7 +132,7 @@ struct RequestLink {
 impl RequestLink {
     fn create(entry: &MechanismEntry, case: &Case, session: &Session) -> io::Result<RequestLink> {
         let size_bytes = case.request.as_ref().map_or(1, |request| request.size_bytes);
-        let specification = session.specification([size_bytes, 1], true);
+        let specification = session.specification(1, [size_bytes, 1], true)?;
         let link = (entry.create)(&specification)?;
         let Capabilities { name, waits, .. } = *entry.capabilities;
         Ok(RequestLink { mechanism: name.to_owned(), wait: waits[0], specification, link })
@@ -166,7 +165,7 @@ impl RunningTrial {
         let specification = LinkSpecification {
             depth,
             buffer_bytes: case.buffer_bytes,
-            ..session.specification(case.sizes_bytes(), waits_inside(entry, case))
+            ..session.specification(0, case.sizes_bytes(), waits_inside(entry, case)).map_err(creating)?
         };
         let mut link = (entry.create)(&specification).map_err(creating)?;
         let mut request = request_carrier
@@ -323,19 +322,16 @@ fn start_process(
     mechanisms: &[MechanismEntry],
     held: &[Role],
     link: &mut Link,
-    mut inherit: Vec<RawHandle>,
+    inherit: Vec<RawHandle>,
     start: Start,
     session: &Session,
 ) -> io::Result<RoleProcess<RoleResult>> {
-    RoleProcess::start(held[0], |control, stderr| {
-        inherit.push(control);
-        match start {
-            Start::Forked => fork(&inherit, stderr, Bond::DiesWithParent, || {
-                role::forked(control, mechanisms, held.iter().map(|role| link.take_end(*role)).collect())
-            }),
-            Start::Fresh | Start::Alone => {
-                spawn(session.program(), &[ROLE_VERB, &control.to_string()], &inherit, stderr)
-            }
+    match start {
+        Start::Forked => RoleProcess::forked(held[0], inherit, |control| {
+            role::forked(control, mechanisms, held.iter().map(|role| link.take_end(*role)).collect())
+        }),
+        Start::Fresh | Start::Alone => {
+            RoleProcess::fresh(held[0], session.program(), ChildKind::Role, inherit)
         }
-    })
+    }
 }

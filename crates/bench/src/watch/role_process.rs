@@ -1,16 +1,22 @@
 //! One role's process, as the supervisor sees it.
 
+use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::{Control, Report};
 use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::linux::signal;
 use furlong_os::memory::{anonymous_object, written_text};
-use furlong_os::process::{Child, Exit};
+use furlong_os::process::{Bond, Child, Exit, fork};
 use furlong_os::wait::is_readable;
-use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle};
+use furlong_os::{AsHandle, Handle, RawHandle};
 use serde::de::DeserializeOwned;
 use std::io;
 
-/// A role's process; `D` is what it tells when it is done.
+/// What a role writes to its standard error is kept in memory, under a name by which /proc shows which processes are roles.
+fn own_stderr() -> io::Result<Handle> {
+    anonymous_object("furlong-stderr", 1)
+}
+
+/// A role's process; `D` is what it reports when it is done.
 pub(crate) struct RoleProcess<D> {
     pub(crate) role: Role,
     pub(crate) child: Child,
@@ -19,25 +25,44 @@ pub(crate) struct RoleProcess<D> {
     pub(crate) phase: Phase,
     /// It waits for the others before the phase begins.
     pub(crate) ready: bool,
-    /// It has said that it cannot go on.
+    /// It has reported that it cannot go on.
     pub(crate) failed: bool,
-    /// It will say nothing any more.
+    /// It will report nothing any more.
     pub(crate) silent: bool,
     pub(crate) exit: Option<Exit>,
     pub(crate) done: Option<D>,
 }
 
 impl<D: DeserializeOwned> RoleProcess<D> {
-    /// A role that `begin` starts, with the descriptor of its end of the conversation to inherit and that of its
-    /// standard error.
-    pub(crate) fn start(
+    /// A role in a process that is started afresh and inherits the descriptors in `inherit`.
+    pub(crate) fn fresh(
         role: Role,
-        begin: impl FnOnce(RawHandle, BorrowedHandle<'_>) -> io::Result<Child>,
+        program: &ChildProgram,
+        kind: ChildKind,
+        inherit: Vec<RawHandle>,
     ) -> io::Result<RoleProcess<D>> {
+        let stderr = own_stderr()?;
+        let (child, control) = program.start(kind, inherit, stderr.as_handle(), Bond::DiesWithParent)?;
+        Ok(RoleProcess::of(role, child, control, stderr))
+    }
+
+    /// A role in a fork of this process, for mappings that only a fork inherits: `body` is given the number of its end of
+    /// the socket.
+    pub(crate) fn forked(
+        role: Role,
+        mut inherit: Vec<RawHandle>,
+        body: impl FnOnce(RawHandle) -> i32,
+    ) -> io::Result<RoleProcess<D>> {
+        let stderr = own_stderr()?;
         let (control, theirs) = Control::pair()?;
-        let stderr = anonymous_object("furlong-stderr", 1)?;
-        let child = begin(theirs.raw_handle(), stderr.as_handle())?;
-        Ok(RoleProcess {
+        let number = theirs.raw_handle();
+        inherit.push(number);
+        let child = fork(&inherit, stderr.as_handle(), Bond::DiesWithParent, || body(number))?;
+        Ok(RoleProcess::of(role, child, control, stderr))
+    }
+
+    fn of(role: Role, child: Child, control: Control, stderr: Handle) -> RoleProcess<D> {
+        RoleProcess {
             role,
             child,
             control,
@@ -48,16 +73,17 @@ impl<D: DeserializeOwned> RoleProcess<D> {
             silent: false,
             exit: None,
             done: None,
-        })
+        }
     }
 
-    /// Hears what it says and notices its death.
+    /// Receives what it reports and notices its death.
     pub(crate) fn attend(&mut self) -> Option<Failure> {
-        // Its death is looked for first: then all that it has said before is there to be heard.
+        // Its death is looked for first: then all that it has sent before is there to be received.
         let died = if self.exit.is_none() { self.child.try_wait() } else { None };
         self.exit = self.exit.or(died);
-        while self.can_be_heard() {
+        while self.can_receive() {
             match self.control.receive::<Report<D>>() {
+                Ok(Some(Report::Started)) => {}
                 Ok(Some(Report::Ready { phase })) => (self.phase, self.ready) = (phase, true),
                 Ok(Some(Report::Done(reported))) => {
                     self.phase = Phase::Finish;
@@ -83,12 +109,12 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         died.filter(|_| self.done.is_none() && !self.failed).map(|exit| self.exit_failure(exit))
     }
 
-    /// Whether something it said can be heard without waiting.
-    fn can_be_heard(&self) -> bool {
+    /// Whether something it sent can be received without waiting.
+    fn can_receive(&self) -> bool {
         !self.silent && (self.control.has_buffered() || is_readable(self.control.as_handle()))
     }
 
-    /// How it died, with its last words.
+    /// How it died, with what it wrote to its standard error.
     fn exit_failure(&mut self, exit: Exit) -> Failure {
         let (fault, mut detail) = match exit {
             Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),

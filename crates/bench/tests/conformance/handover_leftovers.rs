@@ -3,7 +3,7 @@
 use furlong_bench::handover::RegionHandover;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{Settings, TrialContext};
-use furlong_bench::{leftovers, placement};
+use furlong_bench::{ChildProgram, leftovers, placement};
 use furlong_model::{Backing, Handover, HandoverOutcome, Placement, Touch};
 use libtest_mimic::Trial;
 use std::collections::BTreeSet;
@@ -52,8 +52,8 @@ pub fn is_run() -> bool {
 
 /// Hands over until it is killed.
 fn hand_over(backing: Backing) {
-    let program = std::env::current_exe().unwrap();
-    let session = Session::open(Options { program, file_folder: None, hear_signals: false }).unwrap();
+    let program = ChildProgram::own().unwrap();
+    let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
     let placement = Placement::SameCore;
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 2, placement };
     let processors = placement::resolve(placement).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! The tests are made at run time, so a mechanism that joins the list is tested without another line here. Each
 //! runs in processes of its own under a watchdog. Where a claim does not apply, the test says `skipped,
-//! because`. This binary also plays the roles, as furlong's own does.
+//! because`. This binary is also the program of all children, as furlong's own is.
 
 mod claims;
 mod counts;
@@ -16,21 +16,14 @@ mod process_starts;
 mod rows;
 mod saboteur;
 
-use furlong_bench::{ALIVE_VERB, ROLE_VERB, alive_main, registry, role_main, session};
+use furlong_bench::{child_main, registry, requested_child, session};
 use libtest_mimic::{Arguments, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let verb = arguments.next();
-    let number = arguments.next().and_then(|text| text.parse().ok());
-    match (verb.as_deref(), number) {
-        (Some(ALIVE_VERB), Some(number)) => return ExitCode::from(alive_main(number) as u8),
-        (Some(ROLE_VERB), number) => {
-            let mechanisms = [registry(), saboteur::mechanisms()].concat();
-            return ExitCode::from(number.map_or(2, |number| role_main(&mechanisms, number)) as u8);
-        }
-        _ => {}
+    if let Some(control) = requested_child() {
+        let mechanisms = || [registry(), saboteur::mechanisms()].concat();
+        return ExitCode::from(child_main(mechanisms, control) as u8);
     }
     if handover_leftovers::is_run() {
         return ExitCode::SUCCESS;

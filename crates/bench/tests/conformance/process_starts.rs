@@ -1,12 +1,10 @@
 //! Processes come to life in every way, and one that does not is told of.
 
 use crate::pair::ensure;
-use crate::rows::session;
+use furlong_bench::ChildProgram;
 use furlong_bench::process_start::read;
-use furlong_bench::session::{Options, Session};
 use furlong_model::StartMethod;
 use libtest_mimic::{Failed, Trial};
-use std::path::PathBuf;
 
 /// Two tests for each way.
 pub fn tests() -> Vec<Trial> {
@@ -21,17 +19,17 @@ pub fn tests() -> Vec<Trial> {
 }
 
 fn lives(method: StartMethod) -> Result<(), Failed> {
-    let reading = read(method, 5, &session()?);
+    let program = ChildProgram::own()?;
+    let reading = read(method, 5, &program);
     ensure(reading.trouble.is_none() && reading.starts_ns.len() == 5, || format!("{reading:?}"))?;
     ensure(reading.starts_ns.iter().all(|start_ns| *start_ns > 0), || format!("{reading:?}"))?;
-    Ok(read(method, 0, &session()?).trouble.map_or(Ok(()), Err)?)
+    Ok(read(method, 0, &program).trouble.map_or(Ok(()), Err)?)
 }
 
 /// A program that is not there, and one that does not say its word.
 fn error(method: StartMethod) -> Result<(), Failed> {
     for program in ["/no/such/program", "/bin/true"] {
-        let options = Options { program: PathBuf::from(program), file_folder: None, hear_signals: false };
-        let reading = read(method, 3, &Session::open(options)?);
+        let reading = read(method, 3, &ChildProgram::at(program));
         // A fork alone needs no program.
         let expected = method != StartMethod::Fork;
         let reported = reading.trouble.as_ref().is_some_and(|error| error.contains(method.name()));

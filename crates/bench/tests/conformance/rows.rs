@@ -2,7 +2,7 @@
 
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
-use furlong_bench::{MechanismEntry, placement, registry};
+use furlong_bench::{ChildProgram, MechanismEntry, placement, registry};
 use furlong_model::{Case, Measurement, Outcome, Placement, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed, Trial};
 use std::time::Duration;
@@ -39,8 +39,8 @@ pub fn tests() -> Vec<Trial> {
 
 /// What surrounds a trial in which this binary plays both roles.
 pub fn session() -> Result<Session, Failed> {
-    let program = std::env::current_exe()?;
-    Ok(Session::open(Options { program, file_folder: None, hear_signals: false })?)
+    let program = ChildProgram::own()?;
+    Ok(Session::open(Options { program, file_folder: None, handle_signals: false })?)
 }
 
 /// A quick trial with this binary as both roles.

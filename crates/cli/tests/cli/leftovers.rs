@@ -87,7 +87,7 @@ fn a_role_has_no_descriptor_but_its_own() {
         let roles = place.roles(running.pid())?;
         let at_work = |pid| {
             let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
-            Some(read("cmdline")?.contains("role") && read("status")?.contains("Cpus_allowed"))
+            Some(read("cmdline")?.contains("child") && read("status")?.contains("Cpus_allowed"))
         };
         roles.iter().all(|role| at_work(role.pid) == Some(true)).then_some(roles)
     });

@@ -112,15 +112,15 @@ fn verbs_and_options_that_are_none() {
         refused(&[verb, "--format", "csv"], "table, json");
     }
     refused(&["costs", "pipe"], "Usage: furlong costs [OPTIONS]");
-    // How furlong starts its roles is no verb of its own.
-    refused(&["role"], "Usage: furlong [COMMAND]");
-    refused(&["role", "x"], "Usage: furlong [COMMAND]");
+    // How furlong starts its children is no verb of its own.
+    refused(&["child"], "Usage: furlong [COMMAND]");
+    refused(&["child", "x"], "Usage: furlong [COMMAND]");
 }
 
 #[test]
 fn what_is_no_text() {
     let place = Place::new();
-    for words in [&["run"][..], &[], &["role"]] {
+    for words in [&["run"][..], &[], &["child"]] {
         let mut command = place.furlong(words.iter().copied());
         command.arg(OsStr::from_bytes(b"pi\xffpe"));
         place.finish(&mut command).expect_code(2).expect_complaint("--help");

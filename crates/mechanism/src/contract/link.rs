@@ -10,6 +10,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The two ways of a link, as parts of names: from the initiator to the responder, and back.
+pub const DIRECTIONS: [&str; 2] = ["there", "back"];
+
 /// What a link is to be.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LinkSpecification {

@@ -4,6 +4,6 @@ mod link;
 mod mechanism;
 mod message;
 
-pub use link::{EndpointSetup, Handles, Link, LinkSpecification};
+pub use link::{DIRECTIONS, EndpointSetup, Handles, Link, LinkSpecification};
 pub use mechanism::{Endpoint, Mechanism};
 pub use message::Message;

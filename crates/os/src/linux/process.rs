@@ -54,6 +54,7 @@ pub fn spawn(
     arguments: &[&str],
     inherit: &[RawFd],
     stderr: BorrowedFd<'_>,
+    bond: Bond,
 ) -> io::Result<Child> {
     let path = CString::new(program.as_os_str().as_bytes())?;
     let arguments: Vec<CString> =
@@ -61,7 +62,7 @@ pub fn spawn(
     let mut pointers: Vec<_> = vec![path.as_ptr()];
     pointers.extend(arguments.iter().map(|argument| argument.as_ptr()));
     pointers.push(std::ptr::null());
-    let child = fork(inherit, stderr, Bond::DiesWithParent, || {
+    let child = fork(inherit, stderr, bond, || {
         for &number in inherit {
             keep_on_exec(number);
         }

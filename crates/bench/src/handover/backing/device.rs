@@ -5,7 +5,7 @@ use crate::session::CleanupGuard;
 use furlong_model::Unavailable;
 use furlong_os::AsHandle;
 use furlong_os::linux::{mount, segment};
-use furlong_os::process::{Exit, spawn};
+use furlong_os::process::{Bond, Exit, spawn};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ const OPTIONS: [&str; 13] = [
 ];
 
 /// The longest that making it may take, in milliseconds.
-const PATIENCE_MS: u64 = 30_000;
+const TIMEOUT_MS: u64 = 30_000;
 
 /// Bytes of what it says that are read.
 const MOST_WORDS: u64 = 4096;
@@ -74,13 +74,15 @@ fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     let words = segment::memfd("furlong-mkfs", 1).map_err(cannot)?;
     let target = device.display().to_string();
     let arguments: Vec<&str> = OPTIONS.into_iter().chain([target.as_str()]).collect();
-    let exit = spawn(&program, &arguments, &[], words.as_handle()).map_err(cannot)?.wait_at_most(PATIENCE_MS);
+    let exit = spawn(&program, &arguments, &[], words.as_handle(), Bond::DiesWithParent)
+        .map_err(cannot)?
+        .wait_at_most(TIMEOUT_MS);
     if exit == Some(Exit::Code(0)) {
         return Ok(());
     }
     let said = segment::written_text(words.as_handle(), MOST_WORDS);
     let how =
-        exit.map_or_else(|| format!("did not end within {} s", PATIENCE_MS / 1_000), |exit| exit.to_string());
+        exit.map_or_else(|| format!("did not end within {} s", TIMEOUT_MS / 1_000), |exit| exit.to_string());
     Err(Unavailable::new(format!("{MAKER} {target} {how}: {said}"), "see whether it works by hand"))
 }
 

@@ -15,7 +15,6 @@ mod tmpfs;
 use crate::session::{CleanupGuard, Session};
 use furlong_model::{Backing, Unavailable};
 use furlong_os::available_memory::available_bytes;
-use furlong_os::handle;
 use furlong_os::memory::Region;
 use furlong_os::{AsHandle, Handle, RawHandle};
 use std::fmt::Display;
@@ -32,21 +31,11 @@ pub(super) enum Memory {
 }
 
 impl Memory {
-    /// The descriptor that roles inherit.
-    pub(super) fn descriptor(&self) -> Option<RawHandle> {
+    /// The descriptor that roles inherit, and the length that they map.
+    pub(super) fn object(&self) -> Option<(RawHandle, usize)> {
         match self {
             Memory::Mapped(_) => None,
-            Memory::Object(object, _) => Some(object.raw_handle()),
-        }
-    }
-
-    /// A role's own hold of what it has inherited.
-    pub(super) fn inherit(&self) -> io::Result<InheritedMemory> {
-        match self {
-            Memory::Mapped(region) => Ok(InheritedMemory::Mapped(Arc::clone(region))),
-            Memory::Object(object, len) => {
-                handle::inherit(object.raw_handle()).map(|object| InheritedMemory::Object(object, *len))
-            }
+            Memory::Object(object, len) => Some((object.raw_handle(), *len)),
         }
     }
 }

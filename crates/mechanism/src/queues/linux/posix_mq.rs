@@ -6,7 +6,7 @@
 
 use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
-use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use crate::{DIRECTIONS, Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, WhenFull,
@@ -77,8 +77,8 @@ impl Mechanism for PosixMq {
                 specification.depth.min(deepest).min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1);
             posix_queue::create(&name, depth, size_bytes)
         };
-        let (there, back) =
-            (queue("there", specification.sizes_bytes[0])?, queue("back", specification.sizes_bytes[1])?);
+        let ([first, second], sizes_bytes) = (DIRECTIONS, specification.sizes_bytes);
+        let (there, back) = (queue(first, sizes_bytes[0])?, queue(second, sizes_bytes[1])?);
         let mut link = Link::new();
         let (depth, size_bytes) = posix_queue::shape(there.as_handle())?;
         link.note("queue-depth", depth);

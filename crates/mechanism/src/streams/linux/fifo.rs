@@ -7,7 +7,7 @@
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::streams::linux::pipe::link;
-use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use crate::{DIRECTIONS, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
     WhenFull,
@@ -43,8 +43,8 @@ impl Mechanism for Fifo {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let path = |end: &str| specification.folder.join(format!("{end}.fifo"));
-        link(fifo::fifo(&path("there"))?, fifo::fifo(&path("back"))?, specification)
+        let [there, back] = DIRECTIONS.map(|way| specification.folder.join(format!("{way}.fifo")));
+        link(fifo::fifo(&there)?, fifo::fifo(&back)?, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {

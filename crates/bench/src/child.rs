@@ -1,0 +1,40 @@
+//! The life of a child of any kind, from its first word to its exit code.
+
+use crate::child_process::{ChildKind, greet};
+use crate::control::Control;
+use crate::registry::MechanismEntry;
+use crate::{bare_pair, boundary, costs, handover, janitor, noise, probe, role};
+use furlong_os::{AsHandle, RawHandle, handle};
+use std::io;
+
+/// Does what the parent says over the socket with this number, of which `mechanisms` makes the roles. Gives the
+/// process's exit code.
+pub fn main(mechanisms: fn() -> Vec<MechanismEntry>, control: RawHandle) -> i32 {
+    match handle::inherit(control).and_then(|control| {
+        greet(control.as_handle())?;
+        // A terminal that was closed leaves holes at 0 to 2; a descriptor of ours must not fall into one.
+        handle::reserve_standard()?;
+        run(&mut Control::from(control), mechanisms)
+    }) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("furlong child: {error}");
+            1
+        }
+    }
+}
+
+fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Result<()> {
+    // A parent that is gone needs nothing any more.
+    let Some(kind) = control.receive::<ChildKind>()? else { return Ok(()) };
+    match kind {
+        ChildKind::Role => role::fresh(control, &mechanisms()),
+        ChildKind::Handover => handover::role::fresh(control),
+        ChildKind::SpinProbe => probe::run(control, noise::spin),
+        ChildKind::CostProbe => probe::run(control, costs::single_costs),
+        ChildKind::PairProbe => probe::run(control, bare_pair::one_side),
+        ChildKind::ReachProbe => boundary::fresh(control),
+        ChildKind::Janitor => janitor::run(control),
+        ChildKind::Alive => Ok(()),
+    }
+}

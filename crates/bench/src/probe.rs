@@ -1,0 +1,83 @@
+//! Small measurements in processes of their own, each pinned to a processor, that report figures.
+
+use crate::child_process::{ChildKind, ChildProgram, done};
+use crate::control::{Control, Report};
+use furlong_os::process::Bond;
+use furlong_os::{AsHandle, RawHandle, affinity, clock};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::io;
+
+/// The longest to wait for all processes, in nanoseconds.
+const TIMEOUT_NS: u64 = 2_000_000_000;
+
+/// What one process measures; a figure that it could not measure is `None`.
+pub(crate) type Figures = Vec<Option<f64>>;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ProbeConfiguration<T> {
+    processor: usize,
+    task: T,
+}
+
+/// What a process reports.
+#[derive(Debug, Serialize, Deserialize)]
+struct Measured {
+    figures: Figures,
+}
+
+/// Starts a process of this kind for each processor and its task, all at the same time, and gives their figures; none of
+/// one that does not report them in time, which is killed. All inherit the descriptors in `inherit`.
+///
+/// # Errors
+/// If a process could not be started.
+pub(crate) fn measure<T: Serialize>(
+    program: &ChildProgram,
+    kind: ChildKind,
+    tasks: impl IntoIterator<Item = (usize, T)>,
+    inherit: &[RawHandle],
+) -> io::Result<Vec<Figures>> {
+    let mut started = Vec::new();
+    for (processor, task) in tasks {
+        let stderr = io::stderr();
+        let (child, mut control) =
+            program.start(kind, inherit.to_vec(), stderr.as_handle(), Bond::DiesWithParent)?;
+        control.send(&ProbeConfiguration { processor, task })?;
+        started.push((child, control));
+    }
+    let deadline_ns = clock::now_ns() + TIMEOUT_NS;
+    // All are waited for before the first of them is killed.
+    let figures = started.iter_mut().map(|(_, control)| match done::<Measured>(control, deadline_ns) {
+        Ok(measured) => measured.figures,
+        Err(_) => Figures::new(),
+    });
+    Ok(figures.collect())
+}
+
+/// The life of a process that measures: what `body` does with its task, on its processor.
+pub(crate) fn run<T: DeserializeOwned>(
+    control: &mut Control,
+    body: impl FnOnce(T) -> Figures,
+) -> io::Result<()> {
+    let Some(ProbeConfiguration { processor, task }) = control.receive()? else { return Ok(()) };
+    affinity::pin(processor)?;
+    control.send(&Report::Done(Measured { figures: body(task) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::child_process::tests::program;
+
+    #[test]
+    fn every_process_reports_its_figures_and_none_it_did_not_measure() {
+        let processor = affinity::allowed().unwrap()[0];
+        let measured = |processor: usize| {
+            measure(&program(), ChildKind::SpinProbe, [(processor, 1_000_u64), (processor, 2_000)], &[])
+                .unwrap()
+        };
+        let shares = measured(processor);
+        assert_eq!(shares.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
+        assert!(shares.concat().iter().all(|share| share.is_some_and(|share| (0.0..=1.0).contains(&share))));
+        assert_eq!(measured(100_000), [vec![], vec![]], "no machine has this processor");
+    }
+}
