@@ -5,13 +5,12 @@ use crate::exit::Outcome;
 use crate::output;
 use comfy_table::{ContentArrangement, Table, presets};
 use furlong_bench::{MechanismEntry, registry, session};
-use furlong_model::{Capabilities, Limits, Unavailable, format_bytes};
+use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes};
 use serde_json::json;
 
 /// One mechanism, with all its waits.
 struct Entry {
-    capabilities: &'static Capabilities,
-    waits: Vec<&'static str>,
+    capabilities: OwnedCapabilities,
     /// As its usual wait finds it.
     here: Result<Limits, Unavailable>,
 }
@@ -33,14 +32,11 @@ pub fn list(options: &ListOptions) -> anyhow::Result<Outcome> {
 fn entries(mechanisms: &[MechanismEntry]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for entry in mechanisms {
-        let waits = entry.capabilities.waits.iter().map(|wait| wait.name());
         match entries.iter_mut().find(|known| known.capabilities.name == entry.capabilities.name) {
-            Some(known) => known.waits.extend(waits),
-            None => entries.push(Entry {
-                capabilities: entry.capabilities,
-                waits: waits.collect(),
-                here: (entry.probe)(),
-            }),
+            Some(known) => known.capabilities.waits.extend(entry.capabilities.waits),
+            None => {
+                entries.push(Entry { capabilities: entry.capabilities.owned(), here: (entry.probe)() });
+            }
         }
     }
     entries
@@ -65,9 +61,9 @@ fn table(entries: &[Entry]) -> String {
         .set_header(["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"]);
     for entry in entries {
         table.add_row([
-            entry.capabilities.name.to_owned(),
-            entry.capabilities.summary.to_owned(),
-            entry.waits.join(" "),
+            entry.capabilities.name.clone(),
+            entry.capabilities.summary.clone(),
+            entry.capabilities.waits.iter().map(|wait| wait.name()).collect::<Vec<_>>().join(" "),
             if entry.capabilities.boundaries { "kept" } else { "none" }.to_owned(),
             largest(entry),
             entry.capabilities.reach.describe().to_owned(),
@@ -80,7 +76,7 @@ fn table(entries: &[Entry]) -> String {
 fn reasons(entries: &[Entry]) -> String {
     let mut text = String::new();
     for entry in entries {
-        let name = entry.capabilities.name;
+        let name = &entry.capabilities.name;
         let (what, remedy) = match &entry.here {
             Err(unavailable) => (format!("cannot run: {}", unavailable.reason), &unavailable.remedy),
             Ok(Limits { max_size_bytes: Some(size), limited_by, remedy }) => {
@@ -100,20 +96,15 @@ fn reasons(entries: &[Entry]) -> String {
 }
 
 fn json_text(entries: &[Entry]) -> anyhow::Result<String> {
-    let entries: Vec<_> = entries
-        .iter()
-        .map(|entry| {
-            let (available, max_size_bytes, reason, remedy) = match &entry.here {
-                Ok(limits) => (true, limits.max_size_bytes, &limits.limited_by, &limits.remedy),
-                Err(unavailable) => (false, None, &unavailable.reason, &unavailable.remedy),
-            };
-            let mut capabilities = serde_json::to_value(entry.capabilities)?;
-            capabilities["waits"] = json!(entry.waits);
-            Ok(json!({
-                "mechanism": entry.capabilities.name, "capabilities": capabilities, "available": available,
-                "max_size_bytes": max_size_bytes, "reason": reason, "remedy": remedy,
-            }))
+    let entries = entries.iter().map(|entry| {
+        let (available, max_size_bytes, reason, remedy) = match &entry.here {
+            Ok(limits) => (true, limits.max_size_bytes, &limits.limited_by, &limits.remedy),
+            Err(unavailable) => (false, None, &unavailable.reason, &unavailable.remedy),
+        };
+        json!({
+            "mechanism": entry.capabilities.name, "capabilities": entry.capabilities, "available": available,
+            "max_size_bytes": max_size_bytes, "reason": reason, "remedy": remedy,
         })
-        .collect::<anyhow::Result<_>>()?;
-    Ok(format!("{}\n", serde_json::to_string_pretty(&serde_json::Value::Array(entries))?))
+    });
+    Ok(format!("{}\n", serde_json::to_string_pretty(&serde_json::Value::Array(entries.collect()))?))
 }

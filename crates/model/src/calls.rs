@@ -5,26 +5,26 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The system calls of one message, where no attempt has to be repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Calls {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calls<List = &'static [Call]> {
     /// To send it.
-    pub send: &'static [Call],
+    pub send: List,
     /// To receive it.
-    pub receive: &'static [Call],
+    pub receive: List,
     /// To wake whoever waits for it, where that is apart from sending.
-    pub ring: &'static [Call],
+    pub ring: List,
     /// To wait for it, where that is apart from receiving.
-    pub wait: &'static [Call],
+    pub wait: List,
 }
 
 /// A system call by the kernel's name, and how often one message makes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Call {
+pub enum Call<Text = &'static str> {
     /// For every message.
-    Once(&'static str),
+    Once(Text),
     /// Unless it is not necessary: nobody sleeps yet, or what is waited for is there already.
-    AtMostOnce(&'static str),
+    AtMostOnce(Text),
 }
 
 /// How often a role may make a system call in one round trip.
@@ -46,6 +46,23 @@ impl Calls {
     /// One call to send and one to receive.
     pub const fn of(send: &'static [Call], receive: &'static [Call]) -> Calls {
         Calls { send, receive, ..Calls::NONE }
+    }
+
+    /// The same, owned.
+    pub(crate) fn owned(self) -> Calls<Vec<Call<String>>> {
+        let owned = |calls: &[Call]| {
+            let calls = calls.iter().map(|call| match call {
+                Call::Once(name) => Call::Once((*name).to_owned()),
+                Call::AtMostOnce(name) => Call::AtMostOnce((*name).to_owned()),
+            });
+            calls.collect()
+        };
+        Calls {
+            send: owned(self.send),
+            receive: owned(self.receive),
+            ring: owned(self.ring),
+            wait: owned(self.wait),
+        }
     }
 }
 

@@ -1,25 +1,26 @@
 //! What a mechanism promises. Every field is a claim, and the conformance suite tests every claim.
 
-use crate::{Calls, Wait};
+use crate::{Call, Calls, Wait};
 use serde::{Deserialize, Serialize};
 
-/// What one mechanism is and promises, on every machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Capabilities {
+/// What one mechanism is and promises, on every machine. A mechanism states it as a constant; what is written and read is
+/// [owned](OwnedCapabilities).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities<Text = &'static str, Waits = &'static [Wait], C = Calls> {
     /// Kebab-case name that never changes: the first half of a row's name.
-    pub name: &'static str,
+    pub name: Text,
     /// One line that says what it is.
-    pub summary: &'static str,
+    pub summary: Text,
     /// The kind of mechanism, by what it is made of.
     pub family: Family,
     /// The ways of waiting it supports, the usual one first.
-    pub waits: &'static [Wait],
+    pub waits: Waits,
     /// Whether two messages sent arrive as two, whatever their sizes.
     pub boundaries: bool,
     /// The one size it can carry, if there is no choice: 0, 4 or 8 bytes for bare notifications.
     pub fixed_size_bytes: Option<usize>,
     /// The system calls of one message.
-    pub calls: Calls,
+    pub calls: C,
     /// The buffer in the kernel that can be made larger or smaller.
     pub buffer: KernelBuffer,
     /// How often the bytes are copied on their way.
@@ -36,7 +37,46 @@ pub struct Capabilities {
     pub start: Start,
 }
 
+/// Capabilities that are made at run time: put together of several entries, or read.
+pub type OwnedCapabilities = Capabilities<String, Vec<Wait>, Calls<Vec<Call<String>>>>;
+
 impl Capabilities {
+    /// The same, owned.
+    pub fn owned(&self) -> OwnedCapabilities {
+        let Capabilities {
+            name,
+            summary,
+            family,
+            waits,
+            boundaries,
+            fixed_size_bytes,
+            calls,
+            buffer,
+            copies,
+            when_full,
+            peer_death,
+            reach,
+            lifetime,
+            start,
+        } = *self;
+        Capabilities {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
+            family,
+            waits: waits.to_vec(),
+            boundaries,
+            fixed_size_bytes,
+            calls: calls.owned(),
+            buffer,
+            copies,
+            when_full,
+            peer_death,
+            reach,
+            lifetime,
+            start,
+        }
+    }
+
     /// Whether the row answers "how fast can one process wake another", not "how fast does data move".
     pub fn notifies_only(&self) -> bool {
         self.fixed_size_bytes.is_some()

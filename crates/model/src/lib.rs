@@ -25,7 +25,8 @@ mod workload;
 pub use arrival::Arrival;
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, PeerDeath, Reach, Start, WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach, Start,
+    WhenFull,
 };
 pub use case::{Case, InvalidName, Pattern, Placement, Request, row_name};
 pub use cost::{Cost, CostFigure, CostReading};

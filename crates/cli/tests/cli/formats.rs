@@ -2,6 +2,7 @@
 
 use crate::common::{Finished, Place, value::at};
 use furlong_analysis::SkippedStatus;
+use furlong_model::OwnedCapabilities;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -98,6 +99,25 @@ fn mechanisms() -> usize {
     let mechanisms = furlong_bench::registry();
     let names: BTreeSet<_> = mechanisms.iter().map(|entry| entry.capabilities.name).collect();
     names.len()
+}
+
+#[test]
+fn capabilities_read_back_as_they_were_written() {
+    let list = Place::new().run(["list", "--format", "json"]).expect_code(0).json();
+    for entry in furlong_bench::registry() {
+        let claimed = entry.capabilities.owned();
+        let written = list.as_array().unwrap().iter().find(|found| at(found, "mechanism") == &claimed.name);
+        let written = at(written.unwrap_or_else(|| panic!("{} is not listed", claimed.name)), "capabilities");
+        let read: OwnedCapabilities = serde_json::from_value(written.clone()).unwrap();
+        // Several entries have one name where the way of waiting is part of the mechanism.
+        assert!(claimed.waits.iter().all(|wait| read.waits.contains(wait)), "{read:?}");
+        assert_eq!(
+            (read.boundaries, read.copies, read.reach),
+            (claimed.boundaries, claimed.copies, claimed.reach)
+        );
+        let own: OwnedCapabilities = serde_json::from_value(serde_json::to_value(&claimed).unwrap()).unwrap();
+        assert_eq!(own, claimed);
+    }
 }
 
 #[test]
