@@ -7,7 +7,7 @@ use crate::{bare_pair, boundary, costs, handover, janitor, noise, probe, role};
 use furlong_os::{AsHandle, RawHandle, handle};
 use std::io;
 
-/// Does what the parent says over the socket with this number, of which `mechanisms` makes the roles. Gives the
+/// Does what the parent sends over the socket with this number, of which `mechanisms` makes the roles. Gives the
 /// process's exit code.
 pub fn main(mechanisms: fn() -> Vec<MechanismEntry>, control: RawHandle) -> i32 {
     match handle::inherit(control).and_then(|control| {

@@ -1,6 +1,6 @@
-//! What the supervisor and a role say to each other: one line of JSON a message, over a socket of their own.
+//! The messages between a parent and its child: one line of JSON each, over a socket of their own.
 //!
-//! Nothing is said while messages are measured. What both need to know then is on the [`ControlPage`].
+//! None is sent while messages are measured. What both need to know then is on the [`ControlPage`].
 
 pub use crate::control_page::ControlPage;
 use furlong_mechanism::LinkSpecification;
@@ -31,7 +31,7 @@ pub struct RoleConfiguration {
     pub ends: Vec<End>,
     /// What carries the requests, where that is another mechanism.
     pub request: Option<RequestConfiguration>,
-    /// The number of the board's descriptor.
+    /// The number of the control page's descriptor.
     pub control_page: RawHandle,
     /// Time for the measured leg, in nanoseconds.
     pub budget_ns: u64,
@@ -77,7 +77,7 @@ pub struct End {
     pub numbers: Vec<i32>,
 }
 
-/// What a child says; `D` is what it reports of its work when that is done.
+/// What a child reports; `D` is what it reports of its work when that is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "kebab-case")]
 pub enum Report<D> {
@@ -101,7 +101,7 @@ pub enum Report<D> {
     },
 }
 
-/// What a role of an exchange of messages tells when it is done.
+/// What a role of an exchange of messages reports when it is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RoleResult {
     /// What it used and counted.
@@ -140,14 +140,14 @@ impl Control {
         Ok((Control::from(ours), theirs))
     }
 
-    /// Says something.
+    /// Sends a message.
     pub fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.stream.get_mut().write_all(&line)
     }
 
-    /// Hears the next thing, waiting for it; `None` once the other end is gone.
+    /// Receives the next message, waiting for it; `None` once the other end is gone.
     pub fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -160,7 +160,7 @@ impl Control {
         }
     }
 
-    /// Whether something that was read already waits to be heard.
+    /// Whether a message was read already and not yet received.
     pub fn has_buffered(&self) -> bool {
         self.stream.buffer().contains(&b'\n')
     }

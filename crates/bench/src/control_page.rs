@@ -38,7 +38,7 @@ impl ControlPage {
     /// A new page and the descriptor by which roles map it.
     pub(crate) fn create() -> io::Result<(ControlPage, Handle)> {
         use furlong_os::AsHandle;
-        let object = anonymous_object("furlong-control_page", page_bytes())?;
+        let object = anonymous_object("furlong-control-page", page_bytes())?;
         let control_page = ControlPage::open(object.as_handle())?;
         Ok((control_page, object))
     }

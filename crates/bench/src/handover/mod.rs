@@ -39,7 +39,7 @@ impl Work for RegionHandover<'_> {
     type Case = Handover;
     type Measurement = HandoverMeasurement;
     /// Opening the region, which the role has inherited as a descriptor, writing or reading it, and giving it back. What
-    /// the harness says in between is not counted. A region without a descriptor is inherited with its mapping, so that
+    /// the harness sends in between is not counted. A region without a descriptor is inherited with its mapping, so that
     /// neither shows.
     const COUNTED: Span = Span { begin: Phase::Open, end: Phase::Finish, marks: 6 };
 

@@ -150,7 +150,7 @@ impl RequestLink {
 }
 
 impl RunningTrial {
-    /// Makes the link and starts the roles. Says in which phase it failed, if it did.
+    /// Makes the link and starts the roles. The error says in which phase.
     fn start(
         context: &TrialContext<'_, MessageExchange<'_>>,
         settings: &Settings,
@@ -272,7 +272,7 @@ fn lost_round_trip(watch: &Watch<RoleResult>) -> Option<Failure> {
     lost_message(watch, "round trip")
 }
 
-/// The message that was lost, if one was: what the roles have noted tells.
+/// The message that was lost, if one was: found by what the roles have noted.
 fn lost_message(watch: &Watch<RoleResult>, unit: &str) -> Option<Failure> {
     let Watch { processes, control_page, timeout, .. } = watch;
     if processes.len() != 2 {

@@ -1,6 +1,6 @@
 //! The supervisor's watch over the roles of a trial under way, whatever they do.
 //!
-//! It sleeps while the roles work. It wakes when a role says something, when one dies, when somebody wants the run to
+//! It sleeps while the roles work. It wakes when a role reports something, when one dies, when the run is requested to
 //! end, or when nothing has happened for too long.
 
 mod role_process;
@@ -17,14 +17,14 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// How long to wait for the other role's side of a story, in milliseconds: a role whose peer was killed often
-/// says first that its call failed.
-const HEARING_MS: u64 = 100;
+/// reports first that its call failed.
+const OTHER_REPORT_MS: u64 = 100;
 
 /// How long to look again before nothing is taken for silence, in milliseconds: where the whole machine stood still,
 /// time has run out for all, and the roles need a moment to show that they are alive.
-const SECOND_LOOK_MS: u64 = 300;
+const CONFIRM_MS: u64 = 300;
 
-/// How often a death is looked for that nothing tells of, in milliseconds.
+/// How often a death is polled for where there is no pidfd, in milliseconds.
 const POLL_MS: u64 = 1;
 
 /// Observes a trial while it takes place.
@@ -51,7 +51,7 @@ pub(crate) struct NoObserver;
 
 impl Observer for NoObserver {}
 
-/// The roles of a trial, each of which tells a `D` when it is done.
+/// The roles of a trial, each of which reports a `D` when it is done.
 pub(crate) struct Watch<D> {
     pub(crate) processes: Vec<RoleProcess<D>>,
     /// On which they note how far they have come.
@@ -60,32 +60,32 @@ pub(crate) struct Watch<D> {
     pub(crate) timeout: Duration,
     /// The longest time that a phase takes by itself.
     pub(crate) budget: Duration,
-    /// What can be told of a silence from the work that the roles do; nothing leaves it at who is alive.
+    /// How the work that the roles do explains a silence; `None` leaves it at who is alive.
     pub(crate) explain: fn(&Watch<D>) -> Option<Failure>,
 }
 
 impl<D: DeserializeOwned> Watch<D> {
-    /// Waits for all roles to finish, whatever happens, and gives what each has told.
+    /// Waits for all roles to finish, whatever happens, and gives what each has reported.
     pub(crate) fn until_done(
         &mut self,
         session: &Session,
         observer: &mut dyn Observer,
     ) -> Result<Vec<D>, NotMeasured> {
         let mut incidents: Vec<Failure> = Vec::new();
-        let (mut progress, mut heard_ns) = (self.progress(), clock::now_ns());
-        // When patience had run out and nothing had changed.
-        let mut doubted_ns: Option<u64> = None;
+        let (mut progress, mut last_report_ns) = (self.progress(), clock::now_ns());
+        // When the time was over and nothing had changed.
+        let mut silent_since_ns: Option<u64> = None;
         loop {
             let mut handles = self.watched(session);
             let watched = handles.len();
             if incidents.is_empty() {
                 handles.extend(observer.handles());
             }
-            let timeout_ms = match (incidents.is_empty(), doubted_ns) {
+            let timeout_ms = match (incidents.is_empty(), silent_since_ns) {
                 _ if self.polls() => POLL_MS,
-                (true, Some(doubted_ns)) => SECOND_LOOK_MS.saturating_sub(ms_since(doubted_ns)),
-                (true, None) => self.patience_ms().saturating_sub(ms_since(heard_ns)),
-                (false, _) => HEARING_MS.saturating_sub(ms_since(heard_ns)),
+                (true, Some(silent_since_ns)) => CONFIRM_MS.saturating_sub(ms_since(silent_since_ns)),
+                (true, None) => self.longest_silence_ms().saturating_sub(ms_since(last_report_ns)),
+                (false, _) => OTHER_REPORT_MS.saturating_sub(ms_since(last_report_ns)),
             };
             let ready = match wait_any(&handles, timeout_ms) {
                 Ok(ready) => ready,
@@ -101,18 +101,18 @@ impl<D: DeserializeOwned> Watch<D> {
             // What an observer sees is no news: a role that hangs may well make calls.
             let news = ready.iter().take(watched).any(|ready| *ready);
             if news {
-                (heard_ns, doubted_ns) = (clock::now_ns(), None);
+                (last_report_ns, silent_since_ns) = (clock::now_ns(), None);
             }
-            let quiet_ms = ms_since(heard_ns);
-            let heard_out = !news && !incidents.is_empty() && quiet_ms >= HEARING_MS;
-            if !news && incidents.is_empty() && quiet_ms >= self.patience_ms() {
+            let quiet_ms = ms_since(last_report_ns);
+            let waited_for_other = !news && !incidents.is_empty() && quiet_ms >= OTHER_REPORT_MS;
+            if !news && incidents.is_empty() && quiet_ms >= self.longest_silence_ms() {
                 let now = self.progress();
-                match doubted_ns {
+                match silent_since_ns {
                     _ if now != progress => {
-                        (progress, heard_ns, doubted_ns) = (now, clock::now_ns(), None);
+                        (progress, last_report_ns, silent_since_ns) = (now, clock::now_ns(), None);
                     }
-                    None => doubted_ns = Some(clock::now_ns()),
-                    Some(doubted_ns) if ms_since(doubted_ns) >= SECOND_LOOK_MS => {
+                    None => silent_since_ns = Some(clock::now_ns()),
+                    Some(silent_since_ns) if ms_since(silent_since_ns) >= CONFIRM_MS => {
                         incidents.extend(self.silence(observer));
                         return Err(self.give_up(incidents).into());
                     }
@@ -120,7 +120,7 @@ impl<D: DeserializeOwned> Watch<D> {
                 }
             }
             incidents.extend(self.processes.iter_mut().filter_map(RoleProcess::attend));
-            if heard_out || incidents.len() >= self.processes.len() {
+            if waited_for_other || incidents.len() >= self.processes.len() {
                 return Err(self.give_up(incidents).into());
             }
             if incidents.is_empty() {
@@ -132,7 +132,7 @@ impl<D: DeserializeOwned> Watch<D> {
         }
     }
 
-    /// Whether a role is about to die of which nothing tells: without a pidfd that can only be polled for.
+    /// Whether a role is about to die: without a pidfd that can only be polled for.
     fn polls(&self) -> bool {
         let unseen = |process: &RoleProcess<D>| {
             process.silent && process.exit.is_none() && process.child.death().is_none()
@@ -141,13 +141,13 @@ impl<D: DeserializeOwned> Watch<D> {
     }
 
     /// How long nothing may happen from now on.
-    fn patience_ms(&self) -> u64 {
+    fn longest_silence_ms(&self) -> u64 {
         let measuring = self.processes.iter().any(|process| process.phase >= Phase::WarmUp);
         let budget = if measuring { self.budget } else { Duration::ZERO };
         (self.timeout + budget).as_millis() as u64
     }
 
-    /// What to watch: each role's words and death, and the wish that the run ends.
+    /// What to watch: each role's reports and death, and the request that the run ends.
     fn watched<'a>(&'a self, session: &'a Session) -> Vec<BorrowedHandle<'a>> {
         let mut watched = Vec::new();
         for process in self.processes.iter().filter(|process| process.exit.is_none()) {
@@ -178,7 +178,7 @@ impl<D: DeserializeOwned> Watch<D> {
         }
     }
 
-    /// What each role has told, once all are done and gone.
+    /// What each role has reported, once all are done and gone.
     fn finished(&mut self) -> Option<Vec<D>> {
         if !self.processes.iter().all(|process| process.done.is_some() && process.exit.is_some()) {
             return None;
@@ -212,7 +212,7 @@ impl<D: DeserializeOwned> Watch<D> {
             .collect()
     }
 
-    /// What is told of a role that lives and from which nothing comes.
+    /// The failure of a role that lives and from which nothing comes.
     pub(crate) fn silence_failure(&self, role: Role) -> Failure {
         let detail = format!("alive, but nothing came from it for {:?}", self.timeout);
         let process = self.processes.iter().find(|process| process.role == role);
