@@ -224,7 +224,7 @@ mod tests {
     fn a_mechanism_can_be_left_out() {
         let left = ["posix-semaphore/posix-semaphore", "signal/signal"];
         assert_eq!(from(RunBuilder::with_references(), Some(EVENTFD.name)), left);
-        let lone = RunBuilder::new().row(&EVENTFD, &EVERYWHERE);
+        let lone = RunBuilder::quiet_machine().row(&EVENTFD, &EVERYWHERE);
         assert_eq!(from(lone.clone(), Some(SEMAPHORE.name)), ["eventfd/eventfd"]);
         assert_eq!(from(lone, Some(EVENTFD.name)), [""; 0]);
     }
@@ -232,14 +232,14 @@ mod tests {
     #[test]
     fn only_rows_that_wait_without_calls_of_their_own_are_references() {
         let nothing = [""; 0];
-        assert_eq!(from(RunBuilder::new().row(&PIPE, &EVERYWHERE), None), nothing, "it carries data");
+        assert_eq!(from(RunBuilder::quiet_machine().row(&PIPE, &EVERYWHERE), None), nothing, "it carries data");
         let spins = costs::Recipe { wait: Wait::Spin, ..EVENTFD };
-        assert_eq!(from(RunBuilder::new().row(&spins, &EVERYWHERE), None), nothing, "it does not sleep");
-        let no_twin = RunBuilder::new().row(&EVENTFD, &EVERYWHERE[1..]);
+        assert_eq!(from(RunBuilder::quiet_machine().row(&spins, &EVERYWHERE), None), nothing, "it does not sleep");
+        let no_twin = RunBuilder::quiet_machine().row(&EVENTFD, &EVERYWHERE[1..]);
         assert_eq!(from(no_twin, None), nothing, "there is nothing to compare with");
         let polls = costs::Recipe { calls: 3, ..EVENTFD };
         let more_calls =
-            RunBuilder::new().row(&EVENTFD, &[Placement::OneProcess]).row(&polls, &[Placement::SameCore]);
+            RunBuilder::quiet_machine().row(&EVENTFD, &[Placement::OneProcess]).row(&polls, &[Placement::SameCore]);
         assert_eq!(from(more_calls, None), nothing, "it makes more calls to wait");
     }
 

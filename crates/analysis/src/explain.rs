@@ -381,7 +381,7 @@ mod tests {
         assert_eq!((ns(&row, Part::Copying), ns(&row, Part::CacheLinesAcross)), (0.0, 0.0));
         assert_eq!(row.copying_overtakes_at_bytes, None);
         assert_eq!(explanation(&PIPE, OtherCore).costs_without, None);
-        let lone = RunBuilder::new().row(&EVENTFD, &EVERYWHERE).run();
+        let lone = RunBuilder::quiet_machine().row(&EVENTFD, &EVERYWHERE).run();
         let reason = &explain(&lone, &[EVENTFD.case(SameCore)]).unmodelled[0].reason;
         assert_eq!(reason, "the run does not tell the cost context-switch");
     }

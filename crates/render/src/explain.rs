@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn nothing_to_explain_is_said() {
-        let text = explanation_table(&explain(&RunBuilder::new().run(), &[]), Style::default());
+        let text = explanation_table(&explain(&RunBuilder::quiet_machine().run(), &[]), Style::default());
         assert!(text.starts_with("Nothing could be explained.\n"), "{text}");
     }
 
