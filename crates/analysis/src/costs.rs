@@ -232,14 +232,23 @@ mod tests {
     #[test]
     fn only_rows_that_wait_without_calls_of_their_own_are_references() {
         let nothing = [""; 0];
-        assert_eq!(from(RunBuilder::quiet_machine().row(&PIPE, &EVERYWHERE), None), nothing, "it carries data");
+        assert_eq!(
+            from(RunBuilder::quiet_machine().row(&PIPE, &EVERYWHERE), None),
+            nothing,
+            "it carries data"
+        );
         let spins = costs::Recipe { wait: Wait::Spin, ..EVENTFD };
-        assert_eq!(from(RunBuilder::quiet_machine().row(&spins, &EVERYWHERE), None), nothing, "it does not sleep");
+        assert_eq!(
+            from(RunBuilder::quiet_machine().row(&spins, &EVERYWHERE), None),
+            nothing,
+            "it does not sleep"
+        );
         let no_twin = RunBuilder::quiet_machine().row(&EVENTFD, &EVERYWHERE[1..]);
         assert_eq!(from(no_twin, None), nothing, "there is nothing to compare with");
         let polls = costs::Recipe { calls: 3, ..EVENTFD };
-        let more_calls =
-            RunBuilder::quiet_machine().row(&EVENTFD, &[Placement::OneProcess]).row(&polls, &[Placement::SameCore]);
+        let more_calls = RunBuilder::quiet_machine()
+            .row(&EVENTFD, &[Placement::OneProcess])
+            .row(&polls, &[Placement::SameCore]);
         assert_eq!(from(more_calls, None), nothing, "it makes more calls to wait");
     }
 

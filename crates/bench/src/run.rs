@@ -45,7 +45,7 @@ pub type OnEvent<'a> = dyn FnMut(Event<'_>) + 'a;
 
 /// What a case needs to be tried, or the record of why it cannot be.
 type Resolved<'a, W> =
-    Result<(TrialContext<'a, W>, Settings), Trial<<W as Work>::Case, <W as Work>::Measurement>>;
+    Result<(TrialContext<'a, W>, Settings), Box<Trial<<W as Work>::Case, <W as Work>::Measurement>>>;
 
 /// A run about to begin.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Run<'_> {
     ) -> Result<(), Interrupted> {
         let mut cases = Vec::new();
         for case in resolved {
-            cases.push(case.map_err(|trial| emit(on_event, W::trial_record(trial))).ok());
+            cases.push(case.map_err(|trial| emit(on_event, W::trial_record(*trial))).ok());
         }
         let able: Vec<usize> = (0..cases.len()).filter(|index| cases[*index].is_some()).collect();
         let order = self.plan.order(&able);
@@ -166,7 +166,7 @@ impl Run<'_> {
             Err(outcome) => {
                 let entry = find(mechanisms, &case.mechanism, case.wait);
                 let family = entry.map(|entry| entry.capabilities.family);
-                Err(Trial { case: case.clone(), family, number: 0, outcome })
+                Err(Box::new(Trial { case: case.clone(), family, number: 0, outcome }))
             }
         }
     }
@@ -177,7 +177,7 @@ impl Run<'_> {
             Ok(processors) => {
                 Ok((TrialContext { work, processors, session: self.session }, self.settings(None)))
             }
-            Err(why) => Err(trial_of(&work, 0, Outcome::Unavailable(why))),
+            Err(why) => Err(Box::new(trial_of(&work, 0, Outcome::Unavailable(why)))),
         }
     }
 

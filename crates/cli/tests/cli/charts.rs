@@ -33,7 +33,10 @@ fn who_wants_none_has_none_and_who_wants_one_of_a_row_has_it() {
     assert!(!ran(&["pipe"]).contains(TAIL));
     let wanted = ran(&["pipe", "--chart", "always"]);
     let (before, after) = wanted.split_once("\nRanking: 128B messages on two cores").expect("a ranking");
-    assert!(before.contains("vs first") && after.contains("pipe/block │") && after.contains(TAIL), "{wanted}");
+    assert!(
+        before.contains("vs first") && after.contains("pipe/block │") && after.contains(TAIL),
+        "{wanted}"
+    );
     for format in ["json", "csv", "markdown"] {
         let text = ran(&["pipe", "posix-mq", "--format", format]);
         assert!(!text.contains("at least this long") && !text.contains('┤'), "{text}");
