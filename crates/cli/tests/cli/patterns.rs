@@ -41,7 +41,7 @@ fn a_stream_has_figures_of_messages_and_a_throughput() {
 #[test]
 fn a_request_has_an_answer_of_its_own_size() {
     let place = Place::new();
-    let json = measured(&place, &["unix-stream", "-m", "request", "--request", "3", "--answer", "64KiB"]);
+    let json = measured(&place, &["unix-stream", "-m", "request", "--request", "3", "--response", "64KiB"]);
     let own = row(&json, "rows", "unix-stream/block");
     assert_eq!((number(own, "request.size_bytes"), number(own, "size_bytes")), (3.0, 65_536.0));
     assert!(number(own, "round_trip_ns.p50") > 0.0 && number(own, "bytes_per_second") > 0.0, "{own:#}");
@@ -109,12 +109,12 @@ fn options_that_contradict_one_another_are_told() {
     let place = Place::new();
     for (words, told) in [
         (&["run", "pipe", "--request", "1"][..], "--request belongs to requests"),
-        (&["run", "pipe", "--answer", "1"], "--answer belongs to requests"),
+        (&["run", "pipe", "--response", "1"], "--response belongs to requests"),
         (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to requests"),
         (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
         (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),
         (&["run", "pipe", "-m", "both-ways"], "there are: round-trip, one-way, request"),
-        (&["run", "pipe", "-m", "request", "--answer", "4KiB", "-s", "4KiB"], "cannot be used with"),
+        (&["run", "pipe", "-m", "request", "--response", "4KiB", "-s", "4KiB"], "cannot be used with"),
         (&["run", "posix-mq", "--pipe-size", "64KiB"], "none of these rows has such a buffer"),
         (&["run", "pipe", "--socket-buffer", "64KiB"], "none of these rows has such a buffer"),
         (&["run", "pipe", "-s", "64..1"], "sweep of sizes"),
