@@ -11,8 +11,9 @@ use crate::process_start;
 use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
 use crate::trial::{MessageExchange, Settings, TrialContext, Work};
-use furlong_model::{Case, End, Handover, Harness, Outcome, Placement, Record, Trial};
+use furlong_model::{Case, End, Handover, Harness, Outcome, Placement, Record, Trial, Unavailable};
 use furlong_os::clock;
+use furlong_stats::{FurtherRounds, median, median_interval, uncertainty};
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -82,8 +83,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// All trials of all cases of one kind, each round shuffled, and the counted pass of every case that nothing went
-    /// wrong with.
+    /// All trials of all cases of one kind, and the counted pass of every case that nothing went wrong with.
     fn measure<W: Work>(
         &self,
         resolved: Vec<Resolved<'_, W>>,
@@ -95,24 +95,11 @@ impl Run<'_> {
         for case in resolved {
             cases.push(case.map_err(|trial| emit(on_event, W::trial_record(*trial))).ok());
         }
-        let able: Vec<usize> = (0..cases.len()).filter(|index| cases[*index].is_some()).collect();
-        let order = self.plan.order(&able);
-        for (done, (number, index)) in order.iter().enumerate() {
-            if done.is_multiple_of(TRIALS_PER_NOISE_READING) {
-                self.record_noise(start_ns, on_event);
-            }
-            if costs && done.is_multiple_of(self.plan.round(able.len())) {
-                self.record_costs(start_ns, on_event);
-            }
-            let Some((context, settings)) = &cases[*index] else { continue };
-            on_event(Event::Begin { done, total: order.len(), what: context.work.case() });
-            let trial = trial_of(&context.work, *number, context.run(settings)?);
-            if trial.outcome.measurement().is_none() {
-                cases[*index] = None;
-            }
-            emit(on_event, W::trial_record(trial));
-        }
-        if self.plan.count { self.count(&cases, on_event) } else { Ok(()) }
+        let mut trials =
+            Trials { run: self, start_ns, medians_ns: vec![Vec::new(); cases.len()], cases, done: 0 };
+        trials.first(costs, on_event)?;
+        trials.further(on_event)?;
+        if self.plan.count { self.count(&trials.cases, on_event) } else { Ok(()) }
     }
 
     /// The counted pass of these cases.
@@ -208,6 +195,109 @@ impl Run<'_> {
             timeout: self.plan.timeout,
             clock_read_ns: self.harness.clock_read_ns,
             most_round_trips,
+        }
+    }
+}
+
+/// The trials of all cases of one kind, as far as they are done.
+struct Trials<'a, W: Work> {
+    run: &'a Run<'a>,
+    start_ns: u64,
+    /// `None` for a case that cannot be tried, or went wrong.
+    cases: Vec<Option<(TrialContext<'a, W>, Settings)>>,
+    /// The median of each trial of each case.
+    medians_ns: Vec<Vec<f64>>,
+    done: usize,
+}
+
+impl<W: Work> Trials<'_, W> {
+    /// As many of each case as the plan says, each round shuffled.
+    fn first(&mut self, costs: bool, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
+        let plan = self.run.plan;
+        let able: Vec<usize> = (0..self.cases.len()).filter(|index| self.cases[*index].is_some()).collect();
+        let order = plan.order(&able);
+        for (done, (number, index)) in order.iter().enumerate() {
+            if self.is_over(plan.within) {
+                self.give_up(&order[done..], on_event);
+                return Ok(());
+            }
+            if costs && done.is_multiple_of(plan.round(able.len())) {
+                self.run.record_costs(self.start_ns, on_event);
+            }
+            self.one(*number, *index, order.len(), on_event)?;
+        }
+        Ok(())
+    }
+
+    /// Further trials of the cases whose medians are not certain enough after the first ones.
+    fn further(&mut self, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
+        let plan = self.run.plan;
+        let Some(precision) = plan.precision else { return Ok(()) };
+        let within = plan.within.unwrap_or_else(|| 2 * self.elapsed());
+        let uncertainties: Vec<Option<f64>> = self
+            .cases
+            .iter()
+            .zip(&self.medians_ns)
+            .map(|(case, medians)| {
+                case.as_ref().and_then(|_| Some(uncertainty(median(medians)?, median_interval(medians)?)))
+            })
+            .collect();
+        let mut rounds = FurtherRounds::new(&uncertainties, plan.trials, precision);
+        let mut trials = vec![plan.trials; self.cases.len()];
+        let total = self.done + rounds.trials();
+        while let Some(round) = rounds.next() {
+            for (number, index) in plan.further_order(&round, &trials) {
+                if self.is_over(Some(within)) {
+                    return Ok(());
+                }
+                self.one(number, index, total, on_event)?;
+                trials[index] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// One trial of a case, unless an earlier one went wrong.
+    fn one(
+        &mut self,
+        number: u32,
+        index: usize,
+        total: usize,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<(), Interrupted> {
+        if self.done.is_multiple_of(TRIALS_PER_NOISE_READING) {
+            self.run.record_noise(self.start_ns, on_event);
+        }
+        let done = self.done;
+        self.done += 1;
+        let Some((context, settings)) = &self.cases[index] else { return Ok(()) };
+        on_event(Event::Begin { done, total, what: context.work.case() });
+        let trial = trial_of(&context.work, number, context.run(settings)?);
+        match trial.outcome.measurement() {
+            Some(measurement) => self.medians_ns[index].extend(W::median_ns(measurement)),
+            None => self.cases[index] = None,
+        }
+        emit(on_event, W::trial_record(trial));
+        Ok(())
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_nanos(clock::now_ns() - self.start_ns)
+    }
+
+    fn is_over(&self, within: Option<Duration>) -> bool {
+        within.is_some_and(|within| self.elapsed() >= within)
+    }
+
+    /// Records the cases that have no trial at all, of those that these trials would have been of.
+    fn give_up(&mut self, left: &[(u32, usize)], on_event: &mut OnEvent<'_>) {
+        for (number, index) in left.iter().filter(|(number, _)| *number == 0) {
+            let Some((context, _)) = self.cases[*index].take() else { continue };
+            let why = Unavailable::new(
+                "the time was over before its first trial",
+                "a longer --within, or fewer rows",
+            );
+            emit(on_event, W::trial_record(trial_of(&context.work, *number, Outcome::Refused(why))));
         }
     }
 }

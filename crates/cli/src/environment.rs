@@ -89,20 +89,7 @@ impl<'a> RunEnvironment<'a> {
     pub fn plan(&self, cases: Vec<Case>, trials: u32, budget: Duration) -> anyhow::Result<Plan> {
         let seed =
             self.around.seed.map_or_else(furlong_os::identity::random, Ok).context("cannot draw a seed")?;
-        Ok(Plan {
-            cases,
-            handovers: Vec::new(),
-            starts: Vec::new(),
-            trials,
-            self_check: None,
-            budget,
-            amount: None,
-            warm_up: None,
-            costs: false,
-            count: false,
-            timeout: self.around.timeout,
-            seed,
-        })
+        Ok(Plan { cases, trials, budget, timeout: self.around.timeout, seed, ..Plan::default() })
     }
 
     /// Carries out the plan.

@@ -13,8 +13,14 @@ use furlong_model::{Arrival, Pattern};
 use furlong_render as render;
 use std::time::Duration;
 
-/// Trials of each row of the quick set.
-const QUICK_TRIALS: u32 = 15;
+/// First trials of each row of the quick set.
+const QUICK_TRIALS: u32 = 9;
+
+/// How certain its medians are to be.
+const QUICK_PRECISION: f64 = 0.05;
+
+/// How long its trials may take.
+const QUICK_WITHIN: Duration = Duration::from_secs(25);
 
 /// Time measured in each of those.
 const QUICK_BUDGET: Duration = Duration::from_millis(25);
@@ -34,7 +40,11 @@ pub fn quick() -> anyhow::Result<Outcome> {
     let around =
         Surroundings { timeout: Duration::from_secs(10), seed: None, file_folder: None, progress: true };
     let environment = RunEnvironment::enter(&mechanisms, around)?;
-    let plan = environment.plan(selection::quick(&mechanisms), QUICK_TRIALS, QUICK_BUDGET)?;
+    let plan = Plan {
+        precision: Some(QUICK_PRECISION),
+        within: Some(QUICK_WITHIN),
+        ..environment.plan(selection::quick(&mechanisms), QUICK_TRIALS, QUICK_BUDGET)?
+    };
     let finished = environment.perform(&plan, Save::Dated)?;
     let summary = summarise(&finished.run);
     output::print(&render::table(&summary, output::style()))?;
@@ -69,12 +79,12 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     }
     let budget = asked.budget.map_or_else(|| usual_budget(arrival), |time| time.0);
     let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
-    let plan = Plan {
+    let plan = asked.precision.apply(Plan {
         warm_up: asked.warm_up.map(|time| time.0),
         count: asked.count,
         self_check: asked.self_check.then_some(asked.repeats),
-        ..environment.plan(cases, asked.trials, budget)?
-    };
+        ..environment.plan(cases, 0, budget)?
+    })?;
     let save = match (&asked.save, asked.no_save) {
         (Some(name), _) => Save::Named(name.clone()),
         (None, false) => Save::Dated,

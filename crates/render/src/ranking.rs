@@ -25,13 +25,17 @@ pub(crate) struct Column {
     has: fn(&Row) -> bool,
 }
 
+/// The column of the number of trials.
+const TRIALS: &str = "trials";
+
 /// All columns, in order.
-static COLUMNS: [Column; 14] = [
+static COLUMNS: [Column; 15] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
     column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
     column(Head::figures("95 %").expendable(1), uncertainty),
+    column(Head::figures(TRIALS).expendable(6), |entry| entry.row.trials.to_string()),
     column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
     column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
     column_if(is_round_trip, Head::figures("trips/s").expendable(4), rate),
@@ -83,7 +87,10 @@ fn processor_time(entry: &Entry) -> String {
 /// The columns of a table with these entries.
 pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
     let is_there = |column: &&Column| entries.iter().any(|entry| (column.has)(entry.row));
-    COLUMNS.iter().filter(is_there).collect()
+    // Where all rows have the same number, it says nothing.
+    let trials_differ = entries.windows(2).any(|pair| pair[0].row.trials != pair[1].row.trials);
+    let is_needed = |column: &&Column| column.head.name != TRIALS || trials_differ;
+    COLUMNS.iter().filter(is_there).filter(is_needed).collect()
 }
 
 /// The entries of a group, by rank.

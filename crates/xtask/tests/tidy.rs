@@ -118,7 +118,7 @@ fn floors_only_look_down() {
         ("render", &["analysis", "chart", "model", "stats"][..]),
         ("programs", &["model"][..]),
         ("mechanism", &["model", "os"][..]),
-        ("bench", &["mechanism", "model", "os"][..]),
+        ("bench", &["mechanism", "model", "os", "stats"][..]),
         ("report", &["analysis", "chart", "model", "render", "stats"][..]),
         ("console", &["model", "os"][..]),
         ("driver", &["console", "model", "os"][..]),
@@ -135,6 +135,7 @@ fn floors_only_look_down() {
                 "programs",
                 "render",
                 "report",
+                "stats",
             ][..],
         ),
     ];

@@ -73,6 +73,10 @@ impl Work for RegionHandover<'_> {
         (*settings, *settings)
     }
 
+    fn median_ns(_measurement: &HandoverMeasurement) -> Option<f64> {
+        None
+    }
+
     fn tallies(measurement: &HandoverMeasurement) -> &[RoleTally] {
         &measurement.roles
     }

@@ -88,6 +88,10 @@ pub trait Work: Sized {
     /// are.
     fn counted_settings(settings: &Settings) -> (Settings, Settings);
 
+    /// The median time in it, in nanoseconds, of which the interval over trials is printed; `None` for work that is tried
+    /// so many times and no more.
+    fn median_ns(measurement: &Self::Measurement) -> Option<f64>;
+
     /// What each role used.
     fn tallies(measurement: &Self::Measurement) -> &[RoleTally];
 

@@ -15,6 +15,7 @@ use furlong_model::{
     RoleTally, Start, Trial, Unavailable, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
+use furlong_stats::Distribution;
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
@@ -79,6 +80,10 @@ impl Work for MessageExchange<'_> {
             ..untraced
         };
         (untraced, traced)
+    }
+
+    fn median_ns(measurement: &Measurement) -> Option<f64> {
+        Distribution::decode(&measurement.histogram).ok().map(|times| times.median_ns())
     }
 
     fn tallies(measurement: &Measurement) -> &[RoleTally] {

@@ -57,17 +57,13 @@ fn outcome(case: &Case, amount: Option<Amount>) -> Result<Outcome, Failed> {
     let mechanisms = registry();
     let plan = Plan {
         cases: vec![case.clone()],
-        handovers: Vec::new(),
-        starts: Vec::new(),
         trials: 1,
-        self_check: None,
         budget: Duration::from_millis(2),
         amount,
         warm_up: Some(Duration::from_millis(1)),
-        costs: false,
-        count: false,
         timeout: Duration::from_secs(20),
         seed: 1,
+        ..Plan::default()
     };
     let mut found = None;
     let session = session()?;

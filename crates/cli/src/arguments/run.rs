@@ -2,7 +2,10 @@
 
 use super::{CaseOptions, ChartOptions, CommonOptions, Format, PatternOptions};
 use clap::Args;
-use furlong_model::{Rate, Time};
+use furlong_bench::plan::Plan;
+use furlong_console::exit::Usage;
+use furlong_model::{Percent, Rate, Time};
+use furlong_stats::FEWEST_FIRST_TRIALS;
 
 const RUN_EXAMPLES: &str =
     "A row is MECHANISM/WAIT, as in pipe/block. A mechanism alone means its usual wait; globs name several.
@@ -21,6 +24,8 @@ Examples:
                                                  a small question and a large answer
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
+  furlong run pipe tcp --precision 2% --within 1min
+                                                 until both medians are within ±2 %
   furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs";
 
@@ -32,17 +37,15 @@ pub struct RunOptions {
     pub cases: CaseOptions,
     #[command(flatten)]
     pub pattern: PatternOptions,
-    /// Send at a fixed rate, as 10k/s, whatever became of the last message; a round trip then lasts from the time at
-    /// which its message was due
+    /// Send at a fixed rate, as 10k/s, with one message outstanding: one that is due while another is under way waits, and
+    /// its time counts from when it was due (corrected for coordinated omission)
     #[arg(long, value_name = "RATE", conflicts_with = "think_time", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// Wait this long after each response before the next message is sent
     #[arg(long, alias = "gap", value_name = "TIME", allow_hyphen_values = true)]
     pub think_time: Option<Time>,
-    /// Trials of each row, interleaved with those of all others
-    #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub trials: u32,
+    #[command(flatten)]
+    pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<Time>,
@@ -53,7 +56,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub count: bool,
     /// Measure each row against itself under two names, and say how often the two tie
-    #[arg(long, conflicts_with_all = ["count", "require"])]
+    #[arg(long, conflicts_with_all = ["count", "require", "precision", "within"])]
     pub self_check: bool,
     /// How often --self-check compares
     #[arg(long, value_name = "N", default_value_t = 20, requires = "self_check", allow_negative_numbers = true,
@@ -78,4 +81,50 @@ pub struct RunOptions {
     /// Exit with 5 if the machine was too noisy
     #[arg(long)]
     pub strict: bool,
+}
+
+/// How many trials each row has.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct PrecisionOptions {
+    /// Trials of each row, interleaved with those of all others. Given alone: exactly so many. With --precision: at least
+    /// so many. 9 if not given
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    trials: Option<u32>,
+    /// After the first trials, measure rows further whose medians are less certain than this, the least certain first: 5%
+    /// if neither this nor --trials is given
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    precision: Option<Percent>,
+    /// How long all trials may take together: the one under way is finished. If not given, all first trials are made, and
+    /// further ones take no longer than those did
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    within: Option<Time>,
+}
+
+impl PrecisionOptions {
+    /// First trials of a row where the number is not given.
+    const TRIALS: u32 = 9;
+    /// How certain a median is to be where nothing is said.
+    const PRECISION: f64 = 0.05;
+
+    /// What was asked for, in a plan. A self-check compares copies with the same number of trials.
+    ///
+    /// # Errors
+    /// Too few first trials for a precision.
+    pub fn apply(&self, plan: Plan) -> Result<Plan, Usage> {
+        let trials = self.trials.unwrap_or(Self::TRIALS);
+        let precision = match (self.precision, self.trials) {
+            _ if plan.self_check.is_some() => None,
+            (Some(_), Some(few)) if few < FEWEST_FIRST_TRIALS => {
+                let why = format!(
+                    "--precision needs --trials {FEWEST_FIRST_TRIALS} or more: fewer do not say how far trials differ"
+                );
+                return Err(Usage(why));
+            }
+            (Some(precision), _) => Some(precision.share()),
+            (None, Some(_)) => None,
+            (None, None) => Some(Self::PRECISION),
+        };
+        Ok(Plan { trials, precision, within: self.within.map(|time| time.0), ..plan })
+    }
 }
