@@ -35,7 +35,7 @@ static COLUMNS: [Column; 15] = [
     column_if(has_throughput, Head::figures("GB/s"), throughput),
     column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
     column(Head::figures("95 %").expendable(1), uncertainty),
-    column(Head::figures(TRIALS).expendable(6), |entry| entry.row.trials.to_string()),
+    column(Head::figures(TRIALS).expendable(3), |entry| entry.row.trials.to_string()),
     column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
     column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
     column_if(is_round_trip, Head::figures("trips/s").expendable(4), rate),

@@ -24,8 +24,7 @@ Examples:
                                                  a small question and a large answer
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
-  furlong run pipe tcp --precision 2% --within 1min
-                                                 until both medians are within ±2 %
+  furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
   furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs";
 

@@ -20,6 +20,7 @@ mod limits;
 mod one_process;
 mod pace;
 mod patterns;
+mod precision;
 mod queries;
 mod readme;
 mod recommend;

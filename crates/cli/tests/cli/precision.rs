@@ -1,0 +1,52 @@
+//! How many trials rows have: an exact number, or as many as a precision needs and the time allows.
+
+use crate::common::Place;
+use furlong_analysis::Run;
+
+/// The numbers of the trials of a saved run, in order.
+fn numbers(place: &Place, options: &[&str]) -> Vec<u32> {
+    let words = ["run", "pipe", "--budget", "2ms", "--warm-up", "1ms", "--save", "mine"];
+    place.run(words.iter().chain(options).copied()).expect_code(0).expect_no_panic();
+    let run = Run::read(place.saved("mine")).expect("a run");
+    let mut numbers: Vec<u32> = run.trials.iter().map(|trial| trial.number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn trials_alone_are_an_exact_number() {
+    assert_eq!(numbers(&Place::new(), &["--trials", "7"]), (0..7).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_not_certain_enough_is_measured_further_and_counts_on() {
+    // Nothing here is that certain after six trials.
+    let found = numbers(&Place::new(), &["--trials", "6", "--precision", "0.1%", "--within", "3s"]);
+    assert!(found.len() > 6, "{found:?}");
+    assert_eq!(found, (0..found.len() as u32).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_certain_enough_is_not() {
+    // A hundred times the median is more than trials differ by.
+    let found = numbers(&Place::new(), &["--trials", "6", "--precision", "100%"]);
+    assert!(found.len() >= 6 && found.len() <= 9, "{found:?}");
+}
+
+#[test]
+fn a_row_that_no_time_was_left_for_says_so() {
+    let finished = Place::new().run(["run", "pipe", "tcp", "--within", "1ns", "--no-save"]).expect_code(7);
+    finished
+        .expect_complaint("the time was over before its first trial")
+        .expect_complaint("remedy: a longer --within, or fewer rows");
+}
+
+#[test]
+fn a_precision_needs_trials_that_say_how_far_they_differ() {
+    let words = ["run", "pipe", "--precision", "2%", "--trials", "5"];
+    Place::new().run(words).expect_code(2).expect_complaint("--precision needs --trials 6 or more");
+    for refused in ["--precision=5%", "--within=3s"] {
+        let words = ["run", "pipe", "--self-check", refused];
+        Place::new().run(words).expect_code(2).expect_complaint("cannot be used with");
+    }
+}
