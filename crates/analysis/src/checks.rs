@@ -1,12 +1,8 @@
 //! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
 
-use crate::{Law, Row, Unit, law::Breach, little::obeys_little};
-use furlong_model::{Case, Family, Harness, Measurement, Placement, RoleTally, format_ns};
+use crate::{Law, law::Breach, little::obeys_little};
+use furlong_model::{Case, Harness, Measurement, Placement, RoleTally, format_ns};
 use furlong_stats::Distribution;
-
-/// The part of a bare core-to-core round trip below which a message cannot have crossed. Not the whole: virtual
-/// machines move cores, and the bare time changes by up to 8 times while a row is measured.
-const CACHE_LINE_SHARE: f64 = 0.25;
 
 /// Every check of one trial, in the order in which a failure explains most.
 pub(crate) fn check_trial(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
@@ -85,32 +81,10 @@ pub(crate) fn on_two_processors(placement: Placement) -> bool {
     }
 }
 
-/// No message reaches another core faster than a cache line. `bare_ns` is the shortest bare round trip that was read
-/// in the run; without one there is nothing to compare with.
-pub(crate) fn is_above_the_cache_line(row: &Row, bare_ns: Option<f64>) -> Result<(), Breach> {
-    // Old records may not name the family; who is alone sends nothing across.
-    let alone = row.family == Some(Family::Floor) || row.processors.len() < 2;
-    // In a stream many messages cross together.
-    let in_turns = row.exchange.unit == Unit::RoundTrip;
-    let crosses = in_turns && !alone && on_two_processors(row.case.placement);
-    let p50_ns = row.exchange.ns.p50;
-    match bare_ns.filter(|bare_ns| crosses && p50_ns < CACHE_LINE_SHARE * bare_ns) {
-        None => Ok(()),
-        Some(bare_ns) => Err(Breach::new(
-            Law::CacheLineFloor,
-            format!(
-                "its median of {} is below a quarter of what a bare cache line takes from core to core and back, {}",
-                format_ns(p50_ns),
-                format_ns(bare_ns),
-            ),
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, decoded, measurement, row};
+    use crate::fixture::{case, decoded, measurement};
     use furlong_model::Wait;
 
     fn refusal(change: impl FnOnce(&mut Measurement)) -> Option<Breach> {
@@ -173,26 +147,5 @@ mod tests {
         assert!(is_above_the_clock(19.0, 1, &harness).is_err());
         assert!(is_above_the_clock(1.0, 64, &harness).is_ok());
         assert!(is_above_the_clock(0.0, 0, &Harness::default()).is_err());
-    }
-
-    /// Whether a row of the mechanism with this median may be, where a bare cache line takes 400 ns.
-    fn may_take(mechanism: &str, placement: Placement, median_ns: f64) -> bool {
-        is_above_the_cache_line(&row(mechanism, Wait::Spin, placement, median_ns), Some(400.0)).is_ok()
-    }
-
-    #[test]
-    fn nothing_but_the_floor_beats_the_cache_line() {
-        assert!(may_take("pipe", Placement::OtherCore, 105.0));
-        assert!(!may_take("pipe", Placement::OtherCore, 95.0));
-        assert!(!may_take("pipe", Placement::Explicit(0, 1), 95.0));
-        assert!(may_take("pipe", Placement::Explicit(0, 0), 95.0));
-        assert!(may_take("pipe", Placement::SameCore, 95.0));
-        assert!(may_take("null", Placement::OtherCore, 12.0));
-        let unnamed = Row { family: None, ..row("null", Wait::Spin, Placement::OtherCore, 12.0) };
-        assert!(is_above_the_cache_line(&unnamed, Some(400.0)).is_ok());
-        let row = row("pipe", Wait::Spin, Placement::OtherCore, 95.0);
-        assert!(is_above_the_cache_line(&row, None).is_ok());
-        let breach = is_above_the_cache_line(&row, Some(400.0)).unwrap_err();
-        assert_eq!(breach.law, Law::CacheLineFloor);
     }
 }

@@ -15,10 +15,12 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod cache_line;
 mod checks;
 mod compare;
 mod costs;
 mod count;
+mod count_summary;
 mod declared;
 mod exchange;
 mod experiment;
@@ -52,7 +54,8 @@ pub use compare::{
     NamedRun, OnlyIn, Share, compare,
 };
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, describe as describe_cost};
-pub use count::{COUNT_SCHEMA, CountRow, CountSummary, Counting, Figures, RoleFigures};
+pub use count::{CountRow, Counting, Figures, RoleFigures};
+pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
 pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};

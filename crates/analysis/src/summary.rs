@@ -2,7 +2,7 @@
 
 use crate::{
     CountRow, Counting, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
-    checks::is_above_the_cache_line, count::count_of, declared::calls_as_declared, findings, law::Breach,
+    cache_line::is_above_the_cache_line, count::count_of, declared::calls_as_declared, findings, law::Breach,
     noise::core_to_core_times, ranking,
 };
 use furlong_model::{Case, Family, Measurement, Trial};

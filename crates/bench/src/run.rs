@@ -242,10 +242,10 @@ impl<W: Work> Trials<'_, W> {
                 case.as_ref().and_then(|_| Some(uncertainty(median(medians)?, median_interval(medians)?)))
             })
             .collect();
-        let mut rounds = FurtherRounds::new(&uncertainties, plan.trials, precision);
+        let rounds = FurtherRounds::new(&uncertainties, plan.trials, precision);
         let mut trials = vec![plan.trials; self.cases.len()];
         let total = self.done + rounds.trials();
-        while let Some(round) = rounds.next() {
+        for round in rounds {
             for (number, index) in plan.further_order(&round, &trials) {
                 if self.is_over(Some(within)) {
                     return Ok(());

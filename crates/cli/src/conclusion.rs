@@ -1,9 +1,9 @@
 //! How a verb that measured ends: from what came of the rows that were asked for, and from what was demanded of them.
 
 use crate::environment::FinishedRun;
-use crate::exit::Outcome;
 use crate::output;
 use furlong_analysis::{Level, Replay, ReplayStatus, Skipped};
+use furlong_console::exit::Outcome;
 use furlong_model::Unavailable;
 use furlong_render::plain;
 

@@ -2,32 +2,22 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod compare;
 mod conclusion;
-mod costs;
-mod count;
-mod doctor;
 mod environment;
-mod explain;
-mod export;
-mod list;
-mod manual;
-mod measure;
 mod output;
 mod progress;
-mod recommend;
-mod replay;
-mod report;
 mod saved;
 mod saving;
 mod selection;
+mod verbs;
 
 use anyhow::Context;
 use arguments::{Arguments, Verb};
 use clap::FromArgMatches;
 use exit::Outcome;
-use furlong_console::{exit, writing};
+use furlong_console::exit;
 use std::process::ExitCode;
+use verbs::{compare, costs, count, doctor, explain, export, list, manual, recommend, replay, report, run};
 
 fn main() -> ExitCode {
     // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
@@ -52,8 +42,8 @@ fn main() -> ExitCode {
 
 fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
     match arguments.verb {
-        None => measure::quick(),
-        Some(Verb::Run(options)) => measure::run(&options),
+        None => run::quick(),
+        Some(Verb::Run(options)) => run::run(&options),
         Some(Verb::Count(options)) => count::count_rows(&options),
         Some(Verb::Explain(options)) => explain::explain(&options),
         Some(Verb::Costs(options)) => costs::costs(&options),

@@ -2,8 +2,8 @@
 
 pub use furlong_console::output::{print, tell, width};
 
-use crate::exit::Usage;
-use crate::writing;
+use furlong_console::exit::Usage;
+use furlong_console::writing;
 use furlong_render::{Charts, Style};
 use std::io::{IsTerminal, stdout};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Finding saved runs by what a user calls them: a name, `@last`, a glob, or a path.
 
-use crate::exit::Usage;
 use crate::saving::{self, is_name};
 use furlong_analysis::Run;
+use furlong_console::exit::Usage;
 use furlong_render::plain;
 use globset::Glob;
 use std::fs;

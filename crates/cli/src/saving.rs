@@ -1,8 +1,8 @@
 //! Keeping a run: one file of JSON lines in the user's data folder, a line as each thing happens.
 
-use crate::exit::Usage;
 use anyhow::Context;
 use furlong_console::data_folder;
+use furlong_console::exit::Usage;
 use furlong_model::{Record, RunHeader};
 use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::Write;

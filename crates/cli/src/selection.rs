@@ -1,8 +1,8 @@
 //! From rows as they are typed to cases.
 
 use crate::arguments::{CaseOptions, PatternOptions};
-use crate::exit::Usage;
 use furlong_bench::MechanismEntry;
+use furlong_console::exit::Usage;
 use furlong_model::{
     Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
     WaitKind,

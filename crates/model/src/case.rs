@@ -1,40 +1,9 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
+use crate::name::{InvalidName, named};
 use crate::{Arrival, Capabilities, Limits, Start, Unavailable, Wait, WhenFull, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
-
-/// A word that is not one of the known names.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no {what} is called '{given}'; there are: {known}")]
-pub struct InvalidName {
-    what: &'static str,
-    given: String,
-    known: String,
-}
-
-impl InvalidName {
-    /// `given` is no `what`; `known` are the names there are.
-    pub fn new<'a>(what: &'static str, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        InvalidName { what, given: given.to_owned(), known }
-    }
-}
-
-/// The one of `all` that is called `text`.
-///
-/// # Errors
-/// That there is no such `what`, and what there is.
-pub(crate) fn named<T: Copy>(
-    what: &'static str,
-    text: &str,
-    all: impl AsRef<[T]>,
-    name: fn(T) -> &'static str,
-) -> Result<T, InvalidName> {
-    let all = all.as_ref();
-    let found = all.iter().copied().find(|one| name(*one) == text);
-    found.ok_or_else(|| InvalidName::new(what, text, all.iter().map(|one| name(*one))))
-}
 
 /// How messages go back and forth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The figures that published comparisons are made of, each with its unit.
 
 use crate::InvalidName;
-use crate::case::named;
+use crate::name::named;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 

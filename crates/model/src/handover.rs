@@ -2,7 +2,7 @@
 //!
 //! No message is copied and no mailbox is in between: what differs is what backs the region.
 
-use crate::case::named;
+use crate::name::named;
 use crate::{Count, InvalidName, Outcome, Placement, RoleTally, Trial, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};

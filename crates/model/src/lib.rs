@@ -9,16 +9,19 @@ mod capabilities;
 mod case;
 mod cost;
 mod count;
+mod declared_calls;
 mod experiment;
 mod figure;
 mod handover;
 mod limits;
 mod machine;
+mod name;
 mod noise;
 mod process_start;
 mod quantity;
 mod record;
 mod role;
+mod trial;
 mod wait;
 mod workload;
 
@@ -28,7 +31,7 @@ pub use capabilities::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach, Start,
     WhenFull,
 };
-pub use case::{Case, InvalidName, Pattern, Placement, Request, row_name};
+pub use case::{Case, Pattern, Placement, Request, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use experiment::{
@@ -42,16 +45,16 @@ pub use handover::{
 };
 pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine};
+pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{
     ByteSize, InvalidQuantity, Percent, Rate, Sizes, Time, format_bytes, format_digits, format_ns,
     three_digits,
 };
-pub use record::{
-    End, Failure, Fault, Harness, Measurement, Outcome, Record, RoleTally, RunHeader, SCHEMA, Trial,
-};
+pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Phase, Role};
+pub use trial::{Failure, Fault, Measurement, Outcome, RoleTally, Trial};
 pub use wait::{Wait, WaitKind};
 pub use workload::{
     Boundary, Candidate, Disqualifier, Excluded, IntegrationCost, InvalidSlo, Language, Need, Objective,

@@ -1,7 +1,7 @@
 //! How long a new process takes to come to life.
 
 use crate::InvalidName;
-use crate::case::named;
+use crate::name::named;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 

@@ -1,7 +1,7 @@
 //! The ways a process can wait for a message or for room.
 
 use crate::InvalidName;
-use crate::case::named;
+use crate::name::named;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 

@@ -1,6 +1,6 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
-use crate::case::named;
+use crate::name::named;
 use crate::{Arrival, Case, InvalidName, Pattern, Placement, Reach, Request, Time, Wait, WaitKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};

@@ -4,7 +4,8 @@
 //! that changed about as much as the row. In any run the bare core-to-core time is known, which rows that spin across
 //! two cores pay at least once.
 
-use super::{Change, ComparedRow, Side};
+use super::row::{Change, ComparedRow};
+use super::side::Side;
 use crate::{Explanation, Part, Term, checks::on_two_processors, explain};
 use furlong_model::{Case, Pattern, WaitKind};
 use furlong_stats::tidy;

@@ -1,6 +1,7 @@
 //! What two runs differ in beside their rows: the machine, furlong itself, and what was asked.
 
-use super::{ComparedRow, Side};
+use super::row::ComparedRow;
+use super::side::Side;
 use furlong_model::{Machine, format_bytes, format_ns};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,11 +6,14 @@
 mod cause;
 mod environment;
 mod row;
+mod side;
 mod words;
 
 pub use cause::{Cause, Share};
 pub use environment::Difference;
 pub use row::{Change, ComparedRow};
+
+use side::Side;
 
 use crate::{Run, RunFacts, Summary, summarise};
 use furlong_model::Case;
@@ -105,14 +108,6 @@ pub enum Incomparable {
         /// Some rows of the other.
         has: String,
     },
-}
-
-/// One of the runs with all that is compared.
-#[derive(Clone, Copy)]
-struct Side<'a> {
-    name: &'a str,
-    run: &'a Run,
-    summary: &'a Summary,
 }
 
 impl Comparison {

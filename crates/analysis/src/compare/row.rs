@@ -1,6 +1,6 @@
 //! One row in two runs: how many times as long it takes, within which interval, and what may be said of it.
 
-use super::Side;
+use super::side::Side;
 use crate::{Level, Row, Unit, ranking::resolution_ns, reference::medians};
 use furlong_model::{Case, Harness};
 use furlong_stats::{holm, rank_sum_chance, shift_interval, tidy};

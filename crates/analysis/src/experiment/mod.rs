@@ -4,12 +4,14 @@
 //! same reader as a file of the user's own.
 
 mod claims;
+mod error;
 mod measure;
 mod place;
 mod published;
 mod rows;
 mod schema;
 
+pub use error::ExperimentError;
 pub use published::published;
 
 use furlong_model::Experiment;
@@ -17,18 +19,6 @@ use place::Source;
 
 /// Longest file, in bytes: the largest of the five takes 8 KiB.
 const LONGEST_FILE: usize = 1 << 20;
-
-/// What is wrong with an experiment's file, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {reason}")]
-pub struct ExperimentError {
-    /// The file's name, as it was given.
-    pub file: String,
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What is wrong with it, and what would be right.
-    pub reason: String,
-}
 
 /// Reads an experiment from the text of a file.
 ///

@@ -1,6 +1,6 @@
 //! Which rows are worth measuring at the workload, from a first look at all of them.
 
-use super::first_look;
+use super::first_look::first_look;
 use super::integration_costs::effort;
 use crate::{Row, Run};
 use furlong_model::{Case, Objective, Placement, Shortlist, WaitKind, Workload};

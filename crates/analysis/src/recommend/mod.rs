@@ -8,6 +8,7 @@ mod budget;
 mod candidates;
 mod constraints;
 mod finalists;
+mod first_look;
 mod integration_costs;
 mod ranked;
 mod sensitivities;
@@ -21,6 +22,7 @@ pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::Sensitivity;
 
 use crate::{Row, Run, RunFacts, Skipped, Summary, summarise};
+use first_look::{first_look, only};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -136,24 +138,6 @@ impl Alternative {
     fn to(choice: &Ranked, row: &Ranked) -> Alternative {
         Alternative { row: row.clone(), times: row.figure / choice.figure, tie: row.ties_with(choice) }
     }
-}
-
-/// The summary of the first look alone.
-fn first_look(run: &Run, shortlist: &Shortlist) -> Summary {
-    let is_first = |trial: &Trial| {
-        let Case { mechanism, wait, .. } = &trial.case;
-        let size_bytes = shortlist.workload.size_bytes;
-        trial.number < shortlist.first_look_trials
-            && trial.case == shortlist.workload.closed_case(mechanism, *wait, size_bytes, shortlist.placement)
-    };
-    summarise(&only(run, is_first))
-}
-
-/// The run with some of its trials.
-fn only(run: &Run, keep: impl Fn(&Trial) -> bool) -> Run {
-    let mut run = run.clone();
-    run.trials.retain(keep);
-    run
 }
 
 /// Rows of the first look that were left behind.

@@ -1,33 +1,11 @@
 //! The figures of a row that exchanges messages. What a write-up calls a message is one exchange: there and back,
 //! unless the pattern is one way.
 
-use super::{
-    ReplayRow, ReplayStatus,
-    figures::{per_round_trip, table},
-};
+use super::figures::{per_round_trip, table};
+use super::row::{Durations, ReplayRow, ReplayStatus};
 use crate::{Run, Summary};
 use furlong_model::{Case, Exchange, Experiment, Figure, Measurement, Pattern, Unavailable, Wait, Work};
 use furlong_stats::{Distribution, Mixture, tidy};
-use serde::{Deserialize, Serialize};
-
-/// The times of single exchanges over all trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Durations {
-    /// Exchanges that were timed.
-    pub exchanges: u64,
-    /// Time that they took, in nanoseconds.
-    pub total_ns: u64,
-    /// Exchanges to one reading of the clock: above 1 the figures below are of means of that many.
-    pub exchanges_per_sample: u32,
-    /// The mean, in nanoseconds.
-    pub mean_ns: f64,
-    /// The shortest, in nanoseconds, to the resolution of the histogram.
-    pub min_ns: f64,
-    /// The longest, in nanoseconds.
-    pub max_ns: f64,
-    /// The standard deviation within and between trials, in nanoseconds.
-    pub stddev_ns: f64,
-}
 
 /// `empty` with the figures of the trials of its row and size, or with what the records say instead.
 pub(super) fn row(

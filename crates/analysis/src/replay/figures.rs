@@ -1,6 +1,6 @@
 //! Figures from the trials of a row, each trial giving one value, scaled to what the publication measured.
 
-use super::rows::{Measured, ReplayRow};
+use super::row::{Measured, ReplayRow};
 use furlong_model::{Figure, RoleTally};
 use furlong_stats::{median, median_interval, tidy};
 use std::collections::{BTreeMap, BTreeSet};

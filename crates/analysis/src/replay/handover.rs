@@ -1,9 +1,7 @@
 //! The figures of a region that was handed over, and whether they may be shown.
 
-use super::{
-    ReplayRow, ReplayStatus,
-    figures::{per_round_trip, table},
-};
+use super::figures::{per_round_trip, table};
+use super::row::{ReplayRow, ReplayStatus};
 use crate::{Law, Run, checks::is_placed_as_asked, law::Breach, skipped::explain};
 use furlong_model::{
     Backing, Experiment, Figure, Handover, HandoverCount, HandoverMeasurement, HandoverOutcome,
@@ -22,7 +20,7 @@ pub(super) fn row(run: &Run, experiment: &Experiment, backing: Backing, empty: R
     let Some(asked) = experiment.measure.handover(backing, empty.size_bytes) else { return empty };
     let trials: Vec<_> = run.handovers.iter().filter(|trial| is_of(&trial.case, &asked)).collect();
     let sound: Result<Vec<_>, _> = trials.iter().filter_map(|trial| checked(trial)).collect();
-    let trouble = RoleError::worst(&trials);
+    let trouble = Unsound::worst(&trials);
     let corrupted = trouble.as_ref().is_some_and(|trouble| trouble.corrupted);
     let empty = ReplayRow { corrupted, ..empty };
     match (sound, trouble) {
@@ -130,7 +128,7 @@ fn check(handover: &Handover, measured: &HandoverMeasurement) -> Result<(), Brea
 }
 
 /// What went wrong with trials of a backing.
-struct RoleError {
+struct Unsound {
     status: ReplayStatus,
     corrupted: bool,
     /// Trials that failed.
@@ -138,7 +136,7 @@ struct RoleError {
     why: Unavailable,
 }
 
-impl RoleError {
+impl Unsound {
     /// The worst among `trials`: corruption, any other failure, then what could not be had.
     fn worst(trials: &[&HandoverTrial]) -> Option<Self> {
         let failures = || {
@@ -149,7 +147,7 @@ impl RoleError {
         };
         let corruption = failures().find(|failure| failure.fault.is_corruption());
         if let Some(failure) = corruption.or_else(|| failures().next()) {
-            return Some(RoleError {
+            return Some(Unsound {
                 status: ReplayStatus::Failed,
                 corrupted: corruption.is_some(),
                 trials: failures().count(),
@@ -160,11 +158,6 @@ impl RoleError {
             HandoverOutcome::Unavailable(why) | HandoverOutcome::Refused(why) => Some(why.clone()),
             _ => None,
         });
-        unavailable.map(|why| RoleError {
-            status: ReplayStatus::Unavailable,
-            corrupted: false,
-            trials: 0,
-            why,
-        })
+        unavailable.map(|why| Unsound { status: ReplayStatus::Unavailable, corrupted: false, trials: 0, why })
     }
 }

@@ -9,6 +9,7 @@ mod fastest;
 mod figures;
 mod handover;
 mod pairs;
+mod row;
 mod rows;
 mod sizes;
 mod starts;
@@ -16,9 +17,8 @@ mod throughput;
 mod verdict;
 
 pub use claims::{ClaimStatus, ClaimVerdict};
-pub use exchange::Durations;
 pub use pairs::Pairs;
-pub use rows::{Measured, ReplayRow, ReplayStatus};
+pub use row::{Durations, Measured, ReplayRow, ReplayStatus};
 pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
 pub use throughput::{Throughput, throughput};

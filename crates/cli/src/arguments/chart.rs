@@ -1,8 +1,8 @@
 //! When charts are drawn, as it is typed.
 
-use crate::exit::Usage;
 use crate::output;
 use clap::{Args, ValueEnum};
+use furlong_console::exit::Usage;
 use furlong_render::{Charts, Style};
 
 /// What verbs take that draw.

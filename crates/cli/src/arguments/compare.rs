@@ -1,6 +1,6 @@
 //! What `furlong compare` takes.
 
-use super::Format;
+use super::shared::Format;
 use clap::{Args, ValueEnum};
 use furlong_model::Percent;
 

@@ -1,7 +1,8 @@
 //! What `furlong count`, `furlong costs` and `furlong explain` take.
 
-use super::{CaseOptions, CommonOptions, ListFormat};
+use super::shared::{CaseOptions, CommonOptions};
 use clap::Args;
+use furlong_console::ListFormat;
 use furlong_model::Time;
 
 const COUNT_EXAMPLES: &str = "Examples:

@@ -1,7 +1,7 @@
 //! What `furlong list` and `furlong doctor` take.
 
-use super::ListFormat;
 use clap::Args;
+use furlong_console::ListFormat;
 
 /// What `furlong list` takes.
 #[derive(Debug, Clone, Args)]

@@ -1,8 +1,9 @@
 //! What `furlong recommend` takes.
 
-use super::{CommonOptions, ListFormat};
+use super::shared::CommonOptions;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use furlong_console::ListFormat;
 use furlong_model::{
     Boundary, ByteSize, Language, Need, Objective, Pattern, Placement, Rate, Slo, Time, Trust,
 };
@@ -41,7 +42,7 @@ pub struct WorkloadOptions {
     #[arg(short = 'm', long, value_name = "PATTERN", value_parser = pattern())]
     pub pattern: Option<Pattern>,
     /// Bytes in a request
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
     pub request: Option<ByteSize>,
     /// What to optimise: latency if not given, throughput for a stream without a rate
     #[arg(long, value_name = "OBJECTIVE", value_parser = words(Objective::ALL, Objective::name))]

@@ -1,6 +1,7 @@
 //! What `furlong replay` takes.
 
-use super::{ChartOptions, CommonOptions, Format};
+use super::chart::ChartOptions;
+use super::shared::{CommonOptions, Format};
 use clap::{Args, ValueEnum};
 use furlong_model::{ByteSize, Placement, Touch};
 

@@ -1,6 +1,7 @@
 //! What `furlong run` takes.
 
-use super::{CaseOptions, ChartOptions, CommonOptions, Format, PatternOptions};
+use super::chart::ChartOptions;
+use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions};
 use clap::Args;
 use furlong_bench::plan::Plan;
 use furlong_console::exit::Usage;

@@ -107,7 +107,9 @@ fn what_cannot_be_explained_is_listed_with_its_reason() {
     assert!(text(spins, "reason").contains("until its time slice ends"), "{spins:#}");
     assert!(list(&ON_ONE_CORE, "skipped").is_empty(), "{:#}", *ON_ONE_CORE);
 
-    let json = explain_json(&["udp", "-s", "1MiB", "--place", "same-core"]);
+    let words = ["explain", "udp", "-s", "1MiB", "--place", "same-core", "--format", "json"];
+    let nothing = Place::alone().run(words.into_iter().chain(QUICK)).expect_code(7);
+    let json: Value = serde_json::from_str(&nothing.stdout).expect("one object");
     let refused = row(&json, "skipped", "udp/block");
     assert_eq!(text(refused, "status"), "refused");
     assert!(text(refused, "reason").starts_with("1MiB is more than the "), "{json:#}");

@@ -123,8 +123,7 @@ fn expect_it_runs(place: &Place, line: &str) {
     // On a machine that is not fit, --strict says so; a row may fail to tie with itself by chance, and be too slow.
     let may_end = |word: &str, code: i32| line.contains(word) && finished.code == Some(code);
     // What needs the driver says so where it is not loaded or cannot be built.
-    let driver =
-        may_end("furlong driver ", 7) && !line.contains("--dry-run") && !line.contains("--source-only");
+    let driver = may_end("furlong driver ", 7) && !line.contains("--source-only");
     let worse = may_end("--fail-on regression", 3) || may_end("--slo", 3);
     let fine =
         finished.code == Some(0) || may_end("--strict", 5) || may_end("--self-check", 1) || worse || driver;

@@ -124,7 +124,7 @@ fn what_is_typed_wrong_is_said() {
         ("", "no workload was described"),
         ("--workload nowhere.toml", "cannot read nowhere.toml"),
         ("--size 0", "--size 0 carries nothing"),
-        ("--ask 1", "--ask belongs to requests"),
+        ("--request 1", "--request belongs to requests"),
         ("--slo p98<1ms", "no service level objective"),
         ("--slo p99<1ms --pattern one-way", "--slo is about single messages"),
         ("--boundary moon", "container"),

@@ -119,7 +119,7 @@ fn rights_that_are_missing_are_enough_for_those_who_require_all() {
 fn in_one_process_there_is_nothing_to_hand_over() {
     let place = Place::new();
     let experiment = handovers(&["memfd"], "256KiB", 1, 1);
-    let finished = place.replay(&experiment, &["--no-save", "--place", "one-process"]).expect_code(0);
+    let finished = place.replay(&experiment, &["--no-save", "--place", "one-process"]).expect_code(7);
     let replay = finished.replay();
     let row = row(&replay, "memfd");
     assert!(row.reason.as_ref().is_some_and(|reason| reason.contains("two processes")), "{row:#?}");

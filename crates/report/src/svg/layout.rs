@@ -1,6 +1,6 @@
 //! Where the parts of a picture are, in pixels, and its ticks, which depend on how much room they have.
 
-use super::Paper;
+use super::paper::Paper;
 use super::text::{cut, letters, width};
 use furlong_chart::{Chart, Side, Tick};
 

@@ -1,9 +1,10 @@
 //! The legend below a picture: what stands out by name, and what stands behind as a number.
 
 use super::element::{Element, px, words};
+use super::marks;
+use super::paper::Paper;
 use super::text::{cut, letters, width};
 use super::tone::Tone;
-use super::{Paper, marks};
 use crate::palette::Style;
 use furlong_chart::{Chart, Kind, Look, Series};
 

@@ -1,7 +1,7 @@
 //! The marks of points: filled, hollow, or muted.
 
-use super::Paper;
 use super::element::{Element, px};
+use super::paper::Paper;
 use super::tone::Tone;
 use crate::palette::{Mark, Style};
 

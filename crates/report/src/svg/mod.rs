@@ -8,6 +8,7 @@ mod labels;
 mod layout;
 mod legend;
 mod marks;
+mod paper;
 mod text;
 mod tone;
 
@@ -20,6 +21,7 @@ use legend::Legend;
 use tone::Tone;
 
 pub use element::Element;
+pub use paper::Paper;
 
 /// The fonts that readers have; the last one is always there.
 const FONTS: &str = "system-ui, Helvetica, Arial, sans-serif";
@@ -27,17 +29,6 @@ const FONTS: &str = "system-ui, Helvetica, Arial, sans-serif";
 const HALF_BAR: f64 = 0.36;
 /// From the middle of a row up to its name, where names stand above rows.
 const ABOVE: f64 = 15.0;
-
-/// Where a picture stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paper {
-    /// In a page, whose style sheet has the colours.
-    Wide,
-    /// The same for the width of a phone.
-    Narrow,
-    /// In a file of its own, with a title.
-    File,
-}
 
 /// The chart as the text of an SVG picture.
 pub fn svg(chart: &Chart, paper: Paper) -> String {

@@ -1,6 +1,6 @@
 //! Colours of what is no series. In a page they follow its theme; in a file of its own they are those of white paper.
 
-use super::Paper;
+use super::paper::Paper;
 
 /// What is no series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
 
 use crate::arguments::{ReportFormat, ReportOptions};
-use crate::exit::{Outcome, Usage};
-use crate::{output, saved, writing};
+use crate::{output, saved};
 use anyhow::Context;
 use furlong_analysis::Run;
+use furlong_console::exit::{Outcome, Usage};
+use furlong_console::writing;
 use furlong_render::plain;
 use furlong_report::{NamedRun, Report};
 use std::io::{IsTerminal, stdout};

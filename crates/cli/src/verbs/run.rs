@@ -3,12 +3,12 @@
 use crate::arguments::{Format, RunOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
-use crate::exit::{Outcome, Usage};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{Run, Summary, self_check, summarise};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
+use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Arrival, Pattern};
 use furlong_render as render;
 use std::time::Duration;

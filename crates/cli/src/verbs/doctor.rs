@@ -1,10 +1,10 @@
 //! `furlong doctor`: is this machine fit to measure, and has anything been left behind?
 
 use crate::arguments::DoctorOptions;
-use crate::exit::Outcome;
 use crate::output;
 use furlong_bench::count::Counting;
 use furlong_bench::{ChildProgram, leftovers, noise, placement, session};
+use furlong_console::exit::Outcome;
 use furlong_model::{CountMethod, Machine, NoiseReading, Placement, format_ns};
 use furlong_os::linux::limits::{Resource, raised};
 

@@ -3,12 +3,12 @@
 use crate::arguments::{Format, ReplayOptions, ReplayStyle};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
-use crate::exit::{Outcome, Usage};
 use crate::output;
 use furlong_analysis::{Replay, published, read_experiment};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry};
+use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Amount, Case, Experiment, ExperimentRow, Handover, StartMethod, Target, Work};
 use furlong_render as render;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! Asking for a workload on a terminal, one question after the other.
 
 use crate::arguments::WorkloadOptions;
-use crate::exit::{Interrupted, Usage};
 use anyhow::Context;
 use dialoguer::console::Term;
 use dialoguer::{Input, Select};
+use furlong_console::exit::{Interrupted, Usage};
 use furlong_model::{Boundary, ByteSize, Objective, Pattern, Rate, Slo, Trust};
 use furlong_os::linux::noted_signal::NotedSignals;
 use furlong_os::linux::signal::ENDING;

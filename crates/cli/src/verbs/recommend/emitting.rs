@@ -1,8 +1,8 @@
 //! Programs to begin with: what was chosen, as source text.
 
-use crate::exit::{Outcome, Usage};
 use crate::output;
 use furlong_analysis::Recommendation;
+use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Boundary, Excluded, Shortlist, Wait, Workload};
 use furlong_programs::{Language, Program, program};
 

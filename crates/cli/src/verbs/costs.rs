@@ -3,11 +3,11 @@
 use crate::arguments::{CostsOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
-use crate::exit::Outcome;
 use crate::{output, selection};
 use furlong_analysis::{Costs, summarise};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
+use furlong_console::exit::Outcome;
 use furlong_model::Placement;
 use furlong_render as render;
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! `furlong export`: saved runs for other programs. Nothing is measured.
 
 use crate::arguments::{ExportFormat, ExportOptions};
-use crate::exit::Outcome;
 use crate::{output, saved};
 use furlong_analysis::{Summary, summarise};
+use furlong_console::exit::Outcome;
 use furlong_render as render;
 use furlong_render::NamedSummary;
 

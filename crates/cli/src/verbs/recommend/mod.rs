@@ -8,9 +8,9 @@ mod looking;
 use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{Save, Surroundings};
-use crate::exit::{Outcome, Usage};
 use crate::output;
 use furlong_analysis::{Recommendation, recommend as judge};
+use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
 use furlong_render as render;
 

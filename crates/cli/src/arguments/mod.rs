@@ -9,8 +9,8 @@ mod recommend;
 mod replay;
 mod report;
 mod run;
+mod shared;
 
-pub use chart::ChartOptions;
 pub use compare::{CompareOptions, FailOn};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
@@ -19,14 +19,13 @@ pub use recommend::{RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;
+pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions};
 
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;
 
-use clap::{Args, Command, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Command, CommandFactory, Parser, Subcommand};
 use furlong_console::exit;
-use furlong_model::{ByteSize, Pattern, Placement, Sizes, Time, Wait};
-use std::path::PathBuf;
 
 /// Measures every way two processes on this machine can exchange data.
 ///
@@ -92,85 +91,6 @@ const QUICK_EXAMPLES: &str = "Examples:
   furlong report -o report.html                  the newest run as a page with charts
   furlong list --why                             what can run here, and what would enable the rest
   furlong doctor                                 is this machine fit to measure?";
-
-/// Which rows to measure.
-#[derive(Debug, Clone, Args)]
-pub struct CaseOptions {
-    /// Rows to measure: names or globs such as 'unix-*' or '*/spin'
-    #[arg(value_name = "ROW")]
-    pub rows: Vec<String>,
-    /// Bytes in a message, as 128, 4KiB or 1MiB, or a sweep such as 64..16MiB:x4; may be repeated
-    #[arg(
-        short = 's',
-        long = "size",
-        value_name = "SIZE",
-        default_value = "128",
-        allow_hyphen_values = true
-    )]
-    pub sizes: Vec<Sizes>,
-    /// Only rows that wait this way; may be repeated
-    #[arg(long = "wait", value_name = "WAIT")]
-    pub waits: Vec<Wait>,
-    /// Where the roles run: other-core, same-core, one-process (both ends in one, so that nobody waits), or two
-    /// processors as 0:1; may be repeated
-    #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
-    pub places: Vec<Placement>,
-}
-
-/// How messages go back and forth, and through which buffers.
-#[derive(Debug, Clone, Args)]
-pub struct PatternOptions {
-    /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), or request (a small
-    /// request and a response of the size that -s gives)
-    #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
-    pub pattern: Pattern,
-    /// Bytes in a request
-    #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
-    pub request: Option<ByteSize>,
-    /// Bytes in the response to a request: another name for -s; may be repeated
-    #[arg(long, value_name = "SIZE", alias = "answer", conflicts_with = "sizes", allow_hyphen_values = true)]
-    pub response: Vec<Sizes>,
-    /// The mechanism that carries requests, where it is not the one that carries responses: a pipe or a socket
-    #[arg(long, value_name = "MECHANISM", alias = "ask-by")]
-    pub request_by: Option<String>,
-    /// What pipes hold
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub pipe_size: Option<ByteSize>,
-    /// What each buffer of a socket holds
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub socket_buffer: Option<ByteSize>,
-}
-
-/// Options of every verb that measures.
-#[derive(Debug, Clone, Args)]
-pub struct CommonOptions {
-    /// Give a trial up when nothing has happened for this long
-    #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
-    pub timeout: Time,
-    /// Seed of the order of trials and of the intervals; random if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Folder for files that back memory: of file-shm (a private folder in TMPDIR if not given), and of a handover on a
-    /// disk (the first folder on one if not given)
-    #[arg(long, value_name = "FOLDER")]
-    pub file_folder: Option<PathBuf>,
-    /// No progress line on stderr
-    #[arg(long)]
-    pub no_progress: bool,
-}
-
-/// Forms of a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Table,
-    /// One object
-    Json,
-    /// One line a row
-    Csv,
-    /// For documents
-    Markdown,
-}
 
 #[cfg(test)]
 mod tests {

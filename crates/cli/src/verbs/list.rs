@@ -1,10 +1,10 @@
 //! `furlong list`: every mechanism and what it promises.
 
 use crate::arguments::{ListFormat, ListOptions};
-use crate::exit::Outcome;
 use crate::output;
 use comfy_table::{ContentArrangement, Table, presets};
 use furlong_bench::{MechanismEntry, registry, session};
+use furlong_console::exit::Outcome;
 use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes};
 use serde_json::json;
 

@@ -1,11 +1,12 @@
 //! `furlong completions` and `furlong man`: what shells and the manual know of the command, from its own definition.
 
 use crate::arguments::{self, CompletionsOptions, ManOptions};
-use crate::exit::{Outcome, Usage};
-use crate::{output, writing};
+use crate::output;
 use anyhow::Context;
 use clap::Command;
 use clap_mangen::Man;
+use furlong_console::exit::{Outcome, Usage};
+use furlong_console::writing;
 
 /// Prints what a shell completes by.
 pub fn completions(asked: &CompletionsOptions) -> anyhow::Result<Outcome> {

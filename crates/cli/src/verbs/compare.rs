@@ -1,9 +1,9 @@
 //! `furlong compare`: saved runs row by row. Nothing is measured.
 
 use crate::arguments::{CompareOptions, FailOn, Format};
-use crate::exit::{Outcome, Usage};
 use crate::{output, saved};
 use furlong_analysis::{Comparison, NamedRun, Run, compare as compare_runs};
+use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 
 /// Compares what was asked for with the first of it.

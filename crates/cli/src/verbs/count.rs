@@ -3,12 +3,12 @@
 use crate::arguments::{CountOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
-use crate::exit::Outcome;
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::CountSummary;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
+use furlong_console::exit::Outcome;
 use furlong_render as render;
 use std::time::Duration;
 

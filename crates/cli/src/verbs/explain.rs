@@ -3,12 +3,12 @@
 use crate::arguments::{ExplainOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
-use crate::exit::{Outcome, Usage};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::explain as explanation;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
+use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Case, Placement};
 use furlong_render as render;
 

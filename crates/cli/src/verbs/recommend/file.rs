@@ -1,7 +1,7 @@
 //! A workload in a file: the options of `furlong recommend` by name.
 
 use crate::arguments::WorkloadOptions;
-use crate::exit::Usage;
+use furlong_console::exit::Usage;
 use serde::Deserialize;
 use std::fmt::Display;
 use std::path::Path;

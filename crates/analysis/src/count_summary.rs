@@ -1,0 +1,59 @@
+//! All counted passes of a run.
+
+use crate::{CountRow, Run, Skipped, SkippedStatus, summarise};
+use serde::{Deserialize, Serialize};
+
+/// Version of [`CountSummary`] as JSON; it changes when a field changes its meaning or goes.
+pub const COUNT_SCHEMA: u32 = 2;
+
+/// All counted passes of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountSummary {
+    /// [`COUNT_SCHEMA`].
+    pub schema: u32,
+    /// The counted passes, in the order in which they ended.
+    pub rows: Vec<CountRow>,
+    /// Cases that could not be counted or measured, the worst first.
+    pub skipped: Vec<Skipped>,
+}
+
+impl CountSummary {
+    /// All counted passes of `run`, and what it could not do.
+    pub fn of(run: &Run) -> Self {
+        let rows: Vec<_> = run.counts.iter().map(CountRow::of).collect();
+        // A case that is void because of its calls is not missing: its counts say what is wrong with it.
+        let is_shown = |entry: &Skipped| {
+            entry.status == SkippedStatus::Void && rows.iter().any(|row| row.case == entry.case)
+        };
+        let skipped = summarise(run).skipped.into_iter().filter(|entry| !is_shown(entry)).collect();
+        CountSummary { schema: COUNT_SCHEMA, rows, skipped }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, count, header, records};
+    use furlong_model::{Placement, Record, Wait};
+
+    #[test]
+    fn what_is_void_for_its_calls_is_shown_and_not_skipped() {
+        let mut surprising = count(&case("tcp", Wait::Block, Placement::OtherCore), "read", 500);
+        surprising.declared.clear();
+        let records = records().into_iter().chain([Record::Count(surprising)]);
+        let summary = CountSummary::of(&Run::from_records(records).unwrap());
+        assert!(summary.rows[0].surprise.is_some());
+        let is_tcp = |entry: &Skipped| entry.case == summary.rows[0].case;
+        assert!(!summary.skipped.iter().any(is_tcp), "{:?}", summary.skipped);
+        assert!(summary.skipped.iter().any(|entry| entry.status == SkippedStatus::Failed));
+    }
+
+    #[test]
+    fn nothing_counted_is_no_rows() {
+        let run = Run::from_records([Record::Run(header())]).unwrap();
+        assert_eq!(
+            CountSummary::of(&run),
+            CountSummary { schema: COUNT_SCHEMA, rows: vec![], skipped: vec![] }
+        );
+    }
+}

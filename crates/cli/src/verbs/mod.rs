@@ -1,0 +1,14 @@
+//! The verbs, a file each: what is typed comes in, and what is printed goes out.
+
+pub mod compare;
+pub mod costs;
+pub mod count;
+pub mod doctor;
+pub mod explain;
+pub mod export;
+pub mod list;
+pub mod manual;
+pub mod recommend;
+pub mod replay;
+pub mod report;
+pub mod run;

@@ -1,0 +1,33 @@
+//! Names out of fixed lists: reading one, and what to say of a word that is none.
+
+/// A word that is not one of the known names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no {what} is called '{given}'; there are: {known}")]
+pub struct InvalidName {
+    what: &'static str,
+    given: String,
+    known: String,
+}
+
+impl InvalidName {
+    /// `given` is no `what`; `known` are the names there are.
+    pub fn new<'a>(what: &'static str, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        InvalidName { what, given: given.to_owned(), known }
+    }
+}
+
+/// The one of `all` that is called `text`.
+///
+/// # Errors
+/// That there is no such `what`, and what there is.
+pub(crate) fn named<T: Copy>(
+    what: &'static str,
+    text: &str,
+    all: impl AsRef<[T]>,
+    name: fn(T) -> &'static str,
+) -> Result<T, InvalidName> {
+    let all = all.as_ref();
+    let found = all.iter().copied().find(|one| name(*one) == text);
+    found.ok_or_else(|| InvalidName::new(what, text, all.iter().map(|one| name(*one))))
+}
