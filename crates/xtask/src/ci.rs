@@ -30,7 +30,7 @@ impl Stages {
     }
 }
 
-/// Runs every check; the first that fails ends it. With `root_too`, also what root alone can: the kernel module in an
+/// Runs every check; the first that fails ends it, but for test suites, which all run. With `root_too`, also what root alone can: the kernel module in an
 /// emulated machine, and the tests that touch the kernel as a user without any right.
 pub fn run(root_too: bool) -> anyhow::Result<()> {
     let mut stages = Stages::default();
@@ -51,8 +51,14 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.run("furlong is built", || cargo(&["build", "--release", "--locked"]))?;
     stages.run("the quick set", || cargo(&["run", "--release", "--locked"]))?;
     let suites = stages.run("tests are built", suites::build)?;
+    // All of them, so that one run says all that is wrong.
+    let mut failed = Vec::new();
     for suite in &suites {
-        stages.run(&format!("tests: {}", suite.name), || suite.run())?;
+        let result = stages.run(&format!("tests: {}", suite.name), || suite.run());
+        failed.extend(result.err().map(|error| format!("{}: {error:#}", suite.name)));
+    }
+    if !failed.is_empty() {
+        bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));
     }
     stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
     if root_too {
