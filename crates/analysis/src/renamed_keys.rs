@@ -1,23 +1,30 @@
 //! Keys of records that an older schema called otherwise.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// A line each: the schema that had the old key, the old key, the new key.
 const RENAMED: &str = include_str!("../../../docs/format/renamed-keys.txt");
 
-/// The new key for `key`, if it was renamed.
-fn new_key(key: &str) -> Option<&'static str> {
+/// The new keys by the old ones.
+static NEW_KEYS: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let lines = RENAMED.lines().filter(|line| !line.starts_with('#'));
-    let mut words = lines.map(|line| line.split_whitespace().skip(1));
-    words.find_map(|mut words| words.next().filter(|old| *old == key).and_then(|_| words.next()))
-}
+    let keys = |line: &'static str| {
+        let mut words = line.split_whitespace().skip(1);
+        Some((words.next()?, words.next()?))
+    };
+    lines.filter_map(keys).collect()
+});
 
 /// A record of an older schema with the keys of today.
 pub(crate) fn renamed(record: Value) -> Value {
     match record {
         Value::Object(fields) => {
-            let rename =
-                |(key, value): (String, Value)| (new_key(&key).map_or(key, str::to_owned), renamed(value));
+            let rename = |(key, value): (String, Value)| match NEW_KEYS.get(key.as_str()) {
+                Some(new) => ((*new).to_owned(), renamed(value)),
+                None => (key, renamed(value)),
+            };
             Value::Object(fields.into_iter().map(rename).collect())
         }
         Value::Array(values) => Value::Array(values.into_iter().map(renamed).collect()),
