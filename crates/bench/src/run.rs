@@ -205,7 +205,7 @@ struct Trials<'a, W: Work> {
     start_ns: u64,
     /// `None` for a case that cannot be tried, or went wrong.
     cases: Vec<Option<(TrialContext<'a, W>, Settings)>>,
-    /// The median of each trial of each case.
+    /// The median of each trial of each case, where they decide about further trials.
     medians_ns: Vec<Vec<f64>>,
     done: usize,
 }
@@ -274,7 +274,10 @@ impl<W: Work> Trials<'_, W> {
         on_event(Event::Begin { done, total, what: context.work.case() });
         let trial = trial_of(&context.work, number, context.run(settings)?);
         match trial.outcome.measurement() {
-            Some(measurement) => self.medians_ns[index].extend(W::median_ns(measurement)),
+            Some(measurement) if self.run.plan.precision.is_some() => {
+                self.medians_ns[index].extend(W::median_ns(measurement));
+            }
+            Some(_) => {}
             None => self.cases[index] = None,
         }
         emit(on_event, W::trial_record(trial));
