@@ -95,18 +95,15 @@ fn rows(chart: &Chart, width: usize) -> String {
     let mut text = String::new();
     for (row, name) in names.iter().enumerate() {
         let mut cells = vec![' '; x.cells];
-        let of_row = |series: &Series| {
-            let points = series.points.clone().into_iter().filter(|point| point.y == row as f64);
-            points.collect::<Vec<Point>>()
-        };
-        for point in chart.series.iter().flat_map(of_row) {
+        let is_here = |point: &&Point| point.y == row as f64;
+        for point in chart.series.iter().flat_map(|series| &series.points).filter(is_here) {
             if let Some([low, high]) = point.x_ends {
                 cells[x.cell(low)..=x.cell(high)].fill('─');
             }
         }
         // The first series is what matters most.
         for series in chart.series.iter().rev() {
-            for point in of_row(series) {
+            for point in series.points.iter().filter(is_here) {
                 cells[x.cell(point.x)] = sign(series);
             }
         }
