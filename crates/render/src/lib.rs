@@ -23,6 +23,8 @@ mod costs;
 mod count;
 mod counting;
 mod csv;
+#[cfg(test)]
+mod damage;
 mod document;
 mod experiments;
 mod explain;
@@ -73,6 +75,7 @@ use furlong_analysis::Summary;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::damage::{damaged, hostile, lines, with_value};
     use furlong_analysis::{
         CountSummary, Explanation, Level, Run, explain,
         fixture::{
@@ -83,23 +86,6 @@ mod tests {
     };
     use furlong_model::{CountMethod, Placement, Record, Wait};
     use proptest::prelude::*;
-
-    /// The fixture with terminal escapes, markup and line breaks in every text of a record.
-    fn hostile() -> Run {
-        const EVIL: &str = "\u{1b}[2J\u{202e}a|b\n<script>`c`\0";
-        let mut records = fixture::records();
-        for record in &mut records {
-            match record {
-                Record::Run(header) => {
-                    header.machine.processor = Some(EVIL.into());
-                    header.machine.kernel = EVIL.into();
-                }
-                Record::Trial(trial) => trial.case.mechanism += EVIL,
-                _ => {}
-            }
-        }
-        Run::from_records(records).unwrap()
-    }
 
     #[test]
     fn a_table_for_a_terminal() {
@@ -304,24 +290,7 @@ mod tests {
                 "user_ns", "steal_ticks", "spin_lost", "core_to_core_ns", "clock_step_ns",
             ]),
         ) {
-            let lines = fixture::records().into_iter().map(|record| serde_json::to_string(&record).unwrap() + "\n");
-            let key = format!("\"{field}\":");
-            let mut text = String::new();
-            for line in lines {
-                let mut parts = line.split(&key);
-                text += parts.next().unwrap_or_default();
-                for part in parts {
-                    let end = part.find([',', '}']).unwrap_or(0);
-                    text += &format!("{key}{number}{}", &part[end..]);
-                }
-            }
-            let intact = Run::from_reader(text.as_bytes());
-            let mut bytes = text.into_bytes();
-            for (at, byte) in hits {
-                let at = at.index(bytes.len());
-                bytes[at] = byte;
-            }
-            for run in [intact, Run::from_reader(bytes.as_slice())].into_iter().flatten() {
+            for run in damaged(with_value(&lines(&fixture::records()), field, number), &hits) {
                 let summary = summarise(&run);
                 for charts in [Charts::Auto, Charts::Always] {
                     table_of_run(&run, &summary, Style { charts, ..Style::default() });
@@ -347,19 +316,10 @@ mod tests {
             ]),
         ) {
             let records = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE).records();
-            let replaced = |text: String, field: &str, value: &str| {
-                let key = format!("\"{field}\":");
-                let mut parts = text.split(&key);
-                let mut changed = parts.next().unwrap_or_default().to_owned();
-                for part in parts {
-                    changed += &format!("{key}{value}{}", &part[part.find([',', '}']).unwrap_or(0)..]);
-                }
-                changed
-            };
             let changed = records.into_iter().filter_map(|record| {
-                let text = replaced(serde_json::to_string(&record).unwrap(), "ns", cost);
+                let text = with_value(&serde_json::to_string(&record).unwrap(), "ns", cost);
                 // The bounds of declared calls are objects, and stay.
-                serde_json::from_str::<Record>(&replaced(text.clone(), field, number))
+                serde_json::from_str::<Record>(&with_value(&text, field, number))
                     .or_else(|_| serde_json::from_str(&text)).ok()
             });
             let run = Run::from_records(changed).unwrap();

@@ -1,15 +1,15 @@
 //! What comparisons look like in each format.
 
 use super::*;
+use crate::damage::{self, EVIL, damaged, lines};
 use crate::{Style, comparison_markdown, comparison_table};
 use furlong_analysis::{
-    NamedRun, Run, compare,
+    NamedRun, compare,
     fixture::{
         self, comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
         comparison::numbered,
     },
 };
-use furlong_model::Record;
 use proptest::prelude::*;
 
 /// A faster, a slower, a steady and a doubtful row; one that is wide, and one in each run alone.
@@ -34,20 +34,7 @@ fn sample() -> Comparison {
 
 /// The sample with terminal escapes, markup and line breaks in every text of a record and in the names of the runs.
 fn hostile() -> Comparison {
-    const EVIL: &str = "\u{1b}[2J\u{202e}a|b\n<script>`c`\0";
-    let mut records = fixture::records();
-    for record in &mut records {
-        match record {
-            Record::Run(header) => {
-                header.machine.processor = Some(EVIL.into());
-                header.machine.kernel = EVIL.into();
-                header.machine.limits = vec![(EVIL.into(), EVIL.into())];
-            }
-            Record::Trial(trial) => trial.case.mechanism += EVIL,
-            _ => {}
-        }
-    }
-    let old = Run::from_records(records).unwrap();
+    let old = damage::hostile();
     let mut new = old.clone();
     new.header.machine.kernel = "6.19".into();
     new.header.machine.limits = vec![(EVIL.into(), "x".into())];
@@ -134,16 +121,8 @@ proptest! {
     /// Damage that still reads as records must still compare: the figures in it may be anything.
     #[test]
     fn no_damage_makes_it_panic(hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
-        let lines = fixture::records().into_iter().map(|record| serde_json::to_string(&record).unwrap() + "\n");
-        let text = lines.collect::<String>();
-        let intact = Run::from_reader(text.as_bytes()).unwrap();
-        let mut bytes = text.into_bytes();
-        for (at, byte) in hits {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        if let Ok(damaged) = Run::from_reader(bytes.as_slice()) {
-            for pair in [[&intact, &damaged], [&damaged, &intact]] {
+        if let [intact, damaged] = damaged(lines(&fixture::records()), &hits).as_slice() {
+            for pair in [[intact, damaged], [damaged, intact]] {
                 let runs = pair.map(|run| NamedRun { name: "x", run });
                 if let Ok(comparison) = compare(&runs, MARGIN) {
                     comparison_table(&comparison, Style::default());

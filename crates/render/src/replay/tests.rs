@@ -1,6 +1,7 @@
 //! What replays look like in each format.
 
 use super::*;
+use crate::damage::{damaged, lines, with_value};
 use crate::{Charts, Style, replay_markdown, replay_table};
 use furlong_analysis::{
     Replay, Run,
@@ -173,25 +174,8 @@ proptest! {
         ]),
     ) {
         let records = [ka2yan, itmedia, qiita, racehorse][which]().records();
-        let key = format!("\"{field}\":");
-        let mut text = String::new();
-        for record in records {
-            let line = serde_json::to_string(&record).unwrap() + "\n";
-            let mut parts = line.split(&key);
-            text += parts.next().unwrap_or_default();
-            for part in parts {
-                let end = part.find([',', '}']).unwrap_or(0);
-                text += &format!("{key}{number}{}", &part[end..]);
-            }
-        }
-        let intact = Run::from_reader(text.as_bytes());
-        let mut bytes = text.into_bytes();
-        for (at, byte) in hits {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        let runs = [intact, Run::from_reader(bytes.as_slice())];
-        for replay in runs.into_iter().flatten().filter_map(|run| replay(&run)) {
+        let runs = damaged(with_value(&lines(&records), field, number), &hits);
+        for replay in runs.into_iter().filter_map(|run| replay(&run)) {
             for charts in [Charts::Auto, Charts::Always] {
                 replay_table(&replay, Style { charts, ..Style::default() });
             }
