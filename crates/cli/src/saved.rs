@@ -4,7 +4,6 @@ use crate::saving::{self, is_name};
 use furlong_analysis::Run;
 use furlong_console::exit::Usage;
 use furlong_render::plain;
-use globset::Glob;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -114,9 +113,9 @@ fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
 
 /// The saved runs that a glob names.
 fn matching(word: &str, shelf: &mut Shelf) -> anyhow::Result<Vec<SavedRun>> {
-    let glob = Glob::new(word).map_err(|error| Usage(format!("'{}' is no run: {error}", plain(word))))?;
-    let matcher = glob.compile_matcher();
-    let runs: Vec<_> = shelf.runs().iter().filter(|run| matcher.is_match(&run.name)).cloned().collect();
+    fast_glob::validate(word).map_err(|error| Usage(format!("'{}' is no run: {error}", plain(word))))?;
+    let is_meant = |run: &&SavedRun| fast_glob::glob_match(word, &run.name);
+    let runs: Vec<_> = shelf.runs().iter().filter(is_meant).cloned().collect();
     if runs.is_empty() {
         return Err(Usage(format!("no saved run matches '{}'; {}", plain(word), shelf.known(None))).into());
     }

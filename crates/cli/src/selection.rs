@@ -1,13 +1,13 @@
 //! From rows as they are typed to cases.
 
 use crate::arguments::{CaseOptions, PatternOptions};
+use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
     Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
     WaitKind,
 };
-use globset::{Glob, GlobMatcher};
 
 /// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
 fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
@@ -24,22 +24,21 @@ fn usual_wait(mechanisms: &[MechanismEntry], mechanism: &str) -> Option<Wait> {
 /// A row as it was typed.
 struct Wanted<'a> {
     text: &'a str,
-    matcher: GlobMatcher,
     /// With a slash it names a wait; without, the usual one is meant.
     names_wait: bool,
 }
 
 impl<'a> Wanted<'a> {
     fn parse(text: &'a str) -> anyhow::Result<Wanted<'a>> {
-        let glob = Glob::new(text).map_err(|error| Usage(format!("'{text}' is no row: {error}")))?;
-        Ok(Wanted { text, matcher: glob.compile_matcher(), names_wait: text.contains('/') })
+        fast_glob::validate(text).map_err(|error| Usage(format!("'{text}' is no row: {error}")))?;
+        Ok(Wanted { text, names_wait: text.contains('/') })
     }
 
     fn matches(&self, mechanism: &str, wait: Wait, usual: bool) -> bool {
         if self.names_wait {
-            self.matcher.is_match(format!("{mechanism}/{wait}"))
+            glob_match(self.text, format!("{mechanism}/{wait}"))
         } else {
-            usual && self.matcher.is_match(mechanism)
+            usual && glob_match(self.text, mechanism)
         }
     }
 }
