@@ -1,21 +1,20 @@
 //! Charts of sweeps: what a row does as its messages grow.
 
-use super::charts::{Sweep, latency_by_size, sweeps, throughput_by_size};
+use super::charts::{FEWEST_SIZES, Sweep, latency_by_size, sweeps, throughput_by_size};
 use super::style::Charts;
 use furlong_analysis::Summary;
 use furlong_chart::{Chart, Looks};
 use furlong_model::Pattern;
 
-/// Sizes from which on a row is a curve, and the fewest that can be drawn.
-const FEWEST_SIZES: usize = 3;
-const FEWEST_DRAWN: usize = 2;
+/// Sizes from which on a row is drawn without being asked for.
+const FEWEST_UNASKED: usize = 3;
 
 /// A chart for each manner in which some row was measured with several sizes; nothing without one.
 pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     let fewest = match when {
         Charts::Never => return Vec::new(),
-        Charts::Always => FEWEST_DRAWN,
-        Charts::Auto => FEWEST_SIZES,
+        Charts::Always => FEWEST_SIZES,
+        Charts::Auto => FEWEST_UNASKED,
     };
     // Letters tell curves apart in a terminal, and no looks.
     let looks = Looks::default();

@@ -6,7 +6,20 @@ pub mod ranking;
 mod sweep;
 pub mod throughput_by_size;
 
-pub(crate) use sweep::{Sweep, sweeps};
+use furlong_analysis::{Carries, Group, Summary};
+
+pub(crate) use sweep::{FEWEST_SIZES, Sweep, sweeps};
+
+/// The groups of which each has a chart of its own, but of a sweep over sizes three, and how many are left out.
+pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {
+    let groups = summary.groups.iter().filter(|group| group.carries != Carries::Nothing);
+    ends_and_middle(groups.collect(), |group: &&Group| Group {
+        size_bytes: None,
+        name: String::new(),
+        title: String::new(),
+        ..(*group).clone()
+    })
+}
 
 /// The first, the middle and the last of those that differ in size alone, and how many are left out: a sweep has a
 /// chart for each size otherwise.

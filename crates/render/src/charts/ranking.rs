@@ -1,19 +1,13 @@
 //! The ranking itself: a line for each row with its median, the interval of that, and its p99.
 
-use super::ends_and_middle;
+use super::charted_groups;
 use crate::words::{first_of, name};
-use furlong_analysis::{Carries, Group, Row, Summary, Unit};
+use furlong_analysis::{Group, Row, Summary, Unit};
 use furlong_chart::{Axis, Chart, Kind, Look, Looks, Measure, Point, Series};
 
 /// A chart for each group of rows that are ranked, but of a sweep over sizes three, and how many are left out.
 pub fn charts(summary: &Summary, looks: &Looks) -> (Vec<Chart>, usize) {
-    let groups = summary.groups.iter().filter(|group| group.carries != Carries::Nothing);
-    let (groups, left_out) = ends_and_middle(groups.collect(), |group: &&Group| Group {
-        size_bytes: None,
-        name: String::new(),
-        title: String::new(),
-        ..(*group).clone()
-    });
+    let (groups, left_out) = charted_groups(summary);
     (groups.into_iter().filter_map(|group| chart(summary, group, looks)).collect(), left_out)
 }
 

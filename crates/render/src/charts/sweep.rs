@@ -7,7 +7,7 @@ use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes
 use std::collections::BTreeSet;
 
 /// Sizes from which on a row is a curve.
-const FEWEST_SIZES: usize = 2;
+pub(crate) const FEWEST_SIZES: usize = 2;
 
 /// What the rows of one chart have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,9 @@
 //! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
 
-use furlong_analysis::{Carries, FEWEST_BEYOND, Group, Row, Run, Summary, Unit};
+use furlong_analysis::{FEWEST_BEYOND, Group, Row, Run, Summary, Unit};
 use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
-use furlong_render::charts::ends_and_middle;
+use furlong_render::charts::charted_groups;
 use furlong_render::three_digits;
 use furlong_render::words::name;
 use furlong_stats::{Distribution, Mixture};
@@ -17,13 +17,7 @@ const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
 
 /// A chart for each group of rows, but of a sweep over sizes three, and how many are left out.
 pub fn charts(run: &Run, summary: &Summary, looks: &Looks) -> (Vec<Chart>, usize) {
-    let groups = summary.groups.iter().filter(|group| group.carries != Carries::Nothing);
-    let (groups, left_out) = ends_and_middle(groups.collect(), |group: &&Group| Group {
-        size_bytes: None,
-        name: String::new(),
-        title: String::new(),
-        ..(*group).clone()
-    });
+    let (groups, left_out) = charted_groups(summary);
     (groups.into_iter().filter_map(|group| chart(run, summary, group, looks)).collect(), left_out)
 }
 
