@@ -33,15 +33,15 @@ pub struct RoleConfiguration {
     pub request: Option<RequestConfiguration>,
     /// The number of the control page's descriptor.
     pub control_page: RawHandle,
-    /// Time for the measured leg, in nanoseconds.
+    /// Time for the measured part, in nanoseconds.
     pub budget_ns: u64,
-    /// When the initiator sends the next message of the measured leg.
+    /// When the initiator sends the next message of the measured part.
     pub arrival: Arrival,
     /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.
     pub clock_read_ns: f64,
-    /// Round trips, or messages one way, after which the measured leg ends.
+    /// Round trips, or messages one way, after which the measured part ends.
     pub most_round_trips: Option<u64>,
     /// Makes this trial's messages unlike any other's.
     pub key: u64,

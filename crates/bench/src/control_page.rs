@@ -1,6 +1,6 @@
 //! A page that supervisor and roles share beside the mechanism.
 //!
-//! The initiator writes on it which message is the last, so that the end of a leg needs no system call and no
+//! The initiator writes on it which message is the last, so that the end of that part needs no system call and no
 //! word in a message. Each role notes how far it has come in a line that only it writes, so that the
 //! supervisor can tell a lost message from a slow one; in the measured loop only the responder does. Nobody
 //! waits for anything on it.
@@ -11,13 +11,13 @@ use furlong_os::{BorrowedHandle, Handle};
 use std::io;
 use std::sync::atomic::Ordering;
 
-/// Offset of the number of the message after which the leg ends.
+/// Offset of the number of the message after which the measured part ends.
 const LAST: usize = 0;
 
-/// Offset of the time at which the leg began, in nanoseconds of the clock that both roles read.
+/// Offset of the time at which the measured part began, in nanoseconds of the clock that both roles read.
 const START: usize = 8;
 
-/// Offset of the number of messages in the leg that were sent late.
+/// Offset of the number of messages in the measured part that were sent late.
 const LATE: usize = 16;
 
 /// Offset of each role's line: messages sent, then messages received.
@@ -48,32 +48,32 @@ impl ControlPage {
         Region::of_file(object, page_bytes()).map(ControlPage)
     }
 
-    /// Announces when the leg began, before its first message is sent.
+    /// Announces when the measured part began, before its first message is sent.
     pub(crate) fn announce_start(&self, now_ns: u64) {
         self.0.double_word(START).store(now_ns, Ordering::Release);
     }
 
-    /// When the leg began, for whoever has received a message of it.
+    /// When the measured part began, for whoever has received a message of it.
     pub(crate) fn start(&self) -> u64 {
         self.0.double_word(START).load(Ordering::Acquire)
     }
 
-    /// Announces how many messages of the leg were sent later than they were due, before the last one is sent.
+    /// Announces how many messages of it were sent later than they were due, before the last one is sent.
     pub(crate) fn announce_late(&self, messages: u64) {
         self.0.double_word(LATE).store(messages, Ordering::Release);
     }
 
-    /// How many messages of the leg were sent late, for whoever has received the last one.
+    /// How many messages of it were sent late, for whoever has received the last one.
     pub(crate) fn late(&self) -> u64 {
         self.0.double_word(LATE).load(Ordering::Acquire)
     }
 
-    /// Announces the number of the last message of the leg, before it is sent.
+    /// Announces the number of the last message of it, before it is sent.
     pub(crate) fn announce_last(&self, sequence: u64) {
         self.0.double_word(LAST).store(sequence, Ordering::Release);
     }
 
-    /// Whether `sequence` is the last message of the leg. The announcement was made before it was sent.
+    /// Whether `sequence` is the last message of it. The announcement was made before it was sent.
     #[inline]
     pub(crate) fn is_last(&self, sequence: u64) -> bool {
         self.0.double_word(LAST).load(Ordering::Acquire) == sequence

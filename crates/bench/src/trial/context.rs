@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How one trial is to be run.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Time for the measured leg.
+    /// Time for the measured part.
     pub budget: Duration,
     /// The least time to warm up; until the pace is steady if not given.
     pub warm_up: Option<Duration>,
@@ -20,7 +20,7 @@ pub struct Settings {
     pub timeout: Duration,
     /// What a reading of the clock costs, in nanoseconds.
     pub clock_read_ns: f64,
-    /// Round trips, or messages one way, after which the measured leg ends, if its time has not run out before.
+    /// Round trips, or messages one way, after which the measured part ends, if its time has not run out before.
     pub most_round_trips: Option<u64>,
 }
 

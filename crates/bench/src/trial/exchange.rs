@@ -232,7 +232,7 @@ impl RunningTrial {
             );
         }
         let timeout = settings.timeout + Duration::from_nanos(case.arrival.pause_ns());
-        // Where a number of messages ends the leg, nobody knows how long it takes: its progress is what counts.
+        // Where a number of messages ends the measured part, nobody knows how long it takes: its progress is what counts.
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let explain = if case.pattern == Pattern::OneWay { lost_one_way } else { lost_round_trip };

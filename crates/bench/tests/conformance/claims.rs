@@ -1,6 +1,7 @@
 //! The claims in a mechanism's capabilities, one test for each.
 
 use crate::pair::{Gate, Pair, Part, RunningTrial, WATCHDOG, ended, ensure, scratch_spec, step};
+use crate::workers::Trial;
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Interest, Mechanism, Message};
 use furlong_model::{Capabilities, Copies, Lifetime, PeerDeath, Reach, Role, Start, Wait, WhenFull};
@@ -8,7 +9,7 @@ use furlong_os::linux::{driver, namespace};
 use furlong_os::memory::page_bytes;
 use furlong_os::process::Exit;
 use furlong_os::{AsHandle, BorrowedHandle};
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Completion, Failed};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;

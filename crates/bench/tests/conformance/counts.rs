@@ -2,12 +2,13 @@
 
 use crate::rows::{case, session};
 use crate::saboteur::{self, CALL, LATE, name};
+use crate::workers::Trial;
 use furlong_analysis::undeclared_calls;
 use furlong_bench::count::Counting;
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{Count, CountMethod, Wait};
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Completion, Failed};
 
 /// Two tests for each row.
 pub fn tests() -> Vec<Trial> {

@@ -2,8 +2,9 @@
 
 use crate::rows::{placed, quick};
 use crate::saboteur::{self, *};
+use crate::workers::Trial;
 use furlong_model::{Case, Fault, Outcome, Pattern, Phase, Role, Wait};
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use std::time::Duration;
 
 /// What must be found: the fault, whom it happened to where that can be told, and in which phase at the earliest.

@@ -1,11 +1,11 @@
 //! After a run is killed at any moment of a handover nothing of it is there: no device, mount, changed limit, file or
 //! process.
+use crate::workers::Trial;
 use furlong_bench::handover::RegionHandover;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{Settings, TrialContext};
 use furlong_bench::{ChildProgram, leftovers, placement};
 use furlong_model::{Backing, Handover, HandoverOutcome, Placement, Touch};
-use libtest_mimic::Trial;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -37,6 +37,7 @@ pub fn tests() -> Vec<Trial> {
             test();
             Ok(())
         })
+        .alone_if(true)
     };
     tests.into_iter().map(trial).collect()
 }

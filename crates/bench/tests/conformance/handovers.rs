@@ -2,13 +2,14 @@
 
 use crate::pair::ensure;
 use crate::rows::{placed, session};
+use crate::workers::Trial;
 use furlong_bench::count::Counting;
 use furlong_bench::handover::RegionHandover;
 use furlong_bench::not_measured::NotMeasured;
 use furlong_bench::placement;
 use furlong_bench::trial::{Settings, TrialContext};
 use furlong_model::{Backing, CountMethod, Handover, HandoverCount, Touch};
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Completion, Failed};
 
 /// One test for each backing and way of counting.
 pub fn tests() -> Vec<Trial> {

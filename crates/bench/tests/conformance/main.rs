@@ -15,9 +15,9 @@ mod patterns;
 mod process_starts;
 mod rows;
 mod saboteur;
+mod workers;
 
 use furlong_bench::{child_main, registry, requested_child, session};
-use libtest_mimic::{Arguments, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,9 +28,6 @@ fn main() -> ExitCode {
     if handover_leftovers::is_run() {
         return ExitCode::SUCCESS;
     }
-    let mut arguments = Arguments::from_args();
-    // Children die with the thread that started them, and a fork takes along one thread only.
-    arguments.test_threads = Some(1);
     // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
     let _ = session::enter_private_namespace();
     let tests = [
@@ -44,6 +41,5 @@ fn main() -> ExitCode {
         handover_leftovers::tests(),
         process_starts::tests(),
     ];
-    let tests = tests.into_iter().flatten().collect();
-    run(&arguments, tests).exit_code()
+    workers::run(tests.into_iter().flatten().collect())
 }

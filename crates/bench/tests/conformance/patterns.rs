@@ -1,12 +1,13 @@
 //! Every row one way and as an answer to requests, and the buffers that can be asked for.
 
 use crate::rows::{case, session};
+use crate::workers::Trial;
 use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
     Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Record, Request, Start, Wait, WhenFull,
 };
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
 
 /// Sizes around the edges of stamps, pages and a pipe's buffer.

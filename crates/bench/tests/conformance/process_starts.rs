@@ -1,10 +1,11 @@
 //! Processes come to life in every way, and one that does not is told of.
 
 use crate::pair::ensure;
+use crate::workers::Trial;
 use furlong_bench::ChildProgram;
 use furlong_bench::process_start::read;
 use furlong_model::StartMethod;
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 
 /// Two tests for each way.
 pub fn tests() -> Vec<Trial> {

@@ -1,10 +1,11 @@
 //! Every row through the whole harness, at sizes around every edge.
 
+use crate::workers::Trial;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{ChildProgram, MechanismEntry, placement, registry};
 use furlong_model::{Case, Measurement, Outcome, Placement, Start, Wait, format_bytes};
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
 
 /// Sizes around the edges of stamps, lines, pages and a pipe's buffer.
@@ -17,6 +18,8 @@ const LARGEST: usize = 16 << 20;
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
+        // What limits it may be counted for the user, and so for all processes.
+        let is_limited = (entry.probe)().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for &wait in entry.capabilities.waits {
             let name = format!("{}/{wait}: carries what it is given", entry.capabilities.name);
             tests.push(Trial::ignorable_test(name, move || carries(&entry, wait)));
@@ -25,14 +28,17 @@ pub fn tests() -> Vec<Trial> {
             for &wait in entry.capabilities.waits {
                 let name =
                     format!("{}/{wait}: carries what it is given in one process", entry.capabilities.name);
-                tests.push(Trial::ignorable_test(name, move || carries_in_one_process(&entry, wait)));
+                tests.push(
+                    Trial::ignorable_test(name, move || carries_in_one_process(&entry, wait))
+                        .alone_if(is_limited),
+                );
             }
         }
         let name = format!(
             "{}/{}: goes to its limit and not beyond",
             entry.capabilities.name, entry.capabilities.waits[0]
         );
-        tests.push(Trial::ignorable_test(name, move || limit(&entry)));
+        tests.push(Trial::ignorable_test(name, move || limit(&entry)).alone_if(is_limited));
     }
     tests
 }

@@ -3,12 +3,13 @@
 use crate::common::value::{at, list, number};
 use crate::common::{Place, look_for};
 use serde_json::Value;
+use std::fs;
 use std::time::Duration;
 
 /// What is recommended for the workload that these words describe.
-fn recommended(words: &str) -> Value {
+fn recommended(place: &Place, words: &str) -> Value {
     let words = words.split(' ').chain(["--format", "json", "--no-save", "--no-progress", "--within", "2s"]);
-    Place::new().run(["recommend"].into_iter().chain(words)).expect_code(0).json()
+    place.run(["recommend"].into_iter().chain(words)).expect_code(0).json()
 }
 
 /// The names of the mechanisms in a list of the answer.
@@ -17,8 +18,17 @@ fn mechanisms<'a>(answer: &'a Value, of: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_small_rpc_is_measured_at_its_rate() {
-    let answer = recommended("--size 128 --rate 1k/s --slo p99<10s --work 1s");
+fn a_small_rpc_from_a_file_is_measured_at_its_rate() {
+    let place = Place::new();
+    fs::write(
+        place.path("small.toml"),
+        "size = \"64KiB\"\nrate = \"1k/s\"\nneeds = [\"boundaries\"]\nspin = false\n",
+    )
+    .expect("a file");
+    let answer = recommended(&place, "--workload small.toml --size 128 --slo p99<10s --work 1s");
+    assert_eq!(number(&answer, "workload.size_bytes"), 128.0, "what is typed counts before the file");
+    assert_eq!(number(&answer, "workload.interval_ns"), 1e6);
+    assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
     let choice = at(&answer, "choice");
     assert!(number(choice, "p50_ns") > 0.0 && number(choice, "p99_ns") >= number(choice, "p50_ns"));
     assert!((0.0..1.0).contains(&number(choice, "cpu_share")), "{choice:#}");
@@ -39,9 +49,8 @@ fn a_small_rpc_is_measured_at_its_rate() {
 #[test]
 fn between_containers_nothing_is_taken_that_a_namespace_hides() {
     let place = Place::new();
-    let words = "recommend --size 4KiB --boundary container --trust none --within 2s --no-save --format json";
-    let answer = place.run(words.split(' ')).expect_code(0).json();
-    assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0, "nothing is left of what was tried");
+    let answer = recommended(&place, "--size 4KiB --boundary container --trust none");
+    assert_eq!(fs::read_dir(place.path("tmp")).unwrap().count(), 0, "nothing is left of what was tried");
     let excluded = mechanisms(&answer, "excluded");
     for hidden in ["posix-mq", "sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
         assert!(excluded.contains(&hidden), "{hidden} in {excluded:?}");
@@ -57,7 +66,10 @@ fn between_containers_nothing_is_taken_that_a_namespace_hides() {
 
 #[test]
 fn a_stream_without_a_rate_is_about_throughput() {
-    let answer = recommended("--size 16KiB --pattern one-way --languages rust,python --needs fd-passing");
+    let answer = recommended(
+        &Place::new(),
+        "--size 16KiB --pattern one-way --languages rust,python --needs fd-passing",
+    );
     assert_eq!(at(&answer, "workload.objective"), "throughput");
     assert!(number(&answer, "choice.bytes_per_second") > 0.0, "{answer:#}");
     let ranked = mechanisms(&answer, "ranked");
@@ -66,44 +78,11 @@ fn a_stream_without_a_rate_is_about_throughput() {
 }
 
 #[test]
-fn an_objective_that_does_not_hold_is_exit_code_3() {
-    let words = "recommend --size 64 --rate 1k/s --slo p50<1ns --within 2s --no-save --no-progress";
-    let output = Place::new().run(words.split(' ')).expect_code(3);
-    assert!(output.stdout.contains("does not hold"), "{}", output.stdout);
-}
-
-#[test]
 fn where_nothing_may_serve_the_exit_code_is_7() {
     // No queue is among the sockets that pass descriptors.
     let words = "recommend --needs fd-passing,persistence --no-save --no-progress";
     let output = Place::new().run(words.split(' ')).expect_code(7);
     assert!(output.stdout.contains("Nothing on this machine may serve"), "{}", output.stdout);
-}
-
-#[test]
-fn a_workload_can_be_a_file() {
-    let place = Place::new();
-    let file = place.path("frames.toml");
-    let text =
-        "size = \"64KiB\"\nrate = \"1k/s\"\npattern = \"one-way\"\nneeds = [\"boundaries\"]\nspin = false\n";
-    std::fs::write(&file, text).unwrap();
-    let path = file.to_str().unwrap();
-    let words = [
-        "recommend",
-        "--workload",
-        path,
-        "--size",
-        "4KiB",
-        "--format",
-        "json",
-        "--no-save",
-        "--within",
-        "2s",
-    ];
-    let answer = place.run(words).expect_code(0).json();
-    assert_eq!(number(&answer, "workload.size_bytes"), 4096.0, "what is typed counts first");
-    assert_eq!(number(&answer, "workload.interval_ns"), 1e6);
-    assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
 }
 
 #[test]
@@ -116,7 +95,7 @@ fn what_is_typed_wrong_is_said() {
         ("boundary = [\"moon\"]\n", "no boundary is called 'moon'"),
         ("consumers = 0\n", "consumers: say 1 to 1000"),
     ] {
-        std::fs::write(&broken, text).unwrap();
+        fs::write(&broken, text).unwrap();
         let output = place.run(["recommend", "--workload", broken.to_str().unwrap()]).expect_code(2);
         assert!(output.stderr.contains(expected), "{text}: {}", output.stderr);
     }
@@ -140,12 +119,16 @@ fn what_is_typed_wrong_is_said() {
 }
 
 #[test]
-fn a_saved_run_holds_the_workload() {
+fn an_objective_that_does_not_hold_is_exit_code_3_and_the_run_is_saved_with_its_verdict() {
     let place = Place::new();
-    place.run("recommend --size 1KiB --save asked --within 2s".split(' ')).expect_code(0);
-    let again = place.run("recommend --size 1KiB --save asked --no-progress".split(' ')).expect_code(2);
+    let words = "recommend --size 1KiB --rate 1k/s --slo p50<1ns --within 2s --save asked --no-progress";
+    let output = place.run(words.split(' ')).expect_code(3);
+    assert!(output.stdout.contains("does not hold"), "{}", output.stdout);
+    let again = place.run(words.split(' ')).expect_code(2);
     assert!(again.stderr.contains("is there already"), "{}", again.stderr);
     assert_eq!((place.records("asked", "shortlist"), place.records("asked", "end")), (1, 1));
+    let page = place.run(["report", "asked", "--format", "markdown"]).expect_code(0).stdout;
+    assert!(page.contains("- Asked: round trips of 1KiB") && page.contains("\n- Take "), "{page}");
 }
 
 #[test]

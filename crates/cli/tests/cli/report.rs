@@ -195,11 +195,3 @@ fn nothing_is_measured_and_no_run_is_saved() {
     assert_eq!(place.all_saved(), before);
     assert!(fs::read_dir(place.path("tmp")).unwrap().next().is_none());
 }
-
-#[test]
-fn a_recommendation_is_the_verdict_of_its_run() {
-    let place = Place::new();
-    place.run("recommend --size 1KiB --within 2s --save asked --no-progress".split(' ')).expect_code(0);
-    let page = place.run(["report", "asked", "--format", "markdown"]).expect_code(0).stdout;
-    assert!(page.contains("- Asked: round trips of 1KiB") && page.contains("\n- Take "), "{page}");
-}

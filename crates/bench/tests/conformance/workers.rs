@@ -1,0 +1,165 @@
+//! Tests side by side, each in one of a few processes that run one test at a time: children die with the thread that
+//! started them, and a fork takes along one thread only.
+//!
+//! The harness sends a worker the name of a test, and the worker answers with a line of JSON.
+
+use libtest_mimic::{Arguments, Completion, Failed};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// Is set for the processes that run tests.
+const WORKER: &str = "FURLONG_CONFORMANCE_WORKER";
+
+/// What an answer begins with, among what a test may print.
+const ANSWER: &str = "conformance: ";
+
+/// More would share the two processors that a trial is placed on.
+const MOST_WORKERS: usize = 2;
+
+/// A test and its name.
+pub struct Trial {
+    name: String,
+    test: Box<dyn FnOnce() -> Result<Completion, Failed> + Send>,
+    alone: bool,
+}
+
+impl Trial {
+    /// A test that passes or fails.
+    pub fn test(
+        name: impl Into<String>,
+        test: impl FnOnce() -> Result<(), Failed> + Send + 'static,
+    ) -> Trial {
+        Trial::ignorable_test(name, || test().map(|()| Completion::Completed))
+    }
+
+    /// A test that may find that it does not apply.
+    pub fn ignorable_test(
+        name: impl Into<String>,
+        test: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
+    ) -> Trial {
+        Trial { name: name.into(), test: Box::new(test), alone: false }
+    }
+
+    /// The test, with no other beside it where that is said: it looks at the whole machine, or at times.
+    pub fn alone_if(self, alone: bool) -> Trial {
+        Trial { alone, ..self }
+    }
+}
+
+/// What became of a test.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    Passed,
+    Ignored(Option<String>),
+    Failed(Option<String>),
+}
+
+/// Runs the tests, in this process if it is a worker.
+pub fn run(tests: Vec<Trial>) -> ExitCode {
+    if std::env::var_os(WORKER).is_some() {
+        return work(tests);
+    }
+    let mut arguments = Arguments::from_args();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = arguments.test_threads.unwrap_or(cores).clamp(1, MOST_WORKERS);
+    arguments.test_threads = Some(workers);
+    let harness = Arc::new(Harness { idle: Mutex::new(Vec::new()), alone: RwLock::new(()) });
+    let trials = tests.into_iter().map(|test| {
+        let (harness, name) = (harness.clone(), test.name.clone());
+        libtest_mimic::Trial::ignorable_test(test.name, move || harness.run(&name, test.alone))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+/// The workers that run no test, and who may run beside others.
+struct Harness {
+    idle: Mutex<Vec<Worker>>,
+    alone: RwLock<()>,
+}
+
+impl Harness {
+    fn run(&self, name: &str, alone: bool) -> Result<Completion, Failed> {
+        let _turn = match alone {
+            true => (Some(self.alone.write().unwrap_or_else(PoisonError::into_inner)), None),
+            false => (None, Some(self.alone.read().unwrap_or_else(PoisonError::into_inner))),
+        };
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = idle().pop();
+        let mut worker = worker.map_or_else(Worker::start, Ok)?;
+        // A worker that has not answered is dropped, and the next test starts another.
+        let answer = worker.ask(name)?;
+        idle().push(worker);
+        match answer {
+            Answer::Passed => Ok(Completion::Completed),
+            Answer::Ignored(reason) => Ok(Completion::Ignored { reason }),
+            Answer::Failed(Some(reason)) => Err(reason.into()),
+            Answer::Failed(None) => Err(Failed::without_message()),
+        }
+    }
+}
+
+/// A process that runs one test at a time.
+struct Worker {
+    process: Child,
+    names: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl Worker {
+    fn start() -> Result<Worker, Failed> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let mut process = command.env(WORKER, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (names, answers) = process.stdin.take().zip(process.stdout.take()).ok_or("no pipes")?;
+        Ok(Worker { process, names, answers: BufReader::new(answers).lines() })
+    }
+
+    /// Has a test run, and passes on what it prints.
+    fn ask(&mut self, name: &str) -> Result<Answer, Failed> {
+        writeln!(self.names, "{name}")?;
+        for line in &mut self.answers {
+            let line = line?;
+            match line.strip_prefix(ANSWER) {
+                Some(answer) => return Ok(serde_json::from_str(answer)?),
+                None => eprintln!("{line}"),
+            }
+        }
+        Err(format!("its process ended: {}", self.process.wait()?).into())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Runs the tests that are named on the standard input.
+fn work(mut tests: Vec<Trial>) -> ExitCode {
+    for name in std::io::stdin().lines() {
+        let Ok(name) = name else { return ExitCode::FAILURE };
+        let found = tests.iter().position(|test| test.name == name);
+        let answer = match found.map(|at| tests.swap_remove(at)) {
+            Some(test) => match catch_unwind(AssertUnwindSafe(test.test)) {
+                Ok(Ok(Completion::Completed)) => Answer::Passed,
+                Ok(Ok(Completion::Ignored { reason })) => Answer::Ignored(reason),
+                Ok(Err(failed)) => Answer::Failed(failed.message().map(str::to_owned)),
+                Err(panic) => Answer::Failed(words_of(panic.as_ref())),
+            },
+            None => Answer::Failed(Some(format!("no test is called {name}"))),
+        };
+        match serde_json::to_string(&answer) {
+            Ok(answer) => println!("{ANSWER}{answer}"),
+            Err(_) => return ExitCode::FAILURE,
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn words_of(panic: &(dyn std::any::Any + Send)) -> Option<String> {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).map(str::to_owned)
+}
