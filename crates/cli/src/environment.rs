@@ -188,6 +188,11 @@ impl RunRecorder<'_> {
         *end = part.map(|part| End { elapsed_ns: before_ns + part.elapsed_ns, ..part });
     }
 
+    /// How long the parts so far took.
+    pub fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.end.map_or(0, |end| end.elapsed_ns))
+    }
+
     /// The run as far as it went.
     ///
     /// # Errors

@@ -94,8 +94,8 @@ pub struct RecommendOptions {
     /// Where the processes run: other-core, same-core, or two processors as 0:1
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub place: Placement,
-    /// About how long to measure in all, after a first pass over every row
-    #[arg(long, value_name = "TIME", default_value = "26s", allow_hyphen_values = true)]
+    /// About how long to measure in all
+    #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub within: Time,
     #[command(flatten)]
     pub common: CommonOptions,

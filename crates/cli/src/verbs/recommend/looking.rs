@@ -10,17 +10,17 @@ use furlong_model::{Arrival, Case, Placement, Record, Workload};
 use furlong_programs::Language;
 use std::time::Duration;
 
-/// Trials of each row at the first look, and time measured in each.
-const FIRST_LOOK: (u32, Duration) = (3, Duration::from_millis(20));
-/// Trials of the finalists with other messages or on one core, and time measured in each.
-const SURROUNDINGS: (u32, Duration) = (5, Duration::from_millis(20));
+/// Trials of each row at the first look.
+const FIRST_LOOK: u32 = 3;
+/// Trials of the finalists with other messages or on one core.
+const SURROUNDINGS: u32 = 5;
 /// Trials of the finalists at the workload.
 const TRIALS: u32 = 9;
 /// Messages that a trial at a rate should have.
 const MESSAGES: u64 = 40;
 
-/// Measures what may serve the workload, and has a program if one is to be `printed`; the best of it for about as long
-/// as `within` says. Gives the run.
+/// Measures what may serve the workload, and has a program if one is to be `printed`, for about as long as `within` says.
+/// Gives the run.
 pub fn measure(
     mut workload: Workload,
     printed: Option<Language>,
@@ -41,14 +41,15 @@ pub fn measure(
     let languages =
         printed.map(Language::of_process).filter(|language| !workload.languages.contains(language));
     workload.languages.extend(languages);
-    let mut shortlist = shortlist(workload, &offers, tried, placement, FIRST_LOOK.0);
+    let mut shortlist = shortlist(workload, &offers, tried, placement, FIRST_LOOK);
     if let Some(language) = printed {
         emitting::keep_printable(&mut shortlist, language);
     }
     let workload = &shortlist.workload;
     let environment = RunEnvironment::enter(&mechanisms, around)?;
-    let look = |cases: Vec<Case>, (trials, budget): (u32, Duration)| -> anyhow::Result<Plan> {
-        Ok(Plan { warm_up: Some(Duration::from_millis(5)), ..environment.plan(cases, trials, budget)? })
+    let look = |cases: Vec<Case>, trials: u32| -> anyhow::Result<Plan> {
+        let budget = short_look(cases.len() as u32 * trials, within);
+        Ok(Plan { warm_up: Some(budget / 4), ..environment.plan(cases, trials, budget)? })
     };
     let at_once: Vec<_> = shortlist
         .candidates
@@ -65,22 +66,32 @@ pub fn measure(
     let cases = finalists(&recorder.so_far()?);
     let around = look(surroundings(&shortlist, &cases), SURROUNDINGS)?;
     recorder.carry_out(&Plan { seed: first.seed, ..around }, 0);
-    let (trials, budget) = longer_look(&cases, within);
-    recorder.carry_out(&Plan { cases, trials, budget, ..longer }, FIRST_LOOK.0);
+    let (trials, budget) = longer_look(&cases, within.saturating_sub(recorder.elapsed()));
+    recorder.carry_out(&Plan { cases, trials, budget, ..longer }, FIRST_LOOK);
     recorder.finish()
+}
+
+/// The time measured in each of so many trials in a closed loop, which may take a quarter of the time together.
+fn short_look(trials: u32, within: Duration) -> Duration {
+    const LEAST: Duration = Duration::from_millis(4);
+    const MOST: Duration = Duration::from_millis(20);
+    /// Starting, checking and warming a trial up.
+    const OVERHEAD: Duration = Duration::from_millis(12);
+    (within / (4 * trials.max(1))).saturating_sub(OVERHEAD).clamp(LEAST, MOST)
 }
 
 /// How often and for how long each finalist is measured: where messages are rare, long enough to see some, and no longer
 /// than anybody waits.
 fn longer_look(cases: &[Case], within: Duration) -> (u32, Duration) {
-    const LEAST: Duration = Duration::from_millis(40);
+    const ENOUGH: Duration = Duration::from_millis(40);
+    const LEAST: Duration = Duration::from_millis(5);
     /// Starting, checking and warming a trial up.
     const OVERHEAD: Duration = Duration::from_millis(100);
     /// With fewer trials there is hardly an interval.
     const FEWEST: u32 = 5;
     let pause_ns =
         cases.iter().map(|case| case.arrival).map(|arrival: Arrival| arrival.pause_ns()).max().unwrap_or(0);
-    let wanted = Duration::from_nanos(pause_ns.saturating_mul(MESSAGES)).max(LEAST);
+    let wanted = Duration::from_nanos(pause_ns.saturating_mul(MESSAGES)).max(ENOUGH);
     let rows = cases.len().max(1) as u32;
     let trials = (within.as_nanos() / ((wanted + OVERHEAD).as_nanos() * u128::from(rows))) as u32;
     if trials >= FEWEST {
@@ -96,11 +107,18 @@ mod tests {
     use super::*;
     use furlong_model::Wait;
 
-    const WITHIN: Duration = Duration::from_secs(26);
+    const WITHIN: Duration = Duration::from_secs(23);
 
     fn longer(interval_ns: u64, rows: usize) -> (u32, Duration) {
         let workload = Workload { interval_ns: Some(interval_ns), ..Workload::default() };
         longer_look(&vec![workload.case("pipe", Wait::Block, Placement::OtherCore); rows], WITHIN)
+    }
+
+    #[test]
+    fn a_first_look_is_shorter_where_there_is_little_time() {
+        assert_eq!(short_look(150, Duration::from_secs(30)), Duration::from_millis(20));
+        let short = short_look(150, Duration::from_secs(10));
+        assert!(short > short_look(150, Duration::from_secs(1)) && short < Duration::from_millis(20));
     }
 
     #[test]
