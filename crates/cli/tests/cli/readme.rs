@@ -84,7 +84,7 @@ fn with_value(line: &str, option: &str, value: &str) -> String {
 /// Runs a line as it stands, but for the time it takes: where `run` is told no other number of trials it makes
 /// one, in which it measures for 2 ms, and what it measures is not saved unless that was asked. A row is compared
 /// with itself just twice, with as many trials as an interval needs. `replay` makes one trial, of 1 MiB where it has
-/// a total, whatever it is told. `recommend` measures for as short as it can, `explain` and `costs` make three trials. `driver log` follows for
+/// a total, whatever it is told. `recommend` measures for as short as it can, `explain` and `costs` make three trials of 5 ms. `driver log` follows for
 /// 10 ms.
 fn expect_it_runs(place: &Place, line: &str) {
     let line = match line.starts_with("furlong replay ") {
@@ -104,7 +104,7 @@ fn expect_it_runs(place: &Place, line: &str) {
         unless("--trials", "--trials 1"),
         if line.contains("qiita") { unless("--total", "--total 1MiB") } else { "" }
     );
-    let trials = unless("--trials", "--trials 3");
+    let costs = format!("{} {}", unless("--trials", "--trials 3"), unless("--budget", "--budget 5ms"));
     let log = unless("--for", "--for 10ms");
     let replay = if line.contains("--list") { "" } else { &replay };
     let script = format!(
@@ -114,7 +114,7 @@ fn expect_it_runs(place: &Place, line: &str) {
                 replay) shift; set -- replay {replay} \"$@\" ;;
                 driver) [ \"$2\" = log ] && set -- \"$@\" {log} ;;
                 recommend) shift; set -- recommend --within 1s --no-save \"$@\" ;;
-                explain | costs) set -- \"$@\" {trials} ;;
+                explain | costs) set -- \"$@\" {costs} ;;
             esac
             \"$FURLONG\" \"$@\"
         }}
