@@ -26,7 +26,9 @@ Examples:
   furlong recommend --size 4KiB --boundary user --emit c > pair.c
                                                  the choice as a program pair
   furlong recommend --size 4KiB --emit python --row unix-seqpacket/block
-                                                 the program of a row, without measuring";
+                                                 the program of a row, without measuring
+  furlong recommend --size 4KiB --emit c,python -o . --row unix-stream/block
+                                                 pair.c and pair.py, which talk to each other";
 
 /// What the processes have to do. What is not said is as in the examples' first: round trips between two processes of
 /// one user that trust each other.
@@ -85,9 +87,19 @@ pub struct RecommendOptions {
     /// A file with these options by name, as in size = "4MiB"; what is typed counts before what is in it
     #[arg(long = "workload", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Print a minimal program pair for the choice to stdout, and the recommendation to stderr
-    #[arg(long, value_name = "LANGUAGE", conflicts_with = "format", value_parser = words(&Printed::ALL, Printed::name))]
-    pub emit: Option<Printed>,
+    /// Print a minimal program pair for the choice to stdout, and the recommendation to stderr; programs of two languages
+    /// talk to each other, and need a folder (--output)
+    #[arg(
+        long,
+        value_name = "LANGUAGE",
+        value_delimiter = ',',
+        conflicts_with = "format",
+        value_parser = words(&Printed::ALL, Printed::name)
+    )]
+    pub emit: Vec<Printed>,
+    /// Write the programs into this folder, as pair.c, pair.rs and pair.py
+    #[arg(long, short, value_name = "FOLDER", requires = "emit")]
+    pub output: Option<PathBuf>,
     /// Print the program of this row, as in pipe/block, and measure nothing
     #[arg(long, value_name = "ROW", requires = "emit")]
     pub row: Option<String>,

@@ -104,7 +104,8 @@ fn expect_it_runs(place: &Place, line: &str) {
         unless("--trials", "--trials 1"),
         if line.contains("qiita") { unless("--total", "--total 1MiB") } else { "" }
     );
-    let costs = format!("{} {}", unless("--trials", "--trials 3"), unless("--budget", "--budget 5ms"));
+    let trials = unless("--trials", "--trials 3");
+    let budget = unless("--budget", "--budget 5ms");
     let log = unless("--for", "--for 10ms");
     let replay = if line.contains("--list") { "" } else { &replay };
     let script = format!(
@@ -114,7 +115,8 @@ fn expect_it_runs(place: &Place, line: &str) {
                 replay) shift; set -- replay {replay} \"$@\" ;;
                 driver) [ \"$2\" = log ] && set -- \"$@\" {log} ;;
                 recommend) shift; set -- recommend --within 1s --no-save \"$@\" ;;
-                explain | costs) set -- \"$@\" {costs} ;;
+                explain) set -- \"$@\" {trials} {budget} ;;
+                costs) set -- \"$@\" {trials} ;;
             esac
             \"$FURLONG\" \"$@\"
         }}

@@ -177,7 +177,9 @@ fn what_is_too_large_is_said() {
             let _turn = turn(mechanism);
             let built =
                 Built::new((mechanism, wait), Pattern::OneWay, size_bytes, language, Some(PATIENCE_S));
-            let all = built.exchange_with(0, 1, &limited);
+            let name = Built::new_name();
+            let all = built.exchange_as(&name, 0, 1, &limited);
+            built.assert_nothing_is_left(&name);
             assert!(all.iter().all(|ended| ended.code == Some(1)), "{mechanism} in {language}: {all:?}");
             assert!(
                 all.iter().any(|ended| ended.complained.contains(why)),

@@ -19,11 +19,11 @@ const TRIALS: u32 = 9;
 /// Messages that a trial at a rate should have.
 const MESSAGES: u64 = 40;
 
-/// Measures what may serve the workload, and has a program if one is to be `printed`, for about as long as `within` says.
+/// Measures what may serve the workload, and has programs in the languages that are to be `printed`, for about as long as `within` says.
 /// Gives the run.
 pub fn measure(
     mut workload: Workload,
-    printed: Option<Language>,
+    printed: &[Language],
     (placement, within): (Placement, Duration),
     around: Surroundings,
     save: Save,
@@ -38,13 +38,13 @@ pub fn measure(
         output::tell(format_args!("furlong: the boundary was not tried: {error}"));
         Vec::new()
     });
-    let languages =
-        printed.map(Language::of_process).filter(|language| !workload.languages.contains(language));
-    workload.languages.extend(languages);
-    let mut shortlist = shortlist(workload, &offers, tried, placement, FIRST_LOOK);
-    if let Some(language) = printed {
-        emitting::keep_printable(&mut shortlist, language);
+    for language in printed.iter().map(|language| language.of_process()) {
+        if !workload.languages.contains(&language) {
+            workload.languages.push(language);
+        }
     }
+    let mut shortlist = shortlist(workload, &offers, tried, placement, FIRST_LOOK);
+    emitting::keep_printable(&mut shortlist, printed);
     let workload = &shortlist.workload;
     let environment = RunEnvironment::enter(&mechanisms, around)?;
     let look = |cases: Vec<Case>, trials: u32| -> anyhow::Result<Plan> {

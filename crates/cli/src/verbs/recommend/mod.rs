@@ -20,8 +20,9 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
         return Err(Usage("--place one-process: a recommendation is for two processes".to_owned()).into());
     }
     let workload = workload(asked)?;
-    if let (Some(language), Some(row)) = (asked.emit, &asked.row) {
-        return emitting::print_row(row, &workload, language);
+    let to = emitting::Destination::of(&asked.emit, asked.output.as_deref())?;
+    if let Some(row) = &asked.row {
+        return to.print_row(row, &workload);
     }
     let save = match (&asked.save, asked.no_save) {
         (Some(name), _) => Save::Named(name.clone()),
@@ -30,7 +31,7 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
     };
     let finished = looking::measure(
         workload,
-        asked.emit,
+        &asked.emit,
         (asked.place, asked.within.0),
         Surroundings::from(&asked.common),
         save,
@@ -42,12 +43,11 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
         ListFormat::Table => render::recommendation_table(&recommendation, output::style()),
         ListFormat::Json => render::recommendation_json(&recommendation),
     };
-    match asked.emit {
-        None => output::print(&shown)?,
-        Some(language) => {
-            output::tell(format_args!("{}", shown.trim_end()));
-            emitting::print_choice(&recommendation, language)?;
-        }
+    if asked.emit.is_empty() {
+        output::print(&shown)?;
+    } else {
+        output::tell(format_args!("{}", shown.trim_end()));
+        to.print_choice(&recommendation)?;
     }
     let results = Results { failed: recommendation.found_corruption, ..Results::default() };
     let strict = asked.strict.then_some(recommendation.run.noise.level);

@@ -81,7 +81,18 @@ fn run_to_end(command: &mut Command) -> Output {
     output
 }
 
-/// A program that was built in a folder of its own, where its names go as well.
+/// The folder for the names of all pairs; whoever is a test's user may write there.
+fn meeting_folder() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = tempfile::Builder::new().prefix("programs-").tempdir_in("/tmp").unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        folder
+    });
+    folder.path()
+}
+
+/// A program that was built in a folder of its own.
 pub struct Built {
     place: tempfile::TempDir,
     program: Program,
@@ -146,7 +157,7 @@ impl Built {
             _ => {
                 let compile = ["-W", "error", "-m", "py_compile", "pair.py"];
                 run_to_end(
-                    Command::new("python3")
+                    Command::new(python())
                         .args(compile)
                         .env("PYTHONPYCACHEPREFIX", folder)
                         .current_dir(folder),
@@ -174,9 +185,13 @@ impl Built {
     /// The same, by a command that changes something about the process before.
     pub fn start_with(&self, role: usize, name: &str, count: u64, before: &[&str]) -> End {
         let mut words: Vec<&str> = before.to_vec();
-        words.extend(
-            self.program.run[role].split(' ').map(|word| if word == "python3" { python() } else { word }),
-        );
+        for word in self.program.run[role].split(' ') {
+            match word {
+                // Without packages that are installed here, it starts twice as fast.
+                "python3" => words.extend([python(), "-S", "-E"]),
+                word => words.push(word),
+            }
+        }
         let count = count.to_string();
         words.push(&count);
         // Ports below those that the kernel hands out by itself, another one for each name.
@@ -187,7 +202,7 @@ impl Built {
             .current_dir(self.place.path())
             .env("PAIR_NAME", name)
             .env("PAIR_PORT", port.to_string())
-            .env("XDG_RUNTIME_DIR", self.place.path())
+            .env("XDG_RUNTIME_DIR", meeting_folder())
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -203,26 +218,39 @@ impl Built {
     }
 
     /// Runs all ends to their end, the one of role `first` before the other.
-    pub fn exchange_with(&self, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
-        let name = Built::new_name();
-        let all = self.exchange_as(&name, first, count, before);
-        self.assert_nothing_is_left(&name);
-        all
+    pub fn exchange_as(&self, name: &str, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
+        self.exchange_between([self, self], name, first, count, before)
     }
 
-    pub fn exchange_as(&self, name: &str, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
-        let mut ends = vec![self.start_with(if self.has_roles() { first } else { 0 }, name, count, before)];
+    fn exchange_between(
+        &self,
+        of_roles: [&Built; 2],
+        name: &str,
+        first: usize,
+        count: u64,
+        before: &[&str],
+    ) -> Vec<Ended> {
+        let first = if self.has_roles() { first } else { 0 };
+        let mut ends = vec![of_roles[first].start_with(first, name, count, before)];
         if self.has_roles() {
-            sleep(Duration::from_millis(20));
-            ends.push(self.start_with(1 - first, name, count, before));
+            sleep(Duration::from_millis(10));
+            ends.push(of_roles[1 - first].start_with(1 - first, name, count, before));
         }
         ends.into_iter().map(End::wait).collect()
     }
 
-    /// That every end of an exchange has done what it should.
+    /// That every end of an exchange has done what it should, and has left nothing.
     pub fn assert_exchanges(&self, first: usize, count: u64, before: &[&str]) {
-        let all = self.exchange_with(first, count, before);
+        self.assert_exchanges_with(self, first, count, before);
+    }
+
+    /// The same where this program has the first role and `asking`, which may be in another language, the second.
+    pub fn assert_exchanges_with(&self, asking: &Built, first: usize, count: u64, before: &[&str]) {
+        let name = Built::new_name();
+        let all = self.exchange_between([self, asking], &name, first, count, before);
         self.assert_verified(&all, count);
+        asking.assert_verified(&all, count);
+        self.assert_nothing_is_left(&name);
     }
 
     pub fn assert_verified(&self, all: &[Ended], count: u64) {
@@ -248,7 +276,7 @@ impl Built {
     /// What of `name` is still there.
     pub fn left(&self, name: &str) -> Vec<String> {
         let mut left = Vec::new();
-        for folder in [self.place.path(), Path::new("/dev/shm")] {
+        for folder in [meeting_folder(), Path::new("/dev/shm")] {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             left.extend(
                 entries
