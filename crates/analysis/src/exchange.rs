@@ -178,7 +178,7 @@ pub struct Cpu {
 /// Context switches over both roles, an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Switches {
-    /// To wait.
+    /// To wait for the other role.
     pub voluntary: f64,
     /// Because the processor was taken away.
     pub involuntary: f64,
@@ -208,7 +208,7 @@ impl Switches {
     /// From what gives any figure of a tally for one round trip.
     pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
         Switches {
-            voluntary: each(|role| role.voluntary_switches),
+            voluntary: each(RoleTally::switches_to_wait),
             involuntary: each(|role| role.involuntary_switches),
         }
     }

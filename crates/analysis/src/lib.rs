@@ -40,6 +40,7 @@ mod replay;
 mod row;
 mod run;
 mod run_facts;
+mod saturation;
 mod self_check;
 mod skipped;
 mod store;
@@ -74,6 +75,7 @@ pub use replay::{
 pub use row::{Row, RowStatus};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
+pub use saturation::Saturation;
 pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
 pub use skipped::{Skipped, SkippedStatus};
 pub use store::ReadError;

@@ -140,7 +140,7 @@ fn title(
         (WaitKind::Spinning, Placement::OneProcess) => "calls that try again",
         (WaitKind::Sleeping, _) => "sleeping until woken",
         (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
-        (WaitKind::Spinning, _) => "spinning (who waits keeps a processor busy)",
+        (WaitKind::Spinning, _) => "spinning (the waiting process keeps a processor busy)",
     };
     format!("{carried} on {}, {wait}", describe_placement(placement))
 }

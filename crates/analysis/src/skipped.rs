@@ -1,6 +1,6 @@
 //! Cases without a speed, and why. Nothing is silently missing.
 
-use crate::{Law, law::Breach};
+use crate::{Law, law::Breach, saturation::Saturation};
 use furlong_model::{Case, Failure, Fault, Outcome, Trial};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct Skipped {
     /// Which law its figures break; `None` unless they are void.
     #[serde(default)]
     pub law: Option<Law>,
+    /// What was asked and what was carried; `None` unless the row is saturated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
     /// Trials that this is about.
     pub trials: usize,
     /// Why, in words that need no context.
@@ -33,6 +36,8 @@ pub enum SkippedStatus {
     Failed,
     /// It was measured, and its figures cannot be true.
     Void,
+    /// It was measured, and cannot carry the rate that was asked for.
+    Saturated,
     /// This machine has no such mechanism.
     Unavailable,
     /// The combination makes no sense, or exceeds a limit.
@@ -50,6 +55,7 @@ impl SkippedStatus {
         match self {
             SkippedStatus::Failed => "failed",
             SkippedStatus::Void => "void",
+            SkippedStatus::Saturated => "saturated",
             SkippedStatus::Unavailable => "unavailable",
             SkippedStatus::Refused => "refused",
         }
@@ -80,9 +86,24 @@ impl Skipped {
             status: SkippedStatus::Void,
             fault: None,
             law: Some(breach.law),
+            saturation: None,
             trials,
             reason: breach.reason,
             remedy: String::new(),
+        }
+    }
+
+    /// Measured in so many trials, at a rate that it cannot carry.
+    pub(crate) fn saturated(case: &Case, trials: usize, saturation: Saturation) -> Self {
+        Skipped {
+            case: case.clone(),
+            status: SkippedStatus::Saturated,
+            fault: None,
+            law: None,
+            saturation: Some(saturation),
+            trials,
+            reason: saturation.reason(),
+            remedy: saturation.remedy(),
         }
     }
 
@@ -96,7 +117,7 @@ impl Skipped {
             Outcome::Refused(why) => (SkippedStatus::Refused, None, why.reason.clone(), why.remedy.as_str()),
         };
         let (case, remedy) = (case.clone(), remedy.to_owned());
-        Some(Skipped { case, status, fault, law: None, trials: 1, reason, remedy })
+        Some(Skipped { case, status, fault, law: None, saturation: None, trials: 1, reason, remedy })
     }
 }
 

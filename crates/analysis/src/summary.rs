@@ -3,7 +3,7 @@
 use crate::{
     CountRow, Counting, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
     cache_line::is_above_the_cache_line, count::count_of, declared::calls_as_declared, findings, law::Breach,
-    noise::core_to_core_times, ranking,
+    noise::core_to_core_times, ranking, saturation::Saturation,
 };
 use furlong_model::{Case, Family, Measurement, Trial};
 use serde::{Deserialize, Serialize};
@@ -93,9 +93,15 @@ fn judge(run: &Run, case: &Case, trials: &[&Trial]) -> (Option<Row>, Option<Skip
     }
     // A mechanism that the writer did not know counts as a carrier of data.
     let family = trials.iter().find_map(|trial| trial.family);
-    match sound_row(run, case, family, &measured) {
-        Ok(row) => (Some(Row { failed_trials: failed, ..row }), trouble),
-        Err(breach) => (None, Some(Skipped::void(case, measured.len(), breach))),
+    match (
+        sound_row(run, case, family, &measured),
+        Saturation::of(case, measured.iter().map(|(_, trial)| *trial)),
+    ) {
+        (Ok(_), Some(saturation)) => {
+            (None, trouble.or(Some(Skipped::saturated(case, measured.len(), saturation))))
+        }
+        (Ok(row), None) => (Some(Row { failed_trials: failed, ..row }), trouble),
+        (Err(breach), _) => (None, Some(Skipped::void(case, measured.len(), breach))),
     }
 }
 

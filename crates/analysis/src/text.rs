@@ -1,5 +1,6 @@
 //! Text from records made safe to print, and lines broken where they are too long.
 
+use furlong_model::format_ns;
 pub use furlong_model::{format_digits, three_digits};
 
 /// Longest text of a record that is printed, in characters: one record must not fill a terminal.
@@ -91,9 +92,13 @@ pub fn format_count(count: f64) -> String {
     three_digits(value) + unit
 }
 
-/// How far an interval reaches from its middle, as a share of that: `±2.1 %`.
-pub fn plus_minus(share: f64) -> String {
-    format!("±{:.1} %", share * 100.0)
+/// An interval of times, with the unit once where both ends have the same: `34.2-39.0 us`.
+pub fn times_between([low, high]: [f64; 2]) -> String {
+    let (low, high) = (format_ns(low), format_ns(high));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((value, unit)), Some((_, other))) if unit == other => format!("{value}-{high}"),
+        _ => format!("{low}-{high}"),
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::channel::Channel;
 use crate::control_page::{ControlPage, Progress};
 use crate::role_error::RoleError;
+use crate::schedule::Idle;
 use crate::stamp::Stamp;
 use furlong_mechanism::Message;
 use furlong_model::{Pattern, Role};
@@ -49,8 +50,8 @@ pub(crate) struct LoopResult {
     pub(crate) elapsed_ns: u64,
     /// What this role used in that time.
     pub(crate) usage: Usage,
-    /// Processor time in it, in nanoseconds, that went into waiting for a message to be due.
-    pub(crate) idle_ns: u64,
+    /// How much of that went into waiting for a message to be due.
+    pub(crate) idle: Idle,
     /// Messages sent later than they were due, for who holds the clock.
     pub(crate) late_sends: u64,
 }
@@ -153,7 +154,7 @@ impl<'a> Messages<'a> {
     pub(crate) fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
         let usage = used()? - before.usage;
         let round_trips = self.done - before.done;
-        Ok(LoopResult { round_trips, elapsed_ns, usage, idle_ns: 0, late_sends: 0 })
+        Ok(LoopResult { round_trips, elapsed_ns, usage, idle: Idle::default(), late_sends: 0 })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use crate::round_trip::RoundTripLoop;
-use crate::schedule::{Schedule, is_late};
+use crate::schedule::{Idle, Schedule, is_late};
 use furlong_model::Role;
 use furlong_os::{clock, cpu};
 
@@ -86,11 +86,11 @@ impl<C: Channel> OneWayLoop for C {
         let before = begin_sending(self, messages)?;
         let start = clock::now_ns();
         messages.control_page.announce_start(start);
-        let (mut due, mut late, mut idle_ns) = (start, 0, 0);
+        let (mut due, mut late, mut idle) = (start, 0, Idle::default());
         loop {
             due = schedule.next_ns(due, due);
             messages.prepare_next();
-            idle_ns += schedule.idle_until(due);
+            idle = idle + schedule.idle_until(due);
             let sent = clock::now_ns();
             late += u64::from(is_late(sent, due));
             let ends = sent.max(due) - start >= budget_ns;
@@ -101,7 +101,7 @@ impl<C: Channel> OneWayLoop for C {
             messages.send(self)?;
             messages.done += 1;
             if ends {
-                return Ok(LoopResult { idle_ns, ..messages.since(before, 0)? });
+                return Ok(LoopResult { idle, ..messages.since(before, 0)? });
             }
         }
     }

@@ -169,7 +169,7 @@ fn verification_bursts(size_bytes: usize) -> u64 {
 pub(crate) fn tally(
     role: Role,
     messages_received: u64,
-    LoopResult { round_trips, usage, idle_ns, .. }: LoopResult,
+    LoopResult { round_trips, usage, idle, .. }: LoopResult,
 ) -> Result<RoleTally, RoleError> {
     Ok(RoleTally {
         role,
@@ -178,7 +178,8 @@ pub(crate) fn tally(
         round_trips,
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,
-        idle_ns,
+        idle_ns: idle.ns,
+        idle_switches: idle.switches,
         voluntary_switches: usage.voluntary_switches,
         involuntary_switches: usage.involuntary_switches,
         minor_faults: usage.minor_faults,

@@ -8,7 +8,7 @@ use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::schedule::{Schedule, is_late};
+use crate::schedule::{Idle, Schedule, is_late};
 use furlong_os::clock;
 
 /// The loops of round trips, compiled for each type of channel.
@@ -75,17 +75,17 @@ impl<C: Channel> RoundTripLoop for C {
     ) -> Result<LoopResult, RoleError> {
         let before = begin(self, messages)?;
         let start = clock::now_ns();
-        let (mut last, mut due, mut late_sends, mut idle_ns) = (start, start, 0, 0);
+        let (mut last, mut due, mut late_sends, mut idle) = (start, start, 0, Idle::default());
         while last - start < budget_ns {
             due = schedule.next_ns(due, last);
-            idle_ns += schedule.idle_until(due);
+            idle = idle + schedule.idle_until(due);
             let sent = clock::now_ns();
             late_sends += u64::from(is_late(sent, due));
             trip(self, messages, || {})?;
             last = clock::now_ns();
             recorder.keep(last - schedule.timed_from_ns(due, sent), 1);
         }
-        Ok(LoopResult { idle_ns, late_sends, ..end(self, messages, before, last - start)? })
+        Ok(LoopResult { idle, late_sends, ..end(self, messages, before, last - start)? })
     }
 
     fn respond(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError> {

@@ -2,6 +2,7 @@
 
 use furlong_model::{Arrival, Wait, WaitKind};
 use furlong_os::{clock, cpu};
+use std::ops::Add;
 
 /// A message that leaves no later than this after it was due is on time: a few readings of the clock.
 const PUNCTUAL_NS: u64 = 1_000;
@@ -34,13 +35,34 @@ impl Schedule {
         if matches!(self.arrival, Arrival::Interval(_)) { due_ns } else { sent_ns }
     }
 
-    /// Waits for a message to be due, as the row waits, and gives the processor time that it took, in nanoseconds.
-    pub(crate) fn idle_until(self, due_ns: u64) -> u64 {
-        if self.wait.kind() == WaitKind::Sleeping {
-            // Sleeps until shortly before and spins for the rest: how late a timer wakes is no part of the mechanism.
-            clock::sleep_until(due_ns.saturating_sub(TIMER_SLACK_NS));
+    /// Waits for a message to be due, as the row waits, and gives what that took.
+    pub(crate) fn idle_until(self, due_ns: u64) -> Idle {
+        let mut idle = Idle::default();
+        // Sleeps until shortly before and spins for the rest: how late a timer wakes is no part of the mechanism.
+        let wake_ns = due_ns.saturating_sub(TIMER_SLACK_NS);
+        if self.wait.kind() == WaitKind::Sleeping && clock::now_ns() < wake_ns {
+            let before = clock::thread_processor_ns();
+            clock::sleep_until(wake_ns);
+            idle = Idle { ns: clock::thread_processor_ns() - before, switches: 1 };
         }
-        spin_until(due_ns)
+        idle + Idle { ns: spin_until(due_ns), switches: 0 }
+    }
+}
+
+/// What a role used to wait for messages to be due, which is no part of the mechanism.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Idle {
+    /// Processor time, in nanoseconds.
+    pub(crate) ns: u64,
+    /// Times that it gave up the processor.
+    pub(crate) switches: u64,
+}
+
+impl Add for Idle {
+    type Output = Idle;
+
+    fn add(self, other: Idle) -> Idle {
+        Idle { ns: self.ns + other.ns, switches: self.switches + other.switches }
     }
 }
 

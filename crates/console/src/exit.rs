@@ -11,7 +11,7 @@ pub const HELP: &str = "Exit codes, the same for all verbs:
   2    usage: an option or a name is wrong, or a run cannot be read
   3    a requirement is not met: a row is worse (compare --fail-on regression),
        or the objective does not hold (recommend --slo)
-  4    a row is inconclusive (compare --fail-on inconclusive)
+  4    a row is inconclusive (compare --fail-on inconclusive), or none can be judged (--fail-on)
   5    the machine is not fit to measure (--strict)
   6    the runs have no row in common (compare)
   7    not possible here: nothing that was asked for could be measured or done, or not all of it
@@ -30,7 +30,7 @@ pub enum Outcome {
     Regressed,
     /// What the user said must hold does not.
     Missed,
-    /// A row is inconclusive, and `--fail-on inconclusive` was said.
+    /// A row is inconclusive, and `--fail-on inconclusive` was said; or no row can be judged.
     Inconclusive,
     /// Runs have nothing in common that could be compared.
     Incomparable,

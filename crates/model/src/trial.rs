@@ -87,6 +87,9 @@ pub struct RoleTally {
     pub idle_ns: u64,
     /// Times that it gave up the processor to wait.
     pub voluntary_switches: u64,
+    /// How many of these were to wait for a message to be due.
+    #[serde(default)]
+    pub idle_switches: u64,
     /// Times that the processor was taken from it.
     pub involuntary_switches: u64,
     /// Page faults served without reading a disk.
@@ -104,6 +107,11 @@ impl RoleTally {
     /// The same in the kernel. Kernels that split processor time by clock ticks may say that waiting was there.
     pub fn system_work_ns(&self) -> u64 {
         self.system_ns.saturating_sub(self.idle_ns.saturating_sub(self.user_ns))
+    }
+
+    /// Times that it gave up the processor to wait for the other role.
+    pub fn switches_to_wait(&self) -> u64 {
+        self.voluntary_switches.saturating_sub(self.idle_switches)
     }
 }
 

@@ -4,10 +4,9 @@ use super::{
     document::{Column, Document, Row, Section, Table},
     object::object,
 };
-use furlong_analysis::text::{plain, plus_minus};
+use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{CostEstimate, Costs, describe_cost as describe};
 use furlong_model::{Cost, format_bytes, format_ns};
-use furlong_stats::uncertainty;
 
 /// The columns; the last one gives way where the terminal is narrow.
 const COLUMNS: [Column; 4] = [
@@ -51,10 +50,9 @@ fn rate(figure: &CostEstimate, size_bytes: usize) -> String {
     format!("{:.1} GB/s", size_bytes as f64 / figure.ns)
 }
 
-/// The interval as a share: `±2.1 %`.
+/// The interval, from low to high.
 pub(crate) fn interval(figure: &CostEstimate) -> Option<String> {
-    let ends = figure.ci95.filter(|_| figure.ns > 0.0)?;
-    Some(plus_minus(uncertainty(figure.ns, ends)))
+    figure.ci95.map(times_between)
 }
 
 /// What the costs that depend on the size are, once for all of their lines.

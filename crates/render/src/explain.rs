@@ -6,10 +6,9 @@ use super::{
     unmeasured::unmeasured,
     used_costs::used_costs,
 };
-use furlong_analysis::text::{plain, plus_minus};
+use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{Agreement, Explained, Explanation, Level, Term};
 use furlong_model::{format_bytes, format_ns};
-use furlong_stats::uncertainty;
 
 /// The columns of a row's parts; their names are not shown, since they speak for themselves.
 const COLUMNS: [Column; 6] = [
@@ -57,10 +56,9 @@ fn section(row: &Explained) -> Section {
 }
 
 fn title(row: &Explained) -> String {
-    let width = row.measured_ci95.map(|ends| uncertainty(row.measured_ns, ends));
-    let width = width.map_or_else(String::new, |share| format!(" ({})", plus_minus(share)));
+    let ends = row.measured_ci95.map_or_else(String::new, |ends| format!(" ({})", times_between(ends)));
     format!(
-        "{}: {} measured{width}, {} explained ({})",
+        "{}: {} measured{ends}, {} explained ({})",
         plain(&row.case.to_string()),
         format_ns(row.measured_ns),
         format_ns(row.predicted_ns),

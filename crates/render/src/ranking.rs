@@ -1,9 +1,10 @@
 //! The columns of a ranking, shared by every format that shows tables.
 
 use super::document::Column as Head;
-use furlong_analysis::text::{decimals, format_count, format_digits, plain, plus_minus, three_digits};
+use furlong_analysis::text::{decimals, format_count, format_digits, plain, three_digits, times_between};
 use furlong_analysis::{Group, Row, Summary, Unit};
 use furlong_model::format_ns;
+use furlong_stats::coverage;
 
 /// A row with what its cells need to know about its group.
 pub(crate) struct Entry<'a> {
@@ -25,6 +26,9 @@ pub(crate) struct Column {
     has: fn(&Row) -> bool,
 }
 
+/// The column of the interval: how often such an interval holds the median.
+const INTERVAL: &str = "95 %";
+
 /// The column of the number of trials.
 const TRIALS: &str = "trials";
 
@@ -34,7 +38,9 @@ static COLUMNS: [Column; 15] = [
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
     column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
-    column(Head::figures("95 %").expendable(1), uncertainty),
+    column(Head::figures(INTERVAL).expendable(1), |entry| {
+        entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between)
+    }),
     column(Head::figures(TRIALS).expendable(3), |entry| entry.row.trials.to_string()),
     column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
     column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
@@ -93,6 +99,16 @@ pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_there).filter(is_needed).collect()
 }
 
+/// What stands above the columns. Few trials have a narrower promise, and it is theirs that counts.
+pub(crate) fn heads(columns: &[&Column], entries: &[Entry]) -> Vec<Head> {
+    let fewest = entries.iter().map(|entry| entry.row.trials).min().unwrap_or_default();
+    let head = |column: &&Column| match column.head.name == INTERVAL {
+        true => Head { name: format!("{:.0} %", 100.0 * coverage(fewest)).into(), ..column.head.clone() },
+        false => column.head.clone(),
+    };
+    columns.iter().map(head).collect()
+}
+
 /// The entries of a group, by rank.
 pub(crate) fn entries<'a>(summary: &'a Summary, group: &'a Group) -> Vec<Entry<'a>> {
     let rows: Vec<_> = summary.rows_of(group).collect();
@@ -132,10 +148,6 @@ pub(crate) fn has_failed_trials(row: &Row) -> bool {
 /// `^`: its median or its interval is doubtful.
 pub(crate) fn is_doubtful(row: &Row) -> bool {
     row.shape.is_doubtful()
-}
-
-fn uncertainty(entry: &Entry) -> String {
-    entry.row.exchange.ns.uncertainty().map_or_else(|| "?".to_owned(), plus_minus)
 }
 
 fn is_counted(row: &Row) -> bool {

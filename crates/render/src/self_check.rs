@@ -1,10 +1,9 @@
 //! A check of furlong against itself, for a terminal.
 
 use super::document::{Column, Document, Line, Row, Section, Table, Tone};
-use furlong_analysis::text::{plain, plus_minus};
+use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{CheckedRow, CopyFigures, SelfCheck, Unjudged};
 use furlong_model::format_ns;
-use furlong_stats::uncertainty;
 
 /// The columns; those of the intervals go where the terminal is narrow.
 const COLUMNS: [Filled; 7] = [
@@ -36,8 +35,7 @@ pub(crate) fn document(check: &SelfCheck) -> Document {
 }
 
 fn interval(copy: &CopyFigures) -> String {
-    let width = copy.ci95_ns.map(|ends| uncertainty(copy.p50_ns, ends));
-    width.map_or_else(|| "?".to_owned(), plus_minus)
+    copy.ci95_ns.map_or_else(|| "?".to_owned(), times_between)
 }
 
 fn unjudged(entry: &Unjudged) -> Line {

@@ -4,7 +4,7 @@
 use super::{
     document::{Document, Line, Row, Section, Table, Tone, drawn},
     prose,
-    ranking::{columns, entries},
+    ranking::{columns, entries, heads},
     unmeasured::unmeasured,
 };
 use furlong_analysis::text::plain;
@@ -70,12 +70,12 @@ fn rankings<'a>(
 ) -> impl Iterator<Item = Section> + 'a {
     let all: Vec<_> = groups.iter().flat_map(|group| entries(summary, group)).collect();
     let columns = columns(&all);
+    let heads = heads(&columns, &all);
     groups.iter().map(move |group| {
         let cells = |entry| Row::neutral(columns.iter().map(|column| (column.cell)(&entry)).collect());
         let rows = entries(summary, group).into_iter().map(cells).collect();
-        let heads: Vec<_> = columns.iter().map(|column| column.head.clone()).collect();
         let notes = prose::late(summary, group).into_iter().collect();
-        let table = Table { alike: Some(kind), notes, ..Table::new(heads, rows) };
+        let table = Table { alike: Some(kind), notes, ..Table::new(heads.clone(), rows) };
         Section::titled(group.title.clone()).table(table)
     })
 }

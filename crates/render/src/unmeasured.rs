@@ -42,6 +42,8 @@ fn line_of(first: &Skipped, entries: &[&Skipped]) -> String {
         SkippedStatus::Failed => format!("failed {trials}"),
         SkippedStatus::Void if entries.len() == 1 => "is void".to_owned(),
         SkippedStatus::Void => "are void".to_owned(),
+        SkippedStatus::Saturated if entries.len() == 1 => "is saturated".to_owned(),
+        SkippedStatus::Saturated => "are saturated".to_owned(),
         status => status.name().to_owned(),
     };
     let remedy = match plain(&first.remedy) {

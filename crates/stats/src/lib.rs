@@ -16,7 +16,9 @@ mod shape;
 
 pub use curve::Curve;
 pub use histogram::{Distribution, HistogramError};
-pub use median::{FEWEST_TRIALS, are_apart, bootstrap_interval, median, median_interval, uncertainty};
+pub use median::{
+    FEWEST_TRIALS, are_apart, bootstrap_interval, coverage, median, median_interval, uncertainty,
+};
 pub use mixture::Mixture;
 pub use modes::{Modes, two_modes};
 pub use precision::{FEWEST_FIRST_TRIALS, FurtherRounds};

@@ -58,6 +58,11 @@ pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
     Some([end(left_out, left_out + 1), end(last - left_out, last - left_out - 1)])
 }
 
+/// How often a [`median_interval`] of so many values holds the median: exactly for up to five, else as it is made to.
+pub fn coverage(count: usize) -> f64 {
+    if count < 6 { 1.0 - 0.5_f64.powi(count as i32 - 1) } else { 0.95 }
+}
+
 /// Whether two intervals are known and have nothing in common.
 pub fn are_apart(one: Option<[f64; 2]>, other: Option<[f64; 2]>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one[0] > other[1] || other[0] > one[1])

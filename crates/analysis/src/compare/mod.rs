@@ -5,6 +5,7 @@
 
 mod cause;
 mod environment;
+mod power;
 mod row;
 mod side;
 mod words;
@@ -114,6 +115,11 @@ impl Comparison {
     /// Whether some row is worse.
     pub fn has_regression(&self) -> bool {
         self.rows.iter().any(|row| row.verdict == Change::Worse)
+    }
+
+    /// Whether there is a row of which it can be said what became of it.
+    pub fn is_conclusive(&self) -> bool {
+        self.rows.iter().any(|row| row.verdict != Change::Inconclusive)
     }
 
     /// Whether of some row it cannot be said what became of it.

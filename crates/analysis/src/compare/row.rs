@@ -1,5 +1,6 @@
 //! One row in two runs: how many times as long it takes, within which interval, and what may be said of it.
 
+use super::power::{detectable_change, trials_for_same};
 use super::side::Side;
 use crate::{Level, Row, Unit, ranking::resolution_ns, reference::medians};
 use furlong_model::{Case, Harness};
@@ -75,6 +76,12 @@ pub struct ComparedRow {
     pub doubtful: bool,
     /// Whether both runs hold the very same trials, as copies of one run do.
     pub identical: bool,
+    /// The least change, as a share, that would have read worse in 80 of 100 such comparisons; `None` without an interval.
+    #[serde(default)]
+    pub detectable_change: Option<f64>,
+    /// Trials in each run with which 80 of 100 pairs of equal runs would read the same; `None` without an interval.
+    #[serde(default)]
+    pub trials_for_same: Option<f64>,
     /// Why it is inconclusive, in words that need no context; `None` for any other verdict.
     pub reason: Option<String>,
 }
@@ -92,6 +99,10 @@ pub(super) fn compare_rows(baseline: Side, new: Side, margin: f64) -> Vec<Compar
         .filter(|side| side.summary.run.noise.level == Level::Unreliable)
         .map(|side| side.name)
         .collect();
+    for row in rows.iter_mut().filter(|row| !row.identical) {
+        row.detectable_change = detectable_change(row, margin);
+        row.trials_for_same = trials_for_same(row, margin);
+    }
     for row in &mut rows {
         (row.verdict, row.reason) = match judge(row, margin, chances.len(), &unreliable) {
             Ok(verdict) => (verdict, None),
@@ -136,6 +147,8 @@ fn figures(baseline: Side, new: Side, old_row: &Row, new_row: &Row) -> ComparedR
         new_trials: new_row.trials,
         doubtful: old_row.shape.is_doubtful() || new_row.shape.is_doubtful(),
         identical,
+        detectable_change: None,
+        trials_for_same: None,
         reason: None,
     }
 }

@@ -35,6 +35,7 @@ pub(super) fn conclude(
     sentences.extend(doubts(baseline));
     sentences.extend(doubts(new));
     sentences.extend([Change::Worse, Change::Better].into_iter().filter_map(|change| changed(rows, change)));
+    sentences.extend(power(rows));
     sentences.extend(together(rows, margin));
     sentences.extend(causes.iter().map(because));
     sentences
@@ -93,6 +94,36 @@ fn changed(rows: &[ComparedRow], change: Change) -> Option<String> {
     let names: Vec<_> = of_change.iter().map(named).collect();
     let title = crate::text::capital(change.name());
     (!names.is_empty()).then(|| format!("{title}: {}.", listed(&names, NAMED)))
+}
+
+/// What the rows could have shown whose intervals are too wide, and what would narrow them; `None` where none is.
+fn power(rows: &[ComparedRow]) -> Option<String> {
+    /// More trials than anybody makes.
+    const MOST: f64 = 300.0;
+    let is_wide = |row: &&ComparedRow| {
+        let most = row.baseline_trials.max(row.new_trials) as f64;
+        row.verdict == Change::Inconclusive && row.trials_for_same.is_some_and(|trials| trials > most)
+    };
+    let wide: Vec<&ComparedRow> = rows.iter().filter(is_wide).collect();
+    let of = |figure: fn(&ComparedRow) -> Option<f64>| {
+        median(&wide.iter().filter_map(|row| figure(row)).collect::<Vec<_>>())
+    };
+    let (change, trials) = (of(|row| row.detectable_change)?, of(|row| row.trials_for_same)?);
+    let found = format!(
+        "Inconclusive rows would have shown a change of about {:.0} % or more (the median row, in 80 of 100 such \
+         comparisons)",
+        change * 100.0
+    );
+    Some(match trials {
+        trials if trials > MOST => {
+            format!(
+                "{found}; for a change of the margin the machine must be quieter: no number of trials will do."
+            )
+        }
+        trials => {
+            format!("{found}; with about {trials} trials a run, runs without a change would read the same.")
+        }
+    })
 }
 
 /// That nearly all rows moved the same way, which no single mechanism does.

@@ -21,7 +21,7 @@ pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::Sensitivity;
 
-use crate::{Row, Run, RunFacts, Skipped, Summary, summarise};
+use crate::{Row, Run, RunFacts, Skipped, SkippedStatus, Summary, summarise};
 use first_look::{first_look, only};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,8 @@ fn eliminated(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Elimi
     let rows = || first.rows.iter().filter(|row| workload.admits(row.case.wait));
     let figure = |row: &Row| finalists::figure(workload, row);
     let best = rows().map(figure).fold(f64::INFINITY, f64::min);
-    let is_measured = |row: &Row| long.rows.iter().any(|other| other.case.row() == row.case.row());
+    let cases = || long.rows.iter().map(|row| &row.case).chain(long.skipped.iter().map(|entry| &entry.case));
+    let is_measured = |row: &Row| cases().any(|case| case.row() == row.case.row());
     let mut eliminated: Vec<_> = rows()
         .filter(|row| !is_measured(row))
         .map(|row| Eliminated {
@@ -166,7 +167,10 @@ fn excluded(shortlist: &Shortlist, first: &[Skipped], long: &[Skipped]) -> Vec<E
         if !excluded.iter().any(|other| (&other.mechanism, other.wait) == (&mechanism, wait)) {
             let trials = if entry.trials == 1 { "a trial" } else { "some trials" };
             let remedy = if entry.remedy.is_empty() { String::new() } else { format!("; {}", entry.remedy) };
-            let reason = format!("{} in {trials}: {}{remedy}", entry.status.name(), entry.reason);
+            let reason = match entry.status {
+                SkippedStatus::Saturated => format!("saturated: {}", entry.reason),
+                status => format!("{} in {trials}: {}{remedy}", status.name(), entry.reason),
+            };
             excluded.push(Excluded { mechanism, wait, reason });
         }
     }

@@ -46,8 +46,8 @@ impl ClaimStatus {
     pub const fn in_words(self) -> &'static str {
         match self {
             ClaimStatus::Holds => "holds",
-            ClaimStatus::Falls => "falls",
-            ClaimStatus::CannotBeTold => "cannot be told",
+            ClaimStatus::Falls => "is no longer true",
+            ClaimStatus::CannotBeTold => "cannot be decided",
             ClaimStatus::NotTested => "was not tested",
         }
     }

@@ -83,7 +83,8 @@ impl From<SkippedStatus> for ReplayStatus {
     fn from(status: SkippedStatus) -> Self {
         match status {
             SkippedStatus::Failed => ReplayStatus::Failed,
-            SkippedStatus::Void => ReplayStatus::Void,
+            // No experiment asks for a rate.
+            SkippedStatus::Void | SkippedStatus::Saturated => ReplayStatus::Void,
             SkippedStatus::Unavailable => ReplayStatus::Unavailable,
             SkippedStatus::Refused => ReplayStatus::Refused,
         }

@@ -7,6 +7,7 @@ use crate::control_page::{ControlPage, Progress};
 use crate::messages::LoopResult;
 use crate::role::{enter_phase, report_done, report_failure, tally};
 use crate::role_error::{RoleError, step};
+use crate::schedule::Idle;
 use furlong_model::{Fault, Phase, Role, RoleTally, Touch};
 use furlong_os::memory::Region;
 use furlong_os::{AsHandle, RawHandle, affinity, clock, cpu, handle, usage};
@@ -116,7 +117,7 @@ impl RegionRole {
         enter_phase(control, Phase::Finish)?;
         let round_trips = u64::from(repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
-        let result = LoopResult { round_trips, elapsed_ns, usage, idle_ns: 0, late_sends: 0 };
+        let result = LoopResult { round_trips, elapsed_ns, usage, idle: Idle::default(), late_sends: 0 };
         let tally = tally(role, round_trips, result)?;
         report_done(control, Done { tally, passes, verified_bytes })
     }

@@ -32,9 +32,13 @@ pub struct CompareOptions {
     /// Changes of a row up to this count as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
-    /// Exit with 3 if a row is worse (regression), or with 4 if one is inconclusive; may be repeated
+    /// Exit with 3 if a row is worse (regression), or with 4 if one is inconclusive; with 4 too if no row can be judged;
+    /// may be repeated
     #[arg(long, value_enum, value_name = "VERDICT", value_delimiter = ',')]
     pub fail_on: Vec<FailOn>,
+    /// With --fail-on regression: exit with 0 where no row can be judged
+    #[arg(long, requires = "fail_on")]
+    pub allow_inconclusive: bool,
     /// Form of the result
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -24,7 +24,14 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     match compare_runs(&named, asked.margin.share()) {
         Ok(comparison) => {
             output::print(&rendered(&comparison, asked.format))?;
-            Ok(outcome(&comparison, &asked.fail_on))
+            let outcome = outcome(&comparison, asked);
+            if outcome == Outcome::Inconclusive && !comparison.is_conclusive() {
+                output::tell(format_args!(
+                    "furlong: no row could be judged, so a regression is not excluded; more trials or a quieter machine \
+                     would tell (--allow-inconclusive ends with 0 all the same)"
+                ));
+            }
+            Ok(outcome)
         }
         Err(incomparable) => {
             // Names and reasons may come from anybody's file.
@@ -43,10 +50,13 @@ fn rendered(comparison: &Comparison, format: Format) -> String {
     }
 }
 
-fn outcome(comparison: &Comparison, fail_on: &[FailOn]) -> Outcome {
-    if fail_on.contains(&FailOn::Regression) && comparison.has_regression() {
+fn outcome(comparison: &Comparison, asked: &CompareOptions) -> Outcome {
+    let fails_on = |what: FailOn| asked.fail_on.contains(&what);
+    // Where nothing is known, that nothing is worse must not pass for good news.
+    let says_nothing = !asked.fail_on.is_empty() && !asked.allow_inconclusive && !comparison.is_conclusive();
+    if fails_on(FailOn::Regression) && comparison.has_regression() {
         Outcome::Regressed
-    } else if fail_on.contains(&FailOn::Inconclusive) && comparison.is_inconclusive() {
+    } else if says_nothing || (fails_on(FailOn::Inconclusive) && comparison.is_inconclusive()) {
         Outcome::Inconclusive
     } else {
         Outcome::Done

@@ -89,7 +89,12 @@ fn what_cannot_be_said_fails_where_that_is_asked() {
     let words = ["before", "wide", "--format", "json"];
     assert_eq!(verdicts(&compare(&place, &words).expect_code(0)), ["inconclusive"; 3]);
     compare(&place, &["before", "wide", "--fail-on", "inconclusive"]).expect_code(4);
-    compare(&place, &["before", "wide", "--fail-on", "regression"]).expect_code(0);
+    // Nothing is known of any row, which excludes no regression.
+    let silent = compare(&place, &["before", "wide", "--fail-on", "regression"]).expect_code(4);
+    let silent = silent.expect_complaint("no row could be judged");
+    let says = silent.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(says.contains("Inconclusive rows would have shown a change of about"), "{says}");
+    compare(&place, &["before", "wide", "--fail-on", "regression", "--allow-inconclusive"]).expect_code(0);
     // A regression is told first.
     compare(&place, &["before", "wide", "slower", "--fail-on", "inconclusive,regression"]).expect_code(3);
 }

@@ -59,8 +59,8 @@ fn a_file_folder_is_as_it_was() {
     let (before, place) = (Snapshot::take(), Place::new());
     let folder = place.path("files");
     std::fs::create_dir(&folder).unwrap();
-    let arguments = ["run", "file-shm/*", "--trials", "2", "--budget", "5ms", "--file-folder", "files"];
-    place.run(arguments).expect_code(0);
+    let arguments = "run file-shm/* --place other-core --trials 2 --budget 5ms --file-folder files";
+    place.run(arguments.split(' ')).expect_code(0);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     before.expect_nothing_left(&place);
 }

@@ -71,14 +71,20 @@ fn a_gap_needs_an_answer() {
 }
 
 #[test]
-fn what_cannot_be_sent_in_time_is_late_and_its_wait_counts() {
-    let late = &rows(&["pipe"], ["--rate", "10M/s"])[0];
-    assert_eq!(at(late, "arrival"), &json!({"interval": 100}), "{late:#}");
-    assert!(number(late, "late_sends_share") > 0.5, "{late:#}");
-    // No pipe takes 100 ns, so that each message is later than the one before: its time is counted from when it
-    // was due, and is far more than by rate.
-    let interval_ns = 1e9 / number(late, "round_trips_per_second");
-    assert!(number(late, "round_trip_ns.p50") > 10.0 * interval_ns, "{late:#}");
+fn a_rate_that_a_row_cannot_carry_shows_no_times() {
+    let place = Place::alone();
+    let words = "run pipe --rate 10M/s --trials 2 --budget 20ms --no-save --format";
+    let json = place.run(words.split(' ').chain(["json"])).expect_code(7).json();
+    assert!(list(&json, "rows").is_empty(), "{json:#}");
+    let skipped = &list(&json, "skipped")[0];
+    assert_eq!(at(skipped, "status"), "saturated", "{skipped:#}");
+    // No pipe takes 100 ns, so each message would be later than the one before, and its time that of the trial.
+    let [asked, carried] = ["asked_per_second", "carried_per_second"]
+        .map(|figure| number(skipped, &format!("saturation.{figure}")));
+    assert!(asked == 1e7 && carried > 0.0 && carried < asked / 2.0, "{skipped:#}");
+    let table = place.run(words.split(' ').chain(["table"])).expect_code(7);
+    assert!(table.stdout.contains("is saturated: 10.0 M a second were asked and "), "{table:#?}");
+    table.expect_complaint("remedy: ask for less than ");
 }
 
 #[test]
@@ -99,6 +105,5 @@ fn the_table_says_at_which_pace() {
         place.run(words.into_iter().chain(arrival)).expect_code(0).stdout
     };
     assert!(table(["--gap", "1ms"]).contains("after a gap of 1.00 ms"));
-    let rate = table(["--rate", "1M/s"]);
-    assert!(rate.contains("one message every 1.00 us") && rate.contains("sent late: "), "{rate}");
+    assert!(table(["--rate", "1k/s"]).contains("one message every 1.00 ms"));
 }

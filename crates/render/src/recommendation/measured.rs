@@ -2,10 +2,9 @@
 
 use super::super::document::{Column, Row, Table};
 use super::prose;
-use furlong_analysis::text::{plain, plus_minus, three_digits};
+use furlong_analysis::text::{plain, three_digits, times_between};
 use furlong_analysis::{Ranked, Recommendation};
 use furlong_model::format_ns;
-use furlong_stats::uncertainty;
 
 const COLUMNS: [Column; 8] = [
     Column::figures("#"),
@@ -31,8 +30,7 @@ pub(crate) fn measured(recommendation: &Recommendation) -> Option<Table> {
             _ if tie => "~".to_owned(),
             _ => three_digits(row.figure / first.figure) + "x",
         };
-        let width = row.p50_ci95.map(|ends| uncertainty(row.p50_ns, ends));
-        let interval = width.map_or_else(|| "?".to_owned(), plus_minus);
+        let interval = row.p50_ci95.map_or_else(|| "?".to_owned(), times_between);
         Row::neutral(vec![
             place,
             format!("{}{fails}", plain(&row.name())),

@@ -1,9 +1,8 @@
 //! Figures of a replay as they stand in its tables.
 
-use furlong_analysis::text::{format_digits, plus_minus};
+use furlong_analysis::text::format_digits;
 use furlong_analysis::{Measured, ReplayRow};
 use furlong_model::{Exchange, Figure, Measure, Pattern, Work, format_bytes};
-use furlong_stats::uncertainty;
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -55,11 +54,10 @@ pub(crate) fn both_of(row: &ReplayRow, figure: Figure) -> String {
     }
 }
 
-/// How far the interval reaches: `±2.1 %`.
+/// The interval, from low to high.
 pub(crate) fn interval(measured: Option<&Measured>) -> String {
-    let share = |measured: &Measured| measured.ci95.map(|ends| uncertainty(measured.value, ends));
-    match measured.and_then(share) {
-        Some(share) if share.is_finite() => plus_minus(share),
+    match measured.and_then(|measured| measured.ci95) {
+        Some([low, high]) => format!("{}-{}", format_digits(low), format_digits(high)),
         _ => if measured.is_some() { "?" } else { NONE }.to_owned(),
     }
 }
