@@ -4,6 +4,7 @@
 mod arguments;
 mod conclusion;
 mod environment;
+mod nearest;
 mod output;
 mod progress;
 mod saved;

@@ -1,5 +1,6 @@
 //! Finding saved runs by what a user calls them: a name, `@last`, a glob, or a path.
 
+use crate::nearest::nearest;
 use crate::saving::{self, is_name};
 use furlong_analysis::Run;
 use furlong_console::exit::Usage;
@@ -12,8 +13,6 @@ use std::time::SystemTime;
 const ENDING: &str = "jsonl";
 /// Runs that an error names, the newest first.
 const NAMED: usize = 5;
-/// How alike two names are, from 0 to 1, of which one may be meant for the other.
-const ALIKE: f64 = 0.8;
 
 /// A run that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,14 +139,10 @@ impl Shelf {
 
     /// What there is: the name nearest to `wanted`, else the newest ones.
     fn known(&mut self, wanted: Option<&str>) -> String {
-        let near = |run: &&SavedRun| wanted.map(|wanted| strsim::jaro_winkler(wanted, &run.name));
         let runs = self.runs();
-        let nearest = runs
-            .iter()
-            .filter(|run| near(run) > Some(ALIKE))
-            .max_by(|a, b| near(a).unwrap_or_default().total_cmp(&near(b).unwrap_or_default()));
-        if let Some(nearest) = nearest {
-            return format!("there is '{}'", nearest.name);
+        let names = || runs.iter().map(|run| run.name.clone());
+        if let Some(nearest) = wanted.and_then(|wanted| nearest(wanted, names())) {
+            return format!("there is '{nearest}'");
         }
         let names: Vec<_> = runs.iter().rev().take(NAMED).map(|run| run.name.as_str()).collect();
         match (names.len(), runs.len()) {

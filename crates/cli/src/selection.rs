@@ -1,12 +1,13 @@
 //! From rows as they are typed to cases.
 
 use crate::arguments::{CaseOptions, PatternOptions};
+use crate::nearest::nearest;
 use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
     Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
-    WaitKind,
+    WaitKind, row_name,
 };
 
 /// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
@@ -143,9 +144,13 @@ pub fn select(
     };
     for row in &wanted {
         if !rows(mechanisms).any(|(capabilities, wait)| row.matches(capabilities.name, wait, true)) {
-            return Err(
-                Usage(format!("no row matches '{}'; furlong list shows all there are", row.text)).into()
-            );
+            let names = rows(mechanisms).flat_map(|(capabilities, wait)| {
+                [capabilities.name.to_owned(), row_name(capabilities.name, wait)]
+            });
+            let meant =
+                nearest(row.text, names).map_or_else(String::new, |name| format!("did you mean {name}? "));
+            let reason = format!("no row matches '{}'; {meant}furlong list shows all there are", row.text);
+            return Err(Usage(reason).into());
         }
     }
     let mut cases = Vec::new();
@@ -285,6 +290,14 @@ mod tests {
     fn an_unknown_row_is_refused() {
         for row in ["pip", "pipe/futex", "[", "pipe/"] {
             assert!(selected(row).is_err(), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_row_is_answered_by_the_nearest() {
+        for (typed, meant) in [("pip", "mean pipe?"), ("posix-shm/futx", "mean posix-shm/futex?")] {
+            let error = selected(typed).unwrap_err().to_string();
+            assert!(error.contains(meant), "{error}");
         }
     }
 

@@ -12,7 +12,7 @@ pub struct InvalidQuantity {
     hint: &'static str,
 }
 
-/// A size in bytes, written `128`, `4KiB`, `1MiB`.
+/// A size in bytes, written `128`, `4KiB`, `4k`, `1 MiB`. As in coreutils, `K` is 1024 bytes and `KB` 1000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ByteSize(pub usize);
 
@@ -25,12 +25,23 @@ impl FromStr for ByteSize {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-        const UNITS: [(&str, usize); 5] =
-            [("", 1), ("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+        const UNITS: [(&str, usize); 11] = [
+            ("", 1),
+            ("B", 1),
+            ("K", 1 << 10),
+            ("M", 1 << 20),
+            ("G", 1 << 30),
+            ("KiB", 1 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("KB", 1_000),
+            ("MB", 1_000_000),
+            ("GB", 1_000_000_000),
+        ];
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
             what: "size",
-            hint: "write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB",
+            hint: "write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB; 4K is 4KiB, and 4KB is 4000",
         };
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
         let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
@@ -108,7 +119,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// How many a second, written `60/s`, `10k/s`, `1M/s`.
+/// How many a second, written `60/s`, `10k/s`, `1M/s`, or without the `/s`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Rate(f64);
 
@@ -123,7 +134,8 @@ impl FromStr for Rate {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-        const UNITS: [(&str, f64); 3] = [("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6)];
+        const UNITS: [(&str, f64); 6] =
+            [("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6), ("", 1.0), ("k", 1e3), ("M", 1e6)];
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
             what: "rate",
@@ -171,7 +183,7 @@ impl fmt::Display for Percent {
 fn split_unit<'a, F: Copy>(text: &'a str, units: &[(&str, F)]) -> Option<(&'a str, F)> {
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = text.split_at(digits);
-    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim_start()))?.1;
     (!number.is_empty()).then_some((number, factor))
 }
 
@@ -227,8 +239,17 @@ mod tests {
     }
 
     #[test]
+    fn sizes_read_as_people_type_them() {
+        for (text, bytes) in
+            [("4k", 4096), ("4 KiB", 4096), ("4KB", 4000), ("10000", 10_000), ("1M", 1 << 20)]
+        {
+            assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
+        }
+    }
+
+    #[test]
     fn bad_sizes_are_refused() {
-        for text in ["", "-1", "1e9", "NaN", "4KB", "1.5KiB", "2GiB", "18446744073709551616", "KiB", " 1"] {
+        for text in ["", "-1", "1e9", "NaN", "4XB", "1.5KiB", "2GiB", "18446744073709551616", "KiB", " 1"] {
             assert!(text.parse::<ByteSize>().is_err(), "{text}");
         }
     }
@@ -270,10 +291,17 @@ mod tests {
 
     #[test]
     fn rates_read_in_every_unit() {
-        for (text, ns) in [("60/s", 16_666_667), ("10k/s", 100_000), ("2.5k/s", 400_000), ("10M/s", 100)] {
+        for (text, ns) in [
+            ("60/s", 16_666_667),
+            ("10k/s", 100_000),
+            ("2.5k/s", 400_000),
+            ("10M/s", 100),
+            ("1k", 1_000_000),
+            ("10000", 100_000),
+        ] {
             assert_eq!(text.parse::<Rate>().map(Rate::interval_ns), Ok(ns), "{text}");
         }
-        for text in ["", "5", "0/s", "-1/s", "11M/s", "k/s", "1e3/s", "1..2/s", "10k"] {
+        for text in ["", "0/s", "-1/s", "11M/s", "k/s", "1e3/s", "1..2/s", "10G"] {
             assert!(text.parse::<Rate>().is_err(), "{text}");
         }
     }
@@ -284,7 +312,7 @@ mod tests {
             let read: Percent = text.parse().unwrap();
             assert!((read.share() - share).abs() < 1e-12 && read.to_string() == text, "{text}");
         }
-        for text in ["", "%", "5", "0%", "-5%", "101%", "5 %", "1e1%", "NaN%", "1..2%"] {
+        for text in ["", "%", "5", "0%", "-5%", "101%", "1e1%", "NaN%", "1..2%"] {
             assert!(text.parse::<Percent>().is_err(), "{text}");
         }
     }

@@ -31,14 +31,15 @@ pub fn explanation_json(explanation: &Explanation) -> String {
 
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
 pub(crate) fn document(explanation: &Explanation) -> Document {
-    let mut document: Document = explanation.rows.iter().map(section).collect();
+    let mut document: Document = warning(explanation).into_iter().collect();
+    explanation.rows.iter().map(section).for_each(|section| document.push(section));
     if explanation.rows.is_empty() {
         document.push(Section::default().paragraph("Nothing could be explained."));
     }
     if explanation.rows.len() > 1 {
         document.push(overview(explanation));
     }
-    document.push(footing(explanation));
+    document.push(used_costs(explanation));
     let unmodelled = explanation.unmodelled.iter();
     let unmodelled = unmodelled
         .map(|entry| Line::neutral(format!("{}: {}", plain(&entry.case.to_string()), plain(&entry.reason))));
@@ -170,19 +171,21 @@ fn agreement(explanation: &Explanation) -> String {
     format!("Explained: {}. The published formula {FORMULA}: {article}.", within(explanation.agreement))
 }
 
-/// The costs that rows were put together with, and what there is to be said against them.
-fn footing(explanation: &Explanation) -> Section {
-    let costs = used_costs(explanation);
-    let (tone, warning) = match explanation.noise.level {
-        Level::Quiet => return costs,
+/// Why none of it may be trusted as it stands, before all of it; `None` where the machine was quiet.
+fn warning(explanation: &Explanation) -> Option<Section> {
+    let (tone, verdict) = match explanation.noise.level {
+        Level::Quiet => return None,
         Level::Noisy => (
             Tone::Warning,
             "The machine was NOISY: times and costs may be off by more than their intervals say.",
         ),
-        Level::Unreliable => (Tone::Bad, "The machine was UNRELIABLE: do not trust these explanations."),
+        Level::Unreliable => (
+            Tone::Bad,
+            "The machine was UNRELIABLE: what follows is provisional. Measure again when furlong doctor finds it fit.",
+        ),
     };
     let reasons = explanation.noise.reasons.iter().map(|reason| Line::neutral(plain(reason)));
-    costs.toned(tone, warning).bullets(reasons)
+    Some(Section::default().toned(tone, verdict).bullets(reasons))
 }
 
 #[cfg(test)]

@@ -100,8 +100,10 @@ pub(super) fn compare_rows(baseline: Side, new: Side, margin: f64) -> Vec<Compar
         .map(|side| side.name)
         .collect();
     for row in rows.iter_mut().filter(|row| !row.identical) {
-        row.detectable_change = detectable_change(row, margin);
-        row.trials_for_same = trials_for_same(row, margin);
+        let trials = [row.baseline_trials, row.new_trials];
+        let interval = row.ci95.filter(|[low, _]| *low > 0.0);
+        row.detectable_change = interval.map(|interval| detectable_change(interval, margin));
+        row.trials_for_same = interval.map(|interval| trials_for_same(interval, trials, margin));
     }
     for row in &mut rows {
         (row.verdict, row.reason) = match judge(row, margin, chances.len(), &unreliable) {

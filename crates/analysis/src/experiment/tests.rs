@@ -170,7 +170,8 @@ fn each_mistake_is_told_with_its_line() {
         (
             "4KiB\"]",
             "12XB\"]",
-            "mine.toml:6: '12XB' is no size: write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB",
+            "mine.toml:6: '12XB' is no size: write whole bytes from 0 to 1GiB, as in 128, 4KiB or 1MiB; 4K is 4KiB, and 4KB is \
+             4000",
         ),
         ("[\"100\", \"4KiB\"]", "[]", "mine.toml:6: write 1 to 64 sizes"),
         ("\"4KiB\"]", "\"100\"]", "mine.toml:6: the size 100 is there twice"),

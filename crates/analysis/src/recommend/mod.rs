@@ -21,7 +21,7 @@ pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::Sensitivity;
 
-use crate::{Row, Run, RunFacts, Skipped, SkippedStatus, Summary, summarise};
+use crate::{Level, Row, Run, RunFacts, Skipped, SkippedStatus, Summary, summarise};
 use first_look::{first_look, only};
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ pub struct Recommendation {
     /// Which run it is of.
     #[serde(flatten)]
     pub run: RunFacts,
+    /// Whether the machine was unreliable: on a quiet one, another row may be the best.
+    #[serde(default)]
+    pub provisional: bool,
     /// Whether some mechanism delivered another message than was sent.
     pub found_corruption: bool,
     /// What was asked.
@@ -116,6 +119,7 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
         run: RunFacts::of(run, long.run.noise.clone()),
+        provisional: long.run.noise.level == Level::Unreliable,
         found_corruption: first.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
         tried: shortlist.tried.clone(),

@@ -17,7 +17,7 @@ fn refused(arguments: &[&str], words: &str) {
 #[test]
 fn sizes_that_are_none() {
     for size in
-        ["-1", "1e9", "NaN", "9223372036854775808", "10GiB", "", " ", "1.5KiB", "4KB", "0x10", "-4KiB"]
+        ["-1", "1e9", "NaN", "9223372036854775808", "10GiB", "", " ", "1.5KiB", "4XB", "0x10", "-4KiB"]
     {
         refused(&["run", "pipe", "-s", size], "write whole bytes from 0 to 1GiB");
         refused(&["run", "pipe", &format!("--size={size}")], "write whole bytes from 0 to 1GiB");
@@ -35,7 +35,7 @@ fn times_that_are_none() {
 
 #[test]
 fn paces_that_are_none() {
-    for rate in ["0/s", "abc", "-1/s", "1k", "0.5/s", "11M/s", "1/min", "/s", ""] {
+    for rate in ["0/s", "abc", "-1/s", "1x", "0.5/s", "11M/s", "1/min", "/s", ""] {
         refused(&["run", "pipe", "--rate", rate], "--rate <RATE>");
         refused(&["run", "pipe", "--rate", rate], "write how many a second, from 1/s to 10M/s");
     }

@@ -3,7 +3,7 @@
 use furlong_analysis::text::{format_count, listed, plain, three_digits};
 use furlong_analysis::{Alternative, Budget, BudgetKind, Ranked, Recommendation, Sensitivity, SloVerdict};
 use furlong_model::{
-    Boundary, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns, row_name,
+    Boundary, Language, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns, row_name,
 };
 
 /// Rows of one reason that are named one by one.
@@ -80,6 +80,7 @@ pub(crate) fn tried(recommendation: &Recommendation) -> Option<String> {
 /// The answer, in a line.
 pub(crate) fn heading(recommendation: &Recommendation) -> String {
     match &recommendation.choice {
+        Some(choice) if recommendation.provisional => format!("Provisional: {}", plain(&choice.name())),
         Some(choice) => format!("Take {}", plain(&choice.name())),
         None if recommendation.run.partial => "Nothing was measured at this workload".to_owned(),
         None => "Nothing on this machine may serve this workload".to_owned(),
@@ -98,12 +99,18 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     };
     let workload = &recommendation.workload;
     let unit = unit(workload);
-    let mut lines = vec![format!(
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(recommendation.provisional.then(|| {
+        "The machine was unreliable during this run, so another row may be the best: ask again when furlong doctor finds \
+         it fit."
+            .to_owned()
+    }));
+    lines.push(format!(
         "Half of the {unit}s take up to {}, 99 % up to {} ({} measured).",
         format_ns(choice.p50_ns),
         format_ns(choice.p99_ns),
         format_count(choice.messages as f64),
-    )];
+    ));
     lines.extend(choice.bytes_per_second.filter(|_| workload.objective == Objective::Throughput).map(
         |bytes| {
             format!(
@@ -120,6 +127,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     ));
     lines.extend(choice.slo.zip(workload.slo).map(|(verdict, slo)| holds(&slo.to_string(), verdict)));
     lines.extend(recommendation.budget.map(|budget| budget_line(&budget)));
+    lines.extend(runtimes(&workload.languages));
     if !recommendation.ties.is_empty() || recommendation.ranked.first().is_some_and(|best| best != choice) {
         lines.push(tie(recommendation, choice));
     }
@@ -130,6 +138,19 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     }
     lines.extend(choice.caveats.iter().map(|caveat| format!("Mind: {}.", plain(caveat))));
     lines
+}
+
+/// What the figures leave out where a program runs in an interpreter or a virtual machine; `None` where none does.
+fn runtimes(languages: &[Language]) -> Option<String> {
+    let has_runtime =
+        |language: &&Language| matches!(language, Language::Python | Language::Node | Language::Java);
+    let names: Vec<_> = languages.iter().filter(has_runtime).map(|language| language.name()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "All times are of native code: what {} adds to each message is not in them.",
+            names.join(" and ")
+        )
+    })
 }
 
 /// Why this one of several that cannot be told apart.
