@@ -83,12 +83,12 @@ fn with_value(line: &str, option: &str, value: &str) -> String {
 
 /// Runs a line as it stands, but for the time it takes: where `run` is told no other number of trials it makes
 /// one, in which it measures for 2 ms, and what it measures is not saved unless that was asked. A row is compared
-/// with itself just twice, with as many trials as an interval needs. `replay` makes one trial, of 1 MiB where it has
-/// a total, whatever it is told. `recommend` measures for as short as it can, `explain` and `costs` make three trials of 5 ms. `driver log` follows for
+/// with itself just twice, with as many trials as an interval needs. `replay` makes one trial, whatever it is told.
+/// `recommend` measures for as short as it can, `explain` and `costs` make three trials of 5 ms. `driver log` follows for
 /// 10 ms.
 fn expect_it_runs(place: &Place, line: &str) {
     let line = match line.starts_with("furlong replay ") {
-        true => &with_value(&with_value(line, "--trials", "1"), "--total", "1MiB"),
+        true => &with_value(line, "--trials", "1"),
         false => line,
     };
     let unless = |option: &str, more: &'static str| if line.contains(option) { "" } else { more };
@@ -99,11 +99,7 @@ fn expect_it_runs(place: &Place, line: &str) {
         unless("--budget", "--budget 2ms"),
         unless("save", "--no-save")
     );
-    let replay = format!(
-        "{} {} --no-save",
-        unless("--trials", "--trials 1"),
-        if line.contains("qiita") { unless("--total", "--total 1MiB") } else { "" }
-    );
+    let replay = format!("{} --no-save", unless("--trials", "--trials 1"));
     let trials = unless("--trials", "--trials 3");
     let budget = unless("--budget", "--budget 5ms");
     let log = unless("--for", "--for 10ms");
@@ -161,9 +157,9 @@ fn is_quick_set(line: &str) -> bool {
     line.strip_prefix("furlong").is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'))
 }
 
-/// Whether a line takes minutes as it stands, whatever options are added.
-fn takes_minutes(line: &str) -> bool {
-    is_quick_set(line) || line.contains("replay --all")
+/// Whether a line takes long as it stands, whatever options are added. `replay_published` runs the longest experiment whole.
+fn takes_long(line: &str) -> bool {
+    is_quick_set(line) || line.contains("replay --all") || line.contains("replay qiita")
 }
 
 /// Files that examples read.
@@ -173,7 +169,7 @@ const FRAMES: &str = "size = \"16KiB\"\nrate = \"1k/s\"\npattern = \"one-way\"\n
 fn try_one(line: &str) {
     let place = Place::new();
     fs::write(place.path("frames.toml"), FRAMES).expect("a file");
-    if takes_minutes(line) {
+    if takes_long(line) {
         expect_it_begins(&place, line);
     } else {
         // What comes after `&&` begins only if the machine is fit, and would take a quick set's time.

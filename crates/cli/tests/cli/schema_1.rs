@@ -95,7 +95,7 @@ fn they_are_reported_with_every_row_and_what_was_concluded() {
                 "handovers" => &["memfd", "tmpfs", "Which backing?"],
                 "interrupted" => &["partial"],
                 "recommendation" => {
-                    &["Take fifo/block", "choose, protect and remove a path", "file-shm/spin"]
+                    &["Provisional: fifo/block", "choose, protect and remove a path", "file-shm/spin"]
                 }
                 "replayed" => &["The queue is a thousand times as fast as the pipe.", "an old machine"],
                 _ => &[],
