@@ -81,18 +81,7 @@ fn run_to_end(command: &mut Command) -> Output {
     output
 }
 
-/// The folder for the names of all pairs; whoever is a test's user may write there.
-fn meeting_folder() -> &'static Path {
-    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let folder = tempfile::Builder::new().prefix("programs-").tempdir_in("/tmp").unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        folder
-    });
-    folder.path()
-}
-
-/// A program that was built in a folder of its own.
+/// A program that was built in a folder of its own, where the names of those that it serves go as well.
 pub struct Built {
     place: tempfile::TempDir,
     program: Program,
@@ -184,6 +173,11 @@ impl Built {
 
     /// The same, by a command that changes something about the process before.
     pub fn start_with(&self, role: usize, name: &str, count: u64, before: &[&str]) -> End {
+        self.start_in(self.place.path(), role, name, count, before)
+    }
+
+    /// The same where names go into `folder`.
+    fn start_in(&self, folder: &Path, role: usize, name: &str, count: u64, before: &[&str]) -> End {
         let mut words: Vec<&str> = before.to_vec();
         for word in self.program.run[role].split(' ') {
             match word {
@@ -202,7 +196,7 @@ impl Built {
             .current_dir(self.place.path())
             .env("PAIR_NAME", name)
             .env("PAIR_PORT", port.to_string())
-            .env("XDG_RUNTIME_DIR", meeting_folder())
+            .env("XDG_RUNTIME_DIR", folder)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -231,10 +225,11 @@ impl Built {
         before: &[&str],
     ) -> Vec<Ended> {
         let first = if self.has_roles() { first } else { 0 };
-        let mut ends = vec![of_roles[first].start_with(first, name, count, before)];
+        let folder = of_roles[0].place.path();
+        let mut ends = vec![of_roles[first].start_in(folder, first, name, count, before)];
         if self.has_roles() {
             sleep(Duration::from_millis(10));
-            ends.push(of_roles[1 - first].start_with(1 - first, name, count, before));
+            ends.push(of_roles[1 - first].start_in(folder, 1 - first, name, count, before));
         }
         ends.into_iter().map(End::wait).collect()
     }
@@ -276,7 +271,7 @@ impl Built {
     /// What of `name` is still there.
     pub fn left(&self, name: &str) -> Vec<String> {
         let mut left = Vec::new();
-        for folder in [meeting_folder(), Path::new("/dev/shm")] {
+        for folder in [self.place.path(), Path::new("/dev/shm")] {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             left.extend(
                 entries
