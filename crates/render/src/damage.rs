@@ -40,13 +40,13 @@ pub(crate) fn lines(records: &[Record]) -> String {
     records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect()
 }
 
-/// The runs that still read: the one in this text, and the one after these bytes of it are changed.
-pub(crate) fn damaged(text: String, hits: &[(Index, u8)]) -> Vec<Run> {
-    let intact = Run::from_reader(text.as_bytes());
+/// The run in this text, and the one after these bytes of it are changed, where they still read.
+pub(crate) fn damaged(text: String, hits: &[(Index, u8)]) -> [Option<Run>; 2] {
+    let intact = Run::from_reader(text.as_bytes()).ok();
     let mut bytes = text.into_bytes();
     for (at, byte) in hits {
         let at = at.index(bytes.len());
         bytes[at] = *byte;
     }
-    [intact, Run::from_reader(bytes.as_slice())].into_iter().flatten().collect()
+    [intact, Run::from_reader(bytes.as_slice()).ok()]
 }

@@ -290,7 +290,8 @@ mod tests {
                 "user_ns", "steal_ticks", "spin_lost", "core_to_core_ns", "clock_step_ns",
             ]),
         ) {
-            for run in damaged(with_value(&lines(&fixture::records()), field, number), &hits) {
+            let runs = damaged(with_value(&lines(&fixture::records()), field, number), &hits);
+            for run in runs.into_iter().flatten() {
                 let summary = summarise(&run);
                 for charts in [Charts::Auto, Charts::Always] {
                     table_of_run(&run, &summary, Style { charts, ..Style::default() });

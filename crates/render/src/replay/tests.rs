@@ -175,7 +175,7 @@ proptest! {
     ) {
         let records = [ka2yan, itmedia, qiita, racehorse][which]().records();
         let runs = damaged(with_value(&lines(&records), field, number), &hits);
-        for replay in runs.into_iter().filter_map(|run| replay(&run)) {
+        for replay in runs.into_iter().flatten().filter_map(|run| replay(&run)) {
             for charts in [Charts::Auto, Charts::Always] {
                 replay_table(&replay, Style { charts, ..Style::default() });
             }
