@@ -41,6 +41,11 @@ impl Language {
         }
     }
 
+    /// What a program in it is kept as.
+    pub fn file_name(self) -> String {
+        format!("pair.{}", self.ending())
+    }
+
     /// How its source files' names end.
     pub const fn ending(self) -> &'static str {
         match self {

@@ -163,7 +163,7 @@ pub(crate) fn render(
     let body = body.replace("@helpers@", &helpers.join(&"\n".repeat(gap + 1)));
     let text = with_imports(&body, language).replace("@header@", &about.text());
     let text = pieces::tidied(&text, gap);
-    Ok(Program { text, file_name: format!("pair.{ending}"), build, run })
+    Ok(Program { text, file_name: language.file_name(), build, run })
 }
 
 /// With what the language wants to be named before it is used.

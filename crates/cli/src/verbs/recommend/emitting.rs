@@ -27,7 +27,7 @@ impl<'a> Destination<'a> {
         // Said before anything is measured.
         for path in folder
             .iter()
-            .flat_map(|folder| languages.iter().map(|language| folder.join(file_name(*language))))
+            .flat_map(|folder| languages.iter().map(|language| folder.join(language.file_name())))
         {
             if path.exists() {
                 let reason =
@@ -110,10 +110,6 @@ fn programs(
         return Err("one program is both ends, so both are in one language".to_owned());
     }
     Ok(programs)
-}
-
-fn file_name(language: Language) -> String {
-    format!("pair.{}", language.ending())
 }
 
 /// Excludes rows of which no program can be printed in one of these languages.
