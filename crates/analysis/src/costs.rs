@@ -1,9 +1,8 @@
 //! What this machine charges for the things of which a round trip is made, each with its interval.
 
 use crate::{
-    Row, Run,
+    DecodedRun,
     reference::{ReferenceFigure, Waiting},
-    summarise,
 };
 use furlong_model::Cost;
 use furlong_stats::{Curve, median, median_interval, tidy};
@@ -50,25 +49,20 @@ pub struct CostEstimate {
 
 impl Costs {
     /// All costs that the records of `run` tell.
-    pub fn of(run: &Run) -> Self {
+    pub fn of(run: &DecodedRun) -> Self {
         Costs::of_excluding(run, None)
     }
 
     /// The same without the rows of the mechanism `excluded`: costs are never fitted to the row they explain.
-    pub fn of_excluding(run: &Run, excluded: Option<&str>) -> Self {
-        Costs::from_rows(run, &summarise(run).rows, excluded)
-    }
-
-    /// The same, where `rows` are those of the run's summary.
-    pub(crate) fn from_rows(run: &Run, rows: &[Row], excluded: Option<&str>) -> Self {
+    pub(crate) fn of_excluding(run: &DecodedRun, excluded: Option<&str>) -> Self {
         let mut looks: BTreeMap<(Cost, Option<usize>), Vec<f64>> = BTreeMap::new();
-        for figure in run.costs.iter().flat_map(|reading| &reading.figures) {
+        for figure in run.records.costs.iter().flat_map(|reading| &reading.figures) {
             looks.entry((figure.cost, figure.size_bytes)).or_default().push(figure.ns);
         }
         let measured = looks.iter().filter_map(|((cost, size), looks)| measured(*cost, *size, looks));
         let (mut figures, by_size): (Vec<_>, Vec<_>) =
             measured.partition(|figure| figure.size_bytes.is_none());
-        let figure = |waiting| ReferenceFigure::of(run, rows, waiting, excluded);
+        let figure = |waiting| ReferenceFigure::of(run, waiting, excluded);
         let switch = figure(Waiting::OneCore)
             .map(|figure| from_rows(CONTEXT_SWITCH, "one role gives way to the other on one core", figure));
         let wake_up = figure(Waiting::TwoCores).map(|figure| {
@@ -159,6 +153,7 @@ pub const fn describe(cost: Cost) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Run;
     use crate::fixture::{
         costs, costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SEMAPHORE,
     };
@@ -190,7 +185,7 @@ mod tests {
 
     #[test]
     fn known_costs_are_found_again() {
-        let costs = Costs::of(&RunBuilder::with_references().run());
+        let costs = Costs::of(&DecodedRun::of(&RunBuilder::with_references().run()));
         close(costs.ns("system-call"), costs::CALL);
         close(costs.ns(CONTEXT_SWITCH), costs::SWITCH);
         close(costs.ns(WAKE_UP), costs::WAKE);
@@ -202,7 +197,7 @@ mod tests {
 
     #[test]
     fn each_has_an_interval_and_says_where_it_comes_from() {
-        let costs = Costs::of(&RunBuilder::with_references().run());
+        let costs = Costs::of(&DecodedRun::of(&RunBuilder::with_references().run()));
         for figure in &costs.figures {
             let [low, high] = figure.ci95.unwrap();
             assert!(low <= figure.ns && figure.ns <= high, "{figure:?}");
@@ -216,7 +211,7 @@ mod tests {
 
     /// The rows that a context switch comes from in `made`.
     fn from(made: RunBuilder, excluded: Option<&str>) -> Vec<String> {
-        let costs = Costs::of_excluding(&made.run(), excluded);
+        let costs = Costs::of_excluding(&DecodedRun::of(&made.run()), excluded);
         costs.figure(CONTEXT_SWITCH).map(|figure| figure.from.clone()).unwrap_or_default()
     }
 
@@ -256,7 +251,7 @@ mod tests {
     fn changed(change: impl FnOnce(&mut Run)) -> Costs {
         let mut run = RunBuilder::with_references().run();
         change(&mut run);
-        Costs::of(&run)
+        Costs::of(&DecodedRun::of(&run))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! All counted passes of a run.
 
-use crate::{CountRow, Run, Skipped, SkippedStatus, summarise};
+use crate::{CountRow, DecodedRun, Skipped, SkippedStatus};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`CountSummary`] as JSON; it changes when a field changes its meaning or goes.
@@ -19,13 +19,13 @@ pub struct CountSummary {
 
 impl CountSummary {
     /// All counted passes of `run`, and what it could not do.
-    pub fn of(run: &Run) -> Self {
-        let rows: Vec<_> = run.counts.iter().map(CountRow::of).collect();
+    pub fn of(run: &DecodedRun) -> Self {
+        let rows: Vec<_> = run.records.counts.iter().map(CountRow::of).collect();
         // A case that is void because of its calls is not missing: its counts say what is wrong with it.
         let is_shown = |entry: &Skipped| {
             entry.status == SkippedStatus::Void && rows.iter().any(|row| row.case == entry.case)
         };
-        let skipped = summarise(run).skipped.into_iter().filter(|entry| !is_shown(entry)).collect();
+        let skipped = run.summary.skipped.iter().filter(|entry| !is_shown(entry)).cloned().collect();
         CountSummary { schema: COUNT_SCHEMA, rows, skipped }
     }
 }
@@ -33,7 +33,10 @@ impl CountSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, count, header, records};
+    use crate::{
+        Run,
+        fixture::{case, count, header, records},
+    };
     use furlong_model::{Placement, Record, Wait};
 
     #[test]
@@ -41,7 +44,7 @@ mod tests {
         let mut surprising = count(&case("tcp", Wait::Block, Placement::OtherCore), "read", 500);
         surprising.declared.clear();
         let records = records().into_iter().chain([Record::Count(surprising)]);
-        let summary = CountSummary::of(&Run::from_records(records).unwrap());
+        let summary = CountSummary::of(&DecodedRun::of(&Run::from_records(records).unwrap()));
         assert!(summary.rows[0].surprise.is_some());
         let is_tcp = |entry: &Skipped| entry.case == summary.rows[0].case;
         assert!(!summary.skipped.iter().any(is_tcp), "{:?}", summary.skipped);
@@ -52,7 +55,7 @@ mod tests {
     fn nothing_counted_is_no_rows() {
         let run = Run::from_records([Record::Run(header())]).unwrap();
         assert_eq!(
-            CountSummary::of(&run),
+            CountSummary::of(&DecodedRun::of(&run)),
             CountSummary { schema: COUNT_SCHEMA, rows: vec![], skipped: vec![] }
         );
     }

@@ -5,13 +5,12 @@
 //! both ends in one process, where nobody waits. What is left over is shown as such.
 
 use crate::{
-    Costs, Row, Run, Skipped, Verdict,
+    Costs, DecodedRun, Row, Skipped, Verdict,
     advice::{Advice, advise, dominant},
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
     count::{count_of, system_calls},
     left_out::{FAR, left_out},
-    summarise,
     terms::{MESSAGES, Part, Subject, Term},
 };
 use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Placement, Wait, WaitKind};
@@ -104,10 +103,10 @@ pub struct Agreement {
 }
 
 /// Explains those rows of `run` that were `asked` for; the others are there for the costs.
-pub fn explain(run: &Run, asked: &[Case]) -> Explanation {
-    let summary = summarise(run);
-    let costs = Costs::from_rows(run, &summary.rows, None);
-    let context = RowContext { run, rows: &summary.rows, skipped: &summary.skipped, costs: &costs };
+pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
+    let summary = &run.summary;
+    let costs = Costs::of(run);
+    let context = RowContext { run, costs: &costs };
     let (mut rows, mut unmodelled) = (Vec::new(), Vec::new());
     for row in summary.rows.iter().filter(|row| asked.contains(&row.case)) {
         match context.explain(row) {
@@ -120,7 +119,7 @@ pub fn explain(run: &Run, asked: &[Case]) -> Explanation {
     let skipped = summary.skipped.iter().filter(|entry| asked.contains(&entry.case)).cloned().collect();
     Explanation {
         schema: EXPLANATION_SCHEMA,
-        noise: summary.run.noise,
+        noise: summary.run.noise.clone(),
         costs,
         rows,
         agreement,
@@ -143,9 +142,7 @@ impl Agreement {
 
 /// The run that rows are explained from.
 struct RowContext<'a> {
-    run: &'a Run,
-    rows: &'a [Row],
-    skipped: &'a [Skipped],
+    run: &'a DecodedRun<'a>,
     costs: &'a Costs,
 }
 
@@ -153,9 +150,9 @@ impl RowContext<'_> {
     fn explain(&self, row: &Row) -> Result<Explained, String> {
         is_covered(row)?;
         let twin = self.twin(&row.case)?;
-        let count = count_of(self.run, &row.case);
+        let count = count_of(self.run.records, &row.case);
         let (count, calls) = counted(count).ok_or("its system calls were not counted")?;
-        let (_, twin_calls) = counted(count_of(self.run, &twin.case))
+        let (_, twin_calls) = counted(count_of(self.run.records, &twin.case))
             .ok_or("its system calls with both ends in one process were not counted")?;
         let own_costs = self.costs_without(row);
         let costs = own_costs.as_ref().unwrap_or(self.costs);
@@ -168,7 +165,7 @@ impl RowContext<'_> {
     fn twin(&self, case: &Case) -> Result<&Row, String> {
         let twin = Case { placement: Placement::OneProcess, ..case.clone() };
         let reason = || {
-            let skipped = self.skipped.iter().find(|entry| entry.case == twin);
+            let skipped = self.run.summary.skipped.iter().find(|entry| entry.case == twin);
             skipped.map_or_else(
                 || "it was not measured with both ends in one process".to_owned(),
                 |entry| {
@@ -176,7 +173,7 @@ impl RowContext<'_> {
                 },
             )
         };
-        self.rows.iter().find(|row| row.case == twin).ok_or_else(reason)
+        self.run.summary.rows.iter().find(|row| row.case == twin).ok_or_else(reason)
     }
 
     /// The costs without the row's own mechanism, if it gives any of them.
@@ -189,7 +186,7 @@ impl RowContext<'_> {
                 .any(|row| row.rsplit_once('/').is_some_and(|(name, _)| name == mechanism))
         };
         let is_reference = [CONTEXT_SWITCH, WAKE_UP].into_iter().any(gives);
-        is_reference.then(|| Costs::from_rows(self.run, self.rows, Some(mechanism)))
+        is_reference.then(|| Costs::of_excluding(self.run, Some(mechanism)))
     }
 }
 
@@ -274,6 +271,7 @@ fn copying_overtakes_at(subject: &Subject, predicted_ns: f64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Run;
     use crate::fixture::{
         self, costs, costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::Recipe, costs::RunBuilder,
         costs::SEMAPHORE, costs::SIGNAL, costs::SMALL_PIPE, costs::SPINNER,
@@ -291,7 +289,7 @@ mod tests {
         let made = RunBuilder::with_references();
         let is_reference = [EVENTFD.name, SEMAPHORE.name, SIGNAL.name].contains(&recipe.name);
         let made = if is_reference { made } else { made.row(recipe, &EVERYWHERE) };
-        let explanation = explain(&made.run(), &[recipe.case(placement)]);
+        let explanation = explain(&DecodedRun::of(&made.run()), &[recipe.case(placement)]);
         assert_eq!(explanation.unmodelled, []);
         explanation.rows.into_iter().next().unwrap()
     }
@@ -345,7 +343,10 @@ mod tests {
                 trial.outcome =
                     Outcome::Measured(fixture::measurement(&case, PIPE.ns(OtherCore) * factor, 0));
             }
-            explain(&run, std::slice::from_ref(&case)).rows[0].left_out.clone().unwrap_or_default()
+            explain(&DecodedRun::of(&run), std::slice::from_ref(&case)).rows[0]
+                .left_out
+                .clone()
+                .unwrap_or_default()
         };
         assert!(left_out(0.5).contains("overlaps"));
         assert!(left_out(2.0).contains("Something takes time"));
@@ -360,7 +361,7 @@ mod tests {
         for role in &mut across.roles {
             role.system_calls.as_mut().unwrap().insert("read".into(), 500 * 40);
         }
-        let row = &explain(&run, &[spins.case(OtherCore)]).rows[0];
+        let row = &explain(&DecodedRun::of(&run), &[spins.case(OtherCore)]).rows[0];
         close(ns(row, Part::SystemCalls), 4.0 * costs::CALL);
         close(row.predicted_ns, spins.ns(OtherCore));
     }
@@ -382,7 +383,7 @@ mod tests {
         assert_eq!(row.copying_overtakes_at_bytes, None);
         assert_eq!(explanation(&PIPE, OtherCore).costs_without, None);
         let lone = RunBuilder::quiet_machine().row(&EVENTFD, &EVERYWHERE).run();
-        let reason = &explain(&lone, &[EVENTFD.case(SameCore)]).unmodelled[0].reason;
+        let reason = &explain(&DecodedRun::of(&lone), &[EVENTFD.case(SameCore)]).unmodelled[0].reason;
         assert_eq!(reason, "the run does not tell the cost context-switch");
     }
 
@@ -394,7 +395,7 @@ mod tests {
                 measured.roles.iter_mut().for_each(|role| role.minor_faults = role.round_trips);
             }
         }
-        let row = &explain(&run, &[PIPE.case(SameCore)]).rows[0];
+        let row = &explain(&DecodedRun::of(&run), &[PIPE.case(SameCore)]).rows[0];
         close(ns(row, Part::PageFaults), 2.0 * costs::FAULT);
     }
 
@@ -423,7 +424,7 @@ mod tests {
         let made = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE);
         let mut run = made.run();
         change(&mut run);
-        let explanation = explain(&run, std::slice::from_ref(case));
+        let explanation = explain(&DecodedRun::of(&run), std::slice::from_ref(case));
         assert_eq!(explanation.rows, []);
         explanation.unmodelled.into_iter().map(|entry| entry.reason).collect()
     }
@@ -464,19 +465,19 @@ mod tests {
     #[test]
     fn only_what_was_asked_is_explained() {
         let run = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).run();
-        let explanation = explain(&run, &[PIPE.case(SameCore)]);
+        let explanation = explain(&DecodedRun::of(&run), &[PIPE.case(SameCore)]);
         assert_eq!((explanation.rows.len(), explanation.unmodelled.len()), (1, 0));
         let agreement = Agreement { rows: 1, within_10_percent: 1, within_20_percent: 1 };
         assert_eq!(explanation.agreement, agreement);
-        assert_eq!(explain(&run, &[]).agreement, Agreement::default());
+        assert_eq!(explain(&DecodedRun::of(&run), &[]).agreement, Agreement::default());
     }
 
     #[test]
     fn cases_without_a_speed_are_skipped() {
         let run = Run::from_records(fixture::records()).unwrap();
         let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
-        let explanation = explain(&run, &asked);
+        let explanation = explain(&DecodedRun::of(&run), &asked);
         assert!(explanation.rows.is_empty() && !explanation.unmodelled.is_empty());
-        assert_eq!(explanation.skipped, summarise(&run).skipped);
+        assert_eq!(explanation.skipped, DecodedRun::of(&run).summary.skipped);
     }
 }

@@ -1,14 +1,14 @@
 //! Judges furlong's records, from any machine on any machine.
 //!
 //! Measuring and judging meet only through records: this crate measures nothing and knows no operating
-//! system. A run is read ([`Run::read`]) or built ([`Run::from_records`]) and summarised ([`summarise`]); `furlong-render`
-//! makes text of what is found.
+//! system. A run is read ([`Run::read`]) or built ([`Run::from_records`]), and decoded and judged once ([`DecodedRun::of`]) for
+//! all that is computed of it; `furlong-render` makes text of what is found.
 //!
 //! ```no_run
-//! use furlong_analysis::{Run, summarise};
+//! use furlong_analysis::{DecodedRun, Run};
 //! # fn main() -> Result<(), furlong_analysis::ReadError> {
-//! let summary = summarise(&Run::read("run.jsonl")?);
-//! assert!(!summary.rows.is_empty());
+//! let run = Run::read("run.jsonl")?;
+//! assert!(!DecodedRun::of(&run).summary.rows.is_empty());
 //! # Ok(())
 //! # }
 //! ```
@@ -22,6 +22,7 @@ mod costs;
 mod count;
 mod count_summary;
 mod declared;
+mod decoded_run;
 mod exchange;
 mod experiment;
 mod explain;
@@ -48,6 +49,7 @@ mod summary;
 mod tail;
 mod terms;
 pub mod text;
+mod trials;
 
 pub use advice::Advice;
 pub use compare::{
@@ -58,6 +60,7 @@ pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, desc
 pub use count::{CountRow, Counting, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
+pub use decoded_run::DecodedRun;
 pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
@@ -79,6 +82,6 @@ pub use saturation::Saturation;
 pub use self_check::{CheckedRow, CopyFigures, SelfCheck, Unjudged, self_check};
 pub use skipped::{Skipped, SkippedStatus};
 pub use store::ReadError;
-pub use summary::{SUMMARY_SCHEMA, Summary, summarise};
+pub use summary::{SUMMARY_SCHEMA, Summary};
 pub use tail::{FEWEST_BEYOND, Tail, tails};
 pub use terms::{Part, Term};

@@ -5,8 +5,8 @@
 //! first reading of theirs says anything about others. Steal and throttling count on, so their difference
 //! over the whole run counts.
 
-use crate::{Row, Run, checks::on_two_processors};
-use furlong_model::{NoiseReading, Outcome, Placement, WaitKind};
+use crate::{Row, Run, checks::on_two_processors, trials::Trials};
+use furlong_model::{NoiseReading, Placement, WaitKind};
 use furlong_stats::median;
 use serde::{Deserialize, Serialize};
 
@@ -99,8 +99,8 @@ pub struct CoreToCore {
 type Finding = Option<(Level, String)>;
 
 impl Verdict {
-    /// Judges the run in which `rows` were measured.
-    pub(crate) fn of(run: &Run, rows: &[Row]) -> Self {
+    /// Judges the run in which `rows` were measured in `trials`.
+    pub(crate) fn of(run: &Run, trials: &Trials, rows: &[Row]) -> Self {
         let times = core_to_core_times(&run.noise);
         let core_to_core_ns = CoreToCore::of(&times);
         let findings = [
@@ -109,7 +109,7 @@ impl Verdict {
             throttling(&run.noise),
             moved(&times),
             busy_before(run),
-            preemptions(run),
+            preemptions(trials),
             wide_intervals(rows),
         ];
         let mut findings: Vec<_> =
@@ -195,13 +195,12 @@ fn busy_before(run: &Run) -> Finding {
 }
 
 /// Counts trials in which each role had a processor of its own, and nobody else should want it.
-fn preemptions(run: &Run) -> Finding {
+fn preemptions(trials: &Trials) -> Finding {
     let (mut switches, mut seconds) = (0.0, 0.0);
-    for trial in run.trials.iter().filter(|trial| on_two_processors(trial.case.placement)) {
-        if let Outcome::Measured(measured) = &trial.outcome {
-            switches += measured.roles.iter().map(|role| role.involuntary_switches as f64).sum::<f64>();
-            seconds += measured.elapsed_ns as f64 / 1e9;
-        }
+    let across = trials.by_case().filter(|(case, _)| on_two_processors(case.placement));
+    for trial in across.flat_map(|(_, trials)| trials.measured()) {
+        switches += trial.record.roles.iter().map(|role| role.involuntary_switches as f64).sum::<f64>();
+        seconds += trial.record.elapsed_ns as f64 / 1e9;
     }
     let per_second = if seconds > 0.0 { switches / seconds } else { 0.0 };
     let reason = format!("others took a processor from the roles {per_second:.0} times a second");
@@ -223,7 +222,7 @@ fn wide_intervals(rows: &[Row]) -> Finding {
 mod tests {
     use super::*;
     use crate::fixture::{case, header, measurement, quiet, row};
-    use furlong_model::{Record, Trial, Wait};
+    use furlong_model::{Outcome, Record, Trial, Wait};
 
     fn run(readings: [NoiseReading; 2], trials: Vec<Trial>) -> Run {
         let records = [Record::Run(header())].into_iter().chain(readings.map(Record::Noise));
@@ -235,7 +234,7 @@ mod tests {
         let mut readings = [quiet(0, 290.0), quiet(40, 300.0)];
         let [before, after] = &mut readings;
         change(before, after);
-        Verdict::of(&run(readings, Vec::new()), &[])
+        Verdict::of(&run(readings, Vec::new()), &Trials::decode(&[]), &[])
     }
 
     fn expect(level: Level, reason: &str, change: impl FnOnce(&mut NoiseReading, &mut NoiseReading)) {
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn nothing_read_is_no_reason() {
-        let verdict = Verdict::of(&run([NoiseReading::default(); 2], Vec::new()), &[]);
+        let verdict = Verdict::of(&run([NoiseReading::default(); 2], Vec::new()), &Trials::decode(&[]), &[]);
         assert_eq!((verdict.level, verdict.core_to_core_ns), (Level::Quiet, None));
     }
 
@@ -288,7 +287,7 @@ mod tests {
                 [quiet(0, 290.0), quiet(40, 290.0)],
                 vec![Trial { case, family: None, number: 0, outcome }],
             );
-            assert_eq!(Verdict::of(&run, &[]).level, level);
+            assert_eq!(Verdict::of(&run, &Trials::decode(&run.trials), &[]).level, level);
         }
     }
 
@@ -300,7 +299,7 @@ mod tests {
             row
         };
         let run = run([quiet(0, 290.0), quiet(40, 290.0)], Vec::new());
-        let level = |rows: &[Row]| Verdict::of(&run, rows).level;
+        let level = |rows: &[Row]| Verdict::of(&run, &Trials::decode(&[]), rows).level;
         assert_eq!(level(&[wide(Wait::Block, Placement::OtherCore)]), Level::Noisy);
         assert_eq!(level(&[wide(Wait::Spin, Placement::SameCore)]), Level::Quiet);
     }

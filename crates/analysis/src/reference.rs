@@ -2,12 +2,12 @@
 //! processes than in one is waiting alone.
 
 use crate::{
-    Row, Run,
+    DecodedRun, Row,
     checks::on_two_processors,
     count::{count_of, system_calls},
 };
 use furlong_model::{Case, Family, Placement, WaitKind};
-use furlong_stats::{Distribution, bootstrap_interval, median, tidy};
+use furlong_stats::{bootstrap_interval, median, tidy};
 
 /// How far the calls of a row may be from those in one process, as a share: a few are repeated.
 const CALLS_APART: f64 = 0.02;
@@ -55,13 +55,15 @@ impl Reference<'_> {
 }
 
 impl ReferenceFigure {
-    /// From all reference rows among `rows` but those of the mechanism `excluded`; `None` if there is none, or if
+    /// From all reference rows but those of the mechanism `excluded`; `None` if there is none, or if
     /// between two processes nothing takes longer.
-    pub(crate) fn of(run: &Run, rows: &[Row], waiting: Waiting, excluded: Option<&str>) -> Option<Self> {
-        let mut references: Vec<_> = rows
+    pub(crate) fn of(run: &DecodedRun, waiting: Waiting, excluded: Option<&str>) -> Option<Self> {
+        let mut references: Vec<_> = run
+            .summary
+            .rows
             .iter()
             .filter(|row| excluded != Some(row.case.mechanism.as_str()))
-            .filter_map(|row| reference(run, rows, row, waiting))
+            .filter_map(|row| reference(run, row, waiting))
             .collect();
         references.sort_by(|a, b| a.row.case.cmp(&b.row.case));
         let samples: Vec<_> = references.iter().flat_map(|row| &row.medians).map(Vec::as_slice).collect();
@@ -76,7 +78,7 @@ impl ReferenceFigure {
         let ends = estimates.iter().fold([ns, ns], |[least, most], one| [least.min(*one), most.max(*one)]);
         Some(ReferenceFigure {
             ns: tidy(ns),
-            ci95: bootstrap_interval(&samples, statistic, run.header.seed).map(|ends| ends.map(tidy)),
+            ci95: bootstrap_interval(&samples, statistic, run.records.header.seed).map(|ends| ends.map(tidy)),
             spread: ends.map(tidy),
             from: references.iter().map(|reference| reference.row.case.row()).collect(),
         })
@@ -84,12 +86,12 @@ impl ReferenceFigure {
 }
 
 /// `row` as a reference, if it is one.
-fn reference<'a>(run: &Run, rows: &[Row], row: &'a Row, waiting: Waiting) -> Option<Reference<'a>> {
+fn reference<'a>(run: &DecodedRun, row: &'a Row, waiting: Waiting) -> Option<Reference<'a>> {
     let case = &row.case;
     let carries_nothing = row.family == Some(Family::Notification);
     let sleeps = case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop();
     let twin = Case { placement: Placement::OneProcess, ..case.clone() };
-    let has_twin = rows.iter().any(|other| other.case == twin);
+    let has_twin = run.summary.rows.iter().any(|other| other.case == twin);
     let switches = row.exchange.switches;
     let (is_there, switches) = match waiting {
         Waiting::OneCore => {
@@ -102,18 +104,12 @@ fn reference<'a>(run: &Run, rows: &[Row], row: &'a Row, waiting: Waiting) -> Opt
     (is_one && calls_are_alike(run, case, &twin)).then(|| Reference {
         row,
         switches,
-        medians: [medians(run, case), medians(run, &twin)],
+        medians: [run.medians_ns(case), run.medians_ns(&twin)],
     })
 }
 
 /// Where waiting needs calls of its own, those would be counted as a part of the switch.
-fn calls_are_alike(run: &Run, case: &Case, twin: &Case) -> bool {
-    let calls = |case: &Case| count_of(run, case).and_then(system_calls);
+fn calls_are_alike(run: &DecodedRun, case: &Case, twin: &Case) -> bool {
+    let calls = |case: &Case| count_of(run.records, case).and_then(system_calls);
     calls(case).zip(calls(twin)).is_some_and(|(case, twin)| (case - twin).abs() <= CALLS_APART * twin)
-}
-
-/// The median of each measured trial of `case`, in nanoseconds.
-pub(crate) fn medians(run: &Run, case: &Case) -> Vec<f64> {
-    let decoded = run.measured(case).filter_map(|trial| Distribution::decode(&trial.histogram).ok());
-    decoded.map(|times| times.median_ns()).collect()
 }

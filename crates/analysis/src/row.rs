@@ -5,9 +5,10 @@ use crate::{
     checks::{check_trial, is_above_the_clock},
     count::{CountRow, total},
     law::Breach,
+    trials::MeasuredTrial,
 };
 use furlong_model::{Arrival, Case, CountMethod, Family, Measurement, RunHeader};
-use furlong_stats::{Distribution, DistributionShape, HistogramError, are_apart, tidy};
+use furlong_stats::{Distribution, DistributionShape, are_apart, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -61,15 +62,15 @@ pub enum RowStatus {
 }
 
 impl Row {
-    /// The figures of `trials` (number and measurement, at least one), or why they may not be shown.
+    /// The figures of `trials` (at least one), or why they may not be shown.
     pub(crate) fn measure(
         header: &RunHeader,
         case: &Case,
         family: Option<Family>,
-        trials: &[(u32, &Measurement)],
+        trials: &[&MeasuredTrial],
     ) -> Result<Self, Breach> {
-        let times = decode_and_check(case, trials)?;
-        let trials: Vec<_> = trials.iter().map(|(_, trial)| *trial).collect();
+        let times = checked_times(case, trials)?;
+        let trials: Vec<_> = trials.iter().map(|trial| trial.record).collect();
         let no_trial = || Breach::new(Law::CompleteRecord, "there is no measured trial");
         let exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         is_above_the_clock(exchange.ns.p50, exchange.per_sample, &header.harness)?;
@@ -132,15 +133,13 @@ impl Row {
 }
 
 /// The times of each trial; the first one that cannot stand fails the row.
-fn decode_and_check(case: &Case, trials: &[(u32, &Measurement)]) -> Result<Vec<Distribution>, Breach> {
-    let decode = |&(number, trial): &(u32, &Measurement)| {
-        let unreadable = |error: HistogramError| Breach::new(Law::CompleteRecord, error.to_string());
-        let checked = Distribution::decode(&trial.histogram)
-            .map_err(unreadable)
-            .and_then(|times| check_trial(case, trial, &times).map(|()| times));
-        checked.map_err(|breach| breach.in_trial(number))
+fn checked_times(case: &Case, trials: &[&MeasuredTrial]) -> Result<Vec<Distribution>, Breach> {
+    let checked = |trial: &&MeasuredTrial| {
+        let times = trial.times.clone().map_err(|error| Breach::new(Law::CompleteRecord, error.to_string()));
+        let checked = times.and_then(|times| check_trial(case, trial.record, &times).map(|()| times));
+        checked.map_err(|breach| breach.in_trial(trial.number))
     };
-    trials.iter().map(decode).collect()
+    trials.iter().map(checked).collect()
 }
 
 /// Only a pace of fixed times makes a message late.
@@ -171,8 +170,9 @@ mod tests {
         let case = case("pipe", Wait::Block, Placement::OtherCore);
         let mut trials: Vec<_> = [5000.0, 5200.0, 4900.0].map(|ns| measurement(&case, ns, 0)).into();
         trials.iter_mut().enumerate().for_each(|(index, trial)| change(index, trial));
-        let numbered: Vec<_> = (0..).zip(&trials).collect();
-        Row::measure(&header(), &case, None, &numbered)
+        let decoded: Vec<_> =
+            (0..).zip(&trials).map(|(number, trial)| MeasuredTrial::decode(number, trial)).collect();
+        Row::measure(&header(), &case, None, &decoded.iter().collect::<Vec<_>>())
     }
 
     #[test]

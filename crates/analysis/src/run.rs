@@ -1,8 +1,8 @@
 //! A run as a whole: its records, sorted by kind.
 
 use furlong_model::{
-    Case, CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, Measurement, NoiseReading,
-    Record, RunHeader, SCHEMA, Shortlist, StartReading, Trial,
+    CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, NoiseReading, Record, RunHeader,
+    SCHEMA, Shortlist, StartReading, Trial,
 };
 
 /// Everything that one run recorded.
@@ -66,12 +66,6 @@ impl Run {
         let mut builder = Builder::default();
         records.into_iter().try_for_each(|record| builder.add(record))?;
         builder.finish(false)
-    }
-
-    /// The measured trials of a case, in the order they ended.
-    pub fn measured(&self, case: &Case) -> impl Iterator<Item = &Measurement> {
-        let of_case = self.trials.iter().filter(move |trial| trial.case == *case);
-        of_case.filter_map(|trial| trial.outcome.measurement())
     }
 
     /// Whether trials are missing because the run was interrupted or its file cut off.

@@ -3,11 +3,15 @@
 //! In a run made for this, trials with an even number are of copy A and those with an odd number of copy B, and
 //! repeats follow each other: with T trials of each copy in a repeat, trial n belongs to repeat n / 2T.
 
-use crate::{Row, Run, Skipped, ranking::overlap, summary::by_case};
-use furlong_model::{Case, Measurement, Trial};
+use crate::{
+    DecodedRun, Row, Skipped,
+    ranking::overlap,
+    trials::{CaseTrials, MeasuredTrial},
+};
+use furlong_model::{Case, RunHeader};
 use furlong_stats::{Distribution, FEWEST_TRIALS, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// The share of comparisons that must tie. Two intervals of 95 % each overlap in 99 % of cases where nothing but
 /// chance is between them.
@@ -74,10 +78,10 @@ pub struct Unjudged {
 }
 
 /// Compares the two copies of every case of a run that was made for it.
-pub fn self_check(run: &Run) -> SelfCheck {
+pub fn self_check(run: &DecodedRun) -> SelfCheck {
     let (mut rows, mut unjudged) = (Vec::new(), Vec::new());
-    for (case, trials) in by_case(&run.trials) {
-        let (made, refused) = compare_all(run, case, &trials);
+    for (case, trials) in run.trials.by_case() {
+        let (made, refused) = compare_all(&run.records.header, case, trials);
         rows.extend(CheckedRow::of(case, &made));
         unjudged.extend(Unjudged::of(case, refused));
     }
@@ -132,15 +136,12 @@ struct Comparison {
 }
 
 /// The comparisons of a case, and why others could not be made.
-fn compare_all(run: &Run, case: &Case, trials: &[&Trial]) -> (Vec<Comparison>, Vec<String>) {
-    let per_repeat = run.header.trials.saturating_mul(2).max(1);
-    let mut repeats: BTreeMap<u32, Vec<&Trial>> = BTreeMap::new();
-    for trial in trials {
-        repeats.entry(trial.number / per_repeat).or_default().push(trial);
-    }
+fn compare_all(header: &RunHeader, case: &Case, trials: &CaseTrials) -> (Vec<Comparison>, Vec<String>) {
+    let per_repeat = header.trials.saturating_mul(2).max(1);
+    let repeats: BTreeSet<u32> = trials.records().map(|trial| trial.number / per_repeat).collect();
     let (mut made, mut refused) = (Vec::new(), Vec::new());
-    for trials in repeats.values() {
-        match Comparison::of(run, case, trials) {
+    for repeat in repeats {
+        match Comparison::of(header, case, &trials.only(|trial| trial.number / per_repeat == repeat)) {
             Ok(comparison) => made.push(comparison),
             Err(reason) => refused.push(reason),
         }
@@ -150,47 +151,41 @@ fn compare_all(run: &Run, case: &Case, trials: &[&Trial]) -> (Vec<Comparison>, V
 
 impl Comparison {
     /// Compares the copies in one repeat, or says why it cannot.
-    fn of(run: &Run, case: &Case, trials: &[&Trial]) -> Result<Self, String> {
-        let copies = [0, 1].map(|copy| measured(trials, copy));
+    fn of(header: &RunHeader, case: &Case, trials: &CaseTrials) -> Result<Self, String> {
+        let copies = [0, 1].map(|copy| trials.only(|trial| trial.number % 2 == copy));
+        let copies = copies.each_ref().map(|copy| copy.measured().collect::<Vec<_>>());
         for (name, copy) in COPIES.iter().zip(&copies) {
             if copy.len() < FEWEST_TRIALS {
                 return Err(too_few(case, *name, copy.len(), trials));
             }
         }
-        let family = trials.iter().find_map(|trial| trial.family);
-        let row = |copy| Row::measure(&run.header, case, family, copy).map_err(|breach| breach.reason);
+        let family = trials.records().find_map(|trial| trial.family);
+        let row = |copy| Row::measure(header, case, family, copy).map_err(|breach| breach.reason);
         let (first, second) = (row(&copies[0])?, row(&copies[1])?);
+        let readable = |trial: &&MeasuredTrial| trial.times.as_ref().map(Distribution::median_ns).ok();
         let ratio = first.exchange.ns.p50 / second.exchange.ns.p50;
         Ok(Comparison {
-            tie: overlap(&first, &second, &run.header.harness),
+            tie: overlap(&first, &second, &header.harness),
             ratio: ratio.max(1.0 / ratio),
-            medians_ns: copies.map(|copy| medians_ns(&copy)),
+            medians_ns: copies.map(|copy| copy.iter().filter_map(readable).collect()),
         })
     }
 }
 
-/// The measured trials of the copy with this number, 0 or 1.
-fn measured<'a>(trials: &[&'a Trial], copy: u32) -> Vec<(u32, &'a Measurement)> {
-    let of_copy = trials.iter().filter(|trial| trial.number % 2 == copy);
-    of_copy.filter_map(|trial| Some((trial.number, trial.outcome.measurement()?))).collect()
-}
-
-/// The median of each trial; what cannot be read was refused before.
-fn medians_ns(trials: &[(u32, &Measurement)]) -> Vec<f64> {
-    let times = trials.iter().filter_map(|(_, trial)| Distribution::decode(&trial.histogram).ok());
-    times.map(|times| times.median_ns()).collect()
-}
-
-fn too_few(case: &Case, name: char, count: usize, trials: &[&Trial]) -> String {
-    let why = Skipped::of(case, trials).map_or_else(String::new, |trouble| format!(" ({})", trouble.reason));
+fn too_few(case: &Case, name: char, count: usize, trials: &CaseTrials) -> String {
+    let why = Skipped::of(case, trials.records())
+        .map_or_else(String::new, |trouble| format!(" ({})", trouble.reason));
     format!("copy {name} has {count} measured trials, and an interval needs {FEWEST_TRIALS}{why}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, header, measurement};
-    use furlong_model::{Failure, Fault, Outcome, Phase, Placement, Record, Wait};
+    use crate::{
+        Run,
+        fixture::{case, header, measurement},
+    };
+    use furlong_model::{Failure, Fault, Outcome, Phase, Placement, Record, Trial, Wait};
 
     /// A run of two repeats with 5 trials of each copy, whose medians are `median_ns(number)`.
     fn run(median_ns: impl Fn(u32) -> f64) -> Run {
@@ -209,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_case_ties_with_itself() {
-        let check = self_check(&run(wobble));
+        let check = self_check(&DecodedRun::of(&run(wobble)));
         assert!(check.passed && check.unjudged.is_empty());
         assert_eq!((check.repeats, check.ties, check.share), (2, 2, 1.0));
         let row = &check.rows[0];
@@ -221,10 +216,11 @@ mod tests {
 
     #[test]
     fn copies_that_differ_in_one_repeat_fail_the_check() {
-        let check = self_check(&run(|number| {
+        let run = run(|number| {
             let slow = number >= 10 && number % 2 == 1;
             wobble(number) * if slow { 1.25 } else { 1.0 }
-        }));
+        });
+        let check = self_check(&DecodedRun::of(&run));
         assert!(!check.passed);
         assert_eq!((check.repeats, check.ties, check.share), (2, 1, 0.5));
         assert!((check.rows[0].worst_ratio - 1.25).abs() < 0.01, "{check:?}");
@@ -239,7 +235,7 @@ mod tests {
             let failure = Failure { phase: Phase::Timed, role: None, fault: Fault::Silent, detail };
             trial.outcome = Outcome::Failed(failure);
         }
-        let check = self_check(&run);
+        let check = self_check(&DecodedRun::of(&run));
         assert_eq!((check.repeats, check.ties), (1, 1));
         assert_eq!(check.unjudged.len(), 1);
         let unjudged = &check.unjudged[0];
@@ -256,7 +252,7 @@ mod tests {
                 measured.verified_messages = 0;
             }
         }
-        let check = self_check(&run);
+        let check = self_check(&DecodedRun::of(&run));
         assert!(!check.passed && check.rows.is_empty());
         assert_eq!(
             (check.unjudged[0].repeats, check.unjudged[0].reason.as_str()),
@@ -266,13 +262,13 @@ mod tests {
 
     #[test]
     fn a_run_without_trials_does_not_pass() {
-        let check = self_check(&Run::from_records([Record::Run(header())]).unwrap());
+        let check = self_check(&DecodedRun::of(&Run::from_records([Record::Run(header())]).unwrap()));
         assert_eq!((check.passed, check.repeats, check.share), (false, 0, 0.0));
     }
 
     #[test]
     fn it_reads_back_from_json() {
-        let check = self_check(&run(wobble));
+        let check = self_check(&DecodedRun::of(&run(wobble)));
         let text = serde_json::to_string(&check).unwrap();
         assert_eq!(serde_json::from_str::<SelfCheck>(&text).unwrap(), check);
     }

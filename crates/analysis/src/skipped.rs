@@ -71,8 +71,8 @@ impl Skipped {
     /// What the unmeasured ones among a case's trials say; `None` if all were measured.
     ///
     /// One entry a case: the worst status, and in it a corrupted message before any other fault.
-    pub(crate) fn of(case: &Case, trials: &[&Trial]) -> Option<Self> {
-        let mut entries: Vec<_> = trials.iter().filter_map(|trial| Skipped::from(case, trial)).collect();
+    pub(crate) fn of<'a>(case: &Case, trials: impl Iterator<Item = &'a Trial>) -> Option<Self> {
+        let mut entries: Vec<_> = trials.filter_map(|trial| Skipped::from(case, trial)).collect();
         entries.sort_by_key(|entry| (entry.status, !entry.is_corruption()));
         let alike = |worst: &Skipped| entries.iter().filter(|entry| entry.status == worst.status).count();
         let count = entries.first().map(alike)?;

@@ -2,12 +2,18 @@
 
 use crate::{
     CountRow, Counting, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
-    cache_line::is_above_the_cache_line, count::count_of, declared::calls_as_declared, findings, law::Breach,
-    noise::core_to_core_times, ranking, saturation::Saturation,
+    cache_line::is_above_the_cache_line,
+    count::count_of,
+    declared::calls_as_declared,
+    findings,
+    law::Breach,
+    noise::core_to_core_times,
+    ranking,
+    saturation::Saturation,
+    trials::{CaseTrials, MeasuredTrial, Trials},
 };
-use furlong_model::{Case, Family, Measurement, Trial};
+use furlong_model::{Case, Family};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
 pub const SUMMARY_SCHEMA: u32 = 2;
@@ -34,6 +40,29 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Computes everything that a report shows of the run of these trials.
+    pub(crate) fn of(run: &Run, trials: &Trials) -> Summary {
+        let (mut rows, mut skipped) = (Vec::new(), Vec::new());
+        for (case, trials) in trials.by_case() {
+            let (row, trouble) = judge(run, case, trials);
+            rows.extend(row);
+            skipped.extend(trouble);
+        }
+        skipped.sort_by_key(|entry: &Skipped| (!entry.is_corruption(), entry.status));
+        let groups = ranking::rank(&mut rows, &run.header.harness);
+        let noise = Verdict::of(run, trials, &rows);
+        let findings = findings::draw(&noise, &groups, &rows);
+        Summary {
+            schema: SUMMARY_SCHEMA,
+            run: RunFacts::of(run, noise),
+            groups,
+            rows,
+            counting: Counting::all(&run.counts),
+            skipped,
+            findings,
+        }
+    }
+
     /// Whether some mechanism delivered another message than was sent.
     pub fn found_corruption(&self) -> bool {
         self.skipped.iter().any(Skipped::is_corruption)
@@ -45,43 +74,10 @@ impl Summary {
     }
 }
 
-/// The trials of each case, in the order in which they ran.
-pub(crate) fn by_case(trials: &[Trial]) -> BTreeMap<&Case, Vec<&Trial>> {
-    let mut by_case: BTreeMap<&Case, Vec<&Trial>> = BTreeMap::new();
-    for trial in trials {
-        by_case.entry(&trial.case).or_default().push(trial);
-    }
-    by_case
-}
-
-/// Computes everything that a report shows.
-pub fn summarise(run: &Run) -> Summary {
-    let (mut rows, mut skipped) = (Vec::new(), Vec::new());
-    for (case, trials) in by_case(&run.trials) {
-        let (row, trouble) = judge(run, case, &trials);
-        rows.extend(row);
-        skipped.extend(trouble);
-    }
-    skipped.sort_by_key(|entry: &Skipped| (!entry.is_corruption(), entry.status));
-    let groups = ranking::rank(&mut rows, &run.header.harness);
-    let noise = Verdict::of(run, &rows);
-    let findings = findings::draw(&noise, &groups, &rows);
-    Summary {
-        schema: SUMMARY_SCHEMA,
-        run: RunFacts::of(run, noise),
-        groups,
-        rows,
-        counting: Counting::all(&run.counts),
-        skipped,
-        findings,
-    }
-}
-
 /// A case's row, its trouble, or both: a few failed trials leave the row standing, a corrupted message does not.
-fn judge(run: &Run, case: &Case, trials: &[&Trial]) -> (Option<Row>, Option<Skipped>) {
-    let measured: Vec<(u32, &Measurement)> =
-        trials.iter().filter_map(|trial| Some((trial.number, trial.outcome.measurement()?))).collect();
-    let trouble = Skipped::of(case, trials);
+fn judge(run: &Run, case: &Case, trials: &CaseTrials) -> (Option<Row>, Option<Skipped>) {
+    let measured: Vec<_> = trials.measured().collect();
+    let trouble = Skipped::of(case, trials.records());
     let failed = match &trouble {
         Some(entry) if entry.status == SkippedStatus::Failed => entry.trials,
         _ => 0,
@@ -92,10 +88,10 @@ fn judge(run: &Run, case: &Case, trials: &[&Trial]) -> (Option<Row>, Option<Skip
         return (None, trouble);
     }
     // A mechanism that the writer did not know counts as a carrier of data.
-    let family = trials.iter().find_map(|trial| trial.family);
+    let family = trials.records().find_map(|trial| trial.family);
     match (
         sound_row(run, case, family, &measured),
-        Saturation::of(case, measured.iter().map(|(_, trial)| *trial)),
+        Saturation::of(case, measured.iter().map(|trial| trial.record)),
     ) {
         (Ok(_), Some(saturation)) => {
             (None, trouble.or(Some(Skipped::saturated(case, measured.len(), saturation))))
@@ -110,7 +106,7 @@ fn sound_row(
     run: &Run,
     case: &Case,
     family: Option<Family>,
-    trials: &[(u32, &Measurement)],
+    trials: &[&MeasuredTrial],
 ) -> Result<Row, Breach> {
     let row = Row::measure(&run.header, case, family, trials)?;
     let shortest_bare_ns = core_to_core_times(&run.noise).first().copied();
@@ -125,14 +121,15 @@ fn sound_row(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Law, fixture};
-    use furlong_model::{CountMethod, Failure, Fault, Outcome, Phase, Placement, Record, Wait};
+    use crate::{DecodedRun, Law, fixture};
+    use furlong_model::{CountMethod, Failure, Fault, Outcome, Phase, Placement, Record, Trial, Wait};
+    use std::collections::BTreeMap;
 
     /// The fixture's run after `change` to each of its trials.
     fn changed(change: impl Fn(&mut Trial)) -> Summary {
         let mut run = Run::from_records(fixture::records()).unwrap();
         run.trials.iter_mut().for_each(change);
-        summarise(&run)
+        DecodedRun::of(&run).summary
     }
 
     fn is_tcp(trial: &Trial) -> bool {
@@ -188,7 +185,7 @@ mod tests {
 
     /// The law that each void case of this name breaks.
     fn broken_laws(run: &Run, name: &str) -> Vec<Law> {
-        let about = summarise(run).skipped.into_iter().filter(|entry| entry.case.row() == name);
+        let about = DecodedRun::of(run).summary.skipped.into_iter().filter(|entry| entry.case.row() == name);
         about.filter(|entry| entry.status == SkippedStatus::Void).filter_map(|entry| entry.law).collect()
     }
 
@@ -222,7 +219,7 @@ mod tests {
         run.counts[1].method = CountMethod::Rusage;
         run.counts[1].why_not_better = vec!["tracing is forbidden".into()];
         run.counts[1].roles[1].system_calls = None;
-        let summary = summarise(&run);
+        let summary = DecodedRun::of(&run).summary;
         let row = |case: &Case| summary.rows.iter().find(|row| row.case == *case).unwrap();
         let [counted, not_counted] = [row(&cases[0]), row(&cases[1])];
         assert_eq!(counted.exchange.system_calls, Some(BTreeMap::from([("futex".to_owned(), 2.0)])));
@@ -250,7 +247,7 @@ mod tests {
     #[test]
     fn a_run_without_its_end_is_partial() {
         let records = fixture::records().into_iter().filter(|record| !matches!(record, Record::End(_)));
-        assert!(summarise(&Run::from_records(records).unwrap()).run.partial);
+        assert!(DecodedRun::of(&Run::from_records(records).unwrap()).summary.run.partial);
         assert!(!fixture::summary().run.partial);
     }
 

@@ -1,6 +1,6 @@
 //! How long the slowest take: which share of a row's round trips takes at least so long, as deep as its samples go.
 
-use crate::{Group, Row, Run, Summary, Unit};
+use crate::{DecodedRun, Group, Row, Unit};
 use furlong_model::Case;
 use furlong_stats::{Distribution, Mixture};
 
@@ -30,14 +30,12 @@ fn is_single(row: &Row) -> bool {
 }
 
 /// The tails of the rows of `group`, by rank; none of rows that were timed in batches or have too few samples.
-pub fn tails(run: &Run, summary: &Summary, group: &Group) -> Vec<Tail> {
-    summary.rows_of(group).filter(|row| is_single(row)).filter_map(|row| of(run, &row.case)).collect()
+pub fn tails(run: &DecodedRun, group: &Group) -> Vec<Tail> {
+    run.summary.rows_of(group).filter(|row| is_single(row)).filter_map(|row| of(run, &row.case)).collect()
 }
 
-fn of(run: &Run, case: &Case) -> Option<Tail> {
-    let times = run.measured(case).map(|trial| Distribution::decode(&trial.histogram));
-    let points = points(&times.collect::<Result<Vec<_>, _>>().ok()?)?;
-    Some(Tail { case: case.clone(), points })
+fn of(run: &DecodedRun, case: &Case) -> Option<Tail> {
+    Some(Tail { case: case.clone(), points: points(&run.times(case))? })
 }
 
 fn points(trials: &[Distribution]) -> Option<Vec<(f64, f64)>> {
@@ -59,6 +57,7 @@ fn points(trials: &[Distribution]) -> Option<Vec<(f64, f64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Run;
     use crate::fixture::{self, encode};
     use furlong_model::{Arrival, Pattern};
 
@@ -113,14 +112,15 @@ mod tests {
     #[test]
     fn tails_are_of_the_rows_of_the_group() {
         let run = Run::from_records(fixture::records()).unwrap();
-        let summary = fixture::summary();
-        for group in &summary.groups {
-            let expected: Vec<_> = summary
+        let run = DecodedRun::of(&run);
+        for group in &run.summary.groups {
+            let expected: Vec<_> = run
+                .summary
                 .rows_of(group)
                 .filter(|row| row.exchange.per_sample == 1)
                 .map(|row| &row.case)
                 .collect();
-            let found = tails(&run, &summary, group);
+            let found = tails(&run, group);
             assert_eq!(found.iter().map(|tail| &tail.case).collect::<Vec<_>>(), expected);
         }
     }

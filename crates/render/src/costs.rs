@@ -83,10 +83,10 @@ fn rows(figure: &CostEstimate) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{Style, costs_table};
-    use furlong_analysis::fixture::costs::RunBuilder;
+    use furlong_analysis::{DecodedRun, fixture::costs::RunBuilder};
 
     fn costs() -> Costs {
-        Costs::of(&RunBuilder::with_references().run())
+        Costs::of(&DecodedRun::of(&RunBuilder::with_references().run()))
     }
 
     #[test]

@@ -148,14 +148,14 @@ mod tests {
     use super::*;
     use crate::{Style, count_table};
     use furlong_analysis::{
-        Run,
+        DecodedRun, Run,
         fixture::{case, count, header, records},
     };
     use furlong_model::{Bounds, Case, Count, Placement, Record, Wait};
 
     fn summary(counts: impl IntoIterator<Item = Count>) -> CountSummary {
         let records = [Record::Run(header())].into_iter().chain(counts.into_iter().map(Record::Count));
-        CountSummary::of(&Run::from_records(records).unwrap())
+        CountSummary::of(&DecodedRun::of(&Run::from_records(records).unwrap()))
     }
 
     fn at(mechanism: &str, wait: Wait) -> Case {
@@ -246,7 +246,7 @@ mod tests {
     fn what_was_not_counted_and_what_failed_is_said() {
         assert_eq!(count_table(&summary([]), Style::default()), "Nothing was counted.\n");
         let run = Run::from_records(records()).unwrap();
-        let text = count_table(&CountSummary::of(&run), Style::default());
+        let text = count_table(&CountSummary::of(&DecodedRun::of(&run)), Style::default());
         assert!(text.contains("message 812 differs from byte 17 on"), "{text}");
         assert!(text.contains("run as root, or with user namespaces"), "{text}");
     }

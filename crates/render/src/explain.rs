@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::{Style, explanation_table};
     use furlong_analysis::{
-        Run, explain,
+        DecodedRun, Run, explain,
         fixture::{
             costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SMALL_PIPE,
             costs::SPINNER,
@@ -217,19 +217,24 @@ mod tests {
 
     #[test]
     fn explanations_for_a_terminal() {
-        insta::assert_snapshot!(explanation_table(&explain(&run(), &asked()), Style::default()));
+        insta::assert_snapshot!(explanation_table(
+            &explain(&DecodedRun::of(&run()), &asked()),
+            Style::default()
+        ));
     }
 
     #[test]
     fn one_row_needs_no_overview() {
-        let text =
-            explanation_table(&explain(&run(), &asked()[..1]), Style { width: 140, ..Style::default() });
+        let text = explanation_table(
+            &explain(&DecodedRun::of(&run()), &asked()[..1]),
+            Style { width: 140, ..Style::default() },
+        );
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn an_explanation_for_programs() {
-        let explanation = explain(&run(), &asked()[..1]);
+        let explanation = explain(&DecodedRun::of(&run()), &asked()[..1]);
         let json = explanation_json(&explanation);
         assert_eq!(serde_json::from_str::<Explanation>(&json).unwrap(), explanation);
         let row =
@@ -239,7 +244,7 @@ mod tests {
 
     #[test]
     fn every_width_is_kept() {
-        let explanation = explain(&run(), &asked());
+        let explanation = explain(&DecodedRun::of(&run()), &asked());
         for width in [72, 80, 100, 140] {
             let text = explanation_table(&explanation, Style { width, ..Style::default() });
             let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
@@ -252,14 +257,16 @@ mod tests {
     fn a_noisy_machine_is_named() {
         let mut run = run();
         run.noise.push(NoiseReading { core_to_core_ns: Some(30.0), ..NoiseReading::default() });
-        let text =
-            explanation_table(&explain(&run, &asked()[..1]), Style { colour: true, ..Style::default() });
+        let text = explanation_table(
+            &explain(&DecodedRun::of(&run), &asked()[..1]),
+            Style { colour: true, ..Style::default() },
+        );
         assert!(text.contains("\u{1b}[31mThe machine was UNRELIABLE"), "{text}");
     }
 
     #[test]
     fn what_the_model_leaves_out_is_said() {
-        let mut explanation = explain(&run(), &asked()[..1]);
+        let mut explanation = explain(&DecodedRun::of(&run()), &asked()[..1]);
         explanation.rows[0].left_out = Some("The roles' work overlaps.".to_owned());
         let text = explanation_table(&explanation, Style::default());
         assert!(text.contains("\nThe roles' work overlaps.\n"), "{text}");
@@ -267,7 +274,10 @@ mod tests {
 
     #[test]
     fn nothing_to_explain_is_said() {
-        let text = explanation_table(&explain(&RunBuilder::quiet_machine().run(), &[]), Style::default());
+        let text = explanation_table(
+            &explain(&DecodedRun::of(&RunBuilder::quiet_machine().run()), &[]),
+            Style::default(),
+        );
         assert!(text.starts_with("Nothing could be explained.\n"), "{text}");
     }
 
@@ -287,7 +297,7 @@ mod tests {
         run.trials.iter_mut().for_each(|trial| trial.case.mechanism += evil);
         run.counts.iter_mut().for_each(|count| count.case.mechanism += evil);
         let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
-        let text = explanation_table(&explain(&run, &asked), Style::default());
+        let text = explanation_table(&explain(&DecodedRun::of(&run), &asked), Style::default());
         assert!(text.contains("wake-ups"), "{text}");
         assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text}");
     }

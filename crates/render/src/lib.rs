@@ -5,11 +5,11 @@
 //! it was computed from.
 //!
 //! ```no_run
-//! use furlong_analysis::{Run, summarise};
+//! use furlong_analysis::{DecodedRun, Run};
 //! use furlong_render::{Style, table};
 //! # fn main() -> Result<(), furlong_analysis::ReadError> {
-//! let summary = summarise(&Run::read("run.jsonl")?);
-//! print!("{}", table(&summary, Style::default()));
+//! let run = Run::read("run.jsonl")?;
+//! print!("{}", table(&DecodedRun::of(&run).summary, Style::default()));
 //! # Ok(())
 //! # }
 //! ```
@@ -77,12 +77,11 @@ mod tests {
     use super::*;
     use crate::damage::{damaged, hostile, lines, with_value};
     use furlong_analysis::{
-        CountSummary, Explanation, Level, Run, explain,
+        CountSummary, DecodedRun, Explanation, Level, Run, explain,
         fixture::{
             self,
             costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
         },
-        summarise,
     };
     use furlong_model::{CountMethod, Placement, Record, Wait};
     use proptest::prelude::*;
@@ -189,7 +188,7 @@ mod tests {
             count.why_not_better = vec!["no tracepoint: Permission denied (EACCES)".to_owned()];
             Record::Count(count)
         });
-        summarise(&Run::from_records(fixture::records().into_iter().chain(counts)).unwrap())
+        DecodedRun::of(&Run::from_records(fixture::records().into_iter().chain(counts)).unwrap()).summary
     }
 
     #[test]
@@ -255,22 +254,23 @@ mod tests {
     #[test]
     fn hostile_text_stays_text() {
         let run = hostile();
-        let summary = summarise(&run);
+        let run = DecodedRun::of(&run);
+        let summary = &run.summary;
         let style = Style { charts: Charts::Always, ..Style::default() };
-        let drawn = table_of_run(&run, &summary, style);
+        let drawn = table_of_run(&run, style);
         assert!(drawn.contains("at least this long"), "{drawn}");
-        for text in [drawn, table(&summary, Style::default()), markdown(&summary), csv(&summary)] {
+        for text in [drawn, table(summary, Style::default()), markdown(summary), csv(summary)] {
             let control = |c: char| c.is_control() && c != '\n';
             assert!(!text.contains(control) && !text.contains('\u{202e}'), "{text}");
         }
-        let markdown = markdown(&summary);
+        let markdown = markdown(summary);
         assert!(!markdown.contains("a|b") && !markdown.contains("<script>"), "{markdown}");
     }
 
     #[test]
     fn an_empty_run_still_says_what_it_is() {
         let header = Record::Run(fixture::header());
-        let summary = summarise(&Run::from_records([header]).unwrap());
+        let summary = DecodedRun::of(&Run::from_records([header]).unwrap()).summary;
         assert!(summary.run.partial && summary.run.noise.level == Level::Quiet);
         let text = table(&summary, Style::default());
         assert!(text.contains("Nothing was measured") && text.contains("Xeon"), "{text}");
@@ -292,13 +292,14 @@ mod tests {
         ) {
             let runs = damaged(with_value(&lines(&fixture::records()), field, number), &hits);
             for run in runs.into_iter().flatten() {
-                let summary = summarise(&run);
+                let run = DecodedRun::of(&run);
+                let summary = &run.summary;
                 for charts in [Charts::Auto, Charts::Always] {
-                    table_of_run(&run, &summary, Style { charts, ..Style::default() });
+                    table_of_run(&run, Style { charts, ..Style::default() });
                 }
-                markdown(&summary);
-                csv(&summary);
-                let read: furlong_analysis::Summary = serde_json::from_str(&json(&summary)).unwrap();
+                markdown(summary);
+                csv(summary);
+                let read: furlong_analysis::Summary = serde_json::from_str(&json(summary)).unwrap();
                 prop_assert_eq!(read.rows.len(), summary.rows.len());
             }
         }
@@ -325,6 +326,7 @@ mod tests {
             });
             let run = Run::from_records(changed).unwrap();
             let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
+            let run = DecodedRun::of(&run);
             let explanation = explain(&run, &asked);
             let json = explanation_json(&explanation);
             prop_assert_eq!(&serde_json::from_str::<Explanation>(&json).unwrap(), &explanation);

@@ -8,7 +8,7 @@ use super::{
     sweep, tails,
 };
 use furlong_analysis::{
-    Comparison, Costs, CountSummary, Explanation, Recommendation, Replay, Run, SelfCheck, Summary,
+    Comparison, Costs, CountSummary, DecodedRun, Explanation, Recommendation, Replay, SelfCheck, Summary,
 };
 use furlong_chart::{Chart, Looks};
 
@@ -18,10 +18,10 @@ pub fn table(found: &Summary, style: Style) -> String {
 }
 
 /// The same with charts of what a summary does not hold: the distributions of single round trips.
-pub fn table_of_run(run: &Run, found: &Summary, style: Style) -> String {
-    let mut charts = charts_of_summary(found, style.charts);
-    charts.extend(tails::charts(run, found, style.charts));
-    terminal(&summary::document(found, charts), style)
+pub fn table_of_run(run: &DecodedRun, style: Style) -> String {
+    let mut charts = charts_of_summary(&run.summary, style.charts);
+    charts.extend(tails::charts(run, style.charts));
+    terminal(&summary::document(&run.summary, charts), style)
 }
 
 /// The same as the terminal's table, with every column.
@@ -97,19 +97,21 @@ mod tests {
         recommendation::{MEMORY, POLLED, SOCKET, records},
         replay::{itmedia, ka2yan, qiita, racehorse},
     };
-    use furlong_analysis::{explain as explained, fixture, recommend, self_check as checked};
+    use furlong_analysis::{Run, explain as explained, fixture, recommend, self_check as checked};
     use furlong_model::{Placement, Workload};
 
     /// One of each kind, with charts where there are any.
     fn all() -> Vec<Document> {
         let costs = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE).run();
+        let costs = DecodedRun::of(&costs);
         let asked = [PIPE, SPINNER].map(|recipe| recipe.case(Placement::OtherCore));
         let explanation = explained(&costs, &asked);
         let workload = Run::from_records(records(Workload::default(), &[SOCKET, MEMORY, POLLED])).unwrap();
         let mut builder = TrialBuilder::default();
         let mut run = |times: f64| builder.run(&[(numbered(0), 5e4), (numbered(1), 5e4 * times)], &STEADY);
         let measured = Run::from_records(fixture::records()).unwrap();
-        let tails = tails::charts(&measured, &fixture::summary(), Charts::Always);
+        let measured = DecodedRun::of(&measured);
+        let tails = tails::charts(&measured, Charts::Always);
         let replays = [ka2yan(), itmedia(), qiita(), racehorse()].map(|run| run.replay());
         let documents = [
             summary::document(&fixture::summary(), tails),
@@ -118,7 +120,7 @@ mod tests {
             explain::document(&explanation),
             self_check::document(&checked(&measured)),
             comparison::document(&against(&run(1.0), &run(1.4))),
-            recommendation::document(&recommend(&workload).unwrap()),
+            recommendation::document(&recommend(&DecodedRun::of(&workload)).unwrap()),
         ];
         documents
             .into_iter()

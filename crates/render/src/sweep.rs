@@ -34,7 +34,7 @@ mod tests {
     use super::*;
     use crate::{Style, document, terminal::terminal};
     use crate::{csv, table};
-    use furlong_analysis::{Run, fixture, summarise};
+    use furlong_analysis::{DecodedRun, Run, fixture};
     use furlong_model::{Case, Outcome, Placement, Record, Request, Trial, Wait};
 
     /// Rows whose time grows with the size, measured with each of `sizes`.
@@ -53,7 +53,7 @@ mod tests {
                 }
             }
         }
-        summarise(&Run::from_records(records).unwrap())
+        DecodedRun::of(&Run::from_records(records).unwrap()).summary
     }
 
     fn printed(summary: &Summary, when: Charts, style: Style) -> String {

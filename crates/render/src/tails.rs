@@ -3,7 +3,7 @@
 
 use super::style::Charts;
 use furlong_analysis::text::plain;
-use furlong_analysis::{Carries, Group, Run, Summary, Tail, Unit, tails};
+use furlong_analysis::{Carries, DecodedRun, Group, Tail, Unit, tails};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side, percentile};
 
 /// Rows of a group from which on their tails are worth a chart, and up to which: a person who asked for so few wants to
@@ -14,29 +14,30 @@ const ROWS: std::ops::RangeInclusive<usize> = 2..=5;
 const MOST_GROUPS: usize = 2;
 
 /// A chart for each group in which it says more than the percentiles in the table; nothing without one.
-pub(crate) fn charts(run: &Run, summary: &Summary, when: Charts) -> Vec<Chart> {
+pub(crate) fn charts(run: &DecodedRun, when: Charts) -> Vec<Chart> {
+    let summary = &run.summary;
     let carries_something = |group: &&Group| group.carries != Carries::Nothing;
     let groups = || summary.groups.iter().filter(carries_something);
     match when {
         Charts::Never => Vec::new(),
-        Charts::Always => groups().filter_map(|group| chart(run, summary, group, 1)).collect(),
+        Charts::Always => groups().filter_map(|group| chart(run, group, 1)).collect(),
         Charts::Auto if groups().count() > MOST_GROUPS => Vec::new(),
         Charts::Auto => {
             let few = |group: &&Group| ROWS.contains(&summary.rows_of(group).count());
             // A chart that lacks a row of its table would need a reason for each.
-            let all = |group| chart(run, summary, group, summary.rows_of(group).count());
+            let all = |group| chart(run, group, summary.rows_of(group).count());
             groups().filter(few).filter_map(all).collect()
         }
     }
 }
 
 /// The chart of a group; `None` if fewer than `fewest` of its rows have a tail.
-fn chart(run: &Run, summary: &Summary, group: &Group, fewest: usize) -> Option<Chart> {
-    let tails = tails(run, summary, group);
+fn chart(run: &DecodedRun, group: &Group, fewest: usize) -> Option<Chart> {
+    let tails = tails(run, group);
     if tails.len() < fewest {
         return None;
     }
-    let unit = summary.rows_of(group).next().map_or(Unit::RoundTrip, |row| row.exchange.unit).word();
+    let unit = run.summary.rows_of(group).next().map_or(Unit::RoundTrip, |row| row.exchange.unit).word();
     Chart {
         id: format!("tails-{}", group.name),
         title: format!("Share of {unit}s that take at least this long: {}", plain(&group.title)),
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
     use crate::table_of_run;
     use crate::{Style, document, terminal::terminal};
-    use furlong_analysis::{fixture, summarise};
+    use furlong_analysis::{Run, fixture};
     use furlong_model::{Placement, Record, Trial, Wait};
 
     /// A run of rows of these names at each of `sizes`.
@@ -99,13 +100,13 @@ mod tests {
     }
 
     fn drawn(run: &Run, charts: Charts) -> String {
-        terminal(&document::drawn(super::charts(run, &summarise(run), charts)).collect(), Style::default())
+        terminal(&document::drawn(super::charts(&DecodedRun::of(run), charts)).collect(), Style::default())
     }
 
     #[test]
     fn two_rows_beside_their_table() {
         let run = run(&["pipe", "posix-mq"], &[128]);
-        insta::assert_snapshot!(table_of_run(&run, &summarise(&run), Style::default()));
+        insta::assert_snapshot!(table_of_run(&DecodedRun::of(&run), Style::default()));
     }
 
     #[test]

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::{Style, terminal::terminal};
     use furlong_analysis::{
-        explain,
+        DecodedRun, explain,
         fixture::{costs::EVERYWHERE, costs::PIPE, costs::Recipe, costs::RunBuilder},
     };
     use furlong_model::Placement;
@@ -100,14 +100,14 @@ mod tests {
         let made =
             recipes.iter().fold(RunBuilder::with_references(), |made, recipe| made.row(recipe, &EVERYWHERE));
         let asked = recipes.map(|recipe| recipe.case(Placement::SameCore));
-        let lines = lines(&explain(&made.run(), &asked));
+        let lines = lines(&explain(&DecodedRun::of(&made.run()), &asked));
         assert_eq!(lines.len(), 8, "{lines:#?}");
         assert!(lines[6].starts_with("copy 64B ") && lines[7].starts_with("copy 4KiB "), "{lines:#?}");
     }
 
     #[test]
     fn many_rows_are_not_named() {
-        let mut explanation = explain(&RunBuilder::with_references().run(), &[]);
+        let mut explanation = explain(&DecodedRun::of(&RunBuilder::with_references().run()), &[]);
         let line = |explanation: &Explanation| lines(explanation).swap_remove(3);
         assert!(line(&explanation).ends_with("  eventfd, posix-semaphore, signal: 1.60 us to 1.60 us"));
         let figure =
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn no_costs_are_said_to_be_none() {
-        let explanation = explain(&RunBuilder::with_references().run(), &[]);
+        let explanation = explain(&DecodedRun::of(&RunBuilder::with_references().run()), &[]);
         let none = Explanation { costs: Costs { schema: 1, figures: Vec::new() }, ..explanation };
         assert_eq!(lines(&none), ["The run has no costs of this machine."]);
     }

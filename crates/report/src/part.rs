@@ -4,7 +4,7 @@ use crate::charts::{cost_parts, cpu_and_latency, distribution, predicted, then_a
 use crate::ids::Ids;
 use crate::table::{Cell, Head, Table};
 use furlong_analysis::{
-    Explanation, Level, NamedRun, Recommendation, Replay, Run, Summary, explain, recommend, replay,
+    DecodedRun, Explanation, Level, NamedRun, Recommendation, Replay, Summary, explain, recommend, replay,
 };
 use furlong_chart::{Chart, Looks};
 use furlong_model::{Case, Family, Placement, Trial};
@@ -62,17 +62,18 @@ pub struct Missing {
 }
 
 impl Part {
-    /// All that can be shown of a run with its summary.
-    pub fn of(named: NamedRun, summary: Summary, looks: &Looks, ids: &mut Ids) -> Part {
+    /// All that can be shown of a run.
+    pub fn of(named: NamedRun, looks: &Looks, ids: &mut Ids) -> Part {
         let (run, name) = (named.run, plain(named.name));
+        let summary = &run.summary;
         let id = ids.give(&format!("run {name}"));
         let explanation = explained(run);
         let replay = replay(run);
         let mut part = Part {
-            verdict: verdict(&summary, explanation.as_ref(), replay.as_ref(), recommend(run).as_ref()),
+            verdict: verdict(summary, explanation.as_ref(), replay.as_ref(), recommend(run).as_ref()),
             id,
             name,
-            summary,
+            summary: summary.clone(),
             sections: Vec::new(),
             explanation,
             replay,
@@ -82,11 +83,11 @@ impl Part {
         part
     }
 
-    fn fill(&mut self, run: &Run, looks: &Looks, ids: &mut Ids) {
+    fn fill(&mut self, run: &DecodedRun, looks: &Looks, ids: &mut Ids) {
         let summary = &self.summary;
         let (rankings, fewer_rankings) = ranking::charts(summary, looks);
         let latency = latency_by_size::charts(summary, looks);
-        let (distributions, fewer) = distribution::charts(run, summary, looks);
+        let (distributions, fewer) = distribution::charts(run, looks);
         let throughput = throughput_by_size::charts(Some(run), summary, looks);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
         let (mut parts, mut model_tables) = (Vec::new(), Vec::new());
@@ -186,11 +187,11 @@ fn thinned(charts: Vec<Chart>) -> Vec<Chart> {
 
 /// The explanation of the rows of a run with costs. Those in one process are what others are explained by, and those
 /// that carry nothing are there for the costs, unless there is nothing else.
-fn explained(run: &Run) -> Option<Explanation> {
-    if run.costs.is_empty() {
+fn explained(run: &DecodedRun) -> Option<Explanation> {
+    if run.records.costs.is_empty() {
         return None;
     }
-    let trials = run.trials.iter().filter(|trial| trial.case.placement != Placement::OneProcess);
+    let trials = run.records.trials.iter().filter(|trial| trial.case.placement != Placement::OneProcess);
     let carries_data = |trial: &&Trial| !matches!(trial.family, Some(Family::Notification | Family::Floor));
     let cases: BTreeSet<&Case> = trials.clone().filter(carries_data).map(|trial| &trial.case).collect();
     let cases = if cases.is_empty() { trials.map(|trial| &trial.case).collect() } else { cases };

@@ -5,7 +5,7 @@ use crate::ids::Ids;
 use crate::part::Part;
 use crate::svg::{self, Paper};
 use crate::table::{Cell, Head, Table};
-use furlong_analysis::{Comparison, Difference, NamedRun, Row, Summary, compare, summarise};
+use furlong_analysis::{Comparison, Difference, NamedRun, Row, compare};
 use furlong_chart::{Chart, Looks};
 use furlong_render::words::count;
 use furlong_render::{listed, plain, plain_sentence};
@@ -47,11 +47,8 @@ impl Report {
         let names = short_names(runs);
         let named = runs.iter().zip(&names).map(|(run, name)| NamedRun { name, run: run.run });
         let runs = &named.collect::<Vec<_>>()[..];
-        let summaries: Vec<Summary> = runs.iter().map(|run| summarise(run.run)).collect();
-        let looks = looks(&summaries);
-        let shown = runs.iter().zip(summaries);
-        let parts: Vec<Part> =
-            shown.map(|(run, summary)| Part::of(*run, summary, &looks, &mut ids)).collect();
+        let looks = looks(runs);
+        let parts: Vec<Part> = runs.iter().map(|run| Part::of(*run, &looks, &mut ids)).collect();
         let shares = |part: &Part| {
             let first = &parts[0].summary.rows;
             part.summary.rows.iter().any(|row| first.iter().any(|other| other.case == row.case))
@@ -113,8 +110,8 @@ impl Report {
 }
 
 /// Looks of all rows: those that come first in their rankings have those that are easiest to tell apart.
-fn looks(summaries: &[Summary]) -> Looks {
-    let mut rows: Vec<&Row> = summaries.iter().flat_map(|summary| &summary.rows).collect();
+fn looks(runs: &[NamedRun]) -> Looks {
+    let mut rows: Vec<&Row> = runs.iter().flat_map(|run| &run.run.summary.rows).collect();
     rows.sort_by_key(|row| row.rank);
     Looks::of_rows(rows.into_iter().map(|row| row.case.row()))
 }

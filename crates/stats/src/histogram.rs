@@ -7,6 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::{Histogram, serialization::Deserializer};
 use std::io::Read;
+use std::sync::Arc;
 
 /// Most base64 text of one histogram, in bytes: a real one is a few thousand.
 const MAX_TEXT_BYTES: usize = 2 << 20;
@@ -37,8 +38,8 @@ impl HistogramError {
 /// The times of one trial's samples, as values with counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    /// Middle of each bucket in nanoseconds, ascending, and its count above zero.
-    buckets: Vec<(f64, u64)>,
+    /// Middle of each bucket in nanoseconds, ascending, and its count above zero. Copies share them.
+    buckets: Arc<[(f64, u64)]>,
     samples: u64,
     max_ns: f64,
 }

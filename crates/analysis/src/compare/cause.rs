@@ -5,7 +5,7 @@
 //! two cores pay at least once.
 
 use super::row::{Change, ComparedRow};
-use super::side::Side;
+use crate::NamedRun;
 use crate::{Explanation, Part, Term, checks::on_two_processors, explain};
 use furlong_model::{Case, Pattern, WaitKind};
 use furlong_stats::tidy;
@@ -46,12 +46,13 @@ pub struct Share {
 }
 
 /// The costs that account for rows that are better or worse, those of the most rows first.
-pub(super) fn causes(baseline: Side, new: Side, rows: &[ComparedRow]) -> Vec<Cause> {
+pub(super) fn causes(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Cause> {
     let changed: Vec<_> =
         rows.iter().filter(|row| matches!(row.verdict, Change::Better | Change::Worse)).collect();
     let cases: Vec<_> = changed.iter().map(|row| row.case.clone()).collect();
-    let explained =
-        |side: Side| (!cases.is_empty() && !side.run.costs.is_empty()).then(|| explain(side.run, &cases));
+    let explained = |side: NamedRun| {
+        (!cases.is_empty() && !side.run.records.costs.is_empty()).then(|| explain(side.run, &cases))
+    };
     let explanations = explained(baseline).zip(explained(new));
     let mut causes: Vec<Cause> = Vec::new();
     for row in changed {
@@ -101,11 +102,11 @@ fn share(row: &ComparedRow, [then, now]: [f64; 2], [then_ns, now_ns]: [f64; 2]) 
 }
 
 /// The bare core-to-core round trip, where the row has at least that in it and readings of the two runs are apart.
-fn core_to_core(baseline: Side, new: Side, row: &ComparedRow) -> Option<(String, Share)> {
+fn core_to_core(baseline: NamedRun, new: NamedRun, row: &ComparedRow) -> Option<(String, Share)> {
     let spins_across = row.case.wait.kind() == WaitKind::Spinning
         && on_two_processors(row.case.placement)
         && row.case.pattern != Pattern::OneWay;
-    let [then, now] = [baseline, new].map(|side| side.summary.run.noise.core_to_core_ns);
+    let [then, now] = [baseline, new].map(|side| side.run.summary.run.noise.core_to_core_ns);
     let (then, now) = then.zip(now).filter(|_| spins_across)?;
     let apart = then.max < now.min || now.max < then.min;
     let name = "bare core-to-core round trips".to_owned();

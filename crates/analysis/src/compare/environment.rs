@@ -1,7 +1,7 @@
 //! What two runs differ in beside their rows: the machine, furlong itself, and what was asked.
 
 use super::row::ComparedRow;
-use super::side::Side;
+use crate::NamedRun;
 use furlong_model::{Machine, format_bytes, format_ns};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub struct Difference {
 }
 
 /// All differences that bear on figures, those of the machine first. `rows` are those that both have.
-pub(super) fn differences(baseline: Side, new: Side, rows: &[ComparedRow]) -> Vec<Difference> {
+pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Difference> {
     let (then, now) = (facts(baseline), facts(new));
     let mut found: Vec<_> = then
         .into_iter()
@@ -34,7 +34,7 @@ pub(super) fn differences(baseline: Side, new: Side, rows: &[ComparedRow]) -> Ve
         .filter(|((_, then), (_, now))| then != now)
         .map(|((what, then), (_, now))| difference(new, what, then, now))
         .collect();
-    let machines = [&baseline.run.header.machine, &new.run.header.machine];
+    let machines = [&baseline.run.records.header.machine, &new.run.records.header.machine];
     let listed = |facts: fn(&Machine) -> &[(String, String)]| machines.map(|machine| by_name(facts(machine)));
     for (kind, [then, now]) in [
         ("mitigation", listed(|machine| &machine.mitigations)),
@@ -47,13 +47,13 @@ pub(super) fn differences(baseline: Side, new: Side, rows: &[ComparedRow]) -> Ve
     found
 }
 
-fn difference(new: Side, what: impl Into<String>, then: String, now: String) -> Difference {
+fn difference(new: NamedRun, what: impl Into<String>, then: String, now: String) -> Difference {
     Difference { run: new.name.to_owned(), what: what.into(), then, now }
 }
 
 /// The facts of a run, always the same in the same order.
-fn facts(side: Side) -> Vec<(&'static str, String)> {
-    let header = &side.run.header;
+fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
+    let header = &side.run.records.header;
     let machine = &header.machine;
     let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| UNKNOWN.to_owned());
     let yes_or_no = |fact: bool| if fact { "yes" } else { "no" }.to_owned();
@@ -86,7 +86,7 @@ fn facts(side: Side) -> Vec<(&'static str, String)> {
         ("trials", header.trials.to_string()),
         ("time of a trial", format_ns(header.budget_ns as f64)),
         ("seed", header.seed.to_string()),
-        ("noise", side.summary.run.noise.level.name().to_owned()),
+        ("noise", side.run.summary.run.noise.level.name().to_owned()),
     ]
 }
 
@@ -95,8 +95,8 @@ fn by_name(facts: &[(String, String)]) -> BTreeMap<String, String> {
 }
 
 /// What the kernel granted to the rows that both have, by name.
-fn in_force(side: Side, rows: &[ComparedRow]) -> BTreeMap<String, String> {
-    let shared = side.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case));
+fn in_force(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
+    let shared = side.run.summary.rows.iter().filter(|row| rows.iter().any(|other| other.case == row.case));
     let granted = shared.flat_map(|row| {
         row.effective.iter().map(|(name, value)| (format!("{name} of {}", row.case), value.to_string()))
     });
@@ -105,7 +105,7 @@ fn in_force(side: Side, rows: &[ComparedRow]) -> BTreeMap<String, String> {
 
 /// Differences between facts that have names of their own. What one run does not tell is unknown in it.
 fn named(
-    new: Side,
+    new: NamedRun,
     kind: &str,
     then: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
@@ -123,8 +123,8 @@ fn named(
 }
 
 /// What a cache line takes from core to core, where that is another time.
-fn core_to_core(baseline: Side, new: Side) -> Option<Difference> {
-    let [then, now] = [baseline, new].map(|side| side.summary.run.noise.core_to_core_ns);
+fn core_to_core(baseline: NamedRun, new: NamedRun) -> Option<Difference> {
+    let [then, now] = [baseline, new].map(|side| side.run.summary.run.noise.core_to_core_ns);
     let apart = then.zip(now).is_none_or(|(then, now)| {
         let ratio = now.median / then.median;
         ratio.max(1.0 / ratio) > CORE_TO_CORE

@@ -7,16 +7,13 @@ mod cause;
 mod environment;
 mod power;
 mod row;
-mod side;
 mod words;
 
 pub use cause::{Cause, Share};
 pub use environment::Difference;
 pub use row::{Change, ComparedRow};
 
-use side::Side;
-
-use crate::{Run, RunFacts, Summary, summarise};
+use crate::{DecodedRun, RunFacts};
 use furlong_model::Case;
 use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
@@ -29,8 +26,8 @@ pub const COMPARISON_SCHEMA: u32 = 2;
 pub struct NamedRun<'a> {
     /// The name.
     pub name: &'a str,
-    /// Its records.
-    pub run: &'a Run,
+    /// The run.
+    pub run: &'a DecodedRun<'a>,
 }
 
 /// Runs compared with a baseline.
@@ -143,21 +140,15 @@ impl Comparison {
 /// # Errors
 /// That there are not two runs, or that one of them shares no row with the baseline.
 pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparable> {
-    let summaries: Vec<Summary> = runs.iter().map(|named| summarise(named.run)).collect();
-    let sides: Vec<Side> = runs
-        .iter()
-        .zip(&summaries)
-        .map(|(named, summary)| Side { name: named.name, run: named.run, summary })
-        .collect();
-    let Some((baseline, others)) = sides.split_first().filter(|(_, others)| !others.is_empty()) else {
+    let Some((baseline, others)) = runs.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Err(Incomparable::TooFewRuns);
     };
-    sides.iter().try_for_each(has_rows)?;
+    runs.iter().try_for_each(has_rows)?;
     let mut comparison = Comparison {
         schema: COMPARISON_SCHEMA,
         baseline: baseline.name.to_owned(),
         margin: tidy(margin),
-        runs: sides.iter().map(ComparedRun::of).collect(),
+        runs: runs.iter().map(ComparedRun::of).collect(),
         rows: Vec::new(),
         only_in: Vec::new(),
         environment_differences: Vec::new(),
@@ -183,18 +174,18 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
 }
 
 impl ComparedRun {
-    fn of(side: &Side) -> Self {
-        ComparedRun { name: side.name.to_owned(), run: side.summary.run.clone() }
+    fn of(side: &NamedRun) -> Self {
+        ComparedRun { name: side.name.to_owned(), run: side.run.summary.run.clone() }
     }
 }
 
-fn has_rows(side: &Side) -> Result<(), Incomparable> {
-    if !side.summary.rows.is_empty() {
+fn has_rows(side: &NamedRun) -> Result<(), Incomparable> {
+    if !side.run.summary.rows.is_empty() {
         return Ok(());
     }
-    let run = side.run;
+    let run = side.run.records;
     let has = [
-        (side.summary.skipped.len(), "cases that were skipped, failed or void"),
+        (side.run.summary.skipped.len(), "cases that were skipped, failed or void"),
         (run.handovers.len(), "trials of handovers, which are not compared"),
         (run.starts.len(), "process starts, which are not compared"),
     ];
@@ -204,8 +195,8 @@ fn has_rows(side: &Side) -> Result<(), Incomparable> {
     Err(Incomparable::NoRows { run: side.name.to_owned(), why })
 }
 
-fn no_common_row(baseline: &Side, other: &Side) -> Incomparable {
-    let has = |side: &Side| words::cases(side.summary.rows.iter().map(|row| &row.case));
+fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> Incomparable {
+    let has = |side: &NamedRun| words::cases(side.run.summary.rows.iter().map(|row| &row.case));
     Incomparable::NoCommonRow {
         baseline: baseline.name.to_owned(),
         run: other.name.to_owned(),
@@ -215,13 +206,13 @@ fn no_common_row(baseline: &Side, other: &Side) -> Incomparable {
 }
 
 /// The rows of `has` that `lacks` has no speed for.
-fn only_in_first(has: &Side, lacks: &Side) -> Vec<OnlyIn> {
-    let is_missing = |case: &Case| !lacks.summary.rows.iter().any(|row| row.case == *case);
+fn only_in_first(has: &NamedRun, lacks: &NamedRun) -> Vec<OnlyIn> {
+    let is_missing = |case: &Case| !lacks.run.summary.rows.iter().any(|row| row.case == *case);
     let reason = |case: &Case| {
-        let skipped = lacks.summary.skipped.iter().find(|entry| entry.case == *case);
+        let skipped = lacks.run.summary.skipped.iter().find(|entry| entry.case == *case);
         skipped.map(|entry| format!("{}: {}", entry.status.name(), entry.reason))
     };
-    let rows = has.summary.rows.iter().filter(|row| is_missing(&row.case));
+    let rows = has.run.summary.rows.iter().filter(|row| is_missing(&row.case));
     rows.map(|row| OnlyIn {
         run: has.name.to_owned(),
         missing_in: lacks.name.to_owned(),

@@ -1,8 +1,8 @@
 //! One row in two runs: how many times as long it takes, within which interval, and what may be said of it.
 
 use super::power::{detectable_change, trials_for_same};
-use super::side::Side;
-use crate::{Level, Row, Unit, ranking::resolution_ns, reference::medians};
+use crate::NamedRun;
+use crate::{Level, Row, Unit, ranking::resolution_ns};
 use furlong_model::{Case, Harness};
 use furlong_stats::{holm, rank_sum_chance, shift_interval, tidy};
 use serde::{Deserialize, Serialize};
@@ -87,16 +87,16 @@ pub struct ComparedRow {
 }
 
 /// The rows that both have, the worse first, then by ratio.
-pub(super) fn compare_rows(baseline: Side, new: Side, margin: f64) -> Vec<ComparedRow> {
-    let of_case = |case: &Case| new.summary.rows.iter().find(|row| row.case == *case);
-    let pairs = baseline.summary.rows.iter().filter_map(|row| Some((row, of_case(&row.case)?)));
+pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Vec<ComparedRow> {
+    let of_case = |case: &Case| new.run.summary.rows.iter().find(|row| row.case == *case);
+    let pairs = baseline.run.summary.rows.iter().filter_map(|row| Some((row, of_case(&row.case)?)));
     let mut rows: Vec<ComparedRow> = pairs.map(|(old, row)| figures(baseline, new, old, row)).collect();
     let chances: Vec<f64> = rows.iter().filter_map(|row| row.p).collect();
     let tested = rows.iter_mut().filter(|row| row.p.is_some());
     tested.zip(holm(&chances)).for_each(|(row, raised)| row.p_adjusted = Some(tidy(raised)));
     let unreliable: Vec<&str> = [baseline, new]
         .iter()
-        .filter(|side| side.summary.run.noise.level == Level::Unreliable)
+        .filter(|side| side.run.summary.run.noise.level == Level::Unreliable)
         .map(|side| side.name)
         .collect();
     for row in rows.iter_mut().filter(|row| !row.identical) {
@@ -118,16 +118,16 @@ pub(super) fn compare_rows(baseline: Side, new: Side, margin: f64) -> Vec<Compar
 }
 
 /// All but the verdict, which takes all rows.
-fn figures(baseline: Side, new: Side, old_row: &Row, new_row: &Row) -> ComparedRow {
+fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> ComparedRow {
     let case = &old_row.case;
-    let logarithms = |side: Side| -> Vec<f64> {
-        medians(side.run, case).into_iter().map(|ns| ns.max(LEAST_NS).ln()).collect()
+    let logarithms = |side: NamedRun| -> Vec<f64> {
+        side.run.medians_ns(case).into_iter().map(|ns| ns.max(LEAST_NS).ln()).collect()
     };
     let identical = are_identical(baseline, new, case);
     let (old, newer) = (logarithms(baseline), logarithms(new));
     // As for ranks: what two medians must differ by to differ at all.
-    let widening =
-        resolved(old_row, &baseline.run.header.harness).max(resolved(new_row, &new.run.header.harness));
+    let widening = resolved(old_row, &baseline.run.records.header.harness)
+        .max(resolved(new_row, &new.run.records.header.harness));
     let ratio = new_row.exchange.ns.p50 / old_row.exchange.ns.p50.max(LEAST_NS);
     let interval = shift_interval(&old, &newer).map(|[low, high]| {
         // Where the runs differ in more than a factor, the ratio of the medians may lie outside.
@@ -161,7 +161,7 @@ fn resolved(row: &Row, harness: &Harness) -> f64 {
 }
 
 /// Whether both runs have the same measured trials of the case, figure for figure: chance does not do that.
-fn are_identical(baseline: Side, new: Side, case: &Case) -> bool {
+fn are_identical(baseline: NamedRun, new: NamedRun, case: &Case) -> bool {
     baseline.run.measured(case).eq(new.run.measured(case))
 }
 

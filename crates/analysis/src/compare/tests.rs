@@ -1,6 +1,7 @@
 //! What comparisons say of runs whose rows are known.
 
 use super::*;
+use crate::Run;
 use crate::fixture::{
     comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
     comparison::beginning, comparison::numbered,
@@ -178,7 +179,8 @@ fn rows_of_one_run_only_are_listed_with_the_reason() {
 
 #[test]
 fn runs_without_a_common_row_are_refused_by_name() {
-    let [old, new] = [0, 1].map(|at| steady(&[(numbered(at), NS)]));
+    let runs = [0, 1].map(|at| steady(&[(numbered(at), NS)]));
+    let [old, new] = runs.each_ref().map(DecodedRun::of);
     let named = |name, run| NamedRun { name, run };
     let error = compare(&[named("before", &old), named("after", &new)], MARGIN).unwrap_err();
     let said = error.to_string();
@@ -189,6 +191,7 @@ fn runs_without_a_common_row_are_refused_by_name() {
         "{said}"
     );
     let empty = Run::from_records(beginning()).unwrap();
+    let empty = DecodedRun::of(&empty);
     let error = compare(&[named("before", &old), named("after", &empty)], MARGIN).unwrap_err();
     assert!(error.to_string().starts_with("after has no row with a speed;"), "{error}");
     assert_eq!(compare(&[named("before", &old)], MARGIN), Err(Incomparable::TooFewRuns));
@@ -238,7 +241,7 @@ fn with_wake_ups(longer: f64) -> Run {
     let mut persistent = Vec::new();
     for case in cases {
         let across = case.placement == Placement::OtherCore;
-        let row = crate::summarise(&made).rows.into_iter().find(|row| row.case == *case).unwrap();
+        let row = DecodedRun::of(&made).summary.rows.into_iter().find(|row| row.case == *case).unwrap();
         let ns = row.exchange.ns.p50 + if across { 2.0 * longer } else { 0.0 };
         persistent.push((case.clone(), ns));
     }
@@ -312,6 +315,7 @@ fn rows_that_all_move_are_seen_to_move_together() {
 #[test]
 fn several_runs_are_each_compared_with_the_first() {
     let runs = [1.0, 1.3, 1.0 / 1.3].map(|times| steady(&[(numbered(0), NS * times)]));
+    let runs = runs.each_ref().map(DecodedRun::of);
     let named: Vec<_> =
         ["a", "b", "c"].into_iter().zip(&runs).map(|(name, run)| NamedRun { name, run }).collect();
     let comparison = compare(&named, MARGIN).unwrap();

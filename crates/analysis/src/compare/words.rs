@@ -1,6 +1,6 @@
 //! What a comparison says, in sentences.
 
-use super::{Cause, Change, ComparedRow, Side};
+use super::{Cause, Change, ComparedRow, NamedRun};
 use crate::{
     Level,
     text::{listed, plain},
@@ -22,8 +22,8 @@ pub(super) fn cases<'a>(cases: impl Iterator<Item = &'a Case>) -> String {
 
 /// What two runs say.
 pub(super) fn conclude(
-    baseline: Side,
-    new: Side,
+    baseline: NamedRun,
+    new: NamedRun,
     rows: &[ComparedRow],
     causes: &[Cause],
     margin: f64,
@@ -41,13 +41,13 @@ pub(super) fn conclude(
     sentences
 }
 
-fn copies(baseline: Side, new: Side, rows: &[ComparedRow]) -> String {
+fn copies(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> String {
     let (old, new) = (plain(baseline.name), plain(new.name));
     let of = if rows.len() == 1 { "one row".to_owned() } else { format!("all {} rows", rows.len()) };
     format!("{new} and {old} hold the very same trials of {of}: they are copies of one run.")
 }
 
-fn counts(baseline: Side, new: Side, rows: &[ComparedRow], margin: f64) -> String {
+fn counts(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow], margin: f64) -> String {
     let (old, new) = (plain(baseline.name), plain(new.name));
     let count = |change: Change| rows.iter().filter(|row| row.verdict == change).count();
     let parts: Vec<_> = Change::ALL
@@ -70,9 +70,9 @@ fn percent(share: f64) -> String {
 }
 
 /// What the run itself takes from its figures.
-fn doubts(side: Side) -> Option<String> {
+fn doubts(side: NamedRun) -> Option<String> {
     let name = plain(side.name);
-    let noise = &side.summary.run.noise;
+    let noise = &side.run.summary.run.noise;
     let because = noise.reasons.first().map(|reason| format!(" ({})", plain(reason))).unwrap_or_default();
     match noise.level {
         Level::Quiet => None,

@@ -2,7 +2,7 @@
 
 use super::first_look::first_look;
 use super::integration_costs::effort;
-use crate::{Row, Run};
+use crate::{DecodedRun, Row};
 use furlong_model::{Case, Objective, Placement, Shortlist, WaitKind, Workload};
 
 /// Rows that sleep and are measured on.
@@ -22,8 +22,8 @@ pub(super) fn figure(workload: &Workload, row: &Row) -> f64 {
 
 /// The rows that are worth a longer look, at the workload: the best, the best of every family, and the simplest; of
 /// those that spin the best few, or one for comparison where spinning is not allowed.
-pub fn finalists(run: &Run) -> Vec<Case> {
-    let Some(shortlist) = &run.shortlist else { return Vec::new() };
+pub fn finalists(run: &DecodedRun) -> Vec<Case> {
+    let Some(shortlist) = &run.records.shortlist else { return Vec::new() };
     let at_workload =
         |row: &Row| shortlist.workload.case(&row.case.mechanism, row.case.wait, shortlist.placement);
     chosen(run, shortlist).iter().map(at_workload).collect()
@@ -52,7 +52,7 @@ pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
 /// Messages beyond this take so long that a glance at them is none.
 const LARGEST_BYTES: usize = 16 << 20;
 
-fn chosen(run: &Run, shortlist: &Shortlist) -> Vec<Row> {
+fn chosen(run: &DecodedRun, shortlist: &Shortlist) -> Vec<Row> {
     let workload = &shortlist.workload;
     let mut rows = first_look(run, shortlist).rows;
     rows.sort_by(|a, b| figure(workload, a).total_cmp(&figure(workload, b)));

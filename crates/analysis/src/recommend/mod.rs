@@ -21,8 +21,8 @@ pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::Sensitivity;
 
-use crate::{Level, Row, Run, RunFacts, Skipped, SkippedStatus, Summary, summarise};
-use first_look::{first_look, only};
+use crate::{DecodedRun, Level, Row, RunFacts, Skipped, SkippedStatus, Summary};
+use first_look::first_look;
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -93,14 +93,14 @@ pub struct Eliminated {
 }
 
 /// What to take, from a run of `furlong recommend`; `None` for any other run.
-pub fn recommend(run: &Run) -> Option<Recommendation> {
-    let shortlist = run.shortlist.as_ref()?;
+pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
+    let shortlist = run.records.shortlist.as_ref()?;
     let workload = &shortlist.workload;
     let first = first_look(run, shortlist);
     let at_workload = |case: &Case| *case == workload.case(&case.mechanism, case.wait, shortlist.placement);
     let is_long = |trial: &Trial| trial.number >= shortlist.first_look_trials && at_workload(&trial.case);
-    let long_run = only(run, is_long);
-    let long = summarise(&long_run);
+    let long_run = run.only(is_long);
+    let long = &long_run.summary;
     let mut ranked: Vec<Ranked> =
         long.rows.iter().filter_map(|row| Ranked::of(shortlist, &long_run, row)).collect();
     ranked::sort(&mut ranked, workload.objective);
@@ -118,7 +118,7 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
     let first_row = choice.as_ref().and_then(|choice| first.rows.iter().find(|row| choice.is(row)));
     Some(Recommendation {
         schema: RECOMMENDATION_SCHEMA,
-        run: RunFacts::of(run, long.run.noise.clone()),
+        run: long.run.clone(),
         provisional: long.run.noise.level == Level::Unreliable,
         found_corruption: first.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
@@ -129,8 +129,8 @@ pub fn recommend(run: &Run) -> Option<Recommendation> {
         if_spinning: spinning.first().and_then(alternative),
         sensitivities: choice
             .as_ref()
-            .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &summarise(run))),
-        eliminated: eliminated(workload, &first, &long),
+            .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &run.summary)),
+        eliminated: eliminated(workload, &first, long),
         excluded: excluded(shortlist, &first.skipped, &long.skipped),
         choice,
         ranked: allowed,

@@ -1,7 +1,7 @@
 //! A row as it is judged for a workload.
 
 use super::integration_costs::effort;
-use crate::{Cpu, FEWEST_BEYOND, Row, Run};
+use crate::{Cpu, DecodedRun, FEWEST_BEYOND, Row};
 use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
 use furlong_stats::{are_apart, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct SloVerdict {
 
 impl Ranked {
     /// How a row of `run`, without its first look, stands; `None` if it is no candidate.
-    pub(super) fn of(shortlist: &Shortlist, run: &Run, row: &Row) -> Option<Ranked> {
+    pub(super) fn of(shortlist: &Shortlist, run: &DecodedRun, row: &Row) -> Option<Ranked> {
         let workload = &shortlist.workload;
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || run.measured(&row.case);

@@ -1,6 +1,7 @@
 //! Recommendations from made-up runs: who wins, who ties, what it costs and what would change it.
 
 use super::*;
+use crate::Run;
 use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
@@ -8,7 +9,7 @@ use crate::fixture::{
 use furlong_model::{Objective, Slo, WaitKind};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
-    recommend(&Run::from_records(records(workload, rows)).unwrap()).unwrap()
+    recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
 }
 
 fn chosen(recommendation: &Recommendation) -> String {
@@ -104,14 +105,18 @@ fn trials_of_the_first_look_do_not_count_twice() {
 fn where_nothing_may_serve_nothing_is_taken() {
     let found = recommended(Workload::default(), &[]);
     assert!(found.choice.is_none() && found.excluded.len() == 1 && found.sensitivities.is_empty());
-    assert_eq!(recommend(&Run::from_records(fixture::records()).unwrap()), None, "a run without a workload");
+    assert_eq!(
+        recommend(&DecodedRun::of(&Run::from_records(fixture::records()).unwrap())),
+        None,
+        "a run without a workload"
+    );
 }
 
 #[test]
 fn finalists_are_of_every_family_and_spin_once() {
     let run =
         Run::from_records(records(Workload::default(), &[PIPE, SOCKET, QUEUE, MEMORY, POLLED])).unwrap();
-    let finalists = finalists(&run);
+    let finalists = finalists(&DecodedRun::of(&run));
     let rows: Vec<_> = finalists.iter().map(Case::row).collect();
     assert_eq!(rows.len(), 5);
     assert_eq!(rows.iter().filter(|row| row.ends_with("/spin")).count(), 1);
@@ -131,6 +136,9 @@ fn a_saved_run_is_judged_as_the_run_itself() {
     let saved = Run::read(&file);
     std::fs::remove_file(&file).unwrap();
     let saved = saved.unwrap();
-    assert_eq!(recommend(&saved), recommend(&Run::from_records(records).unwrap()));
-    assert!(recommend(&saved).is_some_and(|found| found.choice.is_some()));
+    assert_eq!(
+        recommend(&DecodedRun::of(&saved)),
+        recommend(&DecodedRun::of(&Run::from_records(records).unwrap()))
+    );
+    assert!(recommend(&DecodedRun::of(&saved)).is_some_and(|found| found.choice.is_some()));
 }

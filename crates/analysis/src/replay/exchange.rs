@@ -3,14 +3,13 @@
 
 use super::figures::{per_round_trip, table};
 use super::row::{Durations, ReplayRow, ReplayStatus};
-use crate::{Run, Summary};
+use crate::{DecodedRun, trials::MeasuredTrial};
 use furlong_model::{Case, Exchange, Experiment, Figure, Measurement, Pattern, Unavailable, Wait, Work};
 use furlong_stats::{Distribution, Mixture, tidy};
 
 /// `empty` with the figures of the trials of its row and size, or with what the records say instead.
 pub(super) fn row(
-    run: &Run,
-    summary: &Summary,
+    run: &DecodedRun,
     experiment: &Experiment,
     (mechanism, wait): (&str, Wait),
     empty: ReplayRow,
@@ -18,29 +17,29 @@ pub(super) fn row(
     let Work::Exchange(exchange) = &experiment.measure.work else { return empty };
     let Some(asked) = experiment.measure.case(mechanism, wait, empty.size_bytes) else { return empty };
     let Some(case) = tried(run, experiment, asked) else { return empty };
-    let trouble = summary.skipped.iter().find(|entry| entry.case == case);
+    let trouble = run.summary.skipped.iter().find(|entry| entry.case == case);
     let corrupted = trouble.is_some_and(crate::Skipped::is_corruption);
     let empty = ReplayRow { carried_bytes: case.size_bytes, corrupted, ..empty };
     let why = trouble.map(|entry| Unavailable::new(entry.reason.clone(), entry.remedy.clone()));
-    let Some(sound) = summary.rows.iter().find(|row| row.case == case) else {
+    let Some(sound) = run.summary.rows.iter().find(|row| row.case == case) else {
         return match trouble.zip(why) {
             Some((entry, why)) => empty.instead(entry.status.into(), why),
             None => empty,
         };
     };
-    let trials = run.measured(&case).collect::<Vec<_>>();
+    let trials = run.trials.measured(&case).collect::<Vec<_>>();
     let size_bytes = empty.size_bytes;
     let figures = figures(experiment);
     let measured = table(&figures, &trials, |figure, trial| value(figure, trial, exchange, size_bytes));
-    let durations = durations(&trials);
+    let durations = durations(&trials, &run.times(&case));
     let none = || Unavailable::new("", "");
     let kept = empty.instead(ReplayStatus::Measured, why.unwrap_or_else(none));
     ReplayRow { measured, durations, trials: trials.len(), verified: sound.verified, ..kept }
 }
 
 /// The case as it was asked for if there are trials of it; else the same with the one size that a notification has.
-fn tried(run: &Run, experiment: &Experiment, asked: Case) -> Option<Case> {
-    let cases = || run.trials.iter().map(|trial| &trial.case);
+fn tried(run: &DecodedRun, experiment: &Experiment, asked: Case) -> Option<Case> {
+    let cases = || run.records.trials.iter().map(|trial| &trial.case);
     if cases().any(|case| *case == asked) {
         return Some(asked);
     }
@@ -69,14 +68,15 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
 }
 
 /// One trial's value, scaled from its own exchanges to those of the publication.
-fn value(figure: Figure, trial: &Measurement, exchange: &Exchange, size_bytes: usize) -> Option<f64> {
+fn value(figure: Figure, trial: &MeasuredTrial, exchange: &Exchange, size_bytes: usize) -> Option<f64> {
+    let MeasuredTrial { record: trial, times, .. } = trial;
     let count = exchange.count.exchanges(size_bytes) as f64;
     let each_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
     Some(match figure {
         Figure::RealS => each_ns * count / 1e9,
         Figure::TotalMs => each_ns * count / 1e6,
         Figure::MeanUs => each_ns / 1e3,
-        Figure::MedianUs => Distribution::decode(&trial.histogram).ok()?.median_ns() / 1e3,
+        Figure::MedianUs => times.as_ref().ok()?.median_ns() / 1e3,
         Figure::MessagesPerSecond => 1e9 / each_ns,
         // Bytes a nanosecond are gigabytes a second.
         Figure::GigabytesPerSecond => size_bytes as f64 / each_ns,
@@ -88,19 +88,17 @@ fn value(figure: Figure, trial: &Measurement, exchange: &Exchange, size_bytes: u
     })
 }
 
-fn durations(trials: &[&Measurement]) -> Option<Durations> {
-    let times: Vec<_> =
-        trials.iter().map(|trial| Distribution::decode(&trial.histogram)).collect::<Result<_, _>>().ok()?;
-    let mixture = Mixture::of(&times)?;
+fn durations(trials: &[&MeasuredTrial], times: &[Distribution]) -> Option<Durations> {
+    let mixture = Mixture::of(times)?;
     let shortest = times.iter().filter_map(|trial| trial.shares().next()).map(|(ns, _)| ns);
     let sum = |figure: fn(&Measurement) -> u64| {
-        trials.iter().fold(0_u64, |sum, trial| sum.saturating_add(figure(trial)))
+        trials.iter().fold(0_u64, |sum, trial| sum.saturating_add(figure(trial.record)))
     };
     let (exchanges, total_ns) = (sum(|trial| trial.round_trips), sum(|trial| trial.elapsed_ns));
     Some(Durations {
         exchanges,
         total_ns,
-        exchanges_per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
+        exchanges_per_sample: trials.iter().map(|trial| trial.record.round_trips_per_sample).max()?,
         mean_ns: tidy(total_ns as f64 / exchanges as f64),
         min_ns: tidy(shortest.fold(f64::INFINITY, f64::min)),
         max_ns: tidy(mixture.max_ns()),

@@ -23,7 +23,7 @@ pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
 pub use throughput::{Throughput, throughput};
 
-use crate::{Run, RunFacts, summarise};
+use crate::{DecodedRun, RunFacts};
 use furlong_model::{Figure, Measure};
 use serde::{Deserialize, Serialize};
 
@@ -83,11 +83,10 @@ impl Replay {
 }
 
 /// Computes everything that a replay shows; `None` for a run that repeats no experiment.
-pub fn replay(run: &Run) -> Option<Replay> {
-    let experiment = run.experiment.as_ref()?;
-    let summary = summarise(run);
+pub fn replay(run: &DecodedRun) -> Option<Replay> {
+    let experiment = run.records.experiment.as_ref()?;
     let measure = &experiment.measure;
-    let mut rows = rows::all(run, &summary, experiment);
+    let mut rows = rows::all(run, experiment);
     let figures = figures::shown(&rows);
     fastest::set_ratios(&mut rows, measure);
     let best_sizes = sizes::best(&rows, measure);
@@ -105,10 +104,10 @@ pub fn replay(run: &Run) -> Option<Replay> {
         machine_then: of.machine,
         faults: of.faults,
         measure: of.measure,
-        run: summary.run,
+        run: run.summary.run.clone(),
         figures,
         rows,
-        starts: starts::all(run, experiment),
+        starts: starts::all(run.records, experiment),
         best_sizes,
         pairs,
         claims,

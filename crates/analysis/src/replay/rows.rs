@@ -2,20 +2,20 @@
 
 use super::row::ReplayRow;
 use super::{exchange, handover};
-use crate::{Run, Summary};
+use crate::DecodedRun;
 use furlong_model::{Experiment, ExperimentRow, Target, Unavailable};
 
 /// Every row at every size.
-pub(super) fn all(run: &Run, summary: &Summary, experiment: &Experiment) -> Vec<ReplayRow> {
+pub(super) fn all(run: &DecodedRun, experiment: &Experiment) -> Vec<ReplayRow> {
     let sizes = experiment.measure.sizes_bytes.iter();
     let row_of = |size_bytes: usize, row: &ExperimentRow| {
         let reason = row.missing.clone().unwrap_or_else(|| "this run has no trial of it".to_owned());
         let empty = ReplayRow::without(row, size_bytes, Unavailable::new(reason, ""));
         match &row.target {
             None => empty,
-            Some(Target::Backing(backing)) => handover::row(run, experiment, *backing, empty),
+            Some(Target::Backing(backing)) => handover::row(run.records, experiment, *backing, empty),
             Some(Target::Row { mechanism, wait }) => {
-                exchange::row(run, summary, experiment, (mechanism, *wait), empty)
+                exchange::row(run, experiment, (mechanism, *wait), empty)
             }
         }
     };

@@ -4,7 +4,7 @@ use super::{ClaimStatus, ReplayRow, ReplayStatus};
 use crate::fixture::replay::{
     self as experiments, ReplayBuilder, failure, itmedia, ka2yan, qiita, racehorse,
 };
-use crate::{Replay, Run, fixture, read_experiment, replay};
+use crate::{DecodedRun, Replay, Run, fixture, read_experiment, replay};
 use furlong_model::{Backing, Fault, Figure, HandoverOutcome, Record};
 
 fn row<'a>(replay: &'a Replay, name: &str) -> &'a ReplayRow {
@@ -46,7 +46,7 @@ fn three(now_us: [Option<f64>; 3]) -> Replay {
 
 #[test]
 fn a_run_of_something_else_is_no_replay() {
-    assert_eq!(replay(&Run::from_records(fixture::records()).unwrap()), None);
+    assert_eq!(replay(&DecodedRun::of(&Run::from_records(fixture::records()).unwrap())), None);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn failures_and_void_figures_have_no_speed() {
             measured.verified_messages = 0;
         }
     }
-    let void = replay(&Run::from_records(records).unwrap()).unwrap();
+    let void = replay(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap();
     assert_eq!(row(&void, "FIFO").status, ReplayStatus::Void);
     assert!(!row(&void, "FIFO").verified);
 }
@@ -174,7 +174,7 @@ fn the_one_that_beats_is_one_that_does_so_for_sure() {
         let measured = fixture::measurement(&case, times.next().unwrap(), 0);
         trial.outcome = furlong_model::Outcome::Measured(measured);
     }
-    let replay = replay(&run).unwrap();
+    let replay = replay(&DecodedRun::of(&run)).unwrap();
     assert_eq!(
         replay.verdict[0],
         "POSIX message queue is no longer the fastest: FIFO is, 1.14 times as fast."
@@ -208,7 +208,7 @@ fn few_trials_tell_nothing() {
     let records = ka2yan().records();
     let is_late = |record: &Record| matches!(record, Record::Trial(trial) if trial.number > 1);
     let few = records.into_iter().filter(|record| !is_late(record));
-    let replay = replay(&Run::from_records(few).unwrap()).unwrap();
+    let replay = replay(&DecodedRun::of(&Run::from_records(few).unwrap())).unwrap();
     assert_eq!(row(&replay, "FIFO").measured[&Figure::RealS].ci95, None);
     assert_eq!((replay.pairs.untold, replay.pairs.kept + replay.pairs.reversed), (3, 0));
     assert!(replay.verdict[0].contains("cannot be told apart"), "{:?}", replay.verdict);

@@ -2,7 +2,7 @@
 
 use crate::arguments::{CompareOptions, FailOn, Format};
 use crate::{output, saved};
-use furlong_analysis::{Comparison, NamedRun, Run, compare as compare_runs};
+use furlong_analysis::{Comparison, DecodedRun, NamedRun, Run, compare as compare_runs};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 
@@ -20,7 +20,8 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     }
     let runs: Vec<(&str, Run)> =
         found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
-    let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();
+    let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
+    let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     match compare_runs(&named, asked.margin.share()) {
         Ok(comparison) => {
             output::print(&rendered(&comparison, asked.format))?;

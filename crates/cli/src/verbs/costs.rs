@@ -4,7 +4,7 @@ use crate::arguments::{CostsOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::{output, selection};
-use furlong_analysis::{Costs, summarise};
+use furlong_analysis::{Costs, DecodedRun};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_console::exit::Outcome;
@@ -22,11 +22,12 @@ pub fn costs(asked: &CostsOptions) -> anyhow::Result<Outcome> {
     let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
     let plan = Plan { costs: true, count: true, ..environment.plan(cases, asked.trials, BUDGET)? };
     let finished = environment.perform(&plan, Save::Not)?;
-    let costs = Costs::of(&finished.run);
+    let run = DecodedRun::of(&finished.run);
+    let costs = Costs::of(&run);
     output::print(&match asked.format {
         ListFormat::Table => render::costs_table(&costs, output::style()),
         ListFormat::Json => render::costs_json(&costs),
     })?;
-    let summary = summarise(&finished.run);
-    Ok(finished.conclude(&Results::of(!costs.figures.is_empty(), &summary.skipped), Demands::default()))
+    let results = Results::of(!costs.figures.is_empty(), &run.summary.skipped);
+    Ok(finished.conclude(&results, Demands::default()))
 }

@@ -5,7 +5,7 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::selection::Manner;
 use crate::{output, selection};
-use furlong_analysis::CountSummary;
+use furlong_analysis::{CountSummary, DecodedRun};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_console::exit::Outcome;
@@ -19,7 +19,7 @@ pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
     let finished = environment.perform(&plan, Save::Not)?;
-    let counted = CountSummary::of(&finished.run);
+    let counted = CountSummary::of(&DecodedRun::of(&finished.run));
     output::print(&match asked.format {
         ListFormat::Table => render::count_table(&counted, output::style()),
         ListFormat::Json => render::count_json(&counted),

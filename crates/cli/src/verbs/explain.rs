@@ -5,7 +5,7 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::selection::Manner;
 use crate::{output, selection};
-use furlong_analysis::explain as explanation;
+use furlong_analysis::{DecodedRun, explain as explanation};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
@@ -37,7 +37,7 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let plan = Plan { costs: true, count: true, ..environment.plan(cases, asked.trials, asked.budget.0)? };
     let save = asked.save.clone().map_or(Save::Not, Save::Named);
     let finished = environment.perform(&plan, save)?;
-    let explained = explanation(&finished.run, &rows);
+    let explained = explanation(&DecodedRun::of(&finished.run), &rows);
     output::print(&match asked.format {
         ListFormat::Table => render::explanation_table(&explained, output::style()),
         ListFormat::Json => render::explanation_json(&explained),

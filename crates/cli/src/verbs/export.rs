@@ -2,7 +2,7 @@
 
 use crate::arguments::{ExportFormat, ExportOptions};
 use crate::{output, saved};
-use furlong_analysis::{Summary, summarise};
+use furlong_analysis::{DecodedRun, Summary};
 use furlong_console::exit::Outcome;
 use furlong_render as render;
 use furlong_render::NamedSummary;
@@ -12,7 +12,7 @@ pub fn export(asked: &ExportOptions) -> anyhow::Result<Outcome> {
     let found = saved::find_or_last(&asked.runs)?;
     let summaries: Vec<(&str, Summary)> = found
         .iter()
-        .map(|run| Ok((run.name.as_str(), summarise(&run.read()?))))
+        .map(|run| Ok((run.name.as_str(), DecodedRun::of(&run.read()?).summary)))
         .collect::<anyhow::Result<_>>()?;
     let named: Vec<_> = summaries.iter().map(|(name, summary)| NamedSummary { name, summary }).collect();
     let text = match asked.format {

@@ -4,7 +4,7 @@ use crate::arguments::{Format, ReplayOptions, ReplayStyle};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::output;
-use furlong_analysis::{Replay, published, read_experiment};
+use furlong_analysis::{DecodedRun, Replay, published, read_experiment};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry};
@@ -34,7 +34,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         let plan = plan(&environment, &mechanisms, experiment)?;
         let save = if asked.no_save { Save::Not } else { Save::Dated };
         let finished = environment.repeat(experiment, &plan, save)?;
-        let Some(replay) = furlong_analysis::replay(&finished.run) else { continue };
+        let Some(replay) = furlong_analysis::replay(&DecodedRun::of(&finished.run)) else { continue };
         if let Some(text) = at_once(&replay, asked) {
             output::print(&if replays.is_empty() { text } else { format!("\n{text}") })?;
         }

@@ -3,7 +3,7 @@
 use crate::arguments::{ReportFormat, ReportOptions};
 use crate::{output, saved};
 use anyhow::Context;
-use furlong_analysis::Run;
+use furlong_analysis::{DecodedRun, Run};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing;
 use furlong_render::plain;
@@ -17,7 +17,8 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     let found = saved::find_or_last(&asked.runs)?;
     let runs: Vec<(&str, Run)> =
         found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
-    let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();
+    let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
+    let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     let report = Report::of(&named, asked.margin.share());
     let text = match asked.format {
         ReportFormat::Html => report.html().context("cannot make the report")?,

@@ -5,7 +5,7 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Save, Surroundings};
 use crate::selection::Manner;
 use crate::{output, selection};
-use furlong_analysis::{Run, Summary, self_check, summarise};
+use furlong_analysis::{DecodedRun, Summary, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
@@ -46,7 +46,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
         ..environment.plan(selection::quick(&mechanisms), QUICK_TRIALS, QUICK_BUDGET)?
     };
     let finished = environment.perform(&plan, Save::Dated)?;
-    let summary = summarise(&finished.run);
+    let summary = DecodedRun::of(&finished.run).summary;
     output::print(&render::table(&summary, output::style()))?;
     let outcome = finished.conclude(&results(&summary), Demands::default());
     if outcome == Outcome::Done {
@@ -91,18 +91,19 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         (None, true) => Save::Not,
     };
     let finished = environment.perform(&plan, save)?;
-    let summary = summarise(&finished.run);
+    let run = DecodedRun::of(&finished.run);
+    let summary = &run.summary;
     let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.run.noise.level) };
     if !asked.self_check {
-        output::print(&rendered(&finished.run, &summary, asked))?;
-        return Ok(finished.conclude(&results(&summary), demands));
+        output::print(&rendered(&run, asked))?;
+        return Ok(finished.conclude(&results(summary), demands));
     }
-    let checked = self_check(&finished.run);
+    let checked = self_check(&run);
     output::print(&match asked.format {
         Format::Json => render::self_check_json(&checked),
         _ => render::self_check_table(&checked, output::style()),
     })?;
-    match finished.conclude(&results(&summary), demands) {
+    match finished.conclude(&results(summary), demands) {
         Outcome::Done if !checked.passed => Ok(Outcome::Failed),
         outcome => Ok(outcome),
     }
@@ -128,9 +129,10 @@ fn arrival(asked: &RunOptions) -> Arrival {
     }
 }
 
-fn rendered(run: &Run, summary: &Summary, asked: &RunOptions) -> String {
+fn rendered(run: &DecodedRun, asked: &RunOptions) -> String {
+    let summary = &run.summary;
     match asked.format {
-        Format::Table => render::table_of_run(run, summary, asked.chart.style()),
+        Format::Table => render::table_of_run(run, asked.chart.style()),
         Format::Json => render::json(summary),
         Format::Csv => render::csv(summary),
         Format::Markdown => render::markdown(summary),

@@ -190,7 +190,7 @@ fn a_saved_run_holds_what_was_printed() {
     let arguments = ["pipe", "eventfd", "--format", "json", "--save", "kept", "--seed", "7"];
     let printed = run(&place, &arguments).expect_code(0).summary();
     let saved = furlong_analysis::Run::read(place.saved("kept")).unwrap();
-    assert_eq!(furlong_analysis::summarise(&saved), printed);
+    assert_eq!(furlong_analysis::DecodedRun::of(&saved).summary, printed);
     assert_eq!(printed.run.seed, 7);
 }
 
@@ -225,5 +225,5 @@ fn closed_standard_descriptors_do_no_harm() {
     let line = "\"$FURLONG\" run pipe unix-stream --trials 2 --budget 5ms --save closed <&- >&- 2>&-";
     place.finish(&mut place.shell(line)).expect_code(0);
     let saved = furlong_analysis::Run::read(place.saved("closed")).unwrap();
-    assert_eq!(furlong_analysis::summarise(&saved).rows.len(), 2);
+    assert_eq!(furlong_analysis::DecodedRun::of(&saved).summary.rows.len(), 2);
 }

@@ -28,7 +28,7 @@ fn every_ending_signal_keeps_what_was_measured() {
         assert_eq!(saved.end.and_then(|end| end.interrupted_by), Some(signal));
         // Of the trial that was cut off nothing is told: it did not fail.
         let summary = finished.summary();
-        assert_eq!(furlong_analysis::summarise(&saved), summary);
+        assert_eq!(furlong_analysis::DecodedRun::of(&saved).summary, summary);
         assert!(summary.skipped.is_empty(), "{summary:?}");
         assert_eq!(summary.rows.iter().map(|row| row.trials).sum::<usize>(), saved.trials.len());
     }

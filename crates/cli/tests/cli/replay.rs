@@ -3,7 +3,7 @@
 use crate::common::experiment::{ROUND_TRIPS, row};
 use crate::common::value::{at, list, number, text};
 use crate::common::{Place, Snapshot};
-use furlong_analysis::{ClaimStatus, Replay, ReplayStatus, Run};
+use furlong_analysis::{ClaimStatus, DecodedRun, Replay, ReplayStatus, Run};
 use furlong_model::{Amount, Figure, Placement, Work};
 
 /// A request for blocks of two sizes, half of a total of 1 MiB in each trial.
@@ -247,7 +247,7 @@ fn a_replay_is_saved_and_reads_back_to_the_same() {
     assert!(finished.stderr.contains(saved.to_str().unwrap()), "{finished:#?} {saved:?}");
     let lines = std::fs::read_to_string(&saved).unwrap();
     assert!(lines.lines().any(|line| line.starts_with("{\"record\":\"experiment\"")), "{lines}");
-    let read = furlong_analysis::replay(&Run::read(&saved).unwrap()).expect("an experiment");
+    let read = furlong_analysis::replay(&DecodedRun::of(&Run::read(&saved).unwrap())).expect("an experiment");
     assert_eq!(read, finished.replay());
     assert!(!read.verdict.is_empty());
     before.expect_nothing_left(&place);
@@ -273,7 +273,11 @@ fn each_of_several_is_told_and_saved() {
         files.len()
     );
     assert_eq!(finished.stderr.matches("saved: ").count(), files.len(), "{finished:#?}");
-    let read = |path| furlong_analysis::replay(&Run::read(path).unwrap()).expect("an experiment").experiment;
+    let read = |path| {
+        furlong_analysis::replay(&DecodedRun::of(&Run::read(path).unwrap()))
+            .expect("an experiment")
+            .experiment
+    };
     let saved: Vec<_> = place.all_saved().into_iter().map(read).collect();
     assert_eq!(saved, ["mine"; 4]);
 }

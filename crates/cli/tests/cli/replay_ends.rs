@@ -37,7 +37,7 @@ fn an_interrupted_handover_is_partial_and_leaves_nothing() {
         let [saved] = place.all_saved().try_into().expect("one run");
         let saved = Run::read(saved).unwrap();
         assert_eq!(saved.end.as_ref().and_then(|end| end.interrupted_by), Some(signal));
-        assert_eq!(furlong_analysis::replay(&saved), Some(replay));
+        assert_eq!(furlong_analysis::replay(&furlong_analysis::DecodedRun::of(&saved)), Some(replay));
     }
 }
 

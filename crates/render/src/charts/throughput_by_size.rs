@@ -2,7 +2,7 @@
 
 use super::sweep::{Curve, Sweep, sweeps};
 use furlong_analysis::text::listed;
-use furlong_analysis::{Row, Run, Summary};
+use furlong_analysis::{DecodedRun, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side};
 use furlong_model::{Measurement, Pattern, format_bytes};
 use furlong_stats::median_interval;
@@ -12,13 +12,13 @@ const NAMED: usize = 3;
 
 /// A chart for each manner in which streams or requests were measured with several sizes. Without the run there are no
 /// intervals.
-pub fn charts(run: Option<&Run>, summary: &Summary, looks: &Looks) -> Vec<Chart> {
+pub fn charts(run: Option<&DecodedRun>, summary: &Summary, looks: &Looks) -> Vec<Chart> {
     let sweeps = sweeps(summary, &[Pattern::OneWay, Pattern::Request]);
     sweeps.iter().filter_map(|sweep| chart(run, sweep, looks)).collect()
 }
 
 /// The chart of one sweep.
-pub(crate) fn chart(run: Option<&Run>, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
+pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
         look: Series::look(number, looks.of(&curve.name)),
@@ -44,7 +44,7 @@ pub(crate) fn chart(run: Option<&Run>, sweep: &Sweep, looks: &Looks) -> Option<C
 }
 
 /// The rate of a row, with the interval over its trials.
-fn point(run: Option<&Run>, row: &Row) -> Option<Point> {
+fn point(run: Option<&DecodedRun>, row: &Row) -> Option<Point> {
     let size = row.case.size_bytes;
     let ends = run.and_then(|run| {
         let rate =

@@ -4,7 +4,7 @@ use super::*;
 use crate::damage::{self, EVIL, damaged, lines};
 use crate::{Style, comparison_markdown, comparison_table};
 use furlong_analysis::{
-    NamedRun, compare,
+    DecodedRun, NamedRun, compare,
     fixture::{
         self, comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
         comparison::numbered,
@@ -39,6 +39,7 @@ fn hostile() -> Comparison {
     new.header.machine.kernel = "6.19".into();
     new.header.machine.limits = vec![(EVIL.into(), "x".into())];
     new.trials.retain(|trial| !trial.case.mechanism.starts_with(fixture::THROUGH_THE_KERNEL));
+    let [old, new] = [&old, &new].map(DecodedRun::of);
     let runs = [NamedRun { name: "=before", run: &old }, NamedRun { name: EVIL, run: &new }];
     compare(&runs, MARGIN).unwrap()
 }
@@ -90,6 +91,7 @@ fn colours_are_those_of_the_verdicts() {
 fn several_runs_have_a_table_each() {
     let mut maker = TrialBuilder::default();
     let runs = [1.0, 1.3, 0.7].map(|times| maker.run(&[(numbered(0), 50_000.0 * times)], &STEADY));
+    let runs = runs.each_ref().map(DecodedRun::of);
     let named: Vec<_> =
         ["a", "b", "c"].into_iter().zip(&runs).map(|(name, run)| NamedRun { name, run }).collect();
     let comparison = compare(&named, MARGIN).unwrap();
@@ -124,6 +126,7 @@ proptest! {
         let [intact, damaged] = damaged(lines(&fixture::records()), &hits);
         let intact = intact.unwrap();
         if let Some(damaged) = damaged {
+            let [intact, damaged] = [&intact, &damaged].map(DecodedRun::of);
             for pair in [[&intact, &damaged], [&damaged, &intact]] {
                 let runs = pair.map(|run| NamedRun { name: "x", run });
                 if let Ok(comparison) = compare(&runs, MARGIN) {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Style, recommendation_table};
 use furlong_analysis::fixture::recommendation::records;
-use furlong_analysis::{Run, recommend};
+use furlong_analysis::{DecodedRun, Run, recommend};
 use furlong_model::{Boundary, Pattern, Trust, Wait, Workload};
 
 fn made(workload: Workload) -> Recommendation {
@@ -13,7 +13,7 @@ fn made(workload: Workload) -> Recommendation {
         ("posix-shm", Wait::Futex, 30_000.0, 5),
         ("posix-shm", Wait::Spin, 300.0, 5),
     ];
-    recommend(&Run::from_records(records(workload, &rows)).unwrap()).unwrap()
+    recommend(&DecodedRun::of(&Run::from_records(records(workload, &rows)).unwrap())).unwrap()
 }
 
 fn frames() -> Workload {

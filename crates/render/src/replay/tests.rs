@@ -4,7 +4,7 @@ use super::*;
 use crate::damage::{damaged, lines, with_value};
 use crate::{Charts, Style, replay_markdown, replay_table};
 use furlong_analysis::{
-    Replay, Run,
+    DecodedRun, Replay, Run,
     fixture::{replay::ReplayBuilder, replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse},
     replay,
 };
@@ -134,7 +134,7 @@ fn hostile() -> Replay {
             _ => {}
         }
     }
-    replay(&Run::from_records(records).unwrap()).unwrap()
+    replay(&DecodedRun::of(&Run::from_records(records).unwrap())).unwrap()
 }
 
 #[test]
@@ -175,7 +175,7 @@ proptest! {
     ) {
         let records = [ka2yan, itmedia, qiita, racehorse][which]().records();
         let runs = damaged(with_value(&lines(&records), field, number), &hits);
-        for replay in runs.into_iter().flatten().filter_map(|run| replay(&run)) {
+        for replay in runs.into_iter().flatten().filter_map(|run| replay(&DecodedRun::of(&run))) {
             for charts in [Charts::Auto, Charts::Always] {
                 replay_table(&replay, Style { charts, ..Style::default() });
             }

@@ -1,12 +1,12 @@
 //! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
 
-use furlong_analysis::{FEWEST_BEYOND, Group, Row, Run, Summary, Unit};
+use furlong_analysis::{DecodedRun, FEWEST_BEYOND, Group, Row, Unit};
 use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
 use furlong_render::charts::charted_groups;
 use furlong_render::three_digits;
 use furlong_render::words::name;
-use furlong_stats::{Distribution, Mixture};
+use furlong_stats::Mixture;
 
 /// Points of a curve for each factor of ten.
 const POINTS: i32 = 12;
@@ -16,13 +16,13 @@ const DECADES: i32 = 4;
 const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
 
 /// A chart for each group of rows, but of a sweep over sizes three, and how many are left out.
-pub fn charts(run: &Run, summary: &Summary, looks: &Looks) -> (Vec<Chart>, usize) {
-    let (groups, left_out) = charted_groups(summary);
-    (groups.into_iter().filter_map(|group| chart(run, summary, group, looks)).collect(), left_out)
+pub fn charts(run: &DecodedRun, looks: &Looks) -> (Vec<Chart>, usize) {
+    let (groups, left_out) = charted_groups(&run.summary);
+    (groups.into_iter().filter_map(|group| chart(run, group, looks)).collect(), left_out)
 }
 
-fn chart(run: &Run, summary: &Summary, group: &Group, looks: &Looks) -> Option<Chart> {
-    let rows: Vec<&Row> = summary.rows_of(group).collect();
+fn chart(run: &DecodedRun, group: &Group, looks: &Looks) -> Option<Chart> {
+    let rows: Vec<&Row> = run.summary.rows_of(group).collect();
     let curves: Vec<(&Row, Curve)> =
         rows.iter().filter_map(|row| Some((*row, Curve::of(run, row)?))).collect();
     let series = curves.iter().enumerate().map(|(number, (row, curve))| Series {
@@ -55,9 +55,8 @@ struct Curve {
 
 impl Curve {
     /// From all measured trials of the row, each with the same weight; `None` where they cannot be read.
-    fn of(run: &Run, row: &Row) -> Option<Curve> {
-        let times = run.measured(&row.case).map(|trial| Distribution::decode(&trial.histogram));
-        let times: Vec<Distribution> = times.collect::<Result<_, _>>().ok()?;
+    fn of(run: &DecodedRun, row: &Row) -> Option<Curve> {
+        let times = run.times(&row.case);
         let mixture = Mixture::of(&times)?;
         let samples = times.iter().fold(0_u64, |sum, trial| sum.saturating_add(trial.samples()));
         let enough = |beyond: &f64| beyond * samples as f64 >= FEWEST_BEYOND as f64 - 1e-6 || *beyond >= 0.5;

@@ -2,7 +2,7 @@
 //! or damaged records do to it.
 
 use crate::common::{report, run};
-use furlong_analysis::Run;
+use furlong_analysis::{DecodedRun, Run};
 use furlong_model::{Outcome, Record};
 use furlong_report::{Chart, Kind, Side};
 
@@ -61,7 +61,7 @@ fn the_first_charts_of_a_run_are_its_rankings_sorted() {
     // Three sizes, sleeping and spinning apart.
     assert_eq!(rankings.len(), 6);
     assert!(!all[6..].iter().any(|chart| chart.id.contains("ranking")));
-    let summary = furlong_analysis::summarise(&run("sizes"));
+    let summary = DecodedRun::of(&run("sizes")).summary;
     for chart in rankings {
         let [median, p99] = &chart.series[..] else { panic!("{:?}", chart.series) };
         assert!(chart.x.log && median.points.len() == chart.y.categories.len(), "{chart:?}");
@@ -128,7 +128,7 @@ fn parts_add_up_to_what_was_predicted() {
         |trial: &&furlong_model::Trial| trial.family != Some(furlong_model::Family::Notification);
     let cases: Vec<_> =
         explained.trials.iter().filter(carries_data).map(|trial| trial.case.clone()).collect();
-    let explanation = furlong_analysis::explain(&explained, &cases);
+    let explanation = furlong_analysis::explain(&DecodedRun::of(&explained), &cases);
     let bars: Vec<Chart> = charts("model").into_iter().filter(|chart| chart.kind == Kind::Bars).collect();
     let mut seen = 0;
     for chart in &bars {

@@ -3,7 +3,7 @@
 use super::emitting;
 use crate::environment::{FinishedRun, RunEnvironment, Save, Surroundings};
 use crate::output;
-use furlong_analysis::{Offer, finalists, shortlist, surroundings};
+use furlong_analysis::{DecodedRun, Offer, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
 use furlong_bench::{boundary, registry};
 use furlong_model::{Arrival, Case, Placement, Record, Workload};
@@ -63,7 +63,7 @@ pub fn measure(
     let mut recorder = environment.begin(&longer, save)?;
     recorder.keep(Record::Shortlist(shortlist.clone()));
     recorder.carry_out(&first, 0);
-    let cases = finalists(&recorder.so_far()?);
+    let cases = finalists(&DecodedRun::of(&recorder.so_far()?));
     let around = look(surroundings(&shortlist, &cases), SURROUNDINGS)?;
     recorder.carry_out(&Plan { seed: first.seed, ..around }, 0);
     let (trials, budget) = longer_look(&cases, within.saturating_sub(recorder.elapsed()));

@@ -9,7 +9,7 @@ use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{Save, Surroundings};
 use crate::output;
-use furlong_analysis::{Recommendation, recommend as judge};
+use furlong_analysis::{DecodedRun, Recommendation, recommend as judge};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
 use furlong_render as render;
@@ -36,7 +36,7 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
         Surroundings::from(&asked.common),
         save,
     )?;
-    let Some(recommendation) = judge(&finished.run) else {
+    let Some(recommendation) = judge(&DecodedRun::of(&finished.run)) else {
         anyhow::bail!("the run has no workload in it: this is a fault of furlong; please report it");
     };
     let shown = match asked.format {

@@ -4,7 +4,7 @@ mod chromium;
 
 pub use chromium::{Chromium, Tab};
 
-use furlong_analysis::Run;
+use furlong_analysis::{DecodedRun, Run};
 use furlong_report::{NamedRun, Report};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,8 @@ pub fn run(name: &str) -> Run {
 
 /// A report of runs under these names.
 pub fn report(runs: &[(&str, &Run)]) -> Report {
-    let named: Vec<_> = runs.iter().map(|(name, run)| NamedRun { name, run }).collect();
+    let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
+    let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     Report::of(&named, 0.05)
 }
 

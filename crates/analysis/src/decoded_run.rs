@@ -1,0 +1,74 @@
+//! A run decoded and judged once: what all that is said of a run is computed from.
+
+use crate::{Run, Summary, trials::Trials};
+use furlong_model::{Case, Measurement, Trial};
+use furlong_stats::Distribution;
+
+/// A run with its trials decoded and its summary.
+#[derive(Debug, Clone)]
+pub struct DecodedRun<'a> {
+    /// What was recorded.
+    pub records: &'a Run,
+    /// Its rows, and what came to nothing.
+    pub summary: Summary,
+    pub(crate) trials: Trials<'a>,
+}
+
+impl<'a> DecodedRun<'a> {
+    /// Decodes the trials of a run and judges them. A trial that cannot be read makes its row void, with the reason.
+    pub fn of(records: &'a Run) -> Self {
+        DecodedRun::judge(records, Trials::decode(&records.trials))
+    }
+
+    /// The same run with those trials alone that `keep` takes.
+    pub(crate) fn only(&self, keep: impl Fn(&Trial) -> bool) -> Self {
+        DecodedRun::judge(self.records, self.trials.only(keep))
+    }
+
+    fn judge(records: &'a Run, trials: Trials<'a>) -> Self {
+        DecodedRun { summary: Summary::of(records, &trials), records, trials }
+    }
+
+    /// The measured trials of a case, in the order in which they ran.
+    pub fn measured(&self, case: &Case) -> impl Iterator<Item = &'a Measurement> {
+        self.trials.measured(case).map(|trial| trial.record)
+    }
+
+    /// The times of each of those trials; none if one of them cannot be read.
+    pub fn times(&self, case: &Case) -> Vec<Distribution> {
+        let times = self.trials.measured(case).map(|trial| trial.times.clone());
+        times.collect::<Result<_, _>>().unwrap_or_default()
+    }
+
+    /// The median of each of those trials, in nanoseconds.
+    pub(crate) fn medians_ns(&self, case: &Case) -> Vec<f64> {
+        self.times(case).iter().map(Distribution::median_ns).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Law, fixture};
+
+    #[test]
+    fn a_trial_that_cannot_be_read_takes_its_row_and_no_other() {
+        let mut run = Run::from_records(fixture::records()).unwrap();
+        let sound = DecodedRun::of(&run).summary;
+        let damaged = sound.rows[0].case.clone();
+        let trial = run.trials.iter_mut().find(|trial| trial.case == damaged).unwrap();
+        if let furlong_model::Outcome::Measured(measured) = &mut trial.outcome {
+            measured.histogram.truncate(9);
+        }
+        let decoded = DecodedRun::of(&run);
+        assert!(decoded.times(&damaged).is_empty() && decoded.medians_ns(&damaged).is_empty());
+        assert_eq!(decoded.measured(&damaged).count(), sound.rows[0].trials);
+        let void = decoded.summary.skipped.iter().find(|entry| entry.case == damaged).unwrap();
+        assert_eq!(void.law, Some(Law::CompleteRecord));
+        assert_eq!(decoded.summary.rows.len() + 1, sound.rows.len());
+        // Without that trial the row stands.
+        let rest = decoded.only(|other| other.case != damaged || other.number > 0);
+        assert_eq!(rest.summary.rows.len(), sound.rows.len());
+        assert_eq!(rest.times(&damaged).len() + 1, sound.rows[0].trials);
+    }
+}

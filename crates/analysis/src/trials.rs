@@ -1,0 +1,77 @@
+//! The trials of a run by case, each of which is decoded once.
+
+use furlong_model::{Case, Measurement, Trial};
+use furlong_stats::{Distribution, HistogramError};
+use std::collections::BTreeMap;
+
+/// A trial that was measured.
+#[derive(Debug, Clone)]
+pub(crate) struct MeasuredTrial<'a> {
+    /// Its number.
+    pub number: u32,
+    /// What was recorded of it.
+    pub record: &'a Measurement,
+    /// Its times, or why they cannot be read.
+    pub times: Result<Distribution, HistogramError>,
+}
+
+/// The trials of one case, in the order in which they ran.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CaseTrials<'a>(Vec<(&'a Trial, Option<MeasuredTrial<'a>>)>);
+
+/// The trials of each case.
+#[derive(Debug, Clone)]
+pub(crate) struct Trials<'a>(BTreeMap<&'a Case, CaseTrials<'a>>);
+
+impl<'a> MeasuredTrial<'a> {
+    /// A trial of this number.
+    pub(crate) fn decode(number: u32, record: &'a Measurement) -> Self {
+        MeasuredTrial { number, record, times: Distribution::decode(&record.histogram) }
+    }
+}
+
+impl<'a> CaseTrials<'a> {
+    /// All of them as they were recorded.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &'a Trial> {
+        self.0.iter().map(|(trial, _)| *trial)
+    }
+
+    /// Those that were measured.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &MeasuredTrial<'a>> {
+        self.0.iter().filter_map(|(_, measured)| measured.as_ref())
+    }
+
+    /// Those that `keep` takes.
+    pub(crate) fn only(&self, keep: impl Fn(&Trial) -> bool) -> Self {
+        CaseTrials(self.0.iter().filter(|(trial, _)| keep(trial)).cloned().collect())
+    }
+}
+
+impl<'a> Trials<'a> {
+    /// Decodes them all.
+    pub(crate) fn decode(trials: &'a [Trial]) -> Self {
+        let mut by_case: BTreeMap<&Case, CaseTrials> = BTreeMap::new();
+        for trial in trials {
+            let measured = trial.outcome.measurement();
+            let decoded = measured.map(|record| MeasuredTrial::decode(trial.number, record));
+            by_case.entry(&trial.case).or_default().0.push((trial, decoded));
+        }
+        Trials(by_case)
+    }
+
+    /// Each case with its trials.
+    pub(crate) fn by_case(&self) -> impl Iterator<Item = (&'a Case, &CaseTrials<'a>)> {
+        self.0.iter().map(|(case, trials)| (*case, trials))
+    }
+
+    /// The measured trials of a case.
+    pub(crate) fn measured(&self, case: &Case) -> impl Iterator<Item = &MeasuredTrial<'a>> {
+        self.0.get(case).into_iter().flat_map(CaseTrials::measured)
+    }
+
+    /// Those that `keep` takes, which are not decoded again.
+    pub(crate) fn only(&self, keep: impl Fn(&Trial) -> bool) -> Self {
+        let kept = self.by_case().map(|(case, trials)| (case, trials.only(&keep)));
+        Trials(kept.filter(|(_, trials)| !trials.0.is_empty()).collect())
+    }
+}
