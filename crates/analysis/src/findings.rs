@@ -1,22 +1,107 @@
-//! What the figures say, in sentences for somebody who sees them for the first time.
+//! What the figures say to somebody who sees them for the first time.
 //!
-//! A sentence is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
+//! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
-use crate::{Carries, Group, Level, Row, Verdict, ranking::describe_placement};
-use furlong_model::{Family, Pattern, Placement, WaitKind, format_bytes, format_ns};
-use furlong_stats::median;
+use crate::{Carries, Group, Level, Row, Verdict};
+use furlong_model::{Family, Pattern, Placement, WaitKind};
+use furlong_stats::{median, tidy};
+use serde::{Deserialize, Serialize};
 
-/// A spread or gap below this factor is not worth a sentence.
+/// A spread or gap below this factor is not worth a finding.
 const WORTH_SAYING: f64 = 1.2;
 /// Rows that a statement about "the sleeping rows" needs.
 const FEW_ROWS: usize = 3;
 
-/// All sentences that these rows carry.
-pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<String> {
+/// One thing that figures say. Factors are of medians: how many times as long, or as fast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Finding {
+    /// The machine was unreliable, so that nothing is said.
+    Unreliable,
+    /// The same row takes longer when it must wake another core, or less time.
+    WakeUp {
+        /// How many times as long across two cores as on one: the median of the rows.
+        times: f64,
+        /// Rows that differ for sure.
+        rows: usize,
+        /// Bytes in their messages.
+        size_bytes: Option<usize>,
+    },
+    /// All rows that sleep tie across two cores.
+    SleepersTie {
+        /// How many there are.
+        rows: usize,
+        /// The median of the fastest, in nanoseconds.
+        fastest_ns: f64,
+        /// The median of the slowest, in nanoseconds.
+        slowest_ns: f64,
+    },
+    /// Rows that sleep differ less across two cores than on one.
+    SleepersAreCloser {
+        /// The slowest by the fastest across two cores.
+        across: f64,
+        /// The slowest by the fastest on one.
+        within: f64,
+    },
+    /// The fastest row that spins is faster than the fastest that sleeps.
+    Spinning {
+        /// The row that spins.
+        spinner: NamedRow,
+        /// How many times as fast it is.
+        times: f64,
+        /// The row that sleeps.
+        sleeper: NamedRow,
+        /// Bytes in their messages.
+        size_bytes: Option<usize>,
+        /// Processors that each keeps busy, the one that spins first.
+        processors_busy: [f64; 2],
+    },
+    /// Shared memory is faster than anything else among rows that wait alike, and nowhere by more.
+    Memory {
+        /// Which rows.
+        among: Alike,
+        /// The fastest over shared memory.
+        memory: NamedRow,
+        /// How many times as fast it is.
+        times: f64,
+        /// The fastest without.
+        rest: NamedRow,
+    },
+    /// Shared memory ties with something else.
+    MemoryTies {
+        /// Which rows.
+        among: Alike,
+        /// The fastest over shared memory.
+        memory: NamedRow,
+        /// The fastest without.
+        rest: NamedRow,
+    },
+}
+
+/// A row with its median.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedRow {
+    /// Its name: `mechanism/wait`.
+    pub row: String,
+    /// Its median, in nanoseconds.
+    pub p50_ns: f64,
+}
+
+/// What the rows of a group have in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Alike {
+    /// How they wait.
+    pub waiting: WaitKind,
+    /// Where their roles run.
+    pub placement: Placement,
+    /// Bytes in their messages.
+    pub size_bytes: Option<usize>,
+}
+
+/// All that these rows carry.
+pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Finding> {
     if noise.level == Level::Unreliable {
-        let sentence =
-            "The machine was unreliable during this run, so no conclusion is drawn from its figures.";
-        return vec![sentence.to_owned()];
+        return vec![Finding::Unreliable];
     }
     let race = Race { groups, rows };
     let findings = [race.wake_up(), race.sleepers(), race.spinning(), race.memory(), race.memory_that_ties()];
@@ -58,7 +143,7 @@ impl<'a> Race<'a> {
     }
 
     /// How much longer the same row takes when it must wake another core.
-    fn wake_up(&self) -> Option<String> {
+    fn wake_up(&self) -> Option<Finding> {
         let (across, within) = self.sleeping_pairs().next()?;
         let within = self.members(within);
         let ratio = |row: &Row| {
@@ -66,72 +151,42 @@ impl<'a> Race<'a> {
             row.differs_from(twin).then(|| row.exchange.ns.p50 / twin.exchange.ns.p50)
         };
         let ratios: Vec<f64> = self.members(across).into_iter().filter_map(ratio).collect();
-        let middle = median(&ratios)?;
-        let of =
-            if ratios.len() == 1 { "one row".to_owned() } else { format!("median of {} rows", ratios.len()) };
-        if middle > WORTH_SAYING {
-            Some(format!(
-                "A row that sleeps takes {} times as long across two cores as on one ({of}, {}): the price is \
-                 the wake-up of another core, paid twice a round trip.",
-                factor(middle),
-                size(across),
-            ))
-        } else {
-            (middle < 1.0 / WORTH_SAYING).then(|| {
-                let middle = factor(1.0 / middle);
-                format!(
-                    "A row that sleeps is {middle} times as fast across two cores as on one ({of}, {}).",
-                    size(across)
-                )
-            })
-        }
+        let times = median(&ratios).filter(|times| times.max(1.0 / times) > WORTH_SAYING)?;
+        Some(Finding::WakeUp { times: tidy(times), rows: ratios.len(), size_bytes: across.size_bytes })
     }
 
     /// How much the choice of a mechanism matters to rows that sleep.
-    fn sleepers(&self) -> Option<String> {
+    fn sleepers(&self) -> Option<Finding> {
         let (across, within) = self.sleeping_pairs().next()?;
         let (across, within) = (self.members(across), self.members(within));
         if across.len() < FEW_ROWS || within.len() < FEW_ROWS {
             return None;
         }
         if across.iter().all(|row| row.rank == 1) {
-            let range = range(&across);
-            let count = across.len();
-            return Some(format!(
-                "All {count} sleeping rows across two cores tie ({range}): there the mechanism hardly matters."
-            ));
+            let [fastest_ns, slowest_ns] = [across.first()?, across.last()?].map(|row| row.exchange.ns.p50);
+            return Some(Finding::SleepersTie { rows: across.len(), fastest_ns, slowest_ns });
         }
         let (apart, wider) = (spread(&across)?, spread(&within)?);
-        (wider > apart * WORTH_SAYING).then(|| {
-            format!(
-                "Which mechanism it is matters less across cores: the slowest row that sleeps takes {} times as \
-                 long as the fastest there, and {} times on one core.",
-                factor(apart),
-                factor(wider),
-            )
-        })
+        (wider > apart * WORTH_SAYING)
+            .then(|| Finding::SleepersAreCloser { across: tidy(apart), within: tidy(wider) })
     }
 
     /// What spinning buys and what it costs.
-    fn spinning(&self) -> Option<String> {
+    fn spinning(&self) -> Option<Finding> {
         let pair = |spinners: &Group| {
             let sleepers = self.sibling(spinners, Placement::OtherCore, WaitKind::Sleeping)?;
-            Some((*self.members(spinners).first()?, *self.members(sleepers).first()?, size(spinners)))
+            Some((*self.members(spinners).first()?, *self.members(sleepers).first()?, spinners.size_bytes))
         };
         let spins =
             |group: &&Group| (group.placement, group.waiting) == (Placement::OtherCore, WaitKind::Spinning);
-        let (spinner, sleeper, size) = self.data_groups().filter(spins).find_map(pair)?;
+        let (spinner, sleeper, size_bytes) = self.data_groups().filter(spins).find_map(pair)?;
         let gain = sleeper.exchange.ns.p50 / spinner.exchange.ns.p50;
-        (spinner.differs_from(sleeper) && gain > WORTH_SAYING).then(|| {
-            format!(
-                "Spinning buys speed with processors: {} is {} times as fast as {}, the fastest that sleeps \
-                 ({size}). It keeps {:.1} processors busy, the other {:.1}.",
-                named(spinner),
-                factor(gain),
-                named(sleeper),
-                spinner.processors_busy(),
-                sleeper.processors_busy(),
-            )
+        (spinner.differs_from(sleeper) && gain > WORTH_SAYING).then(|| Finding::Spinning {
+            spinner: NamedRow::of(spinner),
+            times: tidy(gain),
+            sleeper: NamedRow::of(sleeper),
+            size_bytes,
+            processors_busy: [spinner, sleeper].map(|row| tidy(row.processors_busy())),
         })
     }
 
@@ -147,59 +202,40 @@ impl<'a> Race<'a> {
     }
 
     /// The largest gap between shared memory and the rest among rows that wait the same way.
-    fn memory(&self) -> Option<String> {
+    fn memory(&self) -> Option<Finding> {
         let gain = |memory: &Row, rest: &Row| rest.exchange.ns.p50 / memory.exchange.ns.p50;
         let (group, memory, rest) = self
             .memory_against_rest()
             .filter(|(_, memory, rest)| memory.differs_from(rest) && gain(memory, rest) > WORTH_SAYING)
             .max_by(|a, b| gain(a.1, a.2).total_cmp(&gain(b.1, b.2)))?;
-        Some(format!(
-            "Among rows {}, shared memory gains the most: {} is {} times as fast as {}, the best without it.",
-            place(group),
-            named(memory),
-            factor(gain(memory, rest)),
-            named(rest),
-        ))
+        Some(Finding::Memory {
+            among: Alike::of(group),
+            times: tidy(gain(memory, rest)),
+            memory: NamedRow::of(memory),
+            rest: NamedRow::of(rest),
+        })
     }
 
     /// Where shared memory gains nothing.
-    fn memory_that_ties(&self) -> Option<String> {
+    fn memory_that_ties(&self) -> Option<Finding> {
         let ties = |memory: &Row, rest: &Row| memory.tied_with.contains(&rest.case.row());
         let (group, memory, rest) =
             self.memory_against_rest().find(|(_, memory, rest)| ties(memory, rest))?;
-        Some(format!(
-            "Among rows {}, shared memory gains nothing that shows: {} ties with {}.",
-            place(group),
-            named(memory),
-            named(rest),
-        ))
+        let (memory, rest) = (NamedRow::of(memory), NamedRow::of(rest));
+        Some(Finding::MemoryTies { among: Alike::of(group), memory, rest })
     }
 }
 
-/// A row with its median.
-fn named(row: &Row) -> String {
-    format!("{} ({})", row.case.row(), format_ns(row.exchange.ns.p50))
+impl NamedRow {
+    fn of(row: &Row) -> Self {
+        NamedRow { row: row.case.row(), p50_ns: row.exchange.ns.p50 }
+    }
 }
 
-fn size(group: &Group) -> String {
-    group.size_bytes.map_or_else(String::new, format_bytes)
-}
-
-/// The group in a few words.
-fn place(group: &Group) -> String {
-    let waits = match group.waiting {
-        WaitKind::Sleeping => "sleeping",
-        WaitKind::Spinning => "spinning",
-    };
-    format!("{waits} on {} ({})", describe_placement(group.placement), size(group))
-}
-
-/// From the fastest to the slowest.
-fn range(rows: &[&Row]) -> String {
-    let ends = rows.first().zip(rows.last());
-    ends.map_or_else(String::new, |(fast, slow)| {
-        format!("{} to {}", format_ns(fast.exchange.ns.p50), format_ns(slow.exchange.ns.p50))
-    })
+impl Alike {
+    fn of(group: &Group) -> Self {
+        Alike { waiting: group.waiting, placement: group.placement, size_bytes: group.size_bytes }
+    }
 }
 
 /// The slowest over the fastest, if they differ.
@@ -208,22 +244,17 @@ fn spread(rows: &[&Row]) -> Option<f64> {
     fast.differs_from(slow).then(|| slow.exchange.ns.p50 / fast.exchange.ns.p50)
 }
 
-/// Two digits for small factors, whole numbers for large ones.
-fn factor(ratio: f64) -> String {
-    if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{fixture::row, ranking};
     use furlong_model::{Harness, Wait};
 
-    /// What these rows teach on a quiet machine.
-    fn taught(mut rows: Vec<Row>) -> String {
+    /// What these rows say on a quiet machine.
+    fn found(mut rows: Vec<Row>) -> Vec<Finding> {
         let groups = ranking::rank(&mut rows, &Harness::default());
         let quiet = Verdict { level: Level::Quiet, reasons: vec![], core_to_core_ns: None, readings: 0 };
-        draw(&quiet, &groups, &rows).join("\n")
+        draw(&quiet, &groups, &rows)
     }
 
     fn sleeping(placement: Placement, medians_ns: [f64; 3]) -> Vec<Row> {
@@ -232,17 +263,22 @@ mod tests {
         rows.into_iter().zip(medians_ns).map(at).collect()
     }
 
-    #[test]
-    fn one_row_teaches_nothing() {
-        assert_eq!(taught(vec![row("pipe", Wait::Block, Placement::OtherCore, 5000.0)]), "");
-        assert_eq!(taught(Vec::new()), "");
+    /// Within 1 %, as histograms are.
+    fn close(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 0.01, "{found} is not {expected}");
     }
 
     #[test]
-    fn an_unreliable_machine_teaches_nothing() {
+    fn one_row_says_nothing() {
+        assert_eq!(found(vec![row("pipe", Wait::Block, Placement::OtherCore, 5000.0)]), []);
+        assert_eq!(found(Vec::new()), []);
+    }
+
+    #[test]
+    fn nothing_is_concluded_on_an_unreliable_machine() {
         let unreliable =
             Verdict { level: Level::Unreliable, reasons: vec![], core_to_core_ns: None, readings: 0 };
-        assert!(draw(&unreliable, &[], &[])[0].contains("no conclusion"));
+        assert_eq!(draw(&unreliable, &[], &[]), [Finding::Unreliable]);
     }
 
     #[test]
@@ -251,15 +287,14 @@ mod tests {
             sleeping(Placement::OtherCore, [52_000.0, 54_000.0, 60_000.0]),
             sleeping(Placement::SameCore, [4_000.0, 4_500.0, 10_000.0]),
         ];
-        let taught = taught(rows.concat());
-        assert!(
-            taught.contains("takes 12 times as long across two cores as on one (median of 3 rows"),
-            "{taught}"
-        );
-        assert!(
-            taught.contains("1.2 times as long as the fastest there, and 2.5 times on one core"),
-            "{taught}"
-        );
+        let found = found(rows.concat());
+        let [Finding::WakeUp { times, rows: 3, size_bytes: Some(128) }, closer, ..] = &found[..] else {
+            panic!("{found:?}");
+        };
+        close(*times, 12.0);
+        let Finding::SleepersAreCloser { across, within } = closer else { panic!("{closer:?}") };
+        close(*across, 60.0 / 52.0);
+        close(*within, 2.5);
     }
 
     #[test]
@@ -268,9 +303,10 @@ mod tests {
             sleeping(Placement::OtherCore, [2_000.0, 2_200.0, 5_000.0]),
             sleeping(Placement::SameCore, [4_000.0, 4_400.0, 10_000.0]),
         ];
-        let taught = taught(rows.concat());
-        assert!(taught.contains("2.0 times as fast across two cores as on one"), "{taught}");
-        assert!(!taught.contains("matters less"), "{taught}");
+        let found = found(rows.concat());
+        let Finding::WakeUp { times, .. } = found[0] else { panic!("{found:?}") };
+        close(times, 0.5);
+        assert!(!found.iter().any(|one| matches!(one, Finding::SleepersAreCloser { .. })), "{found:?}");
     }
 
     #[test]
@@ -279,27 +315,32 @@ mod tests {
             sleeping(Placement::OtherCore, [52_000.0, 52_100.0, 52_200.0]),
             sleeping(Placement::SameCore, [51_900.0, 52_000.0, 52_050.0]),
         ];
-        let taught = taught(rows.concat());
-        assert!(taught.contains("All 3 sleeping rows across two cores tie"), "{taught}");
-        assert!(taught.contains("shared memory gains nothing"), "{taught}");
-        assert!(!taught.contains("as fast") && !taught.contains("as long"), "{taught}");
+        let found = found(rows.concat());
+        let [Finding::SleepersTie { rows: 3, .. }, Finding::MemoryTies { memory, .. }] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(memory.row, "posix-shm/futex");
     }
 
     #[test]
     fn spinning_is_shown_with_its_processors() {
-        let taught = taught(vec![
+        let found = found(vec![
             row("posix-shm", Wait::Spin, Placement::OtherCore, 500.0),
             row("pipe", Wait::Spin, Placement::OtherCore, 2_000.0),
             row("pipe", Wait::Block, Placement::OtherCore, 50_000.0),
         ]);
-        assert!(
-            taught.contains("posix-shm/spin (500 ns) is 100 times as fast as pipe/block (50.0 us)"),
-            "{taught}"
-        );
-        assert!(taught.contains("It keeps 2.0 processors busy, the other 0.5."), "{taught}");
-        assert!(
-            taught.contains("posix-shm/spin (500 ns) is 4.0 times as fast as pipe/spin (2.00 us)"),
-            "{taught}"
-        );
+        let [
+            Finding::Spinning { spinner, times, sleeper, processors_busy, .. },
+            Finding::Memory { memory, times: gain, rest, .. },
+        ] = &found[..]
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!([&spinner.row, &sleeper.row], ["posix-shm/spin", "pipe/block"]);
+        assert_eq!([&memory.row, &rest.row], ["posix-shm/spin", "pipe/spin"]);
+        close(*times, 100.0);
+        close(*gain, 4.0);
+        close(processors_busy[0], 2.0);
+        close(processors_busy[1], 0.5);
     }
 }

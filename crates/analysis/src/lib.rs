@@ -54,7 +54,7 @@ mod trials;
 pub use advice::Advice;
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ComparedRow, ComparedRun, Comparison, Difference, Incomparable,
-    NamedRun, OnlyIn, Share, compare,
+    Inconclusive, NamedRun, OnlyIn, Power, Share, Together, compare,
 };
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, describe as describe_cost};
 pub use count::{CountRow, Counting, Figures, RoleFigures};
@@ -64,8 +64,9 @@ pub use decoded_run::DecodedRun;
 pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
+pub use findings::{Alike, Finding, NamedRow};
 pub use law::Law;
-pub use noise::{CoreToCore, Level, Verdict};
+pub use noise::{CoreToCore, Disturbance, Level, Verdict};
 pub use ranking::{Carries, Group, describe_placement};
 pub use recommend::{
     Alternative, Budget, BudgetKind, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked, Recommendation,

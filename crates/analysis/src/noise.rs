@@ -7,7 +7,7 @@
 
 use crate::{Row, Run, checks::on_two_processors, trials::Trials};
 use furlong_model::{NoiseReading, Placement, WaitKind};
-use furlong_stats::median;
+use furlong_stats::{median, tidy};
 use serde::{Deserialize, Serialize};
 
 /// Share of the spin probes lost to others, averaged: 1 % moves a median by less than an interval's ±5 %, and
@@ -77,7 +77,8 @@ pub struct Verdict {
     /// The worst of all reasons.
     pub level: Level,
     /// What was seen, the worst first; empty on a quiet machine.
-    pub reasons: Vec<String>,
+    #[serde(rename = "reasons_data", default)]
+    pub reasons: Vec<Disturbance>,
     /// The bare round trip of one cache line between two cores; `None` if it was never read.
     pub core_to_core_ns: Option<CoreToCore>,
     /// Readings that this rests on.
@@ -95,15 +96,69 @@ pub struct CoreToCore {
     pub max: f64,
 }
 
+/// Something that disturbs what is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Disturbance {
+    /// Others took time from a process that spins.
+    SpinLost {
+        /// The share of its time, 0 to 1.
+        share: f64,
+    },
+    /// The hypervisor gave time to others.
+    Stolen {
+        /// The share of all time, 0 to 1.
+        share: f64,
+    },
+    /// The control group ran out of quota.
+    Throttled {
+        /// How often.
+        periods: u64,
+    },
+    /// The time between two cores changed, so the host moved one of them.
+    CoreMoved {
+        /// The shortest bare round trip between them, in nanoseconds.
+        min_ns: f64,
+        /// The longest.
+        max_ns: f64,
+    },
+    /// Processes waited for a processor before the run.
+    Pressure {
+        /// In so many per cent of the 10 s before it.
+        percent: f64,
+    },
+    /// Processes were runnable before the run.
+    Load {
+        /// How many in the minute before it, on average.
+        load: f64,
+        /// On so many processors.
+        processors: usize,
+    },
+    /// Others took a processor from the roles.
+    Preempted {
+        /// How often.
+        per_second: f64,
+    },
+    /// Intervals are wide.
+    WideIntervals {
+        /// Of so many rows.
+        wide: usize,
+        /// Among so many.
+        rows: usize,
+        /// They are farther than this share from the median.
+        limit: f64,
+    },
+}
+
 /// Something seen, and how bad it is.
-type Finding = Option<(Level, String)>;
+type Seen = Option<(Level, Disturbance)>;
 
 impl Verdict {
     /// Judges the run in which `rows` were measured in `trials`.
     pub(crate) fn of(run: &Run, trials: &Trials, rows: &[Row]) -> Self {
         let times = core_to_core_times(&run.noise);
         let core_to_core_ns = CoreToCore::of(&times);
-        let findings = [
+        let seen = [
             spin_lost(&run.noise),
             steal(&run.noise),
             throttling(&run.noise),
@@ -112,12 +167,12 @@ impl Verdict {
             preemptions(trials),
             wide_intervals(rows),
         ];
-        let mut findings: Vec<_> =
-            findings.into_iter().flatten().filter(|(level, _)| *level > Level::Quiet).collect();
-        findings.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+        let mut seen: Vec<_> =
+            seen.into_iter().flatten().filter(|(level, _)| *level > Level::Quiet).collect();
+        seen.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
         Verdict {
-            level: findings.first().map_or(Level::Quiet, |(level, _)| *level),
-            reasons: findings.into_iter().map(|(_, reason)| reason).collect(),
+            level: seen.first().map_or(Level::Quiet, |(level, _)| *level),
+            reasons: seen.into_iter().map(|(_, reason)| reason).collect(),
             core_to_core_ns,
             readings: run.noise.len(),
         }
@@ -141,23 +196,18 @@ pub(crate) fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
 
 /// A move that lasts shows in a quarter of the readings, and makes trials before and after it different things.
 /// A few readings that stand alone are hiccups: they are said, and medians stand them.
-fn moved(times: &[f64]) -> Finding {
+fn moved(times: &[f64]) -> Seen {
     let ratio = |outer: usize| Some(times.get(times.len().checked_sub(1 + outer)?)? / times.get(outer)?);
     let persistent = CORE_TO_CORE.level(ratio(times.len() / 4)?);
     let level = persistent.max(CORE_TO_CORE.level(ratio(0)?).min(Level::Noisy));
-    let (min, max) = (times.first()?, times.last()?);
-    let reason = format!(
-        "the bare core-to-core round trip moved between {:.0} and {:.0} ns: the host moved a core",
-        min, max
-    );
-    Some((level, reason))
+    let [min_ns, max_ns] = [*times.first()?, *times.last()?].map(tidy);
+    Some((level, Disturbance::CoreMoved { min_ns, max_ns }))
 }
 
-fn spin_lost(readings: &[NoiseReading]) -> Finding {
+fn spin_lost(readings: &[NoiseReading]) -> Seen {
     let lost: Vec<f64> = readings.iter().filter_map(|reading| reading.spin_lost).collect();
     let mean = lost.iter().sum::<f64>() / lost.len() as f64;
-    let reason = format!("{:.1} % of a spinning process's time went to others", mean * 100.0);
-    (!lost.is_empty()).then(|| (SPIN_LOST.level(mean), reason))
+    (!lost.is_empty()).then(|| (SPIN_LOST.level(mean), Disturbance::SpinLost { share: tidy(mean) }))
 }
 
 /// How far a counter went from the first to the last reading.
@@ -165,37 +215,33 @@ fn growth(readings: &[NoiseReading], counter: fn(&NoiseReading) -> Option<u64>) 
     Some(counter(readings.last()?)?.saturating_sub(counter(readings.first()?)?))
 }
 
-fn steal(readings: &[NoiseReading]) -> Finding {
+fn steal(readings: &[NoiseReading]) -> Seen {
     let stolen = growth(readings, |reading| reading.steal_ticks)? as f64;
     let total = growth(readings, |reading| reading.total_ticks).filter(|total| *total > 0)? as f64;
     let share = stolen / total;
-    Some((STEAL.level(share), format!("the hypervisor gave {:.1} % of the time to others", share * 100.0)))
+    Some((STEAL.level(share), Disturbance::Stolen { share: tidy(share) }))
 }
 
-fn throttling(readings: &[NoiseReading]) -> Finding {
+fn throttling(readings: &[NoiseReading]) -> Seen {
     let periods = growth(readings, |reading| reading.throttled_periods).filter(|periods| *periods > 0)?;
-    let reason = format!("the control group ran out of quota {periods} times: raise its CPU limit");
-    Some((Level::Unreliable, reason))
+    Some((Level::Unreliable, Disturbance::Throttled { periods }))
 }
 
 /// Load is a minute's average, so a build that has just ended still shows in it. It counts only where no fresher
 /// reading says that the processors were free.
-fn busy_before(run: &Run) -> Finding {
+fn busy_before(run: &Run) -> Seen {
     let before = run.noise.first()?;
     let processors = run.header.machine.processors.len().max(1);
-    if let Some(pressure) = before.processor_pressure.filter(|pressure| *pressure > PRESSURE) {
-        let reason =
-            format!("processes waited for a processor in {pressure:.0} % of the 10 s before the run");
-        return Some((Level::Noisy, reason));
+    if let Some(percent) = before.processor_pressure.filter(|pressure| *pressure > PRESSURE) {
+        return Some((Level::Noisy, Disturbance::Pressure { percent: tidy(percent) }));
     }
     let free = before.processor_pressure.is_some_and(|pressure| pressure < NO_PRESSURE);
     let load = before.load_average.filter(|load| !free && *load > LOAD * processors as f64)?;
-    let reason = format!("the load was {load:.1} on {processors} processors in the minute before the run");
-    Some((Level::Noisy, reason))
+    Some((Level::Noisy, Disturbance::Load { load: tidy(load), processors }))
 }
 
 /// Counts trials in which each role had a processor of its own, and nobody else should want it.
-fn preemptions(trials: &Trials) -> Finding {
+fn preemptions(trials: &Trials) -> Seen {
     let (mut switches, mut seconds) = (0.0, 0.0);
     let across = trials.by_case().filter(|(case, _)| on_two_processors(case.placement));
     for trial in across.flat_map(|(_, trials)| trials.measured()) {
@@ -203,19 +249,19 @@ fn preemptions(trials: &Trials) -> Finding {
         seconds += trial.record.elapsed_ns as f64 / 1e9;
     }
     let per_second = if seconds > 0.0 { switches / seconds } else { 0.0 };
-    let reason = format!("others took a processor from the roles {per_second:.0} times a second");
-    (per_second > PREEMPTIONS_PER_S).then_some((Level::Noisy, reason))
+    let preempted = Disturbance::Preempted { per_second: tidy(per_second) };
+    (per_second > PREEMPTIONS_PER_S).then_some((Level::Noisy, preempted))
 }
 
 /// Rows that spin on one core measure the scheduler's slices and are wide on the quietest machine.
-fn wide_intervals(rows: &[Row]) -> Finding {
+fn wide_intervals(rows: &[Row]) -> Seen {
     let steady =
         |row: &&Row| row.case.placement != Placement::SameCore || row.case.wait.kind() == WaitKind::Sleeping;
     let widths: Vec<f64> =
         rows.iter().filter(steady).filter_map(|row| row.exchange.ns.uncertainty()).collect();
     let wide = widths.iter().filter(|width| **width > WIDE).count();
-    let reason = format!("{wide} of {} rows have intervals wider than ±{:.0} %", widths.len(), WIDE * 100.0);
-    (wide as f64 > WIDE_ROWS * widths.len() as f64).then_some((Level::Noisy, reason))
+    let intervals = Disturbance::WideIntervals { wide, rows: widths.len(), limit: WIDE };
+    (wide as f64 > WIDE_ROWS * widths.len() as f64).then_some((Level::Noisy, intervals))
 }
 
 #[cfg(test)]
@@ -237,10 +283,13 @@ mod tests {
         Verdict::of(&run(readings, Vec::new()), &Trials::decode(&[]), &[])
     }
 
-    fn expect(level: Level, reason: &str, change: impl FnOnce(&mut NoiseReading, &mut NoiseReading)) {
+    fn expect(
+        level: Level,
+        reasons: &[Disturbance],
+        change: impl FnOnce(&mut NoiseReading, &mut NoiseReading),
+    ) {
         let verdict = verdict(change);
-        assert_eq!(verdict.level, level, "{verdict:?}");
-        assert!(verdict.reasons.join(";").contains(reason), "{verdict:?} should say {reason}");
+        assert_eq!((verdict.level, &verdict.reasons[..]), (level, reasons));
     }
 
     #[test]
@@ -258,23 +307,27 @@ mod tests {
 
     #[test]
     fn each_kind_of_noise_has_its_level() {
+        use Disturbance::{CoreMoved, Load, Pressure, SpinLost, Stolen, Throttled};
         use Level::{Noisy, Quiet, Unreliable};
-        expect(Noisy, "3.0 % of a spinning", |a, b| (a.spin_lost, b.spin_lost) = (Some(0.06), Some(0.0)));
-        expect(Unreliable, "6.0 % of a spinning", |a, b| {
-            (a.spin_lost, b.spin_lost) = (Some(0.06), Some(0.06))
+        let moved = |min_ns, max_ns| [CoreMoved { min_ns, max_ns }];
+        expect(Noisy, &[SpinLost { share: 0.03 }], |a, b| {
+            (a.spin_lost, b.spin_lost) = (Some(0.06), Some(0.0))
         });
-        expect(Noisy, "gave 1.0 % of the time", |_, b| b.steal_ticks = Some(180));
-        expect(Unreliable, "gave 10.0 % of the time", |_, b| b.steal_ticks = Some(900));
-        expect(Unreliable, "out of quota 3 times", |_, b| b.throttled_periods = Some(3));
-        expect(Noisy, "between 290 and 500 ns", |_, b| b.core_to_core_ns = Some(500.0));
-        expect(Unreliable, "between 90 and 300 ns", |a, _| a.core_to_core_ns = Some(90.0));
-        expect(Noisy, "in 40 % of the 10 s", |a, _| a.processor_pressure = Some(40.0));
-        expect(Noisy, "load was 1.8 on 2", |a, _| {
+        expect(Unreliable, &[SpinLost { share: 0.06 }], |a, b| {
+            (a.spin_lost, b.spin_lost) = (Some(0.06), Some(0.06));
+        });
+        expect(Noisy, &[Stolen { share: 0.01 }], |_, b| b.steal_ticks = Some(180));
+        expect(Unreliable, &[Stolen { share: 0.1 }], |_, b| b.steal_ticks = Some(900));
+        expect(Unreliable, &[Throttled { periods: 3 }], |_, b| b.throttled_periods = Some(3));
+        expect(Noisy, &moved(290.0, 500.0), |_, b| b.core_to_core_ns = Some(500.0));
+        expect(Unreliable, &moved(90.0, 300.0), |a, _| a.core_to_core_ns = Some(90.0));
+        expect(Noisy, &[Pressure { percent: 40.0 }], |a, _| a.processor_pressure = Some(40.0));
+        expect(Noisy, &[Load { load: 1.8, processors: 2 }], |a, _| {
             (a.load_average, a.processor_pressure) = (Some(1.8), None);
         });
         // The build that ended before the run, and the run itself.
-        expect(Quiet, "", |a, _| a.load_average = Some(1.8));
-        expect(Quiet, "", |_, b| (b.load_average, b.processor_pressure) = (Some(2.0), Some(90.0)));
+        expect(Quiet, &[], |a, _| a.load_average = Some(1.8));
+        expect(Quiet, &[], |_, b| (b.load_average, b.processor_pressure) = (Some(2.0), Some(90.0)));
     }
 
     #[test]

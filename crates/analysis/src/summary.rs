@@ -1,7 +1,7 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    CountRow, Counting, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
+    CountRow, Counting, Finding, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
     cache_line::is_above_the_cache_line,
     count::count_of,
     declared::calls_as_declared,
@@ -35,8 +35,9 @@ pub struct Summary {
     pub counting: Vec<Counting>,
     /// Cases without a speed, or with lost trials, the worst first.
     pub skipped: Vec<Skipped>,
-    /// What the figures say, a sentence each.
-    pub findings: Vec<String>,
+    /// What the figures say.
+    #[serde(rename = "findings_data", default)]
+    pub findings: Vec<Finding>,
 }
 
 impl Summary {

@@ -18,7 +18,7 @@ const COLUMNS: [Column; 4] = [
 
 /// One JSON object: [`Costs`] says what each field means, and reads it back.
 pub fn costs_json(costs: &Costs) -> String {
-    object(costs)
+    object(costs, &[])
 }
 
 /// A line a cost with its interval, then where those come from that were not measured by themselves.

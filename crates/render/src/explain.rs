@@ -2,6 +2,7 @@
 
 use super::{
     document::{Cell, Column, Document, Layout, Line, Row, Section, Table, Tone},
+    noise::{REASONS, disturbance},
     object::object,
     unmeasured::unmeasured,
     used_costs::used_costs,
@@ -26,7 +27,7 @@ const PARTS: usize = 0;
 
 /// One JSON object: [`Explanation`] says what each field means, and reads it back.
 pub fn explanation_json(explanation: &Explanation) -> String {
-    object(explanation)
+    object(explanation, &[REASONS])
 }
 
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
@@ -184,7 +185,7 @@ fn warning(explanation: &Explanation) -> Option<Section> {
             "The machine was UNRELIABLE: what follows is provisional. Measure again when furlong doctor finds it fit.",
         ),
     };
-    let reasons = explanation.noise.reasons.iter().map(|reason| Line::neutral(plain(reason)));
+    let reasons = explanation.noise.reasons.iter().map(|seen| Line::neutral(disturbance(seen)));
     Some(Section::default().toned(tone, verdict).bullets(reasons))
 }
 

@@ -29,9 +29,12 @@ mod document;
 mod experiments;
 mod explain;
 mod export;
+mod fields;
+mod findings;
 mod grid;
 mod json;
 mod markdown;
+mod noise;
 mod object;
 mod printed;
 mod prose;
@@ -48,22 +51,24 @@ mod unmeasured;
 mod used_costs;
 pub mod words;
 
-pub use comparison::{comparison_csv, comparison_json};
+pub use comparison::{comparison_csv, comparison_json, comparison_verdict, incomparable};
 pub use costs::costs_json;
 pub use count::count_json;
 pub use csv::csv;
 pub use experiments::experiments;
 pub use explain::explanation_json;
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
+pub use findings::finding;
 pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::escape as escape_markdown;
+pub use noise::noise;
 pub use printed::{
     comparison_markdown, comparison_table, costs_table, count_table, explanation_table, markdown,
     recommendation_table, replay_markdown, replay_table, self_check_table, table, table_of_run,
 };
-pub use prose::{floor, footnotes, machine, noise};
+pub use prose::{floor, footnotes, machine};
 pub use ranking::marked_name;
 pub use recommendation::{recommendation_json, recommendation_sentences};
 pub use replay::{replay_csv, replay_json, replay_racehorse};

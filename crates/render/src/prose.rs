@@ -4,8 +4,8 @@ use super::{
     counting::counted,
     ranking::{has_failed_trials, has_no_interval, is_batched, marked_name},
 };
-use furlong_analysis::text::{capital, listed, plain};
-use furlong_analysis::{Carries, Group, Row, Summary, Unit, Verdict};
+use furlong_analysis::text::{listed, plain};
+use furlong_analysis::{Carries, Group, Row, Summary, Unit};
 use furlong_model::{Harness, Machine, format_bytes, format_ns};
 
 /// Rows of one doubt that are named one by one.
@@ -31,20 +31,6 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
         Some(format!("clock {clock}, {} a reading", format_ns(harness.clock_read_ns))),
     ];
     parts.into_iter().flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
-}
-
-/// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
-pub fn noise(noise: &Verdict) -> Vec<String> {
-    let bare = noise.core_to_core_ns.map(|times| {
-        let (median, min, max) = (format_ns(times.median), format_ns(times.min), format_ns(times.max));
-        format!("The bare round trip of a cache line from core to core took {median} ({min} to {max}).")
-    });
-    bare.into_iter().chain(noise.reasons.iter().map(|reason| sentence(&plain(reason)))).collect()
-}
-
-/// A first letter in capitals and a full stop.
-fn sentence(text: &str) -> String {
-    if text.is_empty() { String::new() } else { capital(text) + "." }
 }
 
 /// What the loop costs without a mechanism; `None` if it was not measured.

@@ -3,11 +3,11 @@
 
 use super::{
     document::{Document, Line, Row, Section, Table, Tone, drawn},
-    prose,
+    findings::finding,
+    noise, prose,
     ranking::{columns, entries, heads},
     unmeasured::unmeasured,
 };
-use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Level, RunFacts, Summary, Verdict};
 use furlong_chart::Chart;
 
@@ -26,7 +26,7 @@ pub(crate) fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     drawn(charts).for_each(|section| document.push(section));
     document.push(Section::default().footnotes(prose::footnotes(summary)));
     document.push(unmeasured(&summary.skipped));
-    let findings = summary.findings.iter().map(|finding| Line::neutral(plain(finding)));
+    let findings = summary.findings.iter().map(|found| Line::neutral(finding(found)));
     document.push(Section::list(prose::FINDINGS, findings));
     document
 }
@@ -34,7 +34,8 @@ pub(crate) fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
 /// Everything above the tables.
 fn head(summary: &Summary) -> Section {
     let run = &summary.run;
-    let section = noise(Section::default().paragraph(prose::machine(&run.machine, &run.harness)), &run.noise);
+    let section =
+        with_noise(Section::default().paragraph(prose::machine(&run.machine, &run.harness)), &run.noise);
     let section = match prose::floor(summary) {
         Some(floor) => section.paragraph(floor),
         None => section,
@@ -51,15 +52,15 @@ pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
 }
 
 /// With the noise verdict, and what it rests on.
-pub(crate) fn noise(section: Section, noise: &Verdict) -> Section {
-    let (tone, verdict) = match noise.level {
+pub(crate) fn with_noise(section: Section, verdict: &Verdict) -> Section {
+    let (tone, fitness) = match verdict.level {
         Level::Quiet => (Tone::Good, "The machine was quiet."),
         Level::Noisy => {
             (Tone::Warning, "The machine was NOISY: figures may be off by more than their intervals say.")
         }
         Level::Unreliable => (Tone::Bad, "The machine was UNRELIABLE: do not use these figures."),
     };
-    section.toned(tone, verdict).bullets(prose::noise(noise).into_iter().map(Line::neutral))
+    section.toned(tone, fitness).bullets(noise::noise(verdict).into_iter().map(Line::neutral))
 }
 
 /// A table for each of `groups`, with the same columns and widths, so that they compare at a glance.

@@ -10,7 +10,7 @@ use furlong_chart::{Chart, Looks};
 use furlong_model::{Case, Family, Placement, Trial};
 use furlong_render::charts::{latency_by_size, ranking, throughput_by_size};
 use furlong_render::words::{count, firsts};
-use furlong_render::{format_digits, plain, plain_sentence, recommendation_sentences};
+use furlong_render::{finding, format_digits, plain, plain_sentence, recommendation_sentences};
 use std::collections::BTreeSet;
 
 /// Most charts of one kind in a part: of a long sweep every so many-th is drawn.
@@ -220,7 +220,7 @@ fn verdict(
         sentences.extend(replay.verdict.iter().map(|sentence| plain_sentence(sentence)));
     } else {
         sentences.extend(firsts(summary));
-        sentences.extend(summary.findings.iter().map(|finding| plain_sentence(finding)));
+        sentences.extend(summary.findings.iter().map(finding));
     }
     if summary.run.noise.level != Level::Unreliable {
         sentences.extend(explanation.map(predicted::agreement));

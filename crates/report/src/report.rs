@@ -8,7 +8,7 @@ use crate::table::{Cell, Head, Table};
 use furlong_analysis::{Comparison, Difference, NamedRun, Row, compare};
 use furlong_chart::{Chart, Looks};
 use furlong_render::words::count;
-use furlong_render::{listed, plain, plain_sentence};
+use furlong_render::{incomparable, listed, plain, plain_sentence};
 
 /// Runs that are named one by one.
 const NAMED: usize = 4;
@@ -73,7 +73,7 @@ impl Report {
             match compare(&sides, margin) {
                 Ok(comparison) => Some(Compared::of(comparison, &mut ids)),
                 Err(why) => {
-                    not_compared.push(plain_sentence(&why.to_string()));
+                    not_compared.push(plain_sentence(&incomparable(&why)));
                     None
                 }
             }

@@ -5,13 +5,17 @@
 
 mod cause;
 mod environment;
+mod incomparable;
 mod power;
 mod row;
-mod words;
+mod together;
 
 pub use cause::{Cause, Share};
 pub use environment::Difference;
-pub use row::{Change, ComparedRow};
+pub use incomparable::Incomparable;
+pub use power::Power;
+pub use row::{Change, ComparedRow, Inconclusive};
+pub use together::Together;
 
 use crate::{DecodedRun, RunFacts};
 use furlong_model::Case;
@@ -49,8 +53,6 @@ pub struct Comparison {
     pub environment_differences: Vec<Difference>,
     /// Measured costs that account for a change.
     pub causes: Vec<Cause>,
-    /// What it says, a sentence each.
-    pub verdict: Vec<String>,
 }
 
 /// One of the runs.
@@ -61,6 +63,12 @@ pub struct ComparedRun {
     /// Which run it is of.
     #[serde(flatten)]
     pub run: RunFacts,
+    /// What its inconclusive rows could have shown; `None` of the baseline, or where no row is too wide.
+    #[serde(default)]
+    pub power: Option<Power>,
+    /// That nearly all of its rows moved the same way; `None` of the baseline, or where they did not.
+    #[serde(default)]
+    pub together: Option<Together>,
 }
 
 /// A row that has a speed in one of two runs.
@@ -75,37 +83,6 @@ pub struct OnlyIn {
     pub case: Case,
     /// Why it has no speed there; `None` where it was not asked for.
     pub reason: Option<String>,
-}
-
-/// Why runs cannot be compared.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Incomparable {
-    /// A baseline alone says nothing.
-    #[error("a comparison needs a baseline and another run")]
-    TooFewRuns,
-    /// Nothing of a run has a speed.
-    #[error("{run} has no row with a speed{why}; other runs cannot be compared with it")]
-    NoRows {
-        /// Which.
-        run: String,
-        /// In brackets, what it has instead; empty if that is nothing.
-        why: String,
-    },
-    /// No row is in both.
-    #[error(
-        "{run} and {baseline} have no row in common: {run} has {has}, and {baseline} has {baseline_has}. \
-         Rows are the same if mechanism, wait, pattern, sizes, placement, arrival and buffer are"
-    )]
-    NoCommonRow {
-        /// The first run.
-        baseline: String,
-        /// The other.
-        run: String,
-        /// Some rows of the first.
-        baseline_has: String,
-        /// Some rows of the other.
-        has: String,
-    },
 }
 
 impl Comparison {
@@ -148,12 +125,11 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
         schema: COMPARISON_SCHEMA,
         baseline: baseline.name.to_owned(),
         margin: tidy(margin),
-        runs: runs.iter().map(ComparedRun::of).collect(),
+        runs: vec![ComparedRun::of(baseline, &[], margin)],
         rows: Vec::new(),
         only_in: Vec::new(),
         environment_differences: Vec::new(),
         causes: Vec::new(),
-        verdict: Vec::new(),
     };
     for other in others {
         let rows = row::compare_rows(*baseline, *other, margin);
@@ -164,18 +140,23 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
         let causes = cause::causes(*baseline, *other, &rows);
         let only_in = [(baseline, other), (other, baseline)];
         comparison.only_in.extend(only_in.into_iter().flat_map(|(has, lacks)| only_in_first(has, lacks)));
-        comparison.verdict.extend(words::conclude(*baseline, *other, &rows, &causes, margin));
+        comparison.runs.push(ComparedRun::of(other, &rows, margin));
         comparison.environment_differences.extend(differences);
         comparison.causes.extend(causes);
         comparison.rows.extend(rows);
     }
-    comparison.verdict.extend(words::caveat(&comparison.rows));
     Ok(comparison)
 }
 
 impl ComparedRun {
-    fn of(side: &NamedRun) -> Self {
-        ComparedRun { name: side.name.to_owned(), run: side.run.summary.run.clone() }
+    /// With what the rows say together that it shares with the baseline.
+    fn of(side: &NamedRun, rows: &[ComparedRow], margin: f64) -> Self {
+        ComparedRun {
+            name: side.name.to_owned(),
+            run: side.run.summary.run.clone(),
+            power: Power::of(rows),
+            together: Together::of(rows, margin),
+        }
     }
 }
 
@@ -183,20 +164,16 @@ fn has_rows(side: &NamedRun) -> Result<(), Incomparable> {
     if !side.run.summary.rows.is_empty() {
         return Ok(());
     }
-    let run = side.run.records;
-    let has = [
-        (side.run.summary.skipped.len(), "cases that were skipped, failed or void"),
-        (run.handovers.len(), "trials of handovers, which are not compared"),
-        (run.starts.len(), "process starts, which are not compared"),
-    ];
-    let has: Vec<_> =
-        has.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    let why = if has.is_empty() { String::new() } else { format!(" (it has {})", has.join(", ")) };
-    Err(Incomparable::NoRows { run: side.name.to_owned(), why })
+    Err(Incomparable::NoRows {
+        run: side.name.to_owned(),
+        skipped: side.run.summary.skipped.len(),
+        handovers: side.run.records.handovers.len(),
+        starts: side.run.records.starts.len(),
+    })
 }
 
 fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> Incomparable {
-    let has = |side: &NamedRun| words::cases(side.run.summary.rows.iter().map(|row| &row.case));
+    let has = |side: &NamedRun| side.run.summary.rows.iter().map(|row| row.case.clone()).collect();
     Incomparable::NoCommonRow {
         baseline: baseline.name.to_owned(),
         run: other.name.to_owned(),

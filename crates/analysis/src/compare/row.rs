@@ -82,8 +82,36 @@ pub struct ComparedRow {
     /// Trials in each run with which 80 of 100 pairs of equal runs would read the same; `None` without an interval.
     #[serde(default)]
     pub trials_for_same: Option<f64>,
-    /// Why it is inconclusive, in words that need no context; `None` for any other verdict.
-    pub reason: Option<String>,
+    /// Why it is inconclusive; `None` for any other verdict.
+    #[serde(rename = "reason_data", default)]
+    pub reason: Option<Inconclusive>,
+}
+
+/// Why of a row it cannot be said what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Inconclusive {
+    /// The machine was unreliable.
+    Unreliable {
+        /// During these runs.
+        during: Vec<String>,
+    },
+    /// There are too few trials for an interval.
+    TooFewTrials {
+        /// In the baseline.
+        baseline: usize,
+        /// In the other run.
+        new: usize,
+    },
+    /// It is beyond the margin by itself, and not surely so among so many.
+    NotSure {
+        /// Rows that were tested.
+        tested: usize,
+    },
+    /// It changed, by more than the margin or by less.
+    Changed,
+    /// The interval reaches beyond the margin.
+    Wide,
 }
 
 /// The rows that both have, the worse first, then by ratio.
@@ -166,16 +194,17 @@ fn are_identical(baseline: NamedRun, new: NamedRun, case: &Case) -> bool {
 }
 
 /// The verdict, or why there is none. `tested` is how many rows the test was corrected for.
-fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> Result<Change, String> {
+fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> Result<Change, Inconclusive> {
     if row.identical {
         return Ok(Change::Same);
     }
     if !unreliable.is_empty() {
-        return Err(format!("the machine was unreliable during {}", unreliable.join(" and ")));
+        let during = unreliable.iter().map(|name| (*name).to_owned()).collect();
+        return Err(Inconclusive::Unreliable { during });
     }
     let Some([low, high]) = row.ci95 else {
-        let (old, new) = (row.baseline_trials, row.new_trials);
-        return Err(format!("{old} and {new} trials are too few for an interval, which takes 4 and 4"));
+        let (baseline, new) = (row.baseline_trials, row.new_trials);
+        return Err(Inconclusive::TooFewTrials { baseline, new });
     };
     let limit = 1.0 + margin;
     let differs = row.p_adjusted.is_some_and(|p| p < ALPHA);
@@ -183,10 +212,8 @@ fn judge(row: &ComparedRow, margin: f64, tested: usize, unreliable: &[&str]) -> 
         () if low >= 1.0 / limit && high <= limit => Ok(Change::Same),
         () if low > limit && differs => Ok(Change::Worse),
         () if high < 1.0 / limit && differs => Ok(Change::Better),
-        () if low > limit || high < 1.0 / limit => Err(format!(
-            "beyond the margin by itself, but not sure enough for one of {tested} rows: more trials would tell"
-        )),
-        () if differs => Err("it changed, but whether by more than the margin cannot be told".to_owned()),
-        () => Err("the interval reaches beyond the margin: more trials would narrow it".to_owned()),
+        () if low > limit || high < 1.0 / limit => Err(Inconclusive::NotSure { tested }),
+        () if differs => Err(Inconclusive::Changed),
+        () => Err(Inconclusive::Wide),
     }
 }

@@ -34,9 +34,8 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
             }
             Ok(outcome)
         }
-        Err(incomparable) => {
-            // Names and reasons may come from anybody's file.
-            output::tell(format_args!("furlong: {}", render::plain(&incomparable.to_string())));
+        Err(why) => {
+            output::tell(format_args!("furlong: {}", render::incomparable(&why)));
             Ok(Outcome::Incomparable)
         }
     }

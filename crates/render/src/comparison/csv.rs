@@ -1,6 +1,7 @@
 //! A comparison for a spreadsheet: a line for each row of each run, then one for each row that was not compared.
 
 use super::super::csv::{sheet, words};
+use super::prose::inconclusive_because;
 use furlong_analysis::{ComparedRow, Comparison, OnlyIn};
 use furlong_model::Case;
 
@@ -57,10 +58,9 @@ const COLUMNS: [Column; 25] = [
     ("identical", |line| line.text(|row| row.identical.to_string())),
     ("missing_in", |line| line.only.map(|only| words(&only.missing_in)).unwrap_or_default()),
     ("reason", |line| {
-        let reason = line
-            .row
-            .map_or_else(|| line.only.and_then(|only| only.reason.as_deref()), |row| row.reason.as_deref());
-        reason.map(words).unwrap_or_default()
+        let inconclusive = line.row.and_then(|row| row.reason.as_ref()).map(inconclusive_because);
+        let reason = inconclusive.or_else(|| line.only.and_then(|only| only.reason.clone()));
+        reason.as_deref().map(words).unwrap_or_default()
     }),
 ];
 

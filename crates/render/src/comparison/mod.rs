@@ -2,20 +2,32 @@
 
 mod columns;
 mod csv;
+mod incomparable;
 mod prose;
+mod verdict;
 
 pub use csv::comparison_csv;
+pub use incomparable::incomparable;
+pub use verdict::comparison_verdict;
 
 use super::document::{Document, Line, Section, Table};
+use super::noise::REASONS;
 use super::object::object;
 use super::prose::FINDINGS;
 use columns::{COLUMNS, line};
-use furlong_analysis::text::plain_sentence;
 use furlong_analysis::{ComparedRun, Comparison};
+use serde::Serialize;
 
 /// One JSON object: [`Comparison`] says what each field means, and reads it back.
 pub fn comparison_json(comparison: &Comparison) -> String {
-    object(comparison)
+    #[derive(Serialize)]
+    struct WithVerdict<'a> {
+        #[serde(flatten)]
+        comparison: &'a Comparison,
+        verdict: Vec<String>,
+    }
+    let verdict = comparison_verdict(comparison);
+    object(&WithVerdict { comparison, verdict }, &[REASONS, prose::REASON])
 }
 
 /// The runs; for each against the baseline the table, what is not told and what else is different; the verdict.
@@ -29,8 +41,7 @@ pub(crate) fn document(comparison: &Comparison) -> Document {
         document.push(Section::list("Not compared", neutral(prose::only_in(comparison, run))));
         document.push(Section::list("What else is different", neutral(prose::differences(comparison, run))));
     }
-    let verdict = comparison.verdict.iter().map(|line| Line::neutral(plain_sentence(line)));
-    document.push(Section::list(FINDINGS, verdict));
+    document.push(Section::list(FINDINGS, neutral(comparison_verdict(comparison))));
     document
 }
 

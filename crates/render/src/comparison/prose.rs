@@ -1,11 +1,35 @@
 //! The sentences around the tables of a comparison, shared by every format that is read by people.
 
+use super::super::object::{Judged, sentences};
 use super::super::prose as shared;
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, OnlyIn};
+use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusive, OnlyIn};
 
 /// Rows of one reason that are named one by one.
 const NAMED: usize = 4;
+
+/// Why a row is inconclusive, for programs.
+pub(crate) const REASON: Judged =
+    Judged { data: "reason_data", said: "reason", say: |value| sentences(value, inconclusive_because) };
+
+/// Why it cannot be said what became of a row, in words that need no context.
+pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {
+    match why {
+        Inconclusive::Unreliable { during } => {
+            format!("the machine was unreliable during {}", during.join(" and "))
+        }
+        Inconclusive::TooFewTrials { baseline, new } => {
+            format!("{baseline} and {new} trials are too few for an interval, which takes 4 and 4")
+        }
+        Inconclusive::NotSure { tested } => format!(
+            "beyond the margin by itself, but not sure enough for one of {tested} rows: more trials would tell"
+        ),
+        Inconclusive::Changed => "it changed, but whether by more than the margin cannot be told".to_owned(),
+        Inconclusive::Wide => {
+            "the interval reaches beyond the margin: more trials would narrow it".to_owned()
+        }
+    }
+}
 
 /// What is compared with what.
 pub(crate) fn heading(comparison: &Comparison, run: &ComparedRun) -> String {
@@ -37,9 +61,12 @@ pub(crate) fn differences(comparison: &Comparison, run: &ComparedRun) -> Vec<Str
 /// Why rows are inconclusive, those of one reason in one line.
 pub(crate) fn inconclusive(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let rows = comparison.rows_of(&run.name).filter(|row| row.verdict == Change::Inconclusive);
-    by_reason(
-        rows.map(|row| (row.reason.as_deref().map(plain).unwrap_or_default(), plain(&row.case.to_string()))),
-    )
+    by_reason(rows.map(|row| {
+        (
+            row.reason.as_ref().map(|why| plain(&inconclusive_because(why))).unwrap_or_default(),
+            plain(&row.case.to_string()),
+        )
+    }))
 }
 
 /// Rows that only one of two runs has, those of one reason in one line.

@@ -4,7 +4,7 @@ use super::*;
 use crate::damage::{self, EVIL, damaged, lines};
 use crate::{Style, comparison_markdown, comparison_table};
 use furlong_analysis::{
-    DecodedRun, NamedRun, compare,
+    Cause, DecodedRun, Incomparable, Inconclusive, NamedRun, Run, Share, compare,
     fixture::{
         self, comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
         comparison::numbered,
@@ -61,8 +61,7 @@ fn a_spreadsheet() {
 
 #[test]
 fn an_object_for_programs() {
-    let comparison = Comparison { runs: Vec::new(), ..sample() };
-    insta::assert_snapshot!(comparison_json(&comparison));
+    insta::assert_snapshot!(comparison_json(&sample()));
 }
 
 #[test]
@@ -85,6 +84,96 @@ fn tables_fit() {
 fn colours_are_those_of_the_verdicts() {
     let text = comparison_table(&sample(), Style { colour: true, ..Style::default() });
     assert!(text.contains("\u{1b}[31mworse") && text.contains("\u{1b}[32mbetter"), "{text}");
+}
+
+/// Runs of eight rows that take so many times as long, on machines with these core-to-core times.
+fn compared(times: f64, core_to_core_ns: [f64; 2]) -> Comparison {
+    let mut maker = TrialBuilder::default();
+    let mut run = |times: f64, ns: [f64; 2]| {
+        let rows: Vec<_> = (0..8).map(|at| (numbered(at), 50_000.0 * times)).collect();
+        Run { noise: ns.map(|ns| fixture::quiet(0, ns)).into(), ..maker.run(&rows, &STEADY) }
+    };
+    against(&run(1.0, [300.0; 2]), &run(times, core_to_core_ns))
+}
+
+#[test]
+fn the_verdict_says_what_rows_say_together() {
+    let copies = comparison_verdict(&compared(1.0, [300.0; 2]));
+    assert_eq!(
+        copies,
+        ["after and before hold the very same trials of all 8 rows: they are copies of one run."]
+    );
+    let verdict = comparison_verdict(&compared(1.2, [100.0, 400.0]));
+    let starts = [
+        "Of 8 rows that both have, after against before, with a margin of 5 %: 8 inconclusive.",
+        "The machine was UNRELIABLE during after (the bare core-to-core round trip moved between 100 and 400 ns: the host \
+         moved a core): no comparison with it is possible. Measure it again.",
+        "8 of 8 rows take longer, 1.20 times as long in the median: look for what they share",
+        "This compares runs.",
+    ];
+    assert_eq!(verdict.len(), starts.len(), "{verdict:#?}");
+    for (sentence, start) in verdict.iter().zip(starts) {
+        assert!(sentence.starts_with(start), "{sentence}");
+    }
+}
+
+#[test]
+fn a_cost_that_accounts_for_a_change_is_said_with_its_figures() {
+    let mut comparison = sample();
+    let row = comparison.rows[0].clone();
+    let share = Share {
+        case: row.case,
+        count_then: 2.0,
+        cost_then_ns: 20_000.0,
+        count_now: 2.0,
+        cost_now_ns: 27_500.0,
+        part_ns: 15_000.0,
+        change_ns: 15_100.0,
+    };
+    comparison.causes = vec![Cause { run: row.run, cost: "wake-ups".to_owned(), rows: vec![share] }];
+    let said = "What wake-ups cost accounts for +15.0 us of +15.1 us in mechanism-0/block 128B other-core (2 x 20.0 us \
+                then, 2 x 27.5 us now).";
+    assert!(comparison_verdict(&comparison).iter().any(|sentence| sentence == said));
+}
+
+#[test]
+fn runs_that_cannot_be_compared_are_named() {
+    let (baseline, run) = ("before".to_owned(), "after".to_owned());
+    let said = incomparable(&Incomparable::NoCommonRow {
+        baseline,
+        run: run.clone(),
+        baseline_has: vec![numbered(0)],
+        has: (1..7).map(numbered).collect(),
+    });
+    let start =
+        "after and before have no row in common: after has mechanism-1/block 128B other-core, mechanism-2/";
+    assert!(said.starts_with(start) && said.contains(" and 2 more, and before has mechanism-0/"), "{said}");
+    let nothing =
+        incomparable(&Incomparable::NoRows { run: run.clone(), skipped: 0, handovers: 0, starts: 0 });
+    assert_eq!(nothing, "after has no row with a speed; other runs cannot be compared with it");
+    let started = incomparable(&Incomparable::NoRows { run, skipped: 2, handovers: 0, starts: 3 });
+    let has = "(it has 2 cases that were skipped, failed or void, 3 process starts, which are not compared)";
+    assert!(started.contains(has), "{started}");
+}
+
+#[test]
+fn why_a_row_is_inconclusive_needs_no_context() {
+    for (why, said) in [
+        (
+            Inconclusive::Unreliable { during: vec!["a".to_owned(), "b".to_owned()] },
+            "unreliable during a and b",
+        ),
+        (
+            Inconclusive::TooFewTrials { baseline: 3, new: 9 },
+            "3 and 9 trials are too few for an interval, which takes 4 and 4",
+        ),
+        (Inconclusive::NotSure { tested: 10 }, "not sure enough for one of 10 rows: more trials would tell"),
+        (Inconclusive::Changed, "it changed, but whether by more than the margin cannot be told"),
+        (Inconclusive::Wide, "more trials would narrow it"),
+    ] {
+        let sentence = prose::inconclusive_because(&why);
+        assert!(sentence.ends_with(said), "{sentence}");
+    }
 }
 
 #[test]

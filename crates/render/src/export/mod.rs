@@ -6,8 +6,8 @@ mod sheet;
 pub use openmetrics::export_openmetrics;
 pub use sheet::export_csv;
 
-use super::object::object;
 use super::printed::markdown;
+use super::{findings::FINDINGS, noise::REASONS, object::object};
 use furlong_analysis::Summary;
 use furlong_analysis::text::plain;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub struct NamedSummary<'a> {
 
 /// A list of one JSON object a run: its name as `run`, then all of its [`Summary`].
 pub fn export_json(runs: &[NamedSummary]) -> String {
-    object(&runs)
+    object(&runs, &[REASONS, FINDINGS])
 }
 
 /// A page of Markdown a run, under its name.

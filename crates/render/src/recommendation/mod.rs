@@ -4,14 +4,15 @@ mod measured;
 mod prose;
 
 use super::document::{Document, Line, Section};
+use super::noise::REASONS;
 use super::object::object;
 use super::prose::machine;
-use super::summary::{noise, partial};
+use super::summary::{partial, with_noise};
 use furlong_analysis::Recommendation;
 
 /// One JSON object: [`Recommendation`] says what each field means, and reads it back.
 pub fn recommendation_json(recommendation: &Recommendation) -> String {
-    object(recommendation)
+    object(recommendation, &[REASONS])
 }
 
 /// What a recommendation says, a sentence each: what was asked, what to take and why, and what else there is.
@@ -33,7 +34,7 @@ pub(crate) fn document(recommendation: &Recommendation) -> Document {
     let head = partial(Section::default().paragraph(machine(&run.machine, &run.harness)), run);
     let asked = Section::default().paragraph(prose::asked(&recommendation.workload));
     let mut document = Document::default();
-    document.push(noise(head, &run.noise));
+    document.push(with_noise(head, &run.noise));
     document.push(prose::tried(recommendation).into_iter().fold(asked, Section::paragraph));
     document.push(Section::list(&prose::heading(recommendation), neutral(prose::reasons(recommendation))));
     document.push(Section::list("Instead", neutral(prose::instead(recommendation))));

@@ -13,18 +13,19 @@ pub use csv::replay_csv;
 pub use racehorse::replay_racehorse;
 
 use super::document::{Document, Line, Section, Tone, drawn};
+use super::noise::REASONS;
 use super::object::object;
 use super::prose::{FINDINGS, machine};
 use super::style::Charts;
-use super::summary::{noise, partial};
+use super::summary::{partial, with_noise};
 use furlong_analysis::text::plain_sentence;
 use furlong_analysis::{Replay, ReplayStatus};
 
 /// One JSON object, or a list of them if there are several: [`Replay`] says what each field means, and reads it back.
 pub fn replay_json(replays: &[Replay]) -> String {
     match replays {
-        [replay] => object(replay),
-        several => object(&several),
+        [replay] => object(replay, &[REASONS]),
+        several => object(&several, &[REASONS]),
     }
 }
 
@@ -32,7 +33,7 @@ pub fn replay_json(replays: &[Replay]) -> String {
 pub(crate) fn document(replay: &Replay, charts: Charts) -> Document {
     let machines = prose::then_and_now(replay, &machine(&replay.run.machine, &replay.run.harness));
     let head = machines.into_iter().fold(Section::chapter(prose::heading(replay)), Section::paragraph);
-    let head = noise(head, &replay.run.noise).paragraph(prose::measured(replay));
+    let head = with_noise(head, &replay.run.noise).paragraph(prose::measured(replay));
     let mut document: Document = [partial(head, &replay.run)].into_iter().collect();
     tables::sheets(replay).into_iter().for_each(|sheet| document.push(sheet.section()));
     drawn(chart::charts(replay, charts)).for_each(|section| document.push(section));

@@ -181,7 +181,7 @@ fn compared(compared: &Compared) -> ComparedView<'_> {
     let comparison = &compared.comparison;
     ComparedView {
         baseline: render::plain(&comparison.baseline),
-        verdict: comparison.verdict.iter().map(|sentence| render::plain_sentence(sentence)).collect(),
+        verdict: render::comparison_verdict(comparison),
         charts: compared.charts.iter().map(chart).collect(),
         differences: compared.differences.as_ref(),
     }

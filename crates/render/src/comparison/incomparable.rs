@@ -1,0 +1,41 @@
+//! Why runs cannot be compared, in a sentence.
+
+use super::verdict::NAMED;
+use furlong_analysis::Incomparable;
+use furlong_analysis::text::{listed, plain};
+use furlong_model::Case;
+
+/// What is missing for a comparison.
+pub fn incomparable(why: &Incomparable) -> String {
+    match why {
+        Incomparable::TooFewRuns => "a comparison needs a baseline and another run".to_owned(),
+        Incomparable::NoRows { run, skipped, handovers, starts } => {
+            let has = [
+                (skipped, "cases that were skipped, failed or void"),
+                (handovers, "trials of handovers, which are not compared"),
+                (starts, "process starts, which are not compared"),
+            ];
+            let has: Vec<_> = has
+                .iter()
+                .filter(|(count, _)| **count > 0)
+                .map(|(count, what)| format!("{count} {what}"))
+                .collect();
+            let has = if has.is_empty() { String::new() } else { format!(" (it has {})", has.join(", ")) };
+            format!("{} has no row with a speed{has}; other runs cannot be compared with it", plain(run))
+        }
+        Incomparable::NoCommonRow { baseline, run, baseline_has, has } => {
+            let (baseline, run) = (plain(baseline), plain(run));
+            format!(
+                "{run} and {baseline} have no row in common: {run} has {}, and {baseline} has {}. Rows are the same if \
+                 mechanism, wait, pattern, sizes, placement, arrival and buffer are",
+                cases(has),
+                cases(baseline_has)
+            )
+        }
+    }
+}
+
+/// The first of `cases`, and how many more there are.
+fn cases(cases: &[Case]) -> String {
+    listed(&cases.iter().map(|case| plain(&case.to_string())).collect::<Vec<_>>(), NAMED)
+}

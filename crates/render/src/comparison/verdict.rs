@@ -1,0 +1,138 @@
+//! What a comparison says, in sentences.
+
+use crate::noise::disturbance;
+use furlong_analysis::text::{capital, listed, plain};
+use furlong_analysis::{Cause, Change, ComparedRow, ComparedRun, Comparison, Level, Power, Together};
+use furlong_model::format_ns;
+
+/// Rows that are named one by one.
+pub(super) const NAMED: usize = 4;
+
+/// What all of it says: each run against the baseline, and what no comparison of two runs can tell.
+pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
+    let caveat = "This compares runs. All that changed between them is in the ratios: what you changed, and also load, \
+                  heat, and the cores that a host gave. Measure each side again, in turn, before you trust a difference.";
+    let differs = comparison.rows.iter().any(|row| !row.identical);
+    comparison
+        .others()
+        .flat_map(|run| conclude(comparison, run))
+        .chain(differs.then(|| caveat.to_owned()))
+        .collect()
+}
+
+/// What a run says against the baseline.
+fn conclude(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
+    let rows: Vec<&ComparedRow> = comparison.rows_of(&run.name).collect();
+    let (old, new) = (plain(&comparison.baseline), plain(&run.name));
+    if rows.iter().all(|row| row.identical) {
+        let of = if rows.len() == 1 { "one row".to_owned() } else { format!("all {} rows", rows.len()) };
+        return vec![format!(
+            "{new} and {old} hold the very same trials of {of}: they are copies of one run."
+        )];
+    }
+    let margin = percent(comparison.margin);
+    let counts =
+        format!("{}, {new} against {old}, with a margin of {margin}: {}.", have(&rows), counts(&rows));
+    let causes = comparison.causes.iter().filter(|cause| cause.run == run.name).map(because);
+    [Some(counts), comparison.runs.first().and_then(doubts), doubts(run)]
+        .into_iter()
+        .chain([Change::Worse, Change::Better].map(|change| changed(&rows, change)))
+        .chain([run.power.map(power), run.together.map(together)])
+        .flatten()
+        .chain(causes)
+        .collect()
+}
+
+fn have(rows: &[&ComparedRow]) -> String {
+    match rows.len() {
+        1 => "The row that both have".to_owned(),
+        count => format!("Of {count} rows that both have"),
+    }
+}
+
+fn counts(rows: &[&ComparedRow]) -> String {
+    let count = |change: Change| rows.iter().filter(|row| row.verdict == change).count();
+    let counts = Change::ALL.map(|change| (count(change), change.name()));
+    let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// A share as it was typed: `5 %`, `2.5 %`.
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e6).round() / 1e4)
+}
+
+/// What the run itself takes from its figures.
+fn doubts(run: &ComparedRun) -> Option<String> {
+    let (name, noise) = (plain(&run.name), &run.run.noise);
+    let because = noise.reasons.first().map(|seen| format!(" ({})", disturbance(seen))).unwrap_or_default();
+    match noise.level {
+        Level::Quiet => None,
+        Level::Noisy => Some(format!(
+            "The machine was noisy during {name}{because}: ratios may be off by more than their intervals say."
+        )),
+        Level::Unreliable => Some(format!(
+            "The machine was UNRELIABLE during {name}{because}: no comparison with it is possible. Measure it again."
+        )),
+    }
+}
+
+fn changed(rows: &[&ComparedRow], change: Change) -> Option<String> {
+    let of_change = rows.iter().filter(|row| row.verdict == change);
+    let named = |row: &&ComparedRow| {
+        let ends = row.ci95.map(|[low, high]| format!(", {low:.2} to {high:.2}")).unwrap_or_default();
+        format!("{} ({:.2} times as long{ends})", plain(&row.case.to_string()), row.ratio)
+    };
+    let names: Vec<_> = of_change.map(named).collect();
+    (!names.is_empty()).then(|| format!("{}: {}.", capital(change.name()), listed(&names, NAMED)))
+}
+
+fn power(Power { detectable_change, trials_for_same }: Power) -> String {
+    let found = format!(
+        "Inconclusive rows would have shown a change of about {:.0} % or more (the median row, in 80 of 100 such \
+         comparisons)",
+        detectable_change * 100.0
+    );
+    match trials_for_same {
+        None => format!(
+            "{found}; for a change of the margin the machine must be quieter: no number of trials will do."
+        ),
+        Some(trials) => {
+            format!("{found}; with about {trials} trials a run, runs without a change would read the same.")
+        }
+    }
+}
+
+fn together(Together { moved, rows, ratio }: Together) -> String {
+    let word = if ratio > 1.0 { "longer" } else { "less time" };
+    format!(
+        "{moved} of {rows} rows take {word}, {ratio:.2} times as long in the median: look for what they share before \
+         you look at one mechanism."
+    )
+}
+
+fn because(cause: &Cause) -> String {
+    let signed = |ns: f64| format!("{}{}", if ns > 0.0 { "+" } else { "" }, format_ns(ns));
+    let named: Vec<_> = cause
+        .rows
+        .iter()
+        .map(|share| {
+            format!(
+                "{} of {} in {} ({} x {} then, {} x {} now)",
+                signed(share.part_ns),
+                signed(share.change_ns),
+                plain(&share.case.to_string()),
+                times(share.count_then),
+                format_ns(share.cost_then_ns),
+                times(share.count_now),
+                format_ns(share.cost_now_ns),
+            )
+        })
+        .collect();
+    format!("What {} cost accounts for {}.", plain(&cause.cost), listed(&named, NAMED))
+}
+
+/// A count with two decimals at most.
+fn times(count: f64) -> String {
+    ((count * 100.0).round() / 100.0).to_string()
+}

@@ -1,0 +1,155 @@
+//! What the figures of a run say, in sentences for somebody who sees them for the first time.
+
+use super::object::{Judged, sentences};
+use furlong_analysis::text::plain;
+use furlong_analysis::{Alike, Finding, NamedRow, describe_placement};
+use furlong_model::{WaitKind, format_bytes, format_ns};
+
+/// The findings of a summary, for programs.
+pub(crate) const FINDINGS: Judged =
+    Judged { data: "findings_data", said: "findings", say: |value| sentences(value, finding) };
+
+/// A finding in a sentence or two.
+pub fn finding(finding: &Finding) -> String {
+    match finding {
+        Finding::Unreliable => {
+            "The machine was unreliable during this run, so no conclusion is drawn from its figures."
+                .to_owned()
+        }
+        Finding::WakeUp { times, rows, size_bytes } => {
+            let rows = if *rows == 1 { "one row".to_owned() } else { format!("median of {rows} rows") };
+            let of = format!("({rows}, {})", size(*size_bytes));
+            if *times > 1.0 {
+                let times = factor(*times);
+                format!(
+                    "A row that sleeps takes {times} times as long across two cores as on one {of}: the price is the \
+                     wake-up of another core, paid twice a round trip."
+                )
+            } else {
+                let times = factor(1.0 / times);
+                format!("A row that sleeps is {times} times as fast across two cores as on one {of}.")
+            }
+        }
+        Finding::SleepersTie { rows, fastest_ns, slowest_ns } => format!(
+            "All {rows} sleeping rows across two cores tie ({} to {}): there the mechanism hardly matters.",
+            format_ns(*fastest_ns),
+            format_ns(*slowest_ns)
+        ),
+        Finding::SleepersAreCloser { across, within } => format!(
+            "Which mechanism it is matters less across cores: the slowest row that sleeps takes {} times as long as \
+             the fastest there, and {} times on one core.",
+            factor(*across),
+            factor(*within),
+        ),
+        Finding::Spinning { spinner, times, sleeper, size_bytes, processors_busy: [spinning, sleeping] } => {
+            format!(
+                "Spinning buys speed with processors: {} is {} times as fast as {}, the fastest that sleeps ({}). It \
+                 keeps {spinning:.1} processors busy, the other {sleeping:.1}.",
+                named(spinner),
+                factor(*times),
+                named(sleeper),
+                size(*size_bytes),
+            )
+        }
+        Finding::Memory { among, memory, times, rest } => format!(
+            "Among rows {}, shared memory gains the most: {} is {} times as fast as {}, the best without it.",
+            alike(among),
+            named(memory),
+            factor(*times),
+            named(rest),
+        ),
+        Finding::MemoryTies { among, memory, rest } => format!(
+            "Among rows {}, shared memory gains nothing that shows: {} ties with {}.",
+            alike(among),
+            named(memory),
+            named(rest),
+        ),
+    }
+}
+
+/// A row with its median.
+fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
+    format!("{} ({})", plain(row), format_ns(*p50_ns))
+}
+
+fn size(bytes: Option<usize>) -> String {
+    bytes.map_or_else(String::new, format_bytes)
+}
+
+/// What rows have in common, after "rows".
+fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
+    let waits = match waiting {
+        WaitKind::Sleeping => "sleeping",
+        WaitKind::Spinning => "spinning",
+    };
+    format!("{waits} on {} ({})", describe_placement(*placement), size(*size_bytes))
+}
+
+/// Two digits for small factors, whole numbers for large ones.
+fn factor(ratio: f64) -> String {
+    if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::Placement;
+
+    fn row(row: &str, p50_ns: f64) -> NamedRow {
+        NamedRow { row: row.to_owned(), p50_ns }
+    }
+
+    #[test]
+    fn each_finding_has_its_sentence() {
+        let size_bytes = Some(128);
+        let among = Alike { waiting: WaitKind::Spinning, placement: Placement::OtherCore, size_bytes };
+        let (memory, pipe) = (row("posix-shm/spin", 500.0), row("pipe/spin", 2_000.0));
+        for (found, said) in [
+            (Finding::Unreliable, "so no conclusion is drawn"),
+            (
+                Finding::WakeUp { times: 12.04, rows: 3, size_bytes },
+                "A row that sleeps takes 12 times as long across two cores as on one (median of 3 rows, 128B): the price",
+            ),
+            (
+                Finding::WakeUp { times: 0.5, rows: 1, size_bytes },
+                "A row that sleeps is 2.0 times as fast across two cores as on one (one row, 128B).",
+            ),
+            (
+                Finding::SleepersTie { rows: 3, fastest_ns: 52_000.0, slowest_ns: 52_200.0 },
+                "All 3 sleeping rows across two cores tie (52.0 us to 52.2 us): there",
+            ),
+            (
+                Finding::SleepersAreCloser { across: 1.15, within: 2.5 },
+                "takes 1.1 times as long as the fastest there, and 2.5 times on one core.",
+            ),
+            (
+                Finding::Spinning {
+                    spinner: memory.clone(),
+                    times: 100.0,
+                    sleeper: row("pipe/block", 50_000.0),
+                    size_bytes,
+                    processors_busy: [2.0, 0.5],
+                },
+                "posix-shm/spin (500 ns) is 100 times as fast as pipe/block (50.0 us), the fastest that sleeps (128B). \
+                 It keeps 2.0 processors busy, the other 0.5.",
+            ),
+            (
+                Finding::Memory {
+                    among: among.clone(),
+                    memory: memory.clone(),
+                    times: 4.0,
+                    rest: pipe.clone(),
+                },
+                "Among rows spinning on two cores (128B), shared memory gains the most: posix-shm/spin (500 ns) is 4.0 \
+                 times as fast as pipe/spin (2.00 us), the best without it.",
+            ),
+            (
+                Finding::MemoryTies { among, memory, rest: pipe },
+                "shared memory gains nothing that shows: posix-shm/spin (500 ns) ties with pipe/spin (2.00 us).",
+            ),
+        ] {
+            let sentence = finding(&found);
+            assert!(sentence.contains(said), "{sentence}");
+        }
+    }
+}

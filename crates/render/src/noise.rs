@@ -1,0 +1,89 @@
+//! What disturbed a run, in words.
+
+use super::object::{Judged, sentences};
+use furlong_analysis::text::capital;
+use furlong_analysis::{Disturbance, Verdict};
+use furlong_model::format_ns;
+
+/// The reasons of a noise verdict, for programs.
+pub(crate) const REASONS: Judged =
+    Judged { data: "reasons_data", said: "reasons", say: |value| sentences(value, disturbance) };
+
+/// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
+pub fn noise(noise: &Verdict) -> Vec<String> {
+    let bare = noise.core_to_core_ns.map(|times| {
+        let (median, min, max) = (format_ns(times.median), format_ns(times.min), format_ns(times.max));
+        format!("The bare round trip of a cache line from core to core took {median} ({min} to {max}).")
+    });
+    let reasons = noise.reasons.iter().map(|reason| capital(&disturbance(reason)) + ".");
+    bare.into_iter().chain(reasons).collect()
+}
+
+/// What was seen, as it stands within a sentence.
+pub(crate) fn disturbance(seen: &Disturbance) -> String {
+    match *seen {
+        Disturbance::SpinLost { share } => {
+            format!("{:.1} % of a spinning process's time went to others", share * 100.0)
+        }
+        Disturbance::Stolen { share } => {
+            format!("the hypervisor gave {:.1} % of the time to others", share * 100.0)
+        }
+        Disturbance::Throttled { periods } => {
+            format!("the control group ran out of quota {periods} times: raise its CPU limit")
+        }
+        Disturbance::CoreMoved { min_ns, max_ns } => format!(
+            "the bare core-to-core round trip moved between {min_ns:.0} and {max_ns:.0} ns: the host moved a core"
+        ),
+        Disturbance::Pressure { percent } => {
+            format!("processes waited for a processor in {percent:.0} % of the 10 s before the run")
+        }
+        Disturbance::Load { load, processors } => {
+            format!("the load was {load:.1} on {processors} processors in the minute before the run")
+        }
+        Disturbance::Preempted { per_second } => {
+            format!("others took a processor from the roles {per_second:.0} times a second")
+        }
+        Disturbance::WideIntervals { wide, rows, limit } => {
+            format!("{wide} of {rows} rows have intervals wider than ±{:.0} %", limit * 100.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_disturbance_has_its_words() {
+        for (seen, said) in [
+            (Disturbance::SpinLost { share: 0.03 }, "3.0 % of a spinning process's time went to others"),
+            (Disturbance::Stolen { share: 0.1 }, "the hypervisor gave 10.0 % of the time to others"),
+            (
+                Disturbance::Throttled { periods: 3 },
+                "the control group ran out of quota 3 times: raise its CPU limit",
+            ),
+            (
+                Disturbance::CoreMoved { min_ns: 290.4, max_ns: 500.0 },
+                "the bare core-to-core round trip moved between 290 and 500 ns: the host moved a core",
+            ),
+            (
+                Disturbance::Pressure { percent: 40.0 },
+                "processes waited for a processor in 40 % of the 10 s before the run",
+            ),
+            (
+                Disturbance::Load { load: 1.8, processors: 2 },
+                "the load was 1.8 on 2 processors in the minute before the run",
+            ),
+            (
+                Disturbance::Preempted { per_second: 120.2 },
+                "others took a processor from the roles 120 times a second",
+            ),
+            (
+                Disturbance::WideIntervals { wide: 5, rows: 9, limit: 0.05 },
+                "5 of 9 rows have intervals wider than ±5 %",
+            ),
+        ] {
+            assert_eq!(disturbance(&seen), said);
+        }
+    }
+}
