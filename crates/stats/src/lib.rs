@@ -2,6 +2,9 @@
 //! and whether values are of one kind. It knows no mechanism, case or record.
 #![forbid(unsafe_code)]
 
+mod comparison;
+#[cfg(test)]
+mod comparison_simulated;
 mod curve;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
@@ -9,11 +12,14 @@ mod histogram;
 mod median;
 mod mixture;
 mod modes;
+mod neighbours;
+mod normal;
 mod precision;
 mod rank_sum;
 mod rounding;
 mod shape;
 
+pub use comparison::comparison_intervals;
 pub use curve::Curve;
 pub use histogram::{Distribution, HistogramError};
 pub use median::{
@@ -21,6 +27,7 @@ pub use median::{
 };
 pub use mixture::Mixture;
 pub use modes::{Modes, two_modes};
+pub use neighbours::{Placed, adjusted};
 pub use precision::{FEWEST_FIRST_TRIALS, FurtherRounds};
 pub use rank_sum::{holm, rank_sum_chance, shift_interval};
 pub use rounding::tidy;

@@ -47,12 +47,17 @@ fn median_in_place(values: &mut [f64]) -> f64 {
 /// It speaks of chance between the trials of one run; what stays the same during a run (which host, which core) it
 /// cannot see.
 pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
+    interval_with(values, CONFIDENCE)
+}
+
+/// The same interval, made to cover the median in this share of all cases. The whole range, where that covers it less often.
+pub(crate) fn interval_with(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
     if values.len() < FEWEST_TRIALS {
         return None;
     }
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
-    let (left_out, share) = depth(values.len());
+    let (left_out, share) = depth(values.len(), confidence);
     let last = values.len() - 1;
     let end = |outer: usize, inner: usize| values[outer] + share * (values[inner] - values[outer]);
     Some([end(left_out, left_out + 1), end(last - left_out, last - left_out - 1)])
@@ -75,7 +80,7 @@ pub fn uncertainty(middle: f64, [low, high]: [f64; 2]) -> f64 {
 
 /// How deep the ends lie among `count` values: so many are left out on each side, and of the step to the next one
 /// this share.
-fn depth(count: usize) -> (usize, f64) {
+fn depth(count: usize, confidence: f64) -> (usize, f64) {
     let count = count as f64;
     // Chance that exactly so many values as are left out lie below the median; a power of two would underflow.
     let mut ln_chance = -count * LN_2;
@@ -85,8 +90,8 @@ fn depth(count: usize) -> (usize, f64) {
         let rank = left_out as f64 + 1.0;
         ln_chance += ((count - rank + 1.0) / rank).ln();
         let inner = outer - 2.0 * ln_chance.exp();
-        if inner < CONFIDENCE {
-            return (left_out, step_share(count, rank, (outer - CONFIDENCE) / (outer - inner)));
+        if inner < confidence {
+            return (left_out, step_share(count, rank, (outer - confidence) / (outer - inner)));
         }
         (outer, left_out) = (inner, left_out + 1);
     }

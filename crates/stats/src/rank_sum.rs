@@ -3,6 +3,8 @@
 //! Nothing is assumed of the distribution but that the same one, perhaps shifted, made both samples. So a test of few
 //! values is exact, where a bootstrap of them is too sure of itself.
 
+use crate::normal::complementary_error;
+
 /// Chance that an interval is to miss on each side.
 const TAIL: f64 = 0.025;
 /// Standard deviations of a normal distribution beyond which it has [`TAIL`].
@@ -91,25 +93,6 @@ fn normal_chance(doubled: &[usize], taken: usize, distance: f64) -> f64 {
     }
     let far = (distance - CONTINUITY).max(0.0) / variance.sqrt();
     complementary_error(far / std::f64::consts::SQRT_2).min(1.0)
-}
-
-/// erfc of a value of 0 or more, within 1.2e-7 of it (Press et al., "Numerical Recipes", 6.2).
-fn complementary_error(value: f64) -> f64 {
-    const TERMS: [f64; 10] = [
-        -1.265_512_23,
-        1.000_023_68,
-        0.374_091_96,
-        0.096_784_18,
-        -0.186_288_06,
-        0.278_868_07,
-        -1.135_203_98,
-        1.488_515_87,
-        -0.822_152_23,
-        0.170_872_77,
-    ];
-    let t = 1.0 / (1.0 + 0.5 * value);
-    let series = TERMS.iter().rev().fold(0.0, |sum, term| sum * t + term);
-    t * (series - value * value).exp()
 }
 
 /// The share of all pairs that the interval leaves out on each side; `None` where nothing can be.
