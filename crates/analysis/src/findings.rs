@@ -6,6 +6,7 @@ use crate::{Carries, Group, Level, Row, Verdict};
 use furlong_model::{Family, Pattern, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::{Deserialize, Serialize};
+use std::iter;
 
 /// A spread or gap below this factor is not worth a finding.
 const WORTH_SAYING: f64 = 1.2;
@@ -100,10 +101,13 @@ pub struct Alike {
 
 /// All that these rows carry.
 pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Finding> {
-    if noise.level == Level::Unreliable {
-        return vec![Finding::Unreliable];
-    }
     let race = Race { groups, rows };
+    if noise.level == Level::Unreliable {
+        // What was compared side by side stands.
+        let within_a_group = [race.memory(), race.memory_that_ties()].into_iter().flatten();
+        let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
+        return iter::once(Finding::Unreliable).chain(within_a_group.filter(|_| is_adjusted)).collect();
+    }
     let findings = [race.wake_up(), race.sleepers(), race.spinning(), race.memory(), race.memory_that_ties()];
     findings.into_iter().flatten().collect()
 }
@@ -203,14 +207,15 @@ impl<'a> Race<'a> {
 
     /// The largest gap between shared memory and the rest among rows that wait the same way.
     fn memory(&self) -> Option<Finding> {
-        let gain = |memory: &Row, rest: &Row| rest.exchange.ns.p50 / memory.exchange.ns.p50;
-        let (group, memory, rest) = self
-            .memory_against_rest()
-            .filter(|(_, memory, rest)| memory.differs_from(rest) && gain(memory, rest) > WORTH_SAYING)
-            .max_by(|a, b| gain(a.1, a.2).total_cmp(&gain(b.1, b.2)))?;
+        let differ = |memory: &Row, rest: &Row| !memory.tied_with.contains(&rest.case.row());
+        let compared = self.memory_against_rest().filter_map(|(group, memory, rest)| {
+            let (gain, _) = rest.comparable?.ratio_to(&memory.comparable?);
+            (differ(memory, rest) && gain > WORTH_SAYING).then_some((group, memory, rest, gain))
+        });
+        let (group, memory, rest, gain) = compared.max_by(|a, b| a.3.total_cmp(&b.3))?;
         Some(Finding::Memory {
             among: Alike::of(group),
-            times: tidy(gain(memory, rest)),
+            times: tidy(gain),
             memory: NamedRow::of(memory),
             rest: NamedRow::of(rest),
         })
@@ -247,12 +252,15 @@ fn spread(rows: &[&Row]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fixture::row, ranking};
+    use crate::{
+        fixture::{by_median, row},
+        ranking,
+    };
     use furlong_model::{Harness, Wait};
 
     /// What these rows say on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {
-        let groups = ranking::rank(&mut rows, &Harness::default());
+        let groups = ranking::rank(&mut rows, &Harness::default(), by_median);
         let quiet = Verdict { level: Level::Quiet, reasons: vec![], core_to_core_ns: None, readings: 0 };
         draw(&quiet, &groups, &rows)
     }

@@ -17,6 +17,7 @@
 mod advice;
 mod cache_line;
 mod checks;
+mod comparable;
 mod compare;
 mod costs;
 mod count;
@@ -52,6 +53,7 @@ pub mod text;
 mod trials;
 
 pub use advice::Advice;
+pub use comparable::Comparable;
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ComparedRow, ComparedRun, Comparison, Difference, Incomparable,
     Inconclusive, NamedRun, OnlyIn, Power, Share, Together, compare,

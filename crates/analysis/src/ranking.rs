@@ -1,13 +1,14 @@
 //! Which rows may be compared, and in which order they come.
 //!
 //! Only rows that do the same work at the same pace, wait the same way and sit the same way are ranked together.
-//! Rows whose intervals overlap tie.
+//! Rows whose intervals for comparison overlap tie.
 
-use crate::Row;
+use crate::{Comparable, Row};
 use furlong_model::{
     Arrival, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Rows that may be compared with each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ pub enum Carries {
 }
 
 impl Group {
-    fn of(case: &Case, family: Option<Family>) -> Self {
+    pub(crate) fn of(case: &Case, family: Option<Family>) -> Self {
         let carries = match family {
             Some(Family::Floor) => Carries::Nothing,
             Some(Family::Notification) => Carries::Notification,
@@ -145,32 +146,41 @@ fn title(
     format!("{carried} on {}, {wait}", describe_placement(placement))
 }
 
-/// Sorts `rows` by group and median, and gives each its group, rank and ties. Returns the groups in order.
-pub(crate) fn rank(rows: &mut Vec<Row>, harness: &Harness) -> Vec<Group> {
-    let mut keyed: Vec<_> =
-        std::mem::take(rows).into_iter().map(|row| (Group::of(&row.case, row.family), row)).collect();
-    keyed.sort_by(|(a, x), (b, y)| {
-        a.cmp(b).then(x.exchange.ns.p50.total_cmp(&y.exchange.ns.p50)).then(x.case.cmp(&y.case))
-    });
-    let mut groups = Vec::new();
-    for members in keyed.chunk_by_mut(|(a, _), (b, _)| a == b) {
-        let ties = ties(members, harness);
-        let ranks = ranks(members, harness);
-        for ((group, row), (tied_with, rank)) in members.iter_mut().zip(ties.into_iter().zip(ranks)) {
+/// Sorts `rows` by group and by what `compare` finds of the rows of each group, and gives each its group, rank and ties.
+/// Returns the groups in order.
+pub(crate) fn rank(
+    rows: &mut Vec<Row>,
+    harness: &Harness,
+    compare: impl Fn(&[Row]) -> Vec<Option<Comparable>>,
+) -> Vec<Group> {
+    let mut by_group: BTreeMap<Group, Vec<Row>> = BTreeMap::new();
+    for row in std::mem::take(rows) {
+        by_group.entry(Group::of(&row.case, row.family)).or_default().push(row);
+    }
+    for (group, members) in &mut by_group {
+        let comparables = compare(members);
+        members.iter_mut().zip(comparables).for_each(|(row, comparable)| row.comparable = comparable);
+        members.sort_by(|a, b| ranked_by(a).total_cmp(&ranked_by(b)).then(a.case.cmp(&b.case)));
+        let (ties, ranks) = (ties(members, harness), ranks(members, harness));
+        for (row, (tied_with, rank)) in members.iter_mut().zip(ties.into_iter().zip(ranks)) {
             row.group.clone_from(&group.name);
             (row.rank, row.tied_with) = (rank, tied_with);
         }
-        groups.push(members[0].0.clone());
     }
-    rows.extend(keyed.into_iter().map(|(_, row)| row));
+    let (groups, members): (Vec<_>, Vec<_>) = by_group.into_iter().unzip();
+    rows.extend(members.into_iter().flatten());
     groups
 }
 
+/// The time that a row is ranked by.
+fn ranked_by(row: &Row) -> f64 {
+    row.comparable.map_or(row.exchange.ns.p50, |comparable| comparable.median_ns)
+}
+
 /// For each row the names of all others that it cannot be told apart from.
-fn ties(members: &[(Group, Row)], harness: &Harness) -> Vec<Vec<String>> {
-    let tied = |(at, (_, row)): (usize, &(Group, Row))| {
-        let others =
-            members.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (_, other))| other);
+fn ties(members: &[Row], harness: &Harness) -> Vec<Vec<String>> {
+    let tied = |(at, row): (usize, &Row)| {
+        let others = members.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
         others.filter(|other| overlap(row, other, harness)).map(|other| other.case.row()).collect()
     };
     members.iter().enumerate().map(tied).collect()
@@ -178,10 +188,10 @@ fn ties(members: &[(Group, Row)], harness: &Harness) -> Vec<Vec<String>> {
 
 /// Places from 1. A row shares the place of the first row of that place while it overlaps that first row:
 /// with the row before it instead, a chain of neighbours would make the fastest tie with the slowest.
-fn ranks(members: &[(Group, Row)], harness: &Harness) -> Vec<usize> {
+fn ranks(members: &[Row], harness: &Harness) -> Vec<usize> {
     let mut first = 0;
     let mut place = |at: usize| {
-        if !overlap(&members[first].1, &members[at].1, harness) {
+        if !overlap(&members[first], &members[at], harness) {
             first = at;
         }
         first + 1
@@ -189,15 +199,13 @@ fn ranks(members: &[(Group, Row)], harness: &Harness) -> Vec<usize> {
     (0..members.len()).map(&mut place).collect()
 }
 
-/// Whether both have intervals and those overlap, or are nearer to each other than can be resolved.
+/// Whether both have intervals for comparison and those overlap, or are nearer to each other than can be resolved.
 pub(crate) fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
-    let (Some([a_low, a_high]), Some([b_low, b_high])) =
-        (a.exchange.ns.median_ci95, b.exchange.ns.median_ci95)
-    else {
-        return false;
-    };
     let resolved = resolution_ns(a, harness).max(resolution_ns(b, harness));
-    a_low <= b_high + resolved && b_low <= a_high + resolved
+    a.comparable.zip(b.comparable).is_some_and(|(a, b)| {
+        let ([a_low, a_high], [b_low, b_high]) = (a.interval_ns, b.interval_ns);
+        a_low <= b_high + resolved && b_low <= a_high + resolved
+    })
 }
 
 /// What two medians must differ by to differ at all, in nanoseconds: a bucket of the histogram, which is
@@ -210,7 +218,7 @@ pub(crate) fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::row;
+    use crate::fixture::{by_median, row};
     use furlong_model::Wait;
 
     /// A sleeping row on two cores with this interval around its middle.
@@ -221,7 +229,7 @@ mod tests {
     }
 
     fn ranked(mut rows: Vec<Row>) -> Vec<(String, usize, String)> {
-        rank(&mut rows, &Harness::default());
+        rank(&mut rows, &Harness::default(), by_median);
         rows.into_iter().map(|row| (row.case.mechanism, row.rank, row.tied_with.join(" "))).collect()
     }
 
@@ -271,7 +279,7 @@ mod tests {
             },
             Row { family: Some(Family::Floor), ..row("null", Wait::Spin, Placement::OtherCore, 30.0) },
         ];
-        let groups = rank(&mut rows, &Harness::default());
+        let groups = rank(&mut rows, &Harness::default(), by_median);
         let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
         assert_eq!(
             names,
@@ -302,7 +310,7 @@ mod tests {
             Arrival::Interval(1_500),
         ];
         let mut rows: Vec<Row> = paces.map(paced).into();
-        let groups = rank(&mut rows, &Harness::default());
+        let groups = rank(&mut rows, &Harness::default(), by_median);
         let names: Vec<_> =
             groups.iter().map(|group| group.name.trim_start_matches("other-core/sleeping/")).collect();
         assert_eq!(names, ["128B", "128B/every-1500ns", "128B/every-100us", "128B/gap-1ms"]);

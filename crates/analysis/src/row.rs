@@ -1,7 +1,7 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    ExchangeFigures, Law,
+    Comparable, ExchangeFigures, Law,
     checks::{check_trial, is_above_the_clock},
     count::{CountRow, total},
     law::Breach,
@@ -24,10 +24,13 @@ pub struct Row {
     pub family: Option<Family>,
     /// Name of the group that it is ranked in.
     pub group: String,
-    /// Place in the group by median, counted from 1; rows that tie with the first of their place share it.
+    /// Place in the group, counted from 1; rows that tie with the first of their place share it.
     pub rank: usize,
-    /// Rows of the group that it cannot be told apart from, since the intervals overlap.
+    /// Rows of the group that it cannot be told apart from, since their intervals for comparison overlap.
     pub tied_with: Vec<String>,
+    /// What it is ranked by; `None` for fewer than three trials.
+    #[serde(default)]
+    pub comparable: Option<Comparable>,
     /// Trials that were measured.
     pub trials: usize,
     /// Trials that started and did not end well, none of them by a corrupted message.
@@ -81,6 +84,7 @@ impl Row {
             group: String::new(),
             rank: 0,
             tied_with: Vec::new(),
+            comparable: None,
             trials: trials.len(),
             failed_trials: 0,
             shape: DistributionShape::of(
@@ -170,8 +174,10 @@ mod tests {
         let case = case("pipe", Wait::Block, Placement::OtherCore);
         let mut trials: Vec<_> = [5000.0, 5200.0, 4900.0].map(|ns| measurement(&case, ns, 0)).into();
         trials.iter_mut().enumerate().for_each(|(index, trial)| change(index, trial));
-        let decoded: Vec<_> =
-            (0..).zip(&trials).map(|(number, trial)| MeasuredTrial::decode(number, trial)).collect();
+        let decoded: Vec<_> = (0..)
+            .zip(&trials)
+            .map(|(number, trial)| MeasuredTrial::decode(number, number as usize, trial))
+            .collect();
         Row::measure(&header(), &case, None, &decoded.iter().collect::<Vec<_>>())
     }
 

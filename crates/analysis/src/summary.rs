@@ -3,6 +3,7 @@
 use crate::{
     CountRow, Counting, Finding, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
     cache_line::is_above_the_cache_line,
+    comparable::comparables,
     count::count_of,
     declared::calls_as_declared,
     findings,
@@ -50,7 +51,10 @@ impl Summary {
             skipped.extend(trouble);
         }
         skipped.sort_by_key(|entry: &Skipped| (!entry.is_corruption(), entry.status));
-        let groups = ranking::rank(&mut rows, &run.header.harness);
+        let groups = ranking::rank(&mut rows, &run.header.harness, |rows| {
+            let measured = |row: &Row| trials.measured(&row.case).collect();
+            comparables(&rows.iter().map(measured).collect::<Vec<_>>())
+        });
         let noise = Verdict::of(run, trials, &rows);
         let findings = findings::draw(&noise, &groups, &rows);
         Summary {

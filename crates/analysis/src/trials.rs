@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 /// A trial that was measured.
 #[derive(Debug, Clone)]
 pub(crate) struct MeasuredTrial<'a> {
-    /// Its number.
+    /// Its number among those of its case.
     pub number: u32,
+    /// Its place among all trials of the run, in the order in which they ran.
+    pub position: usize,
     /// What was recorded of it.
     pub record: &'a Measurement,
     /// Its times, or why they cannot be read.
@@ -24,9 +26,9 @@ pub(crate) struct CaseTrials<'a>(Vec<(&'a Trial, Option<MeasuredTrial<'a>>)>);
 pub(crate) struct Trials<'a>(BTreeMap<&'a Case, CaseTrials<'a>>);
 
 impl<'a> MeasuredTrial<'a> {
-    /// A trial of this number.
-    pub(crate) fn decode(number: u32, record: &'a Measurement) -> Self {
-        MeasuredTrial { number, record, times: Distribution::decode(&record.histogram) }
+    /// A trial of this number and place.
+    pub(crate) fn decode(number: u32, position: usize, record: &'a Measurement) -> Self {
+        MeasuredTrial { number, position, record, times: Distribution::decode(&record.histogram) }
     }
 }
 
@@ -51,9 +53,9 @@ impl<'a> Trials<'a> {
     /// Decodes them all.
     pub(crate) fn decode(trials: &'a [Trial]) -> Self {
         let mut by_case: BTreeMap<&Case, CaseTrials> = BTreeMap::new();
-        for trial in trials {
+        for (position, trial) in trials.iter().enumerate() {
             let measured = trial.outcome.measurement();
-            let decoded = measured.map(|record| MeasuredTrial::decode(trial.number, record));
+            let decoded = measured.map(|record| MeasuredTrial::decode(trial.number, position, record));
             by_case.entry(&trial.case).or_default().0.push((trial, decoded));
         }
         Trials(by_case)

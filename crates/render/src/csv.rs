@@ -39,7 +39,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
-const COLUMNS: [Column; 55] = [
+const COLUMNS: [Column; 58] = [
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
     ("pattern", |line| line.case.pattern.to_string()),
@@ -49,6 +49,9 @@ const COLUMNS: [Column; 55] = [
     ("group", |line| line.of_row(|row| row.group.clone())),
     ("rank", |line| line.of_row(|row| row.rank.to_string())),
     ("tied_with", |line| line.of_row(|row| words(&row.tied_with.join(" ")))),
+    ("comparable_median_ns", |line| line.figure_if_any(|row| row.comparable.map(|found| found.median_ns))),
+    ("comparable_low_ns", |line| line.figure_if_any(|row| row.comparable.map(|found| found.interval_ns[0]))),
+    ("comparable_high_ns", |line| line.figure_if_any(|row| row.comparable.map(|found| found.interval_ns[1]))),
     ("trials", |line| {
         line.of_row(|row| row.trials.to_string()) + &line.of_skipped(|skipped| skipped.trials.to_string())
     }),

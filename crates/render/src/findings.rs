@@ -13,8 +13,7 @@ pub(crate) const FINDINGS: Judged =
 pub fn finding(finding: &Finding) -> String {
     match finding {
         Finding::Unreliable => {
-            "The machine was unreliable during this run, so no conclusion is drawn from its figures."
-                .to_owned()
+            "The machine was unreliable during this run, so no conclusion is drawn from its times.".to_owned()
         }
         Finding::WakeUp { times, rows, size_bytes } => {
             let rows = if *rows == 1 { "one row".to_owned() } else { format!("median of {rows} rows") };

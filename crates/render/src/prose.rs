@@ -5,7 +5,7 @@ use super::{
     ranking::{has_failed_trials, has_no_interval, is_batched, marked_name},
 };
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Carries, Group, Row, Summary, Unit};
+use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
 use furlong_model::{Harness, Machine, format_bytes, format_ns};
 
 /// Rows of one doubt that are named one by one.
@@ -31,6 +31,15 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
         Some(format!("clock {clock}, {} a reading", format_ns(harness.clock_read_ns))),
     ];
     parts.into_iter().flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
+}
+
+/// What holds on a machine whose times do not; `None` where they do, or rows were not compared side by side.
+pub fn standing(summary: &Summary) -> Option<String> {
+    let compared = summary.rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
+    (summary.run.noise.level == Level::Unreliable && compared).then(|| {
+        "The order of the rows stands all the same: it comes from trials that ran next to each other."
+            .to_owned()
+    })
 }
 
 /// What the loop costs without a mechanism; `None` if it was not measured.
@@ -82,10 +91,18 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     let failed =
         marked(has_failed_trials).next().map(|_| "! some of its trials failed: see below.".to_owned());
     let tied = shown.iter().find(|row| !row.tied_with.is_empty()).map(|_| {
-        "= rows with the same number cannot be told apart: their 95 % intervals overlap that of the first of them. ~ marks rows that cannot be told from the first of all.".to_owned()
+        "= rows with the same number cannot be told apart, and ~ marks rows that cannot be told from the first of all."
+            .to_owned()
+    });
+    let compared = shown.iter().find(|row| row.rank > 1).and_then(|row| row.comparable);
+    let compared = compared.map(|comparable| {
+        let ranges = "from-to: what 'vs first' may be, for all rows of a table at once in 95 of 100 runs.";
+        let adjusted = "Order and 'vs first' come from comparing each trial with those that ran next to it, so that what \
+                        slows the machine for a moment slows both.";
+        if comparable.adjusted { format!("{ranges} {adjusted}") } else { ranges.to_owned() }
     });
     let calls = summary.counting.iter().map(counted);
-    [tied, batched, streamed, delivered, lone, failed]
+    [tied, compared, batched, streamed, delivered, lone, failed]
         .into_iter()
         .flatten()
         .chain(doubts(summary))

@@ -16,6 +16,13 @@ pub(crate) struct Entry<'a> {
     shares_place: bool,
 }
 
+impl Entry<'_> {
+    /// How many times as long as the first of its group it takes, and between which factors; `None` for too few trials.
+    fn compared(&self) -> Option<(f64, [f64; 2])> {
+        Some(self.row.comparable?.ratio_to(&self.first.comparable?))
+    }
+}
+
 /// One column of a ranking.
 pub(crate) struct Column {
     /// What stands above it.
@@ -33,7 +40,7 @@ const INTERVAL: &str = "95 %";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 15] = [
+static COLUMNS: [Column; 16] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
@@ -41,7 +48,7 @@ static COLUMNS: [Column; 15] = [
     column(Head::figures(INTERVAL).expendable(1), |entry| {
         entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between)
     }),
-    column(Head::figures(TRIALS).expendable(3), |entry| entry.row.trials.to_string()),
+    column(Head::figures(TRIALS).expendable(4), |entry| entry.row.trials.to_string()),
     column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
     column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
     column_if(is_round_trip, Head::figures("trips/s").expendable(4), rate),
@@ -53,6 +60,7 @@ static COLUMNS: [Column; 15] = [
     }),
     column_if(is_counted, Head::figures("calls").expendable(3), calls),
     column(Head::figures("vs first"), ratio),
+    column_if(is_compared, Head::figures("from-to").expendable(2), ratio_between),
 ];
 
 /// A column that every row has.
@@ -159,13 +167,26 @@ fn calls(entry: &Entry) -> String {
     decimals(entry.row.system_calls())
 }
 
-/// How many times the median of the first; `~` where the two cannot be told apart.
+fn is_compared(row: &Row) -> bool {
+    row.rank > 1 && row.comparable.is_some()
+}
+
+/// How many times as long as the first it takes; `~` where the two cannot be told apart.
 fn ratio(entry: &Entry) -> String {
     let Entry { row, first, .. } = entry;
-    let ratio = row.exchange.ns.p50 / first.exchange.ns.p50;
-    match ratio {
+    let plain = row.exchange.ns.p50 / first.exchange.ns.p50;
+    match entry.compared() {
         _ if row.case == first.case => "1.00x".to_owned(),
         _ if row.tied_with.contains(&first.case.row()) => "~".to_owned(),
-        ratio => three_digits(ratio) + "x",
+        compared => three_digits(compared.map_or(plain, |(ratio, _)| ratio)) + "x",
     }
+}
+
+/// The smallest and the largest factor that the intervals for comparison allow.
+fn ratio_between(entry: &Entry) -> String {
+    let between = entry.compared().filter(|_| entry.row.case != entry.first.case);
+    between.map_or_else(String::new, |(_, ends)| {
+        let [low, high] = ends.map(three_digits);
+        format!("{low}-{high}")
+    })
 }

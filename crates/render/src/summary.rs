@@ -36,6 +36,10 @@ fn head(summary: &Summary) -> Section {
     let run = &summary.run;
     let section =
         with_noise(Section::default().paragraph(prose::machine(&run.machine, &run.harness)), &run.noise);
+    let section = match prose::standing(summary) {
+        Some(standing) => section.paragraph(standing),
+        None => section,
+    };
     let section = match prose::floor(summary) {
         Some(floor) => section.paragraph(floor),
         None => section,

@@ -12,8 +12,7 @@ pub fn charts(summary: &Summary, looks: &Looks) -> (Vec<Chart>, usize) {
 }
 
 fn chart(summary: &Summary, group: &Group, looks: &Looks) -> Option<Chart> {
-    let mut rows: Vec<&Row> = summary.rows_of(group).collect();
-    rows.sort_by(|one, other| one.exchange.ns.p50.total_cmp(&other.exchange.ns.p50));
+    let rows: Vec<&Row> = summary.rows_of(group).collect();
     let series = |name: &str, hollow: bool, point: fn(&Row, f64) -> Point| {
         let point =
             |(at, row): (f64, &&Row)| Point { look: Some(looks.of(&row.case.row())), ..point(row, at) };
@@ -30,8 +29,8 @@ fn chart(summary: &Summary, group: &Group, looks: &Looks) -> Option<Chart> {
         title: format!("Ranking: {}", group.title),
         says: first_of(summary, group).map(|first| first + ".").unwrap_or_default(),
         notes: vec![
-            "The filled mark is the median, with a line for its 95 % interval; the hollow mark is p99. Rows whose \
-             intervals overlap cannot be told apart. A mechanism has the same colour in all charts."
+            "The filled mark is the median, with a line for its 95 % interval; the hollow mark is p99. Rows are in the \
+             order of the table, which says which of them cannot be told apart. A mechanism has the same colour in all charts."
                 .to_owned(),
         ],
         x: Axis::log(of, Measure::Time),

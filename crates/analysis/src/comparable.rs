@@ -1,0 +1,53 @@
+//! What the rows of a group are ranked by: their medians, without what slowed all of them at the same moment.
+
+use crate::trials::MeasuredTrial;
+use furlong_stats::{Distribution, Placed, adjusted, comparison_intervals, median, tidy};
+use serde::{Deserialize, Serialize};
+
+/// The least time that has a logarithm here, in nanoseconds: 0 stands for none.
+const LEAST_NS: f64 = 0.5;
+
+/// The median of a row for comparisons with the others of its group.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Comparable {
+    /// The median of its trials' medians; where `adjusted`, as they would have been at one pace of the machine.
+    pub median_ns: f64,
+    /// Among rows that are the same, the intervals of all rows of the group overlap in 95 % of all runs.
+    pub interval_ns: [f64; 2],
+    /// Whether each trial was compared with those of other rows that ran next to it, and only those that could be.
+    pub adjusted: bool,
+}
+
+impl Comparable {
+    /// How many times as long as another row this one takes, with the smallest and the largest factor that the intervals of
+    /// both allow.
+    pub fn ratio_to(&self, other: &Comparable) -> (f64, [f64; 2]) {
+        let ([low, high], [other_low, other_high]) = (self.interval_ns, other.interval_ns);
+        (self.median_ns / other.median_ns, [low / other_high, high / other_low])
+    }
+}
+
+/// That of each row of a group, from its trials; `None` for a row with too few of them.
+pub(crate) fn comparables(rows: &[Vec<&MeasuredTrial>]) -> Vec<Option<Comparable>> {
+    let placed = |row: usize, trial: &MeasuredTrial| {
+        let median_ns = trial.times.as_ref().map(Distribution::median_ns).ok()?;
+        Some(Placed { row, position: trial.position, value: median_ns.max(LEAST_NS).ln() })
+    };
+    let of_row = |(row, trials): (usize, &Vec<&MeasuredTrial>)| {
+        trials.iter().filter_map(|trial| placed(row, trial)).collect::<Vec<_>>()
+    };
+    let by_row: Vec<Vec<Placed>> = rows.iter().enumerate().map(of_row).collect();
+    let at_one_pace = adjusted(&by_row.concat(), rows.len());
+    let is_adjusted = at_one_pace.is_some();
+    let values = at_one_pace.unwrap_or_else(|| {
+        by_row.iter().map(|row| row.iter().map(|placed| placed.value).collect()).collect()
+    });
+    let of = |(values, interval): (&Vec<f64>, Option<[f64; 2]>)| {
+        Some(Comparable {
+            median_ns: tidy(median(values)?.exp()),
+            interval_ns: interval?.map(|end| tidy(end.exp())),
+            adjusted: is_adjusted,
+        })
+    };
+    values.iter().zip(comparison_intervals(&values)).map(of).collect()
+}
