@@ -101,36 +101,58 @@ impl<'a> CaseResolver<'a> {
 }
 
 impl Plan {
-    /// The order of trials of these cases, by index, each with its number: in each round every case once (or its two
-    /// copies), each round shuffled anew. Drift of the machine then falls on all cases alike, and a run that is cut
-    /// short has as many trials of one as of another.
-    pub(crate) fn order(&self, cases: &[usize]) -> Vec<(u32, usize)> {
+    /// The order of trials of the cases of these blocks, by index, each with its number: in each round every case once (or
+    /// its two copies), the cases of a block one after the other; each round is shuffled anew, the blocks and the cases
+    /// in each. Drift of the machine then falls on all cases alike, those that are ranked together are measured next to
+    /// each other, and a run that is cut short has as many trials of one as of another.
+    pub(crate) fn order(&self, blocks: &[Vec<usize>]) -> Vec<(u32, usize)> {
         let (rounds, copies) = self.self_check.map_or((self.trials, 1), |repeats| (self.trials * repeats, 2));
         let mut random = fastrand::Rng::with_seed(self.seed);
-        let mut order = Vec::with_capacity(cases.len() * (rounds * copies) as usize);
-        for round in 0..rounds {
-            let numbers = (0..copies).map(|copy| round * copies + copy);
-            let mut shuffled: Vec<_> =
-                numbers.flat_map(|number| cases.iter().map(move |case| (number, *case))).collect();
-            random.shuffle(&mut shuffled);
-            order.extend(shuffled);
-        }
-        order
+        let round = |round: u32| {
+            let numbers = move || (0..copies).map(move |copy| round * copies + copy);
+            let of_block =
+                |block: &Vec<usize>| numbers().flat_map(|number| numbered(block, |_| number)).collect();
+            shuffled(blocks.iter().map(of_block).collect(), &mut random)
+        };
+        (0..rounds).flat_map(round).collect()
     }
 
-    /// The order of one further round of these cases, of which each had so many trials `before`, by index: shuffled, and
-    /// each with its number.
-    pub(crate) fn further_order(&self, cases: &[usize], before: &[u32]) -> Vec<(u32, usize)> {
+    /// The order of one further round of the cases of these blocks, of which each had so many trials `before`, by index:
+    /// shuffled in the same way, and each with its number.
+    pub(crate) fn further_order(&self, blocks: &[Vec<usize>], before: &[u32]) -> Vec<(u32, usize)> {
         let trials: u32 = before.iter().sum();
-        let mut order: Vec<_> = cases.iter().map(|case| (before[*case], *case)).collect();
-        fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(trials))).shuffle(&mut order);
-        order
+        let mut random = fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(trials)));
+        shuffled(blocks.iter().map(|block| numbered(block, |case| before[case])).collect(), &mut random)
     }
 
     /// Trials in one round of so many cases.
     pub(crate) fn round(&self, cases: usize) -> usize {
         cases * if self.self_check.is_some() { 2 } else { 1 }
     }
+}
+
+/// These cases, each with a number.
+fn numbered(cases: &[usize], number: impl Fn(usize) -> u32) -> Vec<(u32, usize)> {
+    cases.iter().map(|case| (number(*case), *case)).collect()
+}
+
+/// The trials of all blocks, the blocks in any order and the trials of each in any order.
+fn shuffled(mut blocks: Vec<Vec<(u32, usize)>>, random: &mut fastrand::Rng) -> Vec<(u32, usize)> {
+    random.shuffle(&mut blocks);
+    blocks.iter_mut().for_each(|block| random.shuffle(block));
+    blocks.concat()
+}
+
+/// The indexes of `cases` in blocks of those that are alike.
+pub(crate) fn blocks(cases: &[usize], are_alike: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    for case in cases {
+        match blocks.iter_mut().find(|block| are_alike(block[0], *case)) {
+            Some(block) => block.push(*case),
+            None => blocks.push(vec![*case]),
+        }
+    }
+    blocks
 }
 
 #[cfg(test)]
@@ -144,7 +166,7 @@ mod tests {
     #[test]
     fn every_round_has_every_case_once() {
         let cases: Vec<usize> = (0..17).collect();
-        let order = plan(5, None, 7).order(&cases);
+        let order = plan(5, None, 7).order(std::slice::from_ref(&cases));
         for round in 0..5 {
             let mut found: Vec<_> =
                 order.iter().filter(|trial| trial.0 == round).map(|trial| trial.1).collect();
@@ -155,8 +177,24 @@ mod tests {
     }
 
     #[test]
+    fn the_cases_of_a_block_follow_each_other() {
+        let blocks = blocks(&(0..12).collect::<Vec<_>>(), |one, other| one % 3 == other % 3);
+        assert_eq!(blocks[1], [1, 4, 7, 10]);
+        for self_check in [None, Some(2)] {
+            let plan = plan(4, self_check, 7);
+            let order = plan.order(&blocks);
+            let length = plan.round(4);
+            for block in order.chunks(length) {
+                assert!(block.iter().all(|(_, case)| case % 3 == block[0].1 % 3), "{block:?}");
+            }
+            let first_blocks: Vec<_> = order.chunks(length * 3).map(|round| round[0].1 % 3).collect();
+            assert!(first_blocks.iter().any(|block| *block != first_blocks[0]), "{first_blocks:?}");
+        }
+    }
+
+    #[test]
     fn copies_take_turns_in_their_numbers() {
-        let order = plan(3, Some(2), 7).order(&[0, 1]);
+        let order = plan(3, Some(2), 7).order(&[vec![0, 1]]);
         for case in [0, 1] {
             let mut numbers: Vec<u32> =
                 order.iter().filter(|trial| trial.1 == case).map(|trial| trial.0).collect();
@@ -169,16 +207,16 @@ mod tests {
 
     #[test]
     fn the_seed_decides() {
-        let cases: Vec<usize> = (0..17).collect();
-        assert_eq!(plan(3, None, 1).order(&cases), plan(3, None, 1).order(&cases));
-        assert_ne!(plan(3, None, 1).order(&cases), plan(3, None, 2).order(&cases));
+        let blocks = [(0..17).collect(), vec![17, 18]];
+        assert_eq!(plan(3, None, 1).order(&blocks), plan(3, None, 1).order(&blocks));
+        assert_ne!(plan(3, None, 1).order(&blocks), plan(3, None, 2).order(&blocks));
     }
 
     #[test]
     fn a_further_round_has_its_cases_once_and_counts_on() {
         let before = [9, 12, 9, 30, 9, 9, 9, 9, 9];
         let cases = [0, 1, 2, 4, 5, 6, 7, 8];
-        let order = plan(9, None, 7).further_order(&cases, &before);
+        let order = plan(9, None, 7).further_order(&[cases.to_vec()], &before);
         let mut found: Vec<_> = order.iter().map(|trial| trial.1).collect();
         assert_ne!(found, cases, "it is not shuffled");
         found.sort_unstable();

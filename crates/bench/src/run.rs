@@ -6,7 +6,7 @@ use crate::handover::RegionHandover;
 use crate::noise;
 use crate::not_measured::Interrupted;
 use crate::placement;
-use crate::plan::{CaseResolver, Plan, ResolvedCase};
+use crate::plan::{CaseResolver, Plan, ResolvedCase, blocks};
 use crate::process_start;
 use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
@@ -215,7 +215,7 @@ impl<W: Work> Trials<'_, W> {
     fn first(&mut self, costs: bool, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
         let plan = self.run.plan;
         let able: Vec<usize> = (0..self.cases.len()).filter(|index| self.cases[*index].is_some()).collect();
-        let order = plan.order(&able);
+        let order = plan.order(&self.blocks(&able));
         for (done, (number, index)) in order.iter().enumerate() {
             if self.is_over(plan.within) {
                 self.give_up(&order[done..], on_event);
@@ -246,7 +246,7 @@ impl<W: Work> Trials<'_, W> {
         let mut trials = vec![plan.trials; self.cases.len()];
         let total = self.done + rounds.trials();
         for round in rounds {
-            for (number, index) in plan.further_order(&round, &trials) {
+            for (number, index) in plan.further_order(&self.blocks(&round), &trials) {
                 if self.is_over(Some(within)) {
                     return Ok(());
                 }
@@ -282,6 +282,14 @@ impl<W: Work> Trials<'_, W> {
         }
         emit(on_event, W::trial_record(trial));
         Ok(())
+    }
+
+    /// These cases in blocks that are ranked together.
+    fn blocks(&self, cases: &[usize]) -> Vec<Vec<usize>> {
+        let work = |index: usize| self.cases[index].as_ref().map(|(context, _)| &context.work);
+        blocks(cases, |one, other| {
+            work(one).zip(work(other)).is_some_and(|(one, other)| one.is_ranked_with(other))
+        })
     }
 
     fn elapsed(&self) -> Duration {

@@ -169,6 +169,12 @@ impl Case {
         row_name(&self.mechanism, self.wait)
     }
 
+    /// Whether the two differ in nothing but the mechanism and its buffer, and wait alike: sleeping or spinning.
+    pub fn is_ranked_with(&self, other: &Case) -> bool {
+        let Case { mechanism, wait, buffer_bytes, .. } = other.clone();
+        self.wait.kind() == wait.kind() && Case { mechanism, wait, buffer_bytes, ..self.clone() } == *other
+    }
+
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
         match (self.pattern, &self.request) {

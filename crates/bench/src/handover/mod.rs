@@ -47,6 +47,10 @@ impl Work for RegionHandover<'_> {
         self.handover
     }
 
+    fn is_ranked_with(&self, _: &Self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Claims {
         Claims::default()
     }

@@ -71,6 +71,9 @@ pub trait Work: Sized {
     /// What is tried.
     fn case(&self) -> &Self::Case;
 
+    /// Whether both are ranked in one group, and so measured next to each other.
+    fn is_ranked_with(&self, other: &Self) -> bool;
+
     /// What is claimed of it.
     fn claims(&self) -> Claims;
 

@@ -46,6 +46,19 @@ impl Work for MessageExchange<'_> {
         self.case
     }
 
+    fn is_ranked_with(&self, other: &Self) -> bool {
+        let notifies = |work: &Self| work.entry.capabilities.notifies_only();
+        match (notifies(self), notifies(other)) {
+            // Notifications carry what they carry.
+            (true, true) => {
+                let case = Case { size_bytes: other.case.size_bytes, ..self.case.clone() };
+                case.is_ranked_with(other.case)
+            }
+            (false, false) => self.case.is_ranked_with(other.case),
+            _ => false,
+        }
+    }
+
     fn claims(&self) -> Claims {
         let capabilities = self.entry.capabilities;
         Claims {
