@@ -10,7 +10,8 @@ use crate::{
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
     count::{count_of, system_calls},
-    left_out::{FAR, left_out},
+    left_out::{FAR, LeftOut, left_out},
+    not_explained::NotExplained,
     terms::{MESSAGES, Part, Subject, Term},
 };
 use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Placement, Wait, WaitKind};
@@ -70,9 +71,9 @@ pub struct Explained {
     /// The smallest size at which copying takes more than all else together does at this row's size; `None` if that
     /// is above 1 GiB, or nothing is copied.
     pub copying_overtakes_at_bytes: Option<u64>,
-    /// What the model leaves out that fits an error above 20 %, in a sentence; `None` where nothing does.
-    #[serde(default)]
-    pub left_out: Option<String>,
+    /// What the model leaves out that fits an error above 20 %; `None` where nothing does.
+    #[serde(rename = "left_out_data", default)]
+    pub left_out: Option<LeftOut>,
     /// What would help, and what would not.
     pub helps: Vec<Advice>,
     /// How the row's system calls were counted.
@@ -88,7 +89,8 @@ pub struct Unmodelled {
     #[serde(flatten)]
     pub case: Case,
     /// Why it cannot be explained.
-    pub reason: String,
+    #[serde(rename = "reason_data")]
+    pub reason: NotExplained,
 }
 
 /// How many rows a prediction comes close to.
@@ -147,13 +149,13 @@ struct RowContext<'a> {
 }
 
 impl RowContext<'_> {
-    fn explain(&self, row: &Row) -> Result<Explained, String> {
+    fn explain(&self, row: &Row) -> Result<Explained, NotExplained> {
         is_covered(row)?;
         let twin = self.twin(&row.case)?;
         let count = count_of(self.run.records, &row.case);
-        let (count, calls) = counted(count).ok_or("its system calls were not counted")?;
-        let (_, twin_calls) = counted(count_of(self.run.records, &twin.case))
-            .ok_or("its system calls with both ends in one process were not counted")?;
+        let (count, calls) = counted(count).ok_or(NotExplained::NotCounted)?;
+        let (_, twin_calls) =
+            counted(count_of(self.run.records, &twin.case)).ok_or(NotExplained::NotCountedInOneProcess)?;
         let own_costs = self.costs_without(row);
         let costs = own_costs.as_ref().unwrap_or(self.costs);
         let costs_without = own_costs.is_some().then(|| row.case.mechanism.clone());
@@ -162,16 +164,14 @@ impl RowContext<'_> {
     }
 
     /// The row with both ends in one process, or why there is none.
-    fn twin(&self, case: &Case) -> Result<&Row, String> {
+    fn twin(&self, case: &Case) -> Result<&Row, NotExplained> {
         let twin = Case { placement: Placement::OneProcess, ..case.clone() };
         let reason = || {
             let skipped = self.run.summary.skipped.iter().find(|entry| entry.case == twin);
-            skipped.map_or_else(
-                || "it was not measured with both ends in one process".to_owned(),
-                |entry| {
-                    format!("with both ends in one process it is {}: {}", entry.status.name(), entry.reason)
-                },
-            )
+            skipped.map_or(NotExplained::NotInOneProcess, |entry| NotExplained::SkippedInOneProcess {
+                status: entry.status,
+                reason: entry.reason.clone(),
+            })
         };
         self.run.summary.rows.iter().find(|row| row.case == twin).ok_or_else(reason)
     }
@@ -191,23 +191,23 @@ impl RowContext<'_> {
 }
 
 /// What the model is of; for all else, why not.
-fn is_covered(row: &Row) -> Result<(), String> {
+fn is_covered(row: &Row) -> Result<(), NotExplained> {
     let case = &row.case;
     let spins_on_one_core = case.wait.kind() == WaitKind::Spinning && !on_two_processors(case.placement);
     let reason = if case.placement == Placement::OneProcess {
-        "both ends are in one process: it is what the others are compared with"
+        NotExplained::OneProcess
     } else if row.family == Some(Family::Floor) {
-        "it passes no message"
+        NotExplained::NoMessage
     } else if !case.arrival.is_closed_loop() {
-        "its messages have a pace of their own, and the model is of those that follow each other at once"
+        NotExplained::Paced
     } else if spins_on_one_core && case.wait == Wait::Yield {
-        "on one core the scheduler decides when a role that yields really gives way"
+        NotExplained::YieldsOnOneCore
     } else if spins_on_one_core {
-        "on one core the role that waits spins until its time slice ends, which the model does not cover"
+        NotExplained::SpinsOnOneCore
     } else {
         return Ok(());
     };
-    Err(reason.to_owned())
+    Err(reason)
 }
 
 /// A counted pass with its system calls in a round trip.
@@ -220,7 +220,7 @@ fn explained(
     subject: &Subject,
     count_method: CountMethod,
     costs_without: Option<String>,
-) -> Result<Explained, String> {
+) -> Result<Explained, NotExplained> {
     let terms = subject.terms()?;
     let times = subject.row.exchange.ns;
     let predicted_ns = tidy(terms.iter().map(|term| term.ns).sum());
@@ -232,7 +232,7 @@ fn explained(
         measured_ci95: times.median_ci95,
         predicted_ns,
         error: error(predicted_ns),
-        left_out: left_out(subject.row, error(predicted_ns)).map(str::to_owned),
+        left_out: left_out(subject.row, error(predicted_ns)),
         dominant: dominant(&terms).map(|term| term.name),
         unexplained_ns: tidy(times.p50 - predicted_ns),
         article_ns,
@@ -271,11 +271,11 @@ fn copying_overtakes_at(subject: &Subject, predicted_ns: f64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Run;
     use crate::fixture::{
         self, costs, costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::Recipe, costs::RunBuilder,
         costs::SEMAPHORE, costs::SIGNAL, costs::SMALL_PIPE, costs::SPINNER,
     };
+    use crate::{Run, SkippedStatus};
     use Placement::{OneProcess, OtherCore, SameCore};
     use furlong_model::{Arrival, Outcome};
 
@@ -343,14 +343,11 @@ mod tests {
                 trial.outcome =
                     Outcome::Measured(fixture::measurement(&case, PIPE.ns(OtherCore) * factor, 0));
             }
-            explain(&DecodedRun::of(&run), std::slice::from_ref(&case)).rows[0]
-                .left_out
-                .clone()
-                .unwrap_or_default()
+            explain(&DecodedRun::of(&run), std::slice::from_ref(&case)).rows[0].left_out
         };
-        assert!(left_out(0.5).contains("overlaps"));
-        assert!(left_out(2.0).contains("Something takes time"));
-        assert_eq!(left_out(1.1), "");
+        assert_eq!(left_out(0.5), Some(LeftOut::Overlap));
+        assert_eq!(left_out(2.0), Some(LeftOut::BuffersOrColdCache));
+        assert_eq!(left_out(1.1), None);
     }
 
     #[test]
@@ -384,7 +381,7 @@ mod tests {
         assert_eq!(explanation(&PIPE, OtherCore).costs_without, None);
         let lone = RunBuilder::quiet_machine().row(&EVENTFD, &EVERYWHERE).run();
         let reason = &explain(&DecodedRun::of(&lone), &[EVENTFD.case(SameCore)]).unmodelled[0].reason;
-        assert_eq!(reason, "the run does not tell the cost context-switch");
+        assert_eq!(*reason, NotExplained::NoCost { name: CONTEXT_SWITCH.to_owned() });
     }
 
     #[test]
@@ -420,36 +417,37 @@ mod tests {
     }
 
     /// Why the case cannot be explained after `change` to a run that has all.
-    fn reason(case: &Case, change: impl FnOnce(&mut Run)) -> String {
+    fn reason(case: &Case, change: impl FnOnce(&mut Run)) -> NotExplained {
         let made = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).row(&SPINNER, &EVERYWHERE);
         let mut run = made.run();
         change(&mut run);
         let explanation = explain(&DecodedRun::of(&run), std::slice::from_ref(case));
         assert_eq!(explanation.rows, []);
-        explanation.unmodelled.into_iter().map(|entry| entry.reason).collect()
+        explanation.unmodelled.into_iter().next().expect("a row that is not explained").reason
     }
 
     #[test]
     fn what_is_not_covered_is_listed_with_its_reason() {
         let pipe = PIPE.case(SameCore);
-        assert!(reason(&SPINNER.case(SameCore), |_| {}).contains("until its time slice ends"));
-        assert!(reason(&PIPE.case(OneProcess), |_| {}).contains("what the others are compared with"));
+        assert_eq!(reason(&SPINNER.case(SameCore), |_| {}), NotExplained::SpinsOnOneCore);
+        assert_eq!(reason(&PIPE.case(OneProcess), |_| {}), NotExplained::OneProcess);
         let no_twin = reason(&pipe, |run| run.trials.retain(|trial| trial.case != PIPE.case(OneProcess)));
-        assert_eq!(no_twin, "it was not measured with both ends in one process");
+        assert_eq!(no_twin, NotExplained::NotInOneProcess);
         let bad_twin = reason(&pipe, |run| {
             for trial in run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(OneProcess)) {
                 trial.outcome = Outcome::Refused(furlong_model::Unavailable::new("it is too large", ""));
             }
         });
-        assert_eq!(bad_twin, "with both ends in one process it is refused: it is too large");
-        assert_eq!(reason(&pipe, |run| run.counts.clear()), "its system calls were not counted");
+        let (status, too_large) = (SkippedStatus::Refused, "it is too large".to_owned());
+        assert_eq!(bad_twin, NotExplained::SkippedInOneProcess { status, reason: too_large });
+        assert_eq!(reason(&pipe, |run| run.counts.clear()), NotExplained::NotCounted);
         let no_calls = reason(&pipe, |run| {
             let twin = run.counts.iter_mut().find(|count| count.case == PIPE.case(OneProcess)).unwrap();
             twin.roles[0].round_trips = 0;
         });
-        assert_eq!(no_calls, "its system calls with both ends in one process were not counted");
+        assert_eq!(no_calls, NotExplained::NotCountedInOneProcess);
         let no_cost = reason(&pipe, |run| run.costs.clear());
-        assert_eq!(no_cost, "the run does not tell the cost system-call");
+        assert_eq!(no_cost, NotExplained::NoCost { name: "system-call".to_owned() });
         let paced = Case { arrival: Arrival::ThinkTime(100), ..pipe };
         let paced = reason(&paced.clone(), |run| {
             run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)).for_each(|trial| {
@@ -459,7 +457,7 @@ mod tests {
                 }
             });
         });
-        assert!(paced.contains("a pace of their own"), "{paced}");
+        assert_eq!(paced, NotExplained::Paced);
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod law;
 mod left_out;
 mod little;
 mod noise;
+mod not_explained;
 mod ranking;
 mod recommend;
 mod reference;
@@ -68,15 +69,18 @@ pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use findings::{Alike, Finding, NamedRow};
 pub use law::Law;
+pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict};
+pub use not_explained::NotExplained;
 pub use ranking::{Carries, Group, describe_placement};
 pub use recommend::{
     Alternative, Budget, BudgetKind, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
     Sensitivity, SloVerdict, finalists, recommend, shortlist, surroundings,
 };
 pub use replay::{
-    BestNow, BestSize, ClaimStatus, ClaimVerdict, Durations, Measured, Pairs, REPLAY_SCHEMA, Replay,
-    ReplayRow, ReplayStart, ReplayStatus, Throughput, replay, throughput,
+    Became, BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,
+    Measured, Pairs, REPLAY_SCHEMA, Replay, ReplayRow, ReplayStart, ReplayStatus, Throughput, replay,
+    throughput,
 };
 pub use row::{Row, RowStatus};
 pub use run::{Problem, Run};
@@ -87,4 +91,4 @@ pub use skipped::{Skipped, SkippedStatus};
 pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary};
 pub use tail::{FEWEST_BEYOND, Tail, tails};
-pub use terms::{Part, Term};
+pub use terms::{Part, Source, Term};

@@ -4,6 +4,7 @@ use crate::{
     Costs, Row,
     checks::on_two_processors,
     costs::{CONTEXT_SWITCH, WAKE_UP, describe},
+    not_explained::NotExplained,
 };
 use furlong_model::{Copies, Cost, Family, WaitKind};
 use furlong_stats::tidy;
@@ -62,14 +63,42 @@ pub struct Term {
     pub cost_ns: f64,
     /// Nanoseconds in a round trip: count times cost.
     pub ns: f64,
-    /// Where count and cost come from, in a few words.
-    pub how: String,
+    /// Where count and cost come from.
+    pub source: Source,
+}
+
+/// Where the count or the cost of a part comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Counted in both roles.
+    BothRoles,
+    /// Counted with both ends in one process.
+    CountedInOneProcess,
+    /// The mechanism copies nothing.
+    NothingCopied,
+    /// It copies a message once.
+    OneCopy,
+    /// It copies a message twice.
+    TwoCopies,
+    /// Measured with both ends in one process.
+    MeasuredInOneProcess,
+    /// Counted while the row was measured.
+    CountedWhileMeasured,
+    /// A message is waited for once.
+    OneAMessage,
+    /// What it takes a reader with cold caches, beyond copying.
+    ColdReader,
+    /// Measured on two cores that spin.
+    SpinningCores,
+    /// What is more than in one process.
+    MoreThanInOneProcess,
 }
 
 impl Term {
-    fn new(name: Part, count: f64, cost_ns: f64, how: &str) -> Self {
+    fn new(name: Part, count: f64, cost_ns: f64, source: Source) -> Self {
         let (count, cost_ns, ns) = (tidy(count), tidy(cost_ns), tidy(count * cost_ns));
-        Term { name, count, cost_ns, ns, how: how.to_owned() }
+        Term { name, count, cost_ns, ns, source }
     }
 }
 
@@ -92,7 +121,7 @@ pub(crate) struct Subject<'a> {
 
 impl Subject<'_> {
     /// All parts, or the cost that is missing.
-    pub(crate) fn terms(&self) -> Result<Vec<Term>, String> {
+    pub(crate) fn terms(&self) -> Result<Vec<Term>, NotExplained> {
         let mut terms = vec![self.system_calls()?, self.copying()?, self.own_path()?];
         if self.on_two_cores() {
             if self.sleeps() {
@@ -107,10 +136,10 @@ impl Subject<'_> {
     }
 
     /// Of a row that spins only the calls that carry its messages: attempts in vain take time that is waited anyway.
-    fn system_calls(&self) -> Result<Term, String> {
+    fn system_calls(&self) -> Result<Term, NotExplained> {
         let cost_ns = self.needed_ns(describe(Cost::SystemCall).0, self.counted_calls())?;
-        let how = if self.sleeps() { "counted in both roles" } else { "counted in one process" };
-        Ok(Term::new(Part::SystemCalls, self.counted_calls(), cost_ns, how))
+        let source = if self.sleeps() { Source::BothRoles } else { Source::CountedInOneProcess };
+        Ok(Term::new(Part::SystemCalls, self.counted_calls(), cost_ns, source))
     }
 
     /// System calls that lengthen a round trip.
@@ -118,26 +147,26 @@ impl Subject<'_> {
         if self.sleeps() { self.calls } else { self.twin_calls }
     }
 
-    fn copying(&self) -> Result<Term, String> {
-        let how = match self.copies() {
-            0 => "nothing is copied",
-            1 => "one copy a message",
-            _ => "two copies a message",
+    fn copying(&self) -> Result<Term, NotExplained> {
+        let source = match self.copies() {
+            0 => Source::NothingCopied,
+            1 => Source::OneCopy,
+            _ => Source::TwoCopies,
         };
-        Ok(Term::new(Part::Copying, MESSAGES * f64::from(self.copies()), self.copy_ns()?, how))
+        Ok(Term::new(Part::Copying, MESSAGES * f64::from(self.copies()), self.copy_ns()?, source))
     }
 
     /// Median of the twin, less what it is known to spend on entering the kernel and on copying.
-    fn own_path(&self) -> Result<Term, String> {
+    fn own_path(&self) -> Result<Term, NotExplained> {
         let calls_ns = self.twin_calls * self.needed_ns(describe(Cost::SystemCall).0, self.twin_calls)?;
         let copies_ns = MESSAGES * f64::from(self.copies()) * self.copy_ns()?;
         let own_ns = (self.twin.exchange.ns.p50 - calls_ns - copies_ns).max(0.0);
-        Ok(Term::new(Part::OwnPath, 1.0, own_ns, "measured in one process"))
+        Ok(Term::new(Part::OwnPath, 1.0, own_ns, Source::MeasuredInOneProcess))
     }
 
-    fn context_switches(&self) -> Result<Term, String> {
+    fn context_switches(&self) -> Result<Term, NotExplained> {
         let cost_ns = self.needed_ns(CONTEXT_SWITCH, self.switches())?;
-        Ok(Term::new(Part::ContextSwitches, self.switches(), cost_ns, "counted while measured"))
+        Ok(Term::new(Part::ContextSwitches, self.switches(), cost_ns, Source::CountedWhileMeasured))
     }
 
     /// Context switches in a round trip of the row, of either kind, over both roles.
@@ -147,29 +176,34 @@ impl Subject<'_> {
 
     /// A message is waited for once: whoever falls asleep again before all of it is there sleeps while the other role
     /// is at work, and lengthens nothing.
-    fn wake_ups(&self) -> Result<Term, String> {
+    fn wake_ups(&self) -> Result<Term, NotExplained> {
         let sleeps = self.row.exchange.switches.voluntary;
-        let how = if sleeps > MESSAGES { "one a message" } else { "counted while measured" };
+        let source = if sleeps > MESSAGES { Source::OneAMessage } else { Source::CountedWhileMeasured };
         let sleeps = sleeps.min(MESSAGES);
-        Ok(Term::new(Part::WakeUps, sleeps, self.needed_ns(WAKE_UP, sleeps)?, how))
+        Ok(Term::new(Part::WakeUps, sleeps, self.needed_ns(WAKE_UP, sleeps)?, source))
     }
 
-    fn cache_lines_across(&self) -> Result<Term, String> {
-        let how = if self.sleeps() { "a cold reader, beyond copying" } else { "two cores that spin" };
+    fn cache_lines_across(&self) -> Result<Term, NotExplained> {
+        let source = if self.sleeps() { Source::ColdReader } else { Source::SpinningCores };
         let size = self.row.case.size_bytes;
         let missing = || missing(describe(self.across()).0);
-        Ok(Term::new(Part::CacheLinesAcross, MESSAGES, self.across_beyond_ns(size).ok_or_else(missing)?, how))
+        Ok(Term::new(
+            Part::CacheLinesAcross,
+            MESSAGES,
+            self.across_beyond_ns(size).ok_or_else(missing)?,
+            source,
+        ))
     }
 
     /// Faults of the twin are in its own path already.
-    fn page_faults(&self) -> Result<Option<Term>, String> {
+    fn page_faults(&self) -> Result<Option<Term>, NotExplained> {
         let [row, twin] = [self.row, self.twin].map(|row| row.exchange.page_faults.minor);
         let more = row - twin;
         if more <= FEW_FAULTS {
             return Ok(None);
         }
         let cost_ns = self.needed_ns(describe(Cost::PageFault).0, more)?;
-        Ok(Some(Term::new(Part::PageFaults, more, cost_ns, "more than in one process")))
+        Ok(Some(Term::new(Part::PageFaults, more, cost_ns, Source::MoreThanInOneProcess)))
     }
 
     /// Copies of a message. What a notification carries is no copy worth the name.
@@ -207,7 +241,7 @@ impl Subject<'_> {
     }
 
     /// A copy of one message; of what is never copied nobody needs the cost.
-    fn copy_ns(&self) -> Result<f64, String> {
+    fn copy_ns(&self) -> Result<f64, NotExplained> {
         if self.copies() == 0 {
             return Ok(0.0);
         }
@@ -215,7 +249,7 @@ impl Subject<'_> {
     }
 
     /// The cost of this name; of what never happens nobody needs it.
-    fn needed_ns(&self, name: &str, count: f64) -> Result<f64, String> {
+    fn needed_ns(&self, name: &str, count: f64) -> Result<f64, NotExplained> {
         match self.costs.ns(name) {
             Some(ns) => Ok(ns),
             None if count <= 0.0 => Ok(0.0),
@@ -232,6 +266,6 @@ impl Subject<'_> {
     }
 }
 
-fn missing(name: &str) -> String {
-    format!("the run does not tell the cost {name}")
+fn missing(name: &str) -> NotExplained {
+    NotExplained::NoCost { name: name.to_owned() }
 }

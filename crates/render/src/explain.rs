@@ -2,6 +2,7 @@
 
 use super::{
     document::{Cell, Column, Document, Layout, Line, Row, Section, Table, Tone},
+    explain_sentences::{EXPLAINED, advice, how, left_out, not_explained},
     noise::{REASONS, disturbance},
     object::object,
     unmeasured::unmeasured,
@@ -27,7 +28,7 @@ const PARTS: usize = 0;
 
 /// One JSON object: [`Explanation`] says what each field means, and reads it back.
 pub fn explanation_json(explanation: &Explanation) -> String {
-    object(explanation, &[REASONS])
+    object(explanation, &[[REASONS].as_slice(), &EXPLAINED].concat())
 }
 
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
@@ -42,8 +43,9 @@ pub(crate) fn document(explanation: &Explanation) -> Document {
     }
     document.push(used_costs(explanation));
     let unmodelled = explanation.unmodelled.iter();
-    let unmodelled = unmodelled
-        .map(|entry| Line::neutral(format!("{}: {}", plain(&entry.case.to_string()), plain(&entry.reason))));
+    let unmodelled = unmodelled.map(|entry| {
+        Line::neutral(format!("{}: {}", plain(&entry.case.to_string()), plain(&not_explained(&entry.reason))))
+    });
     document.push(Section::list("Not explained", unmodelled));
     document.push(unmeasured(&explanation.skipped));
     document
@@ -81,7 +83,7 @@ fn part(row: &Explained, term: &Term) -> Row {
         format_ns(term.ns),
         format!("{:.1} %", share * 100.0),
         format!("{} x {}", count(term.count), format_ns(term.cost_ns)),
-        plain(&term.how),
+        how(term.source).to_owned(),
     ]
     .map(Cell::Text);
     Row { tone: Tone::Neutral, cells: vec![name, Cell::Bar(share), time, percent, count, how] }
@@ -109,8 +111,8 @@ fn article(row: &Explained) -> Option<String> {
 
 /// What the model leaves out, what would help, and where copying begins to matter.
 fn sentences(row: &Explained) -> impl Iterator<Item = String> {
-    let left_out = row.left_out.as_deref().map(plain);
-    let helps = row.helps.iter().map(|advice| plain(&advice.text));
+    let left_out = row.left_out.as_ref().map(left_out);
+    let helps = row.helps.iter().map(advice);
     let overtakes = row.copying_overtakes_at_bytes.map(|size| {
         format!("From about {} on, moving the bytes takes more than all the rest does here.", about(size))
     });
@@ -268,9 +270,9 @@ mod tests {
     #[test]
     fn what_the_model_leaves_out_is_said() {
         let mut explanation = explain(&DecodedRun::of(&run()), &asked()[..1]);
-        explanation.rows[0].left_out = Some("The roles' work overlaps.".to_owned());
+        explanation.rows[0].left_out = Some(furlong_analysis::LeftOut::Overlap);
         let text = explanation_table(&explanation, Style::default());
-        assert!(text.contains("\nThe roles' work overlaps.\n"), "{text}");
+        assert!(text.contains("\nThe two roles' work overlaps, which the model does not know.\n"), "{text}");
     }
 
     #[test]

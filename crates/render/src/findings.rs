@@ -1,13 +1,16 @@
 //! What the figures of a run say, in sentences for somebody who sees them for the first time.
 
-use super::object::{Judged, sentences};
+use super::object::{Judged, sentence};
 use furlong_analysis::text::plain;
 use furlong_analysis::{Alike, Finding, NamedRow, describe_placement};
 use furlong_model::{WaitKind, format_bytes, format_ns};
 
 /// The findings of a summary, for programs.
-pub(crate) const FINDINGS: Judged =
-    Judged { data: "findings_data", said: "findings", say: |value| sentences(value, finding) };
+pub(crate) const FINDINGS: Judged = Judged {
+    data: "findings_data",
+    said: "findings",
+    say: |summary| sentence(&summary["findings_data"], finding),
+};
 
 /// A finding in a sentence or two.
 pub fn finding(finding: &Finding) -> String {

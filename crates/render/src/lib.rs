@@ -28,6 +28,7 @@ mod damage;
 mod document;
 mod experiments;
 mod explain;
+mod explain_sentences;
 mod export;
 mod fields;
 mod findings;
@@ -57,6 +58,7 @@ pub use count::count_json;
 pub use csv::csv;
 pub use experiments::experiments;
 pub use explain::explanation_json;
+pub use explain_sentences::not_explained;
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
 pub use findings::finding;
 pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
@@ -71,7 +73,7 @@ pub use printed::{
 pub use prose::{floor, footnotes, machine};
 pub use ranking::marked_name;
 pub use recommendation::{recommendation_json, recommendation_sentences};
-pub use replay::{replay_csv, replay_json, replay_racehorse};
+pub use replay::{claim_reason, claim_status, replay_csv, replay_json, replay_racehorse, replay_verdict};
 pub use style::{Charts, Style};
 
 #[cfg(doc)]

@@ -1,13 +1,16 @@
 //! What disturbed a run, in words.
 
-use super::object::{Judged, sentences};
+use super::object::{Judged, sentence};
 use furlong_analysis::text::capital;
 use furlong_analysis::{Disturbance, Verdict};
 use furlong_model::format_ns;
 
 /// The reasons of a noise verdict, for programs.
-pub(crate) const REASONS: Judged =
-    Judged { data: "reasons_data", said: "reasons", say: |value| sentences(value, disturbance) };
+pub(crate) const REASONS: Judged = Judged {
+    data: "reasons_data",
+    said: "reasons",
+    say: |verdict| sentence(&verdict["reasons_data"], disturbance),
+};
 
 /// What the noise verdict says besides its level: the bare core-to-core time, then a sentence a reason.
 pub fn noise(noise: &Verdict) -> Vec<String> {

@@ -5,14 +5,16 @@ use super::fields::Json;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Something judged, wherever it stands in an object.
+/// Something judged, wherever it stands.
+#[derive(Clone, Copy)]
 pub(crate) struct Judged {
     /// The key of the data.
     pub data: &'static str,
     /// The key of what is said of it.
     pub said: &'static str,
-    /// What is said of it: a sentence, or one of each of a list.
-    pub say: fn(&Value) -> Value,
+    /// What is said of it, from the object that has it: a sentence, or one of each of a list. `None` of an object of
+    /// another kind.
+    pub say: fn(&Value) -> Option<Value>,
 }
 
 /// What is computed, for programs, with a line break at its end; with sentences for what is `judged` in it.
@@ -26,23 +28,29 @@ pub(crate) fn object(value: &impl Serialize, judged: &[Judged]) -> String {
 fn with_sentences(json: Json, judged: &[Judged]) -> Json {
     match json {
         Json::List(list) => Json::List(list.into_iter().map(|json| with_sentences(json, judged)).collect()),
-        Json::Object(fields) => {
-            let fields = fields.into_iter().flat_map(|(key, json)| {
-                let of_key = judged.iter().find(|judged| judged.data == key);
-                let said = of_key.zip(serde_json::to_value(&json).ok());
-                let said = said.map(|(judged, data)| (judged.said.to_owned(), Json::of((judged.say)(&data))));
-                said.into_iter().chain([(key, with_sentences(json, judged))])
-            });
+        Json::Object(mut fields) => {
+            for judged in judged {
+                let Some(at) = fields.iter().position(|(key, _)| key == judged.data) else { continue };
+                let data =
+                    fields.iter().map(|(key, json)| Some((key.clone(), serde_json::to_value(json).ok()?)));
+                if let Some(said) =
+                    data.collect::<Option<_>>().map(Value::Object).as_ref().and_then(judged.say)
+                {
+                    fields.insert(at, (judged.said.to_owned(), Json::of(said)));
+                }
+            }
+            let fields = fields.into_iter().map(|(key, json)| (key, with_sentences(json, judged)));
             Json::Object(fields.collect())
         }
         single => single,
     }
 }
 
-/// The sentence of a value of this type, or those of a list of them; null for null.
-pub(crate) fn sentences<T: DeserializeOwned>(value: &Value, say: fn(&T) -> String) -> Value {
-    match value {
-        Value::Array(list) => list.iter().map(|value| sentences(value, say)).collect(),
-        value => T::deserialize(value).map_or(Value::Null, |value| say(&value).into()),
+/// The sentence of data of this type, or those of a list of them; null for null, `None` for what is of another type.
+pub(crate) fn sentence<T: DeserializeOwned>(data: &Value, say: fn(&T) -> String) -> Option<Value> {
+    match data {
+        Value::Null => Some(Value::Null),
+        Value::Array(list) => list.iter().map(|data| sentence(data, say)).collect(),
+        data => T::deserialize(data).ok().map(|data| say(&data).into()),
     }
 }

@@ -5,11 +5,11 @@
 //! zoom, and switch series off.
 //!
 //! ```no_run
-//! use furlong_analysis::Run;
+//! use furlong_analysis::{DecodedRun, Run};
 //! use furlong_report::{NamedRun, Report};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let run = Run::read("run.jsonl")?;
-//! let report = Report::of(&[NamedRun { name: "before", run: &run }], 0.05);
+//! let report = Report::of(&[NamedRun { name: "before", run: &DecodedRun::of(&run) }], 0.05);
 //! std::fs::write("report.html", report.html()?)?;
 //! # Ok(())
 //! # }

@@ -10,7 +10,10 @@ use furlong_chart::{Chart, Looks};
 use furlong_model::{Case, Family, Placement, Trial};
 use furlong_render::charts::{latency_by_size, ranking, throughput_by_size};
 use furlong_render::words::{count, firsts};
-use furlong_render::{finding, format_digits, plain, plain_sentence, recommendation_sentences};
+use furlong_render::{
+    claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
+    recommendation_sentences, replay_verdict,
+};
 use std::collections::BTreeSet;
 
 /// Most charts of one kind in a part: of a long sweep every so many-th is drawn.
@@ -217,7 +220,7 @@ fn verdict(
     if let Some(recommendation) = recommendation {
         sentences.extend(recommendation_sentences(recommendation).iter().map(|line| plain_sentence(line)));
     } else if let Some(replay) = replay {
-        sentences.extend(replay.verdict.iter().map(|sentence| plain_sentence(sentence)));
+        sentences.extend(replay_verdict(replay));
     } else {
         sentences.extend(firsts(summary));
         sentences.extend(summary.findings.iter().map(finding));
@@ -235,7 +238,12 @@ fn unmodelled(explanation: &Explanation) -> Option<(String, Table)> {
     let lines: Vec<_> = explanation
         .unmodelled
         .iter()
-        .map(|row| vec![Cell::words(plain(&row.case.to_string())), Cell::words(plain_sentence(&row.reason))])
+        .map(|row| {
+            vec![
+                Cell::words(plain(&row.case.to_string())),
+                Cell::words(plain_sentence(&not_explained(&row.reason))),
+            ]
+        })
         .collect();
     let heads = vec![Head::words("row"), Head::words("why")];
     (!lines.is_empty()).then(|| ("Rows that the model does not explain".to_owned(), Table { heads, lines }))
@@ -255,10 +263,10 @@ fn claimed(replay: &Replay) -> Option<(String, Table)> {
             vec![
                 Cell::words(plain_sentence(&claim.text)),
                 size,
-                Cell::words(claim.status.in_words()),
+                Cell::words(claim_status(claim.status)),
                 ratio(claim.ratio_then),
                 ratio(claim.ratio_now),
-                Cell::words(plain_sentence(&claim.reason)),
+                Cell::words(plain_sentence(&claim_reason(claim))),
             ]
         })
         .collect();

@@ -2,11 +2,10 @@
 
 use super::{
     BestSize, ReplayRow,
-    compare::{fastest, in_words},
+    compare::fastest,
     fastest::{against_all, beaten_by, published},
 };
-use crate::text::three_digits;
-use furlong_model::{Claim, Experiment, Figure, Statement, format_bytes};
+use furlong_model::{Claim, Experiment, Figure, Statement};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -23,8 +22,50 @@ pub struct ClaimVerdict {
     pub ratio_then: Option<f64>,
     /// The same ratio now.
     pub ratio_now: Option<f64>,
-    /// Why it is so, in words.
-    pub reason: String,
+    /// Why it is so.
+    #[serde(rename = "reason_data")]
+    pub reason: ClaimReason,
+}
+
+/// What a claim was judged by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ClaimReason {
+    /// Rows that it is about have no figure.
+    NoFigure {
+        /// Which.
+        of: Vec<String>,
+    },
+    /// Nothing but the row that it is about is measured.
+    NothingElse,
+    /// A figure is 0.
+    FigureIsZero,
+    /// The row against the fastest of all others, by the ratios of the claim.
+    AgainstNext {
+        /// The fastest of the others now.
+        next: String,
+        /// Others that have no figure, and could still be faster; named where the claim holds.
+        missing: Vec<String>,
+    },
+    /// One row against another, by the ratios of the claim.
+    AgainstOther,
+    /// Two rows, by the ratios of the claim.
+    Alike {
+        /// How many times as fast one of two that are alike is at most.
+        within: f64,
+    },
+    /// A row is not measured with several sizes of one total.
+    NotSeveralSizes {
+        /// Which.
+        row: String,
+    },
+    /// The best size now.
+    BestSize {
+        /// Which.
+        size_bytes: usize,
+        /// Those that cannot be told apart from it.
+        tied_with: Vec<usize>,
+    },
 }
 
 /// What became of a claim.
@@ -42,16 +83,6 @@ pub enum ClaimStatus {
 }
 
 impl ClaimStatus {
-    /// In words, after "the claim".
-    pub const fn in_words(self) -> &'static str {
-        match self {
-            ClaimStatus::Holds => "holds",
-            ClaimStatus::Falls => "is no longer true",
-            ClaimStatus::CannotBeTold => "cannot be decided",
-            ClaimStatus::NotTested => "was not tested",
-        }
-    }
-
     /// From whether a ratio is on the claimed side.
     fn of(holds: Option<bool>) -> Self {
         match holds {
@@ -67,7 +98,7 @@ struct Tested {
     status: ClaimStatus,
     then: Option<f64>,
     now: Option<f64>,
-    reason: String,
+    reason: ClaimReason,
 }
 
 /// Every claim, at each size that it is about.
@@ -108,15 +139,20 @@ fn at_each_size(
     sizes.into_iter().filter_map(at).collect()
 }
 
-fn untested(reason: String, then: Option<f64>) -> Tested {
+fn untested(reason: ClaimReason, then: Option<f64>) -> Tested {
     Tested { status: ClaimStatus::NotTested, then, now: None, reason }
 }
 
 /// The names of those that have no figure now.
-fn missing(rows: &[&ReplayRow], figure: Figure) -> Option<String> {
-    let missing: Vec<_> =
-        rows.iter().filter(|row| row.now(figure).is_none()).map(|row| row.mechanism.clone()).collect();
-    (!missing.is_empty()).then(|| format!("there is no figure of {}", in_words(&missing)))
+fn missing<'a>(rows: impl IntoIterator<Item = &'a ReplayRow>, figure: Figure) -> Vec<String> {
+    let missing = rows.into_iter().filter(|row| row.now(figure).is_none());
+    missing.map(|row| row.mechanism.clone()).collect()
+}
+
+/// That some of these have no figure; `instead` if all have one.
+fn no_figure(rows: &[&ReplayRow], figure: Figure, instead: ClaimReason) -> ClaimReason {
+    let of = missing(rows.iter().copied(), figure);
+    if of.is_empty() { instead } else { ClaimReason::NoFigure { of } }
 }
 
 fn is_fastest<'a>(
@@ -130,66 +166,39 @@ fn is_fastest<'a>(
     let best = beaten_by(row, others.clone(), figure)
         .or_else(|| fastest(figure, others.clone(), |other| other.now(figure).map(|now| now.value)));
     let (Some(order), Some(best)) = (against_all(row, others.clone(), figure), best) else {
-        let reason = missing(&[row], figure).unwrap_or_else(|| "nothing else is measured".to_owned());
-        return untested(reason, then);
+        return untested(no_figure(&[row], figure, ClaimReason::NothingElse), then);
     };
     let ratio = row.times_as_fast_as(best, figure).map(|ratio| ratio.value);
-    let absent: Vec<_> = others.filter(|other| other.now(figure).is_none()).collect();
     // One missing row could still be faster than all others.
-    let (status, but) = match (order, missing(&absent, figure)) {
-        (Ordering::Greater, Some(missing)) => {
-            (ClaimStatus::Holds, format!(" among the rows measured; {missing}"))
-        }
-        (Ordering::Greater, None) => (ClaimStatus::Holds, String::new()),
-        (Ordering::Less, _) => (ClaimStatus::Falls, String::new()),
-        (Ordering::Equal, _) => (ClaimStatus::CannotBeTold, String::new()),
+    let (status, missing) = match order {
+        Ordering::Greater => (ClaimStatus::Holds, missing(others, figure)),
+        Ordering::Less => (ClaimStatus::Falls, Vec::new()),
+        Ordering::Equal => (ClaimStatus::CannotBeTold, Vec::new()),
     };
-    let reason = format!(
-        "{} times as fast as the next one then, {} times as fast as {} now{but}",
-        known(then),
-        known(ratio),
-        best.mechanism
-    );
+    let reason = ClaimReason::AgainstNext { next: best.mechanism.clone(), missing };
     Tested { status, then, now: ratio, reason }
-}
-
-/// A ratio in words.
-fn known(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "?".to_owned(), three_digits)
-}
-
-/// A ratio of two rows that the claim names, then and now.
-fn then_and_now(then: Option<f64>, now: f64) -> String {
-    match then {
-        Some(then) => format!("{} times as fast then, {} times now", three_digits(then), three_digits(now)),
-        None => format!("{} times as fast now", three_digits(now)),
-    }
 }
 
 fn is_faster(row: &ReplayRow, than: &ReplayRow, limit: f64, figure: Figure) -> Tested {
     let then = row.times_as_fast_as_then(than, figure);
     let Some(ratio) = row.times_as_fast_as(than, figure) else {
-        let reason = missing(&[row, than], figure).unwrap_or_else(|| "a figure is 0".to_owned());
-        return untested(reason, then);
+        return untested(no_figure(&[row, than], figure, ClaimReason::FigureIsZero), then);
     };
     let status = ClaimStatus::of(ratio.against(limit).map(Ordering::is_gt));
-    let reason = then_and_now(then, ratio.value);
-    Tested { status, then, now: Some(ratio.value), reason }
+    Tested { status, then, now: Some(ratio.value), reason: ClaimReason::AgainstOther }
 }
 
 fn are_alike(a: &ReplayRow, b: &ReplayRow, within: f64, figure: Figure) -> Tested {
     let then = a.times_as_fast_as_then(b, figure);
     let Some(ratio) = a.times_as_fast_as(b, figure) else {
-        let reason = missing(&[a, b], figure).unwrap_or_else(|| "a figure is 0".to_owned());
-        return untested(reason, then);
+        return untested(no_figure(&[a, b], figure, ClaimReason::FigureIsZero), then);
     };
     let alike = match (ratio.against(1.0 / within), ratio.against(within)) {
         (Some(Ordering::Greater), Some(Ordering::Less)) => Some(true),
         (Some(Ordering::Less), _) | (_, Some(Ordering::Greater)) => Some(false),
         _ => None,
     };
-    let percent = (within - 1.0) * 100.0;
-    let reason = format!("{}; alike is up to {percent:.0} % apart", then_and_now(then, ratio.value));
+    let reason = ClaimReason::Alike { within };
     Tested { status: ClaimStatus::of(alike), then, now: Some(ratio.value), reason }
 }
 
@@ -197,17 +206,15 @@ fn are_alike(a: &ReplayRow, b: &ReplayRow, within: f64, figure: Figure) -> Teste
 fn best_size(best_sizes: &[BestSize], row: &str, size_bytes: usize) -> Tested {
     let best = best_sizes.iter().find(|best| best.mechanism == row);
     let Some(now) = best.and_then(|best| best.now.as_ref()) else {
-        return untested(format!("{row} is not measured with several sizes of one total"), None);
+        return untested(ClaimReason::NotSeveralSizes { row: row.to_owned() }, None);
     };
-    let ties = || now.tied_with.iter().map(|size| format_bytes(*size)).collect::<Vec<_>>();
-    let named = format_bytes(now.size_bytes);
-    let (status, reason) = if now.size_bytes == size_bytes && now.tied_with.is_empty() {
-        (ClaimStatus::Holds, format!("{named} is best now too"))
+    let status = if now.size_bytes == size_bytes && now.tied_with.is_empty() {
+        ClaimStatus::Holds
     } else if now.size_bytes == size_bytes || now.tied_with.contains(&size_bytes) {
-        let ties = in_words(&ties());
-        (ClaimStatus::CannotBeTold, format!("{named} comes first now, and cannot be told apart from {ties}"))
+        ClaimStatus::CannotBeTold
     } else {
-        (ClaimStatus::Falls, format!("{named} is best now"))
+        ClaimStatus::Falls
     };
+    let reason = ClaimReason::BestSize { size_bytes: now.size_bytes, tied_with: now.tied_with.clone() };
     Tested { status, then: None, now: None, reason }
 }

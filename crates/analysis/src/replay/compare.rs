@@ -80,12 +80,3 @@ pub(super) fn fastest<'a>(
     let rows = rows.into_iter().filter_map(|row| Some((speed(row)?, row)));
     rows.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
 }
-
-/// The names of rows, as a sentence has them: `A`, `A and B`, `A, B and C`.
-pub(super) fn in_words(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-    }
-}

@@ -1,11 +1,8 @@
 //! Which row was the fastest of a size, and which one is now.
 
-use super::{
-    ReplayRow,
-    compare::{fastest, in_words},
-};
-use crate::text::three_digits;
+use super::{ReplayRow, compare::fastest};
 use furlong_model::{Figure, Measure};
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// The fastest published row of a size; the first of equals.
@@ -34,60 +31,103 @@ pub(super) fn set_ratios(rows: &mut [ReplayRow], measure: &Measure) {
     }
 }
 
-/// What became of the row that was the fastest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Became {
-    /// It still is, and for sure.
-    Still,
-    /// It cannot be told apart from another one.
-    Untold,
-    /// Another one is, for sure.
-    Beaten,
-    /// It was not measured, or nothing else was.
-    Untested,
+/// The row of a size that was the fastest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FastestThen {
+    /// The size.
+    pub size_bytes: usize,
+    /// The row, as published.
+    pub mechanism: String,
+    /// What became of it.
+    pub became: Became,
 }
 
-/// What became of the fastest row of a size, and a sentence that says so; `None` where fewer than two rows have
-/// published figures.
-pub(super) fn became(rows: &[ReplayRow], size_bytes: usize, figure: Figure) -> Option<(Became, String)> {
-    let contenders: Vec<_> = published(rows, size_bytes, figure).collect();
-    let was = then(rows, size_bytes, figure).filter(|_| contenders.len() > 1)?;
+/// What became of the row that was the fastest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Became {
+    /// It still is, and for sure.
+    Still {
+        /// The fastest of the others.
+        next: String,
+        /// How many times as fast as that it is.
+        times: f64,
+    },
+    /// Another one is, for sure.
+    Beaten {
+        /// Which.
+        by: String,
+        /// How many times as fast that is.
+        times: f64,
+    },
+    /// It cannot be told apart from others.
+    Untold {
+        /// Which.
+        tied_with: Vec<String>,
+    },
+    /// It is not measured now.
+    NotMeasured,
+    /// Nothing else is measured now.
+    Alone,
+}
+
+/// What became of the fastest row of each size of which two or more rows have published figures.
+pub(super) fn all(rows: &[ReplayRow], measure: &Measure) -> Vec<FastestThen> {
+    let of = |size_bytes: &usize| {
+        let contenders: Vec<_> = published(rows, *size_bytes, measure.order_by).collect();
+        let was = then(rows, *size_bytes, measure.order_by).filter(|_| contenders.len() > 1)?;
+        let became = became(was, &contenders, measure.order_by)?;
+        Some(FastestThen { size_bytes: *size_bytes, mechanism: was.mechanism.clone(), became })
+    };
+    measure.sizes_bytes.iter().filter_map(of).collect()
+}
+
+fn became(was: &ReplayRow, contenders: &[&ReplayRow], figure: Figure) -> Option<Became> {
     let others = contenders.iter().copied().filter(|row| row.mechanism != was.mechanism);
-    let name = &was.mechanism;
     if was.now(figure).is_none() {
-        return Some((Became::Untested, format!("{name} was the fastest, and is not measured now")));
+        return Some(Became::NotMeasured);
     }
     let now = |row: &ReplayRow| row.now(figure).map(|now| now.value);
-    let Some(best) = fastest(figure, others.clone(), now) else {
-        return Some((Became::Untested, format!("{name} was the fastest, and nothing else is measured now")));
-    };
+    let Some(best) = fastest(figure, others.clone(), now) else { return Some(Became::Alone) };
     Some(match against_all(was, others.clone(), figure) {
         Some(Ordering::Greater) => {
-            let ratio = was.times_as_fast_as(best, figure)?.value;
-            let next = &best.mechanism;
-            (
-                Became::Still,
-                format!("{name} is still the fastest, {} times as fast as {next}", three_digits(ratio)),
-            )
+            let times = was.times_as_fast_as(best, figure)?.value;
+            Became::Still { next: best.mechanism.clone(), times }
         }
         Some(Ordering::Less) => {
-            let next = beaten_by(was, others, figure)?;
-            let ratio = next.times_as_fast_as(was, figure)?.value;
-            let next = &next.mechanism;
-            let sentence =
-                format!("{name} is no longer the fastest: {next} is, {} times as fast", three_digits(ratio));
-            (Became::Beaten, sentence)
+            let by = beaten_by(was, others, figure)?;
+            Became::Beaten { by: by.mechanism.clone(), times: by.times_as_fast_as(was, figure)?.value }
         }
         _ => {
             let tie = |row: &&ReplayRow| {
                 row.times_as_fast_as(was, figure).is_some_and(|ratio| ratio.against(1.0).is_none())
             };
-            let ties: Vec<_> = others.filter(tie).map(|row| row.mechanism.clone()).collect();
-            let sentence =
-                format!("{name} was the fastest, and cannot be told apart now from {}", in_words(&ties));
-            (Became::Untold, sentence)
+            Became::Untold { tied_with: others.filter(tie).map(|row| row.mechanism.clone()).collect() }
         }
     })
+}
+
+/// Rows without published figures that are for sure faster than every published one of their size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FasterAdded {
+    /// The size.
+    pub size_bytes: usize,
+    /// The rows, as the experiment names them.
+    pub mechanisms: Vec<String>,
+}
+
+/// Those of each size that has any.
+pub(super) fn faster_added(rows: &[ReplayRow], measure: &Measure) -> Vec<FasterAdded> {
+    let figure = measure.order_by;
+    let of = |size: &usize| {
+        let added = rows.iter().filter(|row| row.size_bytes == *size && row.published.is_empty());
+        let beats_all = |row: &&ReplayRow| {
+            against_all(row, published(rows, *size, figure), figure) == Some(Ordering::Greater)
+        };
+        let mechanisms: Vec<_> = added.filter(beats_all).map(|row| row.mechanism.clone()).collect();
+        (!mechanisms.is_empty()).then_some(FasterAdded { size_bytes: *size, mechanisms })
+    };
+    measure.sizes_bytes.iter().filter_map(of).collect()
 }
 
 /// Whether `row` is for sure faster than each of `others` that was measured (`Greater`), for sure slower than one of

@@ -14,9 +14,9 @@ mod rows;
 mod sizes;
 mod starts;
 mod throughput;
-mod verdict;
 
-pub use claims::{ClaimStatus, ClaimVerdict};
+pub use claims::{ClaimReason, ClaimStatus, ClaimVerdict};
+pub use fastest::{Became, FasterAdded, FastestThen};
 pub use pairs::Pairs;
 pub use row::{Durations, Measured, ReplayRow, ReplayStatus};
 pub use sizes::{BestNow, BestSize};
@@ -64,10 +64,14 @@ pub struct Replay {
     pub best_sizes: Vec<BestSize>,
     /// How the order of the published rows has changed.
     pub pairs: Pairs,
+    /// What became of the fastest published row of each size.
+    #[serde(default)]
+    pub fastest: Vec<FastestThen>,
+    /// Rows that were added and are faster than every published one, by size.
+    #[serde(default)]
+    pub faster_added: Vec<FasterAdded>,
     /// What was claimed, tested.
     pub claims: Vec<ClaimVerdict>,
-    /// What all this says, a sentence each.
-    pub verdict: Vec<String>,
 }
 
 impl Replay {
@@ -92,7 +96,8 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
     let best_sizes = sizes::best(&rows, measure);
     let claims = claims::all(experiment, &rows, &best_sizes);
     let pairs = Pairs::of(&rows, measure);
-    let verdict = verdict::sentences(measure, &rows, &pairs, &best_sizes, &claims);
+    let fastest = fastest::all(&rows, measure);
+    let faster_added = fastest::faster_added(&rows, measure);
     let of = experiment.clone();
     Some(Replay {
         schema: REPLAY_SCHEMA,
@@ -110,8 +115,9 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
         starts: starts::all(run.records, experiment),
         best_sizes,
         pairs,
+        fastest,
+        faster_added,
         claims,
-        verdict,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a replay finds in runs with known times.
 
-use super::{ClaimStatus, ReplayRow, ReplayStatus};
+use super::{Became, ClaimReason, ClaimStatus, ReplayRow, ReplayStatus};
 use crate::fixture::replay::{
     self as experiments, ReplayBuilder, failure, itmedia, ka2yan, qiita, racehorse,
 };
@@ -136,20 +136,20 @@ fn failures_and_void_figures_have_no_speed() {
     assert!(!row(&void, "FIFO").verified);
 }
 
+/// That the queue which was the fastest is beaten by the FIFO.
+fn assert_beaten(replay: &Replay) {
+    let was = &replay.fastest[0];
+    let Became::Beaten { by, times } = &was.became else { panic!("{was:?}") };
+    assert_eq!((was.mechanism.as_str(), by.as_str()), ("POSIX message queue", "FIFO"));
+    assert!(close(*times, 3600.0 / 3150.0), "{times}");
+}
+
 #[test]
 fn a_reversed_order_is_told_with_its_ratio() {
     let replay = ka2yan().replay();
-    assert_eq!(
-        replay.verdict[0],
-        "POSIX message queue is no longer the fastest: FIFO is, 1.14 times as fast."
-    );
+    assert_beaten(&replay);
     let pairs = replay.pairs;
     assert_eq!((pairs.kept, pairs.reversed, pairs.untold, pairs.untested), (2, 1, 0, 7));
-    assert_eq!(
-        replay.verdict[1],
-        "Of 3 pairs of rows that could be compared, 2 are in the published order, 1 is in the reverse, and 0 cannot \
-         be told apart. 7 pairs were not tested, since a row is missing."
-    );
     let expected = [ClaimStatus::Falls, ClaimStatus::NotTested, ClaimStatus::NotTested, ClaimStatus::Holds];
     assert_eq!(statuses(&replay), expected);
 }
@@ -157,7 +157,7 @@ fn a_reversed_order_is_told_with_its_ratio() {
 #[test]
 fn ties_are_never_called_faster() {
     let replay = three([Some(1.0), Some(1.001), Some(9.0)]);
-    assert_eq!(replay.verdict[0], "a was the fastest, and cannot be told apart now from b.");
+    assert_eq!(replay.fastest[0].became, Became::Untold { tied_with: vec!["b".to_owned()] });
     assert_eq!((replay.pairs.kept, replay.pairs.untold), (2, 1));
     assert_eq!(statuses(&replay), [ClaimStatus::CannotBeTold, ClaimStatus::Holds, ClaimStatus::Falls]);
 }
@@ -175,11 +175,10 @@ fn the_one_that_beats_is_one_that_does_so_for_sure() {
         trial.outcome = furlong_model::Outcome::Measured(measured);
     }
     let replay = replay(&DecodedRun::of(&run)).unwrap();
-    assert_eq!(
-        replay.verdict[0],
-        "POSIX message queue is no longer the fastest: FIFO is, 1.14 times as fast."
-    );
-    assert!(replay.claims[0].reason.ends_with("0.88 times as fast as FIFO now"), "{:?}", replay.claims[0]);
+    assert_beaten(&replay);
+    let claim = &replay.claims[0];
+    assert!(matches!(&claim.reason, ClaimReason::AgainstNext { next, .. } if next == "FIFO"), "{claim:?}");
+    assert!(close(claim.ratio_now.unwrap(), 3150.0 / 3600.0), "{claim:?}");
 }
 
 #[test]
@@ -187,20 +186,20 @@ fn claims_hold_fall_or_are_left_open() {
     use ClaimStatus::{CannotBeTold, Falls, Holds, NotTested};
     let same = three([Some(1.0), Some(2.0), Some(2.1)]);
     assert_eq!(statuses(&same), [Holds, Holds, Holds]);
-    assert_eq!(same.verdict[0], "a is still the fastest, 2.00 times as fast as b.");
+    let Became::Still { next, times } = &same.fastest[0].became else { panic!("{:?}", same.fastest) };
+    assert!(next == "b" && close(*times, 2.0), "{:?}", same.fastest);
     assert_eq!(statuses(&three([Some(2.0), Some(1.0), Some(1.5)])), [Falls, Falls, Falls]);
     // At the limit of what was claimed.
     assert_eq!(statuses(&three([Some(1.0), Some(1.667), Some(2.0)])), [Holds, CannotBeTold, CannotBeTold]);
     let missing = three([Some(1.0), None, Some(4.0)]);
     assert_eq!(statuses(&missing), [Holds, Holds, NotTested]);
-    assert!(missing.claims[0].reason.ends_with("among the rows measured; there is no figure of b"));
+    let next = ClaimReason::AgainstNext { next: "c".to_owned(), missing: vec!["b".to_owned()] };
+    assert_eq!(missing.claims[0].reason, next);
     let alone = three([None, Some(1.0), None]);
     assert_eq!(statuses(&alone), [NotTested, NotTested, NotTested]);
-    assert_eq!(alone.verdict[0], "a was the fastest, and is not measured now.");
-    assert_eq!(
-        alone.verdict[1],
-        "No pair of rows could be compared. 3 pairs were not tested, since a row is missing."
-    );
+    assert_eq!(alone.fastest[0].became, Became::NotMeasured);
+    assert_eq!((alone.pairs.tested(), alone.pairs.untested), (0, 3));
+    assert_eq!(alone.claims[0].reason, ClaimReason::NoFigure { of: vec!["a".to_owned()] });
 }
 
 #[test]
@@ -211,7 +210,7 @@ fn few_trials_tell_nothing() {
     let replay = replay(&DecodedRun::of(&Run::from_records(few).unwrap())).unwrap();
     assert_eq!(row(&replay, "FIFO").measured[&Figure::RealS].ci95, None);
     assert_eq!((replay.pairs.untold, replay.pairs.kept + replay.pairs.reversed), (3, 0));
-    assert!(replay.verdict[0].contains("cannot be told apart"), "{:?}", replay.verdict);
+    assert!(matches!(replay.fastest[0].became, Became::Untold { .. }), "{:?}", replay.fastest);
 }
 
 #[test]
@@ -223,8 +222,6 @@ fn best_sizes_are_told_with_their_ties() {
     let shared = best("console + shm").now.as_ref().unwrap();
     assert_eq!((shared.size_bytes, shared.tied_with.as_slice()), (512 << 10, &[1 << 20][..]));
     assert_eq!(best("windows + pipe").now, None);
-    let sentence = "console + shm: the best block size was 512KiB, and is now 512KiB, which cannot be told apart from 1MiB.";
-    assert!(replay.verdict.iter().any(|said| said == sentence), "{:#?}", replay.verdict);
     use ClaimStatus::{CannotBeTold, Falls, Holds};
     assert_eq!(statuses(&replay), [Falls, CannotBeTold, Falls, Holds]);
     assert!(ReplayBuilder::published("racehorse").replay().best_sizes.is_empty());
@@ -241,10 +238,9 @@ fn one_way_messages_have_rates() {
 
 #[test]
 fn rows_that_were_added_are_named_apart() {
-    let added = "huge pages is faster than every published one.";
-    assert!(itmedia().replay().verdict.iter().any(|said| said.ends_with(added)));
-    let signals = racehorse().replay().verdict;
-    assert!(!signals.iter().any(|said| said.contains("rows that were added")), "{signals:#?}");
+    let added = &itmedia().replay().faster_added;
+    assert!(added.len() == 1 && added[0].mechanisms.last().unwrap() == "huge pages", "{added:?}");
+    assert_eq!(racehorse().replay().faster_added, []);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The sentences around the tables of a comparison, shared by every format that is read by people.
 
-use super::super::object::{Judged, sentences};
+use super::super::object::{Judged, sentence};
 use super::super::prose as shared;
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusive, OnlyIn};
@@ -9,8 +9,11 @@ use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusiv
 const NAMED: usize = 4;
 
 /// Why a row is inconclusive, for programs.
-pub(crate) const REASON: Judged =
-    Judged { data: "reason_data", said: "reason", say: |value| sentences(value, inconclusive_because) };
+pub(crate) const REASON: Judged = Judged {
+    data: "reason_data",
+    said: "reason",
+    say: |row| sentence(&row["reason_data"], inconclusive_because),
+};
 
 /// Why it cannot be said what became of a row, in words that need no context.
 pub(crate) fn inconclusive_because(why: &Inconclusive) -> String {

@@ -8,9 +8,11 @@ mod prose;
 mod racehorse;
 mod sheet;
 mod tables;
+mod verdict;
 
 pub use csv::replay_csv;
 pub use racehorse::replay_racehorse;
+pub use verdict::{claim_reason, claim_status, replay_verdict};
 
 use super::document::{Document, Line, Section, Tone, drawn};
 use super::noise::REASONS;
@@ -20,12 +22,21 @@ use super::style::Charts;
 use super::summary::{partial, with_noise};
 use furlong_analysis::text::plain_sentence;
 use furlong_analysis::{Replay, ReplayStatus};
+use serde::Serialize;
 
 /// One JSON object, or a list of them if there are several: [`Replay`] says what each field means, and reads it back.
 pub fn replay_json(replays: &[Replay]) -> String {
+    #[derive(Serialize)]
+    struct WithVerdict<'a> {
+        #[serde(flatten)]
+        replay: &'a Replay,
+        verdict: Vec<String>,
+    }
+    let with_verdict = |replay| WithVerdict { replay, verdict: replay_verdict(replay) };
+    let judged = [REASONS, verdict::REASON];
     match replays {
-        [replay] => object(replay, &[REASONS]),
-        several => object(&several, &[REASONS]),
+        [replay] => object(&with_verdict(replay), &judged),
+        several => object(&several.iter().map(with_verdict).collect::<Vec<_>>(), &judged),
     }
 }
 
@@ -44,10 +55,9 @@ pub(crate) fn document(replay: &Replay, charts: Charts) -> Document {
     document.push(Section::list("Not measured, or not in every trial", unmeasured));
     let counterparts = prose::counterparts(replay).into_iter().map(Line::neutral);
     document.push(Section::list("Of the rows", counterparts));
-    let said =
-        |lines: &[String]| lines.iter().map(|line| Line::neutral(plain_sentence(line))).collect::<Vec<_>>();
-    document.push(Section::list("Known faults of what was published", said(&replay.faults)));
-    document.push(Section::list(FINDINGS, said(&replay.verdict)));
+    let faults = replay.faults.iter().map(|fault| Line::neutral(plain_sentence(fault)));
+    document.push(Section::list("Known faults of what was published", faults));
+    document.push(Section::list(FINDINGS, replay_verdict(replay).into_iter().map(Line::neutral)));
     document
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::damage::{damaged, lines, with_value};
 use crate::{Charts, Style, replay_markdown, replay_table};
 use furlong_analysis::{
-    DecodedRun, Replay, Run,
+    Became, ClaimReason, ClaimStatus, ClaimVerdict, DecodedRun, FastestThen, Replay, Run,
     fixture::{replay::ReplayBuilder, replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse},
     replay,
 };
@@ -157,6 +157,70 @@ fn hostile_text_stays_text() {
         "{}",
         texts[2]
     );
+}
+
+#[test]
+fn the_verdict_says_what_became_of_what_was_published() {
+    let said = replay_verdict(&ka2yan().replay());
+    assert_eq!(said[0], "POSIX message queue is no longer the fastest: FIFO is, 1.14 times as fast.");
+    assert_eq!(
+        said[1],
+        "Of 3 pairs of rows that could be compared, 2 are in the published order, 1 is in the reverse, and 0 cannot \
+         be told apart. 7 pairs were not tested, since a row is missing."
+    );
+    let best = "console + shm: the best block size was 512KiB, and is now 512KiB, which cannot be told apart from 1MiB.";
+    assert!(replay_verdict(&qiita().replay()).iter().any(|said| said == best));
+    let added = replay_verdict(&itmedia().replay());
+    assert!(
+        added.iter().any(|said| said.ends_with("huge pages is faster than every published one.")),
+        "{added:#?}"
+    );
+    let none = replay_verdict(&racehorse().replay());
+    assert!(!none.iter().any(|said| said.contains("rows that were added")), "{none:#?}");
+}
+
+#[test]
+fn what_became_of_the_fastest_is_one_sentence() {
+    let became = |became| {
+        let was = FastestThen { size_bytes: 128, mechanism: "a".to_owned(), became };
+        replay_verdict(&Replay { fastest: vec![was], ..ka2yan().replay() }).swap_remove(0)
+    };
+    let b = || "b".to_owned();
+    assert_eq!(
+        became(Became::Still { next: b(), times: 2.0 }),
+        "a is still the fastest, 2.00 times as fast as b."
+    );
+    let untold = became(Became::Untold { tied_with: vec![b(), "c".to_owned()] });
+    assert_eq!(untold, "a was the fastest, and cannot be told apart now from b and c.");
+    assert_eq!(became(Became::NotMeasured), "a was the fastest, and is not measured now.");
+    assert_eq!(became(Became::Alone), "a was the fastest, and nothing else is measured now.");
+}
+
+#[test]
+fn a_claim_says_why_it_holds_or_falls() {
+    let claim = ka2yan().replay().claims.swap_remove(0);
+    let said = |status, ratio_then, reason| {
+        claim_reason(&ClaimVerdict { status, ratio_then, ratio_now: Some(0.875), reason, ..claim.clone() })
+    };
+    let missing = || vec!["b".to_owned()];
+    let next = ClaimReason::AgainstNext { next: "FIFO".to_owned(), missing: missing() };
+    assert_eq!(
+        said(ClaimStatus::Holds, Some(1.5), next),
+        "1.50 times as fast as the next one then, 0.88 times as fast as FIFO now among the rows measured; there is no \
+         figure of b"
+    );
+    let other = || ClaimReason::AgainstOther;
+    assert_eq!(said(ClaimStatus::Falls, Some(1.5), other()), "1.50 times as fast then, 0.88 times now");
+    assert_eq!(said(ClaimStatus::Falls, None, other()), "0.88 times as fast now");
+    let alike = ClaimReason::Alike { within: 1.25 };
+    assert!(said(ClaimStatus::Holds, None, alike).ends_with("; alike is up to 25 % apart"));
+    let none = ClaimReason::NoFigure { of: missing() };
+    assert_eq!(said(ClaimStatus::NotTested, None, none), "there is no figure of b");
+    let best = |status, tied_with| said(status, None, ClaimReason::BestSize { size_bytes: 4096, tied_with });
+    assert_eq!(best(ClaimStatus::Holds, vec![]), "4KiB is best now too");
+    assert_eq!(best(ClaimStatus::Falls, vec![]), "4KiB is best now");
+    let tie = best(ClaimStatus::CannotBeTold, vec![64, 128]);
+    assert_eq!(tie, "4KiB comes first now, and cannot be told apart from 64B and 128B");
 }
 
 proptest! {

@@ -1,0 +1,38 @@
+//! Why a row with a speed cannot be explained.
+
+use crate::SkippedStatus;
+use serde::{Deserialize, Serialize};
+
+/// What the model does not cover, or what it lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum NotExplained {
+    /// Both ends are in one process, which the others are compared with.
+    OneProcess,
+    /// It passes no message.
+    NoMessage,
+    /// Its messages do not follow each other at once.
+    Paced,
+    /// On one core, and the role that waits yields.
+    YieldsOnOneCore,
+    /// On one core, and the role that waits spins.
+    SpinsOnOneCore,
+    /// It was not measured with both ends in one process.
+    NotInOneProcess,
+    /// With both ends in one process it has no speed.
+    SkippedInOneProcess {
+        /// What came of it there.
+        status: SkippedStatus,
+        /// Why.
+        reason: String,
+    },
+    /// Its system calls were not counted.
+    NotCounted,
+    /// Its system calls with both ends in one process were not counted.
+    NotCountedInOneProcess,
+    /// The run does not tell a cost.
+    NoCost {
+        /// Which.
+        name: String,
+    },
+}

@@ -1,0 +1,171 @@
+//! What is said of a row that is explained, and of one that cannot be.
+
+use super::object::{Judged, sentence};
+use furlong_analysis::{Advice, LeftOut, NotExplained, Part, Source, Term};
+
+/// What an explanation says, for programs.
+pub(crate) const EXPLAINED: [Judged; 4] = [
+    Judged { data: "reason_data", said: "reason", say: |row| sentence(&row["reason_data"], not_explained) },
+    Judged { data: "left_out_data", said: "left_out", say: |row| sentence(&row["left_out_data"], left_out) },
+    Judged { data: "helps", said: "text", say: |row| sentence(row, advice) },
+    Judged {
+        data: "source",
+        said: "how",
+        say: |term| sentence(term, |term: &Term| how(term.source).to_owned()),
+    },
+];
+
+/// What the model leaves out.
+pub(crate) fn left_out(what: &LeftOut) -> String {
+    let sentence = match what {
+        LeftOut::Overlap => "The two roles' work overlaps, which the model does not know.",
+        LeftOut::BuffersOrColdCache => {
+            "Something takes time that the model does not know: buffers that one core frees and the other takes, or a cold \
+             cache."
+        }
+        LeftOut::ColdCache => "Something takes time that the model does not know, such as a cold cache.",
+    };
+    sentence.to_owned()
+}
+
+/// Why a row is not explained, in words that need no context.
+pub fn not_explained(why: &NotExplained) -> String {
+    let reason = match why {
+        NotExplained::OneProcess => "both ends are in one process: it is what the others are compared with",
+        NotExplained::NoMessage => "it passes no message",
+        NotExplained::Paced => {
+            "its messages have a pace of their own, and the model is of those that follow each other at once"
+        }
+        NotExplained::YieldsOnOneCore => {
+            "on one core the scheduler decides when a role that yields really gives way"
+        }
+        NotExplained::SpinsOnOneCore => {
+            "on one core the role that waits spins until its time slice ends, which the model does not cover"
+        }
+        NotExplained::NotInOneProcess => "it was not measured with both ends in one process",
+        NotExplained::SkippedInOneProcess { status, reason } => {
+            return format!("with both ends in one process it is {}: {reason}", status.name());
+        }
+        NotExplained::NotCounted => "its system calls were not counted",
+        NotExplained::NotCountedInOneProcess => {
+            "its system calls with both ends in one process were not counted"
+        }
+        NotExplained::NoCost { name } => return format!("the run does not tell the cost {name}"),
+    };
+    reason.to_owned()
+}
+
+/// Where the count or the cost of a part comes from, in a few words.
+pub(crate) fn how(source: Source) -> &'static str {
+    match source {
+        Source::BothRoles => "counted in both roles",
+        Source::CountedInOneProcess => "counted in one process",
+        Source::NothingCopied => "nothing is copied",
+        Source::OneCopy => "one copy a message",
+        Source::TwoCopies => "two copies a message",
+        Source::MeasuredInOneProcess => "measured in one process",
+        Source::CountedWhileMeasured => "counted while measured",
+        Source::OneAMessage => "one a message",
+        Source::ColdReader => "a cold reader, beyond copying",
+        Source::SpinningCores => "two cores that spin",
+        Source::MoreThanInOneProcess => "more than in one process",
+    }
+}
+
+/// What would help, or what would not.
+pub(crate) fn advice(advice: &Advice) -> String {
+    let share = percent(advice.share);
+    if advice.helps { what_helps(advice.term, &share) } else { what_does_not(advice.term, &share) }
+}
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 0.1 {
+        return "0.1 %".to_owned();
+    }
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+fn what_helps(part: Part, share: &str) -> String {
+    match part {
+        Part::SystemCalls => {
+            format!("System calls are {share} of it: a row over shared memory that spins needs none.")
+        }
+        Part::Copying => format!(
+            "Copying is {share} of it: a mechanism that copies once, or not at all, could save at most that."
+        ),
+        Part::OwnPath => format!(
+            "The mechanism's own path is {share} of it: another mechanism may have a shorter one, so compare \
+             theirs."
+        ),
+        Part::ContextSwitches => {
+            format!("Context switches are {share} of it: roles on two cores that spin do without.")
+        }
+        Part::WakeUps => format!(
+            "Waking a core that sleeps is {share} of it: a row that spins does without, at the price of a busy \
+             processor."
+        ),
+        Part::CacheLinesAcross => format!(
+            "Cache lines on their way from core to core are {share} of it: fewer bytes, or cores that share a \
+             cache, may need less."
+        ),
+        Part::PageFaults => {
+            format!("Page faults are {share} of it: memory that was touched before has none.")
+        }
+    }
+}
+
+fn what_does_not(part: Part, share: &str) -> String {
+    match part {
+        Part::Copying => format!("A faster copy, or one copy less, would save at most {share}."),
+        part => format!("Faster {}, or fewer, would save at most {share}.", part.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_names_the_part_and_its_share() {
+        let said = |term, share, helps| advice(&Advice { term, share, helps });
+        assert!(said(Part::WakeUps, 0.83, true).starts_with("Waking a core that sleeps is 83 % of it"));
+        assert!(said(Part::Copying, 0.6, true).contains("could save at most that"));
+        let vain = said(Part::Copying, 0.004, false);
+        assert_eq!(vain, "A faster copy, or one copy less, would save at most 0.4 %.");
+        let calls = said(Part::SystemCalls, 0.06, false);
+        assert_eq!(calls, "Faster system calls, or fewer, would save at most 6.0 %.");
+        assert!(said(Part::SystemCalls, 0.0001, false).ends_with("at most 0.1 %."));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        assert!(left_out(&LeftOut::Overlap).contains("overlaps"));
+        assert!(left_out(&LeftOut::BuffersOrColdCache).contains("buffers"));
+        assert!(left_out(&LeftOut::ColdCache).ends_with("such as a cold cache."));
+    }
+
+    #[test]
+    fn what_is_not_explained_has_its_reason() {
+        for (why, said) in [
+            (NotExplained::SpinsOnOneCore, "until its time slice ends, which the model does not cover"),
+            (NotExplained::YieldsOnOneCore, "when a role that yields really gives way"),
+            (NotExplained::OneProcess, "it is what the others are compared with"),
+            (NotExplained::NoMessage, "it passes no message"),
+            (NotExplained::Paced, "of those that follow each other at once"),
+            (NotExplained::NotInOneProcess, "it was not measured with both ends in one process"),
+            (
+                NotExplained::SkippedInOneProcess {
+                    status: furlong_analysis::SkippedStatus::Refused,
+                    reason: "it is too large".to_owned(),
+                },
+                "with both ends in one process it is refused: it is too large",
+            ),
+            (NotExplained::NotCounted, "its system calls were not counted"),
+            (NotExplained::NotCountedInOneProcess, "with both ends in one process were not counted"),
+            (NotExplained::NoCost { name: "wake-up".to_owned() }, "the run does not tell the cost wake-up"),
+        ] {
+            assert!(not_explained(&why).ends_with(said), "{why:?}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What a replay says, in sentences.
+
+use super::super::object::{Judged, sentence};
+use furlong_analysis::text::{capital, plain, plain_sentence, three_digits};
+use furlong_analysis::{
+    Became, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, FasterAdded, FastestThen, Pairs, Replay,
+};
+use furlong_model::format_bytes;
+
+/// Most sizes that have a sentence each.
+const FEW_SIZES: usize = 3;
+
+/// Why a claim holds or falls, for programs.
+pub(crate) const REASON: Judged =
+    Judged { data: "reason_data", said: "reason", say: |claim| sentence(claim, claim_reason) };
+
+/// All of it: what became of the fastest, of the order, of each claim, and of the best sizes.
+pub fn replay_verdict(replay: &Replay) -> Vec<String> {
+    let several = replay.measure.sizes_bytes.len() > 1;
+    let mut sentences = of_the_fastest(replay);
+    sentences.extend(of_pairs(replay.pairs));
+    sentences.extend(replay.best_sizes.iter().filter_map(of_best_size));
+    if replay.measure.sizes_bytes.len() <= FEW_SIZES {
+        sentences.extend(replay.faster_added.iter().map(|added| of_added(added, several)));
+    }
+    // What is missing is as a rule missing at every size, and said once.
+    let mut untested: Vec<&ClaimVerdict> = Vec::new();
+    for claim in &replay.claims {
+        let same = |other: &&ClaimVerdict| (&other.text, &other.reason) == (&claim.text, &claim.reason);
+        if claim.status != ClaimStatus::NotTested {
+            sentences.push(of_claim(claim, several));
+        } else if !untested.iter().any(same) {
+            untested.push(claim);
+            sentences.push(of_claim(claim, false));
+        }
+    }
+    sentences
+}
+
+/// A sentence a size, or one over all where they are many.
+fn of_the_fastest(replay: &Replay) -> Vec<String> {
+    let (sizes, told) = (replay.measure.sizes_bytes.len(), &replay.fastest);
+    if sizes <= FEW_SIZES {
+        let sentence = |was: &FastestThen| match sizes {
+            1 => format!("{}.", became(was)),
+            _ => format!("At {}: {}.", format_bytes(was.size_bytes), became(was)),
+        };
+        return told.iter().map(sentence).collect();
+    }
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let count = |is: fn(&Became) -> bool| told.iter().filter(|was| is(&was.became)).count();
+    vec![format!(
+        "Of {} sizes, the row that was the fastest still is at {}, is beaten at {}, cannot be told apart at {}, and is \
+         not measured at {}.",
+        told.len(),
+        count(|became| matches!(became, Became::Still { .. })),
+        count(|became| matches!(became, Became::Beaten { .. })),
+        count(|became| matches!(became, Became::Untold { .. })),
+        count(|became| matches!(became, Became::NotMeasured | Became::Alone)),
+    )]
+}
+
+fn became(was: &FastestThen) -> String {
+    let name = plain(&was.mechanism);
+    match &was.became {
+        Became::Still { next, times } => {
+            format!("{name} is still the fastest, {} times as fast as {}", three_digits(*times), plain(next))
+        }
+        Became::Beaten { by, times } => {
+            format!(
+                "{name} is no longer the fastest: {} is, {} times as fast",
+                plain(by),
+                three_digits(*times)
+            )
+        }
+        Became::Untold { tied_with } => {
+            format!("{name} was the fastest, and cannot be told apart now from {}", in_words(tied_with))
+        }
+        Became::NotMeasured => format!("{name} was the fastest, and is not measured now"),
+        Became::Alone => format!("{name} was the fastest, and nothing else is measured now"),
+    }
+}
+
+fn of_added(added: &FasterAdded, several: bool) -> String {
+    let at = if several { format!("At {}: ", format_bytes(added.size_bytes)) } else { String::new() };
+    let verb = if added.mechanisms.len() == 1 { "is" } else { "are" };
+    let names = in_words(&added.mechanisms);
+    capital(&format!("{at}of the rows that were added, {names} {verb} faster than every published one."))
+}
+
+fn of_pairs(pairs: Pairs) -> Option<String> {
+    let untested = match pairs.untested {
+        0 => String::new(),
+        1 => " 1 pair was not tested, since a row is missing.".to_owned(),
+        count => format!(" {count} pairs were not tested, since a row is missing."),
+    };
+    let tested = match pairs.tested() {
+        0 if untested.is_empty() => return None,
+        0 => return Some(format!("No pair of rows could be compared.{untested}")),
+        1 => "1 pair of rows".to_owned(),
+        count => format!("{count} pairs of rows"),
+    };
+    Some(format!(
+        "Of {tested} that could be compared, {} in the published order, {} in the reverse, and {} cannot be told \
+         apart.{untested}",
+        are(pairs.kept),
+        are(pairs.reversed),
+        pairs.untold,
+    ))
+}
+
+fn are(count: usize) -> String {
+    if count == 1 { "1 is".to_owned() } else { format!("{count} are") }
+}
+
+/// Of a row that was published and is measured.
+fn of_best_size(best: &BestSize) -> Option<String> {
+    let now = best.now.as_ref().filter(|_| !best.then.is_empty())?;
+    let ties = match now.tied_with.as_slice() {
+        [] => String::new(),
+        ties => format!(", which cannot be told apart from {}", sizes_in_words(ties)),
+    };
+    Some(format!(
+        "{}: the best block size was {}, and is now {}{ties}.",
+        plain(&best.mechanism),
+        sizes_in_words(&best.then),
+        format_bytes(now.size_bytes)
+    ))
+}
+
+fn of_claim(claim: &ClaimVerdict, several: bool) -> String {
+    let size = claim.size_bytes.filter(|_| several).map(|size| format!(" at {}", format_bytes(size)));
+    let reason = claim_reason(claim);
+    let reason =
+        if claim.status == ClaimStatus::NotTested { format!(": {reason}") } else { format!(" ({reason})") };
+    let (text, status) = (plain_sentence(&claim.text), claim_status(claim.status));
+    format!("\"{text}\" {status}{}{reason}.", size.unwrap_or_default())
+}
+
+/// What became of a claim, after "the claim".
+pub fn claim_status(status: ClaimStatus) -> &'static str {
+    match status {
+        ClaimStatus::Holds => "holds",
+        ClaimStatus::Falls => "is no longer true",
+        ClaimStatus::CannotBeTold => "cannot be decided",
+        ClaimStatus::NotTested => "was not tested",
+    }
+}
+
+/// Why a claim has its status.
+pub fn claim_reason(claim: &ClaimVerdict) -> String {
+    let known = |ratio: Option<f64>| ratio.map_or_else(|| "?".to_owned(), three_digits);
+    let then_and_now = || match (claim.ratio_then, known(claim.ratio_now)) {
+        (Some(then), now) => format!("{} times as fast then, {now} times now", three_digits(then)),
+        (None, now) => format!("{now} times as fast now"),
+    };
+    match &claim.reason {
+        ClaimReason::NoFigure { of } => format!("there is no figure of {}", in_words(of)),
+        ClaimReason::NothingElse => "nothing else is measured".to_owned(),
+        ClaimReason::FigureIsZero => "a figure is 0".to_owned(),
+        ClaimReason::AgainstNext { next, missing } => {
+            let but = match missing.as_slice() {
+                [] => String::new(),
+                missing => {
+                    format!(" among the rows measured; there is no figure of {}", in_words(missing))
+                }
+            };
+            let [then, now] = [claim.ratio_then, claim.ratio_now].map(known);
+            format!(
+                "{then} times as fast as the next one then, {now} times as fast as {} now{but}",
+                plain(next)
+            )
+        }
+        ClaimReason::AgainstOther => then_and_now(),
+        ClaimReason::Alike { within } => {
+            format!("{}; alike is up to {:.0} % apart", then_and_now(), (within - 1.0) * 100.0)
+        }
+        ClaimReason::NotSeveralSizes { row } => {
+            format!("{} is not measured with several sizes of one total", plain(row))
+        }
+        ClaimReason::BestSize { size_bytes, tied_with } => {
+            let best = format_bytes(*size_bytes);
+            match claim.status {
+                ClaimStatus::Holds => format!("{best} is best now too"),
+                ClaimStatus::CannotBeTold => {
+                    let ties = sizes_in_words(tied_with);
+                    format!("{best} comes first now, and cannot be told apart from {ties}")
+                }
+                ClaimStatus::Falls | ClaimStatus::NotTested => format!("{best} is best now"),
+            }
+        }
+    }
+}
+
+fn sizes_in_words(sizes: &[usize]) -> String {
+    in_words(&sizes.iter().map(|size| format_bytes(*size)).collect::<Vec<_>>())
+}
+
+/// Names as a sentence has them: `A`, `A and B`, `A, B and C`.
+fn in_words(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| plain(name)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
