@@ -182,11 +182,17 @@ fn ratio(entry: &Entry) -> String {
     }
 }
 
+/// A factor, with as many digits as tell it from 1.
+fn factor(ratio: f64) -> String {
+    let text = three_digits(ratio);
+    if text == "1.00" && ratio != 1.0 { format!("{ratio:.3}") } else { text }
+}
+
 /// The smallest and the largest factor that the intervals for comparison allow.
 fn ratio_between(entry: &Entry) -> String {
     let between = entry.compared().filter(|_| entry.row.case != entry.first.case);
     between.map_or_else(String::new, |(_, ends)| {
-        let [low, high] = ends.map(three_digits);
+        let [low, high] = ends.map(factor);
         format!("{low}-{high}")
     })
 }
