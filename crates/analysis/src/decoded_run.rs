@@ -14,6 +14,15 @@ pub struct DecodedRun<'a> {
     pub(crate) trials: Trials<'a>,
 }
 
+/// A run under the name that it was asked for by.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedRun<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The run.
+    pub run: &'a DecodedRun<'a>,
+}
+
 impl<'a> DecodedRun<'a> {
     /// Decodes the trials of a run and judges them. A trial that cannot be read makes its row void, with the reason.
     pub fn of(records: &'a Run) -> Self {

@@ -57,13 +57,13 @@ pub use advice::Advice;
 pub use comparable::Comparable;
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ComparedRow, ComparedRun, Comparison, Difference, Incomparable,
-    Inconclusive, NamedRun, OnlyIn, Power, Share, Together, compare,
+    Inconclusive, OnlyIn, Power, Share, Together, compare,
 };
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, describe as describe_cost};
 pub use count::{CountRow, Counting, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
-pub use decoded_run::DecodedRun;
+pub use decoded_run::{DecodedRun, NamedRun};
 pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};

@@ -4,6 +4,8 @@
 mod import_rules;
 #[path = "tidy/imports.rs"]
 mod imports;
+#[path = "tidy/sentences.rs"]
+mod sentences;
 
 use furlong_mechanism::Mechanism;
 use furlong_mechanism::list::{Visitor, visit_all};

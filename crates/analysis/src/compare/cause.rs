@@ -19,8 +19,8 @@ const ACCOUNTS: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 pub struct Cause {
     /// The run that is compared with the baseline.
     pub run: String,
-    /// Its name, as in `wake-ups`.
-    pub cost: String,
+    /// The part of a round trip that is paid; `None` for the bare round trip from core to core.
+    pub part: Option<Part>,
     /// The rows that it accounts for.
     pub rows: Vec<Share>,
 }
@@ -57,13 +57,13 @@ pub(super) fn causes(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) ->
     let mut causes: Vec<Cause> = Vec::new();
     for row in changed {
         let of_terms = explanations.iter().flat_map(|(then, now)| terms(row, then, now));
-        for (cost, share) in of_terms.chain(core_to_core(baseline, new, row)) {
+        for (part, share) in of_terms.chain(core_to_core(baseline, new, row)) {
             if !ACCOUNTS.contains(&(share.part_ns / share.change_ns)) {
                 continue;
             }
-            match causes.iter_mut().find(|cause| cause.cost == cost) {
+            match causes.iter_mut().find(|cause| cause.part == part) {
                 Some(cause) => cause.rows.push(share),
-                None => causes.push(Cause { run: new.name.to_owned(), cost, rows: vec![share] }),
+                None => causes.push(Cause { run: new.name.to_owned(), part, rows: vec![share] }),
             }
         }
     }
@@ -72,7 +72,7 @@ pub(super) fn causes(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) ->
 }
 
 /// Each part of the round trip that both explanations know.
-fn terms(row: &ComparedRow, then: &Explanation, now: &Explanation) -> Vec<(String, Share)> {
+fn terms(row: &ComparedRow, then: &Explanation, now: &Explanation) -> Vec<(Option<Part>, Share)> {
     let of = |explanation: &Explanation| -> Vec<Term> {
         let found = explanation.rows.iter().find(|explained| explained.case == row.case);
         found.map_or_else(Vec::new, |explained| explained.terms.clone())
@@ -83,8 +83,7 @@ fn terms(row: &ComparedRow, then: &Explanation, now: &Explanation) -> Vec<(Strin
     then.iter()
         .filter_map(paired)
         .map(|(then, now)| {
-            let cost = Part::name(then.name).to_owned();
-            (cost, share(row, [then.count, now.count], [then.cost_ns, now.cost_ns]))
+            (Some(then.name), share(row, [then.count, now.count], [then.cost_ns, now.cost_ns]))
         })
         .collect()
 }
@@ -102,13 +101,12 @@ fn share(row: &ComparedRow, [then, now]: [f64; 2], [then_ns, now_ns]: [f64; 2]) 
 }
 
 /// The bare core-to-core round trip, where the row has at least that in it and readings of the two runs are apart.
-fn core_to_core(baseline: NamedRun, new: NamedRun, row: &ComparedRow) -> Option<(String, Share)> {
+fn core_to_core(baseline: NamedRun, new: NamedRun, row: &ComparedRow) -> Option<(Option<Part>, Share)> {
     let spins_across = row.case.wait.kind() == WaitKind::Spinning
         && on_two_processors(row.case.placement)
         && row.case.pattern != Pattern::OneWay;
     let [then, now] = [baseline, new].map(|side| side.run.summary.run.noise.core_to_core_ns);
     let (then, now) = then.zip(now).filter(|_| spins_across)?;
     let apart = then.max < now.min || now.max < then.min;
-    let name = "bare core-to-core round trips".to_owned();
-    apart.then(|| (name, share(row, [1.0, 1.0], [then.median, now.median])))
+    apart.then(|| (None, share(row, [1.0, 1.0], [then.median, now.median])))
 }

@@ -13,26 +13,16 @@ mod together;
 pub use cause::{Cause, Share};
 pub use environment::Difference;
 pub use incomparable::Incomparable;
-pub use power::Power;
 pub use row::{Change, ComparedRow, Inconclusive};
-pub use together::Together;
+pub use together::{Power, Together};
 
-use crate::{DecodedRun, RunFacts};
+use crate::{NamedRun, RunFacts};
 use furlong_model::Case;
 use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Comparison`] as JSON; it changes when a field changes its meaning or goes.
 pub const COMPARISON_SCHEMA: u32 = 2;
-
-/// A run under the name that it was asked for by.
-#[derive(Debug, Clone, Copy)]
-pub struct NamedRun<'a> {
-    /// The name.
-    pub name: &'a str,
-    /// The run.
-    pub run: &'a DecodedRun<'a>,
-}
 
 /// Runs compared with a baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,46 +1,13 @@
 //! What a comparison could have shown: how large a change it would have found, and how many trials would let equal runs
 //! read the same. Both take the 95 % interval of a ratio for that of a normal distribution, which is near enough to plan by.
 
-use super::row::{Change, ComparedRow};
-use furlong_stats::{median, tidy};
-use serde::{Deserialize, Serialize};
+use furlong_stats::tidy;
 
 /// Half of a 95 % interval in standard errors.
 const INTERVAL: f64 = 1.96;
 /// Standard errors that 80 of 100 lie below, and that 80 of 100 lie within on both sides.
 const POWER: f64 = 0.84;
 const BOTH_SIDES: f64 = 1.28;
-
-/// More trials than anybody makes.
-const MOST_TRIALS: f64 = 300.0;
-
-/// What the rows of a run could have shown whose intervals are too wide: the median of those rows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Power {
-    /// The least change, as a share, that would have read worse in 80 of 100 such comparisons.
-    pub detectable_change: f64,
-    /// Trials a run with which runs without a change would read the same; `None` where no number of trials will do.
-    pub trials_for_same: Option<f64>,
-}
-
-impl Power {
-    /// Of the rows that a run shares with the baseline; `None` where none is too wide.
-    pub(super) fn of(rows: &[ComparedRow]) -> Option<Self> {
-        let is_wide = |row: &&ComparedRow| {
-            let most = row.baseline_trials.max(row.new_trials) as f64;
-            row.verdict == Change::Inconclusive && row.trials_for_same.is_some_and(|trials| trials > most)
-        };
-        let wide: Vec<&ComparedRow> = rows.iter().filter(is_wide).collect();
-        let of = |figure: fn(&ComparedRow) -> Option<f64>| {
-            median(&wide.iter().filter_map(|row| figure(row)).collect::<Vec<_>>())
-        };
-        let (change, trials) = (of(|row| row.detectable_change)?, of(|row| row.trials_for_same)?);
-        Some(Power {
-            detectable_change: tidy(change),
-            trials_for_same: Some(trials).filter(|trials| *trials <= MOST_TRIALS),
-        })
-    }
-}
 
 /// The least change, as a share, that would read worse in 80 of 100 such comparisons: its whole interval must be beyond
 /// the margin.

@@ -5,7 +5,7 @@ use crate::fixture::{
     comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
     comparison::beginning, comparison::numbered,
 };
-use crate::{Disturbance, Run};
+use crate::{DecodedRun, Disturbance, Run};
 use crate::{
     Level,
     fixture::{self, costs::EVERYWHERE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER},
@@ -263,7 +263,7 @@ fn a_cost_that_accounts_for_a_change_is_named_with_its_figures() {
     let comparison = against(&with_wake_ups(0.0), &with_wake_ups(4000.0));
     let pipe = comparison.rows.iter().find(|row| row.case == SMALL_PIPE.case(Placement::OtherCore)).unwrap();
     assert_eq!(pipe.verdict, Change::Worse);
-    let cause = comparison.causes.iter().find(|cause| cause.cost == "wake-ups").unwrap();
+    let cause = comparison.causes.iter().find(|cause| cause.part == Some(crate::Part::WakeUps)).unwrap();
     let share = cause.rows.iter().find(|share| share.case == pipe.case).unwrap();
     assert!((share.change_ns - 8000.0).abs() < 200.0 && (share.part_ns - 8000.0).abs() < 800.0, "{share:?}");
     assert!((share.cost_now_ns - share.cost_then_ns - 4000.0).abs() < 400.0, "{share:?}");
@@ -284,7 +284,7 @@ fn nothing_is_explained_without_figures() {
     assert_eq!(causes(1100.0, 300.0), []);
     assert_eq!(causes(5000.0, 600.0), [], "it changed by far more");
     let found = causes(1100.0, 550.0);
-    assert_eq!(found[0].cost, "bare core-to-core round trips");
+    assert_eq!(found[0].part, None);
     assert!((found[0].rows[0].part_ns - 250.0).abs() < 1.0);
 }
 

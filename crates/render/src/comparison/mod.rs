@@ -27,7 +27,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         verdict: Vec<String>,
     }
     let verdict = comparison_verdict(comparison);
-    object(&WithVerdict { comparison, verdict }, &[REASONS, prose::REASON])
+    object(&WithVerdict { comparison, verdict }, &[REASONS, prose::REASON, verdict::COST])
 }
 
 /// The runs; for each against the baseline the table, what is not told and what else is different; the verdict.

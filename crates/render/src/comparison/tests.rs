@@ -4,7 +4,7 @@ use super::*;
 use crate::damage::{self, EVIL, damaged, lines};
 use crate::{Style, comparison_markdown, comparison_table};
 use furlong_analysis::{
-    Cause, DecodedRun, Incomparable, Inconclusive, NamedRun, Run, Share, compare,
+    Cause, DecodedRun, Incomparable, Inconclusive, NamedRun, Part, Run, Share, compare,
     fixture::{
         self, comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
         comparison::numbered,
@@ -130,10 +130,15 @@ fn a_cost_that_accounts_for_a_change_is_said_with_its_figures() {
         part_ns: 15_000.0,
         change_ns: 15_100.0,
     };
-    comparison.causes = vec![Cause { run: row.run, cost: "wake-ups".to_owned(), rows: vec![share] }];
+    comparison.causes = vec![Cause { run: row.run, part: Some(Part::WakeUps), rows: vec![share] }];
     let said = "What wake-ups cost accounts for +15.0 us of +15.1 us in mechanism-0/block 128B other-core (2 x 20.0 us \
                 then, 2 x 27.5 us now).";
     assert!(comparison_verdict(&comparison).iter().any(|sentence| sentence == said));
+    let json: serde_json::Value = serde_json::from_str(&comparison_json(&comparison)).unwrap();
+    assert_eq!(
+        (&json["causes"][0]["cost"], &json["causes"][0]["part"]),
+        (&"wake-ups".into(), &"wake-ups".into())
+    );
 }
 
 #[test]

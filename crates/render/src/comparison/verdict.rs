@@ -1,8 +1,9 @@
 //! What a comparison says, in sentences.
 
 use crate::noise::disturbance;
+use crate::object::{Judged, sentence};
 use furlong_analysis::text::{capital, listed, plain};
-use furlong_analysis::{Cause, Change, ComparedRow, ComparedRun, Comparison, Level, Power, Together};
+use furlong_analysis::{Cause, Change, ComparedRow, ComparedRun, Comparison, Level, Part, Power, Together};
 use furlong_model::format_ns;
 
 /// Rows that are named one by one.
@@ -111,6 +112,18 @@ fn together(Together { moved, rows, ratio }: Together) -> String {
     )
 }
 
+/// The costs of causes, for programs.
+pub(super) const COST: Judged = Judged {
+    data: "part",
+    said: "cost",
+    say: |cause| sentence(cause, |cause: &Cause| cost(cause).to_owned()),
+};
+
+/// What is paid.
+fn cost(cause: &Cause) -> &'static str {
+    cause.part.map_or("bare core-to-core round trips", Part::name)
+}
+
 fn because(cause: &Cause) -> String {
     let signed = |ns: f64| format!("{}{}", if ns > 0.0 { "+" } else { "" }, format_ns(ns));
     let named: Vec<_> = cause
@@ -129,7 +142,7 @@ fn because(cause: &Cause) -> String {
             )
         })
         .collect();
-    format!("What {} cost accounts for {}.", plain(&cause.cost), listed(&named, NAMED))
+    format!("What {} cost accounts for {}.", cost(cause), listed(&named, NAMED))
 }
 
 /// A count with two decimals at most.

@@ -13,7 +13,7 @@ fn crates() -> Vec<PathBuf> {
 }
 
 /// The files of what is built of a crate, by their names in the repository, without what is compiled for tests alone.
-fn product(folder: &Path) -> Vec<(String, String)> {
+pub fn product(folder: &Path) -> Vec<(String, String)> {
     let source = folder.join("src");
     let files = sources(source.to_str().unwrap());
     let modules = Modules::new(&source, &files);

@@ -1,0 +1,96 @@
+//! Judging gives values, and rendering says them: no file of `analysis` makes sentences, but for those listed here.
+
+use super::import_rules::product;
+use super::root;
+
+/// From so many words on, a text is taken for a sentence or a part of one.
+const WORDS: usize = 4;
+
+/// Files of `crates/analysis/src`, or folders, that may have text, and why.
+const EXCEPTIONS: [(&str, &str); 17] = [
+    ("experiment/", "says what is wrong with a file of a user"),
+    ("recommend/candidates.rs", "a record of the run has it"),
+    ("recommend/constraints.rs", "a record of the run has it"),
+    ("recommend/integration_costs.rs", "a record of the run has it"),
+    ("recommend/sensitivities.rs", "changes of a workload, as a record has them too"),
+    ("costs.rs", "what a cost is"),
+    ("compare/environment.rs", "the names of facts"),
+    ("cache_line.rs", "why a case has no speed"),
+    ("checks.rs", "why a case has no speed"),
+    ("declared.rs", "why a case has no speed"),
+    ("little.rs", "why a case has no speed"),
+    ("replay/", "why a case has no speed"),
+    ("row.rs", "why a case has no speed"),
+    ("saturation.rs", "why a case has no speed"),
+    ("self_check.rs", "why a case has no speed"),
+    ("skipped.rs", "why a case has no speed"),
+    ("ranking.rs", "the title of a group"),
+];
+
+/// The texts of some code, without those of `#[error]`, which the type of an error may have.
+fn texts(code: &str) -> Vec<String> {
+    let (mut texts, mut letters) = (Vec::new(), code.char_indices());
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\'' if code[at..].starts_with("'\"'") => _ = letters.nth(1),
+            '"' => {
+                let is_error = code[..at].trim_end().ends_with("#[error(");
+                let mut text = String::new();
+                while let Some((_, letter)) = letters.next().filter(|(_, letter)| *letter != '"') {
+                    text.push(letter);
+                    if letter == '\\' {
+                        text.extend(letters.next().map(|(_, escaped)| escaped));
+                    }
+                }
+                if !is_error {
+                    texts.push(text);
+                }
+            }
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// Words of a text, without what is filled in.
+fn words(text: &str) -> usize {
+    let mut depth = 0;
+    let constant: String = text
+        .chars()
+        .filter(|letter| {
+            depth += i32::from(*letter == '{') - i32::from(*letter == '}');
+            depth == 0
+        })
+        .collect();
+    constant.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic)).count()
+}
+
+#[test]
+fn judging_makes_no_sentences() {
+    let mut used = Vec::new();
+    for (name, code) in product(&root().join("crates/analysis")) {
+        let file = name.strip_prefix("crates/analysis/src/").unwrap();
+        let exception = EXCEPTIONS
+            .iter()
+            .position(|(path, _)| file == *path || (path.ends_with('/') && file.starts_with(path)));
+        // What is made up for tests is no judgement.
+        if file.starts_with("fixture/") {
+            continue;
+        }
+        for text in texts(&code).iter().filter(|text| words(text) >= WORDS) {
+            assert!(exception.is_some(), "{name} says \"{text}\": give a value, and say it in crates/render");
+            used.extend(exception);
+        }
+    }
+    for (number, (path, _)) in EXCEPTIONS.iter().enumerate() {
+        assert!(used.contains(&number), "{path} says nothing any more: strike it off the list");
+    }
+}
+
+#[test]
+fn texts_are_told_from_code_and_words_from_what_is_filled_in() {
+    let code = "#[error(\"not a text\")] let a = ('\"', \"one \\\" {two} three\", \"\");";
+    let found = texts(code);
+    assert_eq!(found, ["one \\\" {two} three", ""]);
+    assert_eq!((words(&found[0]), words("{a} of {} rows: 5 %")), (2, 2));
+}
