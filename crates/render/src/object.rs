@@ -54,3 +54,41 @@ pub(crate) fn sentence<T: DeserializeOwned>(data: &Value, say: fn(&T) -> String)
         data => T::deserialize(data).ok().map(|data| say(&data).into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_sentence_stands_before_the_data_that_it_is_of() {
+        const WORTH: Judged = Judged {
+            data: "worth",
+            said: "said",
+            say: |of| sentence(&of["worth"], |n: &u64| format!("{n} is it")),
+        };
+        let value = json!({ "a": [{ "worth": [1, 2] }, { "worth": null }, { "worth": "of another kind" }] });
+        let text = object(&value, &[WORTH]);
+        let read: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read["a"][0], json!({ "said": ["1 is it", "2 is it"], "worth": [1, 2] }));
+        assert_eq!(read["a"][1], json!({ "said": null, "worth": null }));
+        assert_eq!(read["a"][2], json!({ "worth": "of another kind" }));
+        assert!(text.find("said").unwrap() < text.find("worth").unwrap(), "{text}");
+    }
+
+    #[test]
+    fn fields_keep_their_order_and_figures_their_digits() {
+        #[derive(Serialize)]
+        struct Figures {
+            zebra: f64,
+            apple: i64,
+            most: u64,
+            none: Option<bool>,
+        }
+        let text = object(&Figures { zebra: 1e-308, apple: -7, most: u64::MAX, none: None }, &[]);
+        assert_eq!(
+            text,
+            "{\n  \"zebra\": 1e-308,\n  \"apple\": -7,\n  \"most\": 18446744073709551615,\n  \"none\": null\n}\n"
+        );
+    }
+}

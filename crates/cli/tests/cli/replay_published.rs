@@ -41,7 +41,7 @@ fn measured(replay: &Replay) -> usize {
             ReplayStatus::Failed | ReplayStatus::Void => panic!("{row:#?}"),
         }
     }
-    assert!(!furlong_render::replay_verdict(&replay).is_empty() && !replay.run.partial, "{replay:#?}");
+    assert!(!furlong_render::replay_verdict(replay).is_empty() && !replay.run.partial, "{replay:#?}");
     replay.rows.iter().filter(|row| row.status == ReplayStatus::Measured).count()
 }
 
