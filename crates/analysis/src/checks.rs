@@ -53,6 +53,7 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
     let as_asked = match placement {
         Placement::OtherCore => initiator != responder,
         Placement::SameCore | Placement::OneProcess => initiator == responder,
+        Placement::Free => true,
         Placement::Explicit(first, second) => (initiator, responder) == (first, second),
     };
     if as_asked {
@@ -74,11 +75,7 @@ pub(crate) fn is_above_the_clock(p50_ns: f64, per_sample: u32, harness: &Harness
 
 /// Whether each role has a processor of its own.
 pub(crate) fn on_two_processors(placement: Placement) -> bool {
-    match placement {
-        Placement::OtherCore => true,
-        Placement::SameCore | Placement::OneProcess => false,
-        Placement::Explicit(initiator, responder) => initiator != responder,
-    }
+    placement.has_two_processors() == Some(true)
 }
 
 #[cfg(test)]

@@ -200,6 +200,8 @@ fn is_covered(row: &Row) -> Result<(), NotExplained> {
         NotExplained::NoMessage
     } else if !case.arrival.is_closed_loop() {
         NotExplained::Paced
+    } else if case.placement == Placement::Free {
+        NotExplained::Free
     } else if spins_on_one_core && case.wait == Wait::Yield {
         NotExplained::YieldsOnOneCore
     } else if spins_on_one_core {

@@ -13,6 +13,8 @@ pub enum NotExplained {
     NoMessage,
     /// Its messages do not follow each other at once.
     Paced,
+    /// The scheduler chose where its roles ran.
+    Free,
     /// On one core, and the role that waits yields.
     YieldsOnOneCore,
     /// On one core, and the role that waits spins.

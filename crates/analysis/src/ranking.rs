@@ -120,6 +120,7 @@ pub fn describe_placement(placement: Placement) -> String {
         Placement::OtherCore => "two cores".to_owned(),
         Placement::SameCore => "one core".to_owned(),
         Placement::OneProcess => "one core, both ends in one process".to_owned(),
+        Placement::Free => "processors that the scheduler chooses".to_owned(),
         Placement::Explicit(initiator, responder) => format!("processors {initiator} and {responder}"),
     }
 }

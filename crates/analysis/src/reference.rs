@@ -95,7 +95,8 @@ fn reference<'a>(run: &DecodedRun, row: &'a Row, waiting: Waiting) -> Option<Ref
     let switches = row.exchange.switches;
     let (is_there, switches) = match waiting {
         Waiting::OneCore => {
-            let on_one_core = case.placement != Placement::OneProcess && !on_two_processors(case.placement);
+            let on_one_core =
+                case.placement != Placement::OneProcess && case.placement.has_two_processors() == Some(false);
             (on_one_core, switches.voluntary + switches.involuntary)
         }
         Waiting::TwoCores => (on_two_processors(case.placement), switches.voluntary),

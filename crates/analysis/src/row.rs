@@ -53,6 +53,9 @@ pub struct Row {
     pub effective: BTreeMap<String, u64>,
     /// Processors of the roles, the initiator first, by the kernel's numbers.
     pub processors: Vec<usize>,
+    /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
+    #[serde(default)]
+    pub trials_on_one_processor: Option<usize>,
 }
 
 /// What came of a row.
@@ -100,6 +103,11 @@ impl Row {
             verified: true,
             effective: smallest_effective(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
+            trials_on_one_processor: case
+                .placement
+                .has_two_processors()
+                .is_none()
+                .then(|| on_one_processor(&trials)),
         })
     }
 
@@ -151,6 +159,12 @@ fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     let sends: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
     let late: f64 = trials.iter().map(|trial| trial.late_sends as f64).sum();
     (matches!(case.arrival, Arrival::Interval(_)) && sends > 0.0).then(|| tidy(late / sends))
+}
+
+fn on_one_processor(trials: &[&Measurement]) -> usize {
+    let is_one =
+        |trial: &&&Measurement| trial.roles.windows(2).all(|pair| pair[0].processor == pair[1].processor);
+    trials.iter().filter(is_one).count()
 }
 
 fn smallest_effective(trials: &[&Measurement]) -> BTreeMap<String, u64> {

@@ -21,8 +21,8 @@ pub struct RoleConfiguration {
     pub role: Role,
     /// The process number of the other role; its own if there is none.
     pub peer: i32,
-    /// The processor to be pinned to.
-    pub processor: usize,
+    /// The processor to be pinned to, if any.
+    pub processor: Option<usize>,
     /// How messages go back and forth.
     pub pattern: Pattern,
     /// What the link is.

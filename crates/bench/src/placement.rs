@@ -3,7 +3,15 @@
 use furlong_model::{Placement, Unavailable};
 use furlong_os::affinity;
 
-/// The processors for initiator and responder.
+/// The processors that initiator and responder are pinned to; `None` where the scheduler chooses.
+///
+/// # Errors
+/// Why this machine, or what is left of it to this process, has no such pair.
+pub fn pinned(placement: Placement) -> Result<Option<[usize; 2]>, Unavailable> {
+    (placement != Placement::Free).then(|| resolve(placement)).transpose()
+}
+
+/// The processors for initiator and responder, of a placement that pins them.
 ///
 /// # Errors
 /// Why this machine, or what is left of it to this process, has no such pair.
@@ -25,6 +33,7 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
                 )
             })
         }
+        Placement::Free => Err(Unavailable::new("the scheduler chooses the processors", "name two of them")),
         Placement::Explicit(initiator, responder) => {
             for processor in [initiator, responder] {
                 if !allowed.contains(&processor) {

@@ -47,7 +47,7 @@ pub struct Plan {
 pub(crate) struct ResolvedCase<'a> {
     pub(crate) entry: &'a MechanismEntry,
     pub(crate) request_carrier: Option<&'a MechanismEntry>,
-    pub(crate) processors: [usize; 2],
+    pub(crate) processors: Option<[usize; 2]>,
 }
 
 /// Finds what cases need, and asks each driver once what this machine allows it: some find out by trying.
@@ -79,7 +79,7 @@ impl<'a> CaseResolver<'a> {
         if let Some(refusal) = case.refusal(capabilities, limits) {
             return Err(Outcome::Refused(refusal));
         }
-        let processors = placement::resolve(case.placement).map_err(Outcome::Refused)?;
+        let processors = placement::pinned(case.placement).map_err(Outcome::Refused)?;
         let by = case.request.as_ref().and_then(|request| request.by.as_deref());
         let request_carrier = by.map(|by| self.request_carrier(by)).transpose()?;
         Ok(ResolvedCase { entry, request_carrier, processors })

@@ -91,6 +91,13 @@ fn known<'a>(
         .ok_or_else(|| RoleError::new(Fault::Error, format!("no mechanism is called {mechanism}")))
 }
 
+/// Pins this process, if it is to be.
+pub(crate) fn pin(processor: Option<usize>) -> Result<(), RoleError> {
+    processor.map_or(Ok(()), |processor| {
+        step(Phase::Open, &format!("pin to processor {processor}"), affinity::pin(processor))
+    })
+}
+
 /// Opens the ends and passes all phases, as one role or, where there is one process, as both.
 fn run_role(
     control: &mut Control,
@@ -107,8 +114,7 @@ fn run_role(
         .as_ref()
         .map(|request| open_request_carrier(mechanisms, request, configuration))
         .transpose()?;
-    let pinned = affinity::pin(configuration.processor);
-    step(Phase::Open, &format!("pin to processor {}", configuration.processor), pinned)?;
+    pin(configuration.processor)?;
     let opened = (entry.open)(&configuration.specification, setups, configuration.wait, request);
     let mut message_loop = step(Phase::Open, "open", opened)?;
 

@@ -160,7 +160,7 @@ impl Run<'_> {
 
     fn handover<'a>(&'a self, handover: &'a Handover) -> Resolved<'a, RegionHandover<'a>> {
         let work = RegionHandover::new(handover);
-        match placement::resolve(handover.placement) {
+        match placement::pinned(handover.placement) {
             Ok(processors) => {
                 Ok((TrialContext { work, processors, session: self.session }, self.settings(None)))
             }

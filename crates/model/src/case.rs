@@ -45,7 +45,7 @@ impl FromStr for Pattern {
     }
 }
 
-/// Which processors the two roles are pinned to.
+/// Which processors the two roles run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Placement {
     /// Two physical cores.
@@ -54,8 +54,22 @@ pub enum Placement {
     SameCore,
     /// Both ends in one process, so that nothing waits and nobody is woken: the mechanism's calls alone.
     OneProcess,
+    /// Wherever the scheduler puts them, as most programs run: nobody is pinned.
+    Free,
     /// The initiator on the first, the responder on the second, by the kernel's numbers.
     Explicit(usize, usize),
+}
+
+impl Placement {
+    /// Whether each role has a processor of its own; `None` where the scheduler decides.
+    pub const fn has_two_processors(self) -> Option<bool> {
+        match self {
+            Placement::OtherCore => Some(true),
+            Placement::SameCore | Placement::OneProcess => Some(false),
+            Placement::Free => None,
+            Placement::Explicit(initiator, responder) => Some(initiator != responder),
+        }
+    }
 }
 
 impl fmt::Display for Placement {
@@ -64,6 +78,7 @@ impl fmt::Display for Placement {
             Placement::OtherCore => f.pad("other-core"),
             Placement::SameCore => f.pad("same-core"),
             Placement::OneProcess => f.pad("one-process"),
+            Placement::Free => f.pad("free"),
             Placement::Explicit(initiator, responder) => f.pad(&format!("{initiator}:{responder}")),
         }
     }
@@ -74,13 +89,15 @@ impl FromStr for Placement {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let invalid = || {
-            let known = ["other-core", "same-core", "one-process", "A:B (two processor numbers, as 0:1)"];
+            let known =
+                ["other-core", "same-core", "one-process", "free", "A:B (two processor numbers, as 0:1)"];
             InvalidName::new("placement", text, known)
         };
         match text {
             "other-core" => Ok(Placement::OtherCore),
             "same-core" => Ok(Placement::SameCore),
             "one-process" => Ok(Placement::OneProcess),
+            "free" => Ok(Placement::Free),
             _ => {
                 let (initiator, responder) = text.split_once(':').ok_or_else(invalid)?;
                 let number = |part: &str| part.parse::<usize>().map_err(|_| invalid());
@@ -296,7 +313,7 @@ mod tests {
 
     #[test]
     fn placements_read_back_as_written() {
-        for text in ["other-core", "same-core", "one-process", "0:1", "13:7"] {
+        for text in ["other-core", "same-core", "one-process", "free", "0:1", "13:7"] {
             assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
         }
         for text in ["", "0", "0:", ":1", "a:b", "0:1:2", "-1:0", "smt"] {

@@ -36,6 +36,9 @@ pub fn not_explained(why: &NotExplained) -> String {
         NotExplained::Paced => {
             "its messages have a pace of their own, and the model is of those that follow each other at once"
         }
+        NotExplained::Free => {
+            "the scheduler chose its processors, and the model needs to know whether they were one or two"
+        }
         NotExplained::YieldsOnOneCore => {
             "on one core the scheduler decides when a role that yields really gives way"
         }

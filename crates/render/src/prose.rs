@@ -8,8 +8,8 @@ use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
 use furlong_model::{Harness, Machine, format_bytes, format_ns};
 
-/// Rows of one doubt that are named one by one.
-const DOUBTFUL: usize = 6;
+/// Rows that are named one by one.
+const ROWS_NAMED: usize = 6;
 /// What stands above what a summary, a comparison or a replay concludes.
 pub(crate) const FINDINGS: &str = "What this says";
 
@@ -129,11 +129,37 @@ fn doubts(summary: &Summary) -> Vec<String> {
 fn doubt(summary: &Summary, meaning: &str, detail: impl Fn(&Row) -> Option<String>) -> Option<String> {
     let named = |row: &Row| Some(plain(&row.case.to_string()) + &detail(row)?);
     let rows: Vec<_> = summary.rows.iter().filter_map(named).collect();
-    (!rows.is_empty()).then(|| format!("^ {meaning}: {}.", listed(&rows, DOUBTFUL)))
+    (!rows.is_empty()).then(|| format!("^ {meaning}: {}.", listed(&rows, ROWS_NAMED)))
 }
 
 fn modes([low, high]: [f64; 2]) -> String {
     format!(" ({} and {})", format_ns(low), format_ns(high))
+}
+
+/// Where the roles of a group ran that nobody pinned; `None` where they were pinned.
+pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<String> {
+    let share = |row: &Row| Some((row.trials_on_one_processor?, row.trials));
+    let rows: Vec<_> = summary.rows_of(group).filter_map(|row| Some((row, share(row)?))).collect();
+    let named = |(row, (on_one, all)): &(&Row, (usize, usize))| {
+        format!("{} {on_one} of {all}", plain(&row.case.row()))
+    };
+    let all = |of: fn(&(usize, usize)) -> bool| rows.iter().all(|(_, share)| of(share));
+    match rows.len() {
+        0 => None,
+        _ if all(|(on_one, trials)| on_one == trials) => {
+            Some("both processes were on one processor at the end of each trial".to_owned())
+        }
+        _ if all(|(on_one, _)| *on_one == 0) => {
+            Some("the processes were on two processors at the end of each trial".to_owned())
+        }
+        _ => {
+            let trials: Vec<_> = rows.iter().map(named).collect();
+            Some(format!(
+                "trials that ended with both processes on one processor: {}",
+                listed(&trials, ROWS_NAMED)
+            ))
+        }
+    }
 }
 
 /// Which rows of a paced group sent messages late; `None` if none did.

@@ -68,10 +68,15 @@ impl Group {
         (wrong as f64 / GROUPS as f64, found as f64 / f64::from(pairs.max(1)))
     }
 
+    fn by_row(self, values: &[Placed]) -> Vec<Vec<f64>> {
+        let of = |row| values.iter().filter(move |placed| placed.row == row).map(|placed| placed.value);
+        (0..self.rows).map(|row| of(row).collect()).collect()
+    }
+
     /// By the intervals of neighbours and groups.
     fn by_comparison(self, pace: Pace) -> (f64, f64) {
         self.judge(pace, 1, |values| {
-            let rows = adjusted(values, self.rows).unwrap();
+            let rows = adjusted(values, self.rows).unwrap_or_else(|| self.by_row(values));
             comparison_intervals(&rows).into_iter().flatten().collect()
         })
     }
@@ -79,8 +84,7 @@ impl Group {
     /// By the interval of each row alone.
     fn by_medians(self, pace: Pace) -> (f64, f64) {
         self.judge(pace, 1, |values| {
-            let of = |row| values.iter().filter(move |placed| placed.row == row).map(|placed| placed.value);
-            (0..self.rows).map(|row| median_interval(&of(row).collect::<Vec<_>>()).unwrap()).collect()
+            self.by_row(values).iter().filter_map(|row| median_interval(row)).collect()
         })
     }
 }

@@ -25,7 +25,8 @@ pub struct Placed {
 
 /// The values of each of so many `rows` as they would have been with the machine at one pace. Only those that have a
 /// neighbour: a value of another row, one or two places away. `None` if a row has fewer than three of them, as where
-/// rows were not measured in turns.
+/// rows were not measured in turns, and if the values of a row then spread more than before: what changed was not the
+/// same for all, as where the scheduler puts each trial on one core or on two.
 pub fn adjusted(values: &[Placed], rows: usize) -> Option<Vec<Vec<f64>>> {
     let mut values = values.to_vec();
     values.sort_by_key(|placed| placed.position);
@@ -48,7 +49,17 @@ pub fn adjusted(values: &[Placed], rows: usize) -> Option<Vec<Vec<f64>>> {
         let next = medians(&adjust(&rows));
         rows.iter_mut().zip(next).for_each(|(row, next)| *row = f64::midpoint(*row, next));
     }
-    Some(adjust(&rows))
+    let adjusted = adjust(&rows);
+    (spread(&adjusted) <= spread(&measured)).then_some(adjusted)
+}
+
+/// How far the values of a row are from its median: the median of each row, over all rows.
+fn spread(rows: &[Vec<f64>]) -> f64 {
+    let of_row = |row: &Vec<f64>| {
+        let middle = median(row)?;
+        median(&row.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
+    };
+    rows.iter().filter_map(of_row).sum()
 }
 
 /// The values of other rows around this one.
@@ -85,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_changes_for_all_alike_is_taken_out() {
-        let pace = |position: usize| if position / 20 % 2 == 0 { 0.0 } else { 0.3 };
+        let pace = |position: usize| 0.3 * (position as f64 / 12.0).sin();
         for rows in [2, 3, 5] {
             let values = rounds(rows, 30, |row, position| row as f64 + pace(position));
             let adjusted = adjusted(&values, rows).unwrap();
@@ -93,8 +104,7 @@ mod tests {
             for (row, pair) in medians.windows(2).enumerate() {
                 assert!((pair[1] - pair[0] - 1.0).abs() < 0.02, "{rows} rows, {row}: {medians:?}");
             }
-            let exact = adjusted[0].iter().filter(|value| (*value - medians[0]).abs() < 0.02).count();
-            assert!(exact * 3 > adjusted[0].len() * 2, "{rows} rows: {:?}", adjusted[0]);
+            assert!(spread(&adjusted) < rows as f64 * 0.02, "{rows} rows: {:?}", adjusted[0]);
         }
     }
 
@@ -105,6 +115,13 @@ mod tests {
         values.iter_mut().for_each(|placed| placed.position += 100 * placed.row);
         assert_eq!(adjusted(&values, 2), None);
         assert_eq!(adjusted(&[], 2), None);
+    }
+
+    #[test]
+    fn what_changes_for_each_by_itself_stays() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let noise: Vec<f64> = (0..300).map(|_| random.f64()).collect();
+        assert_eq!(adjusted(&rounds(5, 60, |_, position| noise[position]), 5), None);
     }
 
     #[test]

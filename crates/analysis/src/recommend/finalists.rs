@@ -30,7 +30,7 @@ pub fn finalists(run: &DecodedRun) -> Vec<Case> {
 }
 
 /// What says how the answer depends on the workload: the finalists that sleep with smaller and with larger messages,
-/// and with both processes on one core.
+/// with both processes on one core, and without pinning.
 pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let size_bytes = shortlist.workload.size_bytes;
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];
@@ -42,11 +42,18 @@ pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
         let most = shortlist.candidate(mechanism, *wait).and_then(|candidate| candidate.max_size_bytes);
         let sizes = sizes.clone().filter(|size| most.is_none_or(|most| *size <= most));
         cases.extend(sizes.map(|size| closed(size, shortlist.placement)));
-        if shortlist.placement == Placement::OtherCore {
-            cases.push(closed(size_bytes, Placement::SameCore));
-        }
+        cases.extend(other_places(shortlist.placement).iter().map(|place| closed(size_bytes, *place)));
     }
     cases
+}
+
+/// Where else the finalists are tried: unpinned, as most programs run, and on one core where two were asked.
+fn other_places(place: Placement) -> &'static [Placement] {
+    match place {
+        Placement::OtherCore => &[Placement::SameCore, Placement::Free],
+        Placement::Free => &[],
+        _ => &[Placement::Free],
+    }
 }
 
 /// Messages beyond this take so long that a glance at them is none.

@@ -1,4 +1,4 @@
-//! What would change the answer: another trust or boundary, smaller or larger messages, one core instead of two.
+//! What would change the answer: another trust or boundary, smaller or larger messages, another place of the processes.
 
 use super::Ranked;
 use crate::{Row, Summary};
@@ -30,7 +30,13 @@ pub(super) fn all(
     all: &Summary,
 ) -> Vec<Sensitivity> {
     let falls = falls(shortlist, choice, ranked);
-    falls.into_iter().chain(sizes(shortlist, choice, all)).chain(one_core(shortlist, choice, all)).collect()
+    let places = [
+        (Placement::SameCore, "both processes on one core"),
+        (Placement::Free, "processes that nobody pins to a processor"),
+    ];
+    let places =
+        places.into_iter().filter_map(|(place, change)| elsewhere(shortlist, choice, all, place, change));
+    falls.into_iter().chain(sizes(shortlist, choice, all)).chain(places).collect()
 }
 
 fn candidate<'a>(shortlist: &'a Shortlist, row: &Ranked) -> Option<&'a Candidate> {
@@ -90,8 +96,15 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
     sizes.into_iter().filter_map(sensitivity).collect()
 }
 
-/// Both processes on one core, where that is faster than two: waking another core is dear on some machines.
-fn one_core(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Option<Sensitivity> {
+/// The processes in another place, where that is faster than where they were asked for: waking another core is dear on
+/// some machines.
+fn elsewhere(
+    shortlist: &Shortlist,
+    choice: &Ranked,
+    all: &Summary,
+    place: Placement,
+    change: &str,
+) -> Option<Sensitivity> {
     let closed = |case: &Case, placement| {
         case.arrival.is_closed_loop()
             && case.size_bytes == shortlist.workload.size_bytes
@@ -101,13 +114,13 @@ fn one_core(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Option<Sen
         let sleeping = |row: &&Row| row.case.wait.kind() == WaitKind::Sleeping;
         all.rows.iter().filter(sleeping).filter(move |row| closed(&row.case, placement))
     };
-    let two = rows(shortlist.placement).find(|row| choice.is(row))?;
-    let one = rows(Placement::SameCore).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
-    let times = one.exchange.ns.p50 / two.exchange.ns.p50;
-    (one.differs_from(two) && times < WORTH_IT).then(|| Sensitivity {
-        change: "both processes on one core".to_owned(),
+    let asked = rows(shortlist.placement).find(|row| choice.is(row))?;
+    let best = rows(place).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
+    let times = best.exchange.ns.p50 / asked.exchange.ns.p50;
+    (best.differs_from(asked) && times < WORTH_IT).then(|| Sensitivity {
+        change: change.to_owned(),
         reason: String::new(),
-        instead: Some(one.case.row()),
+        instead: Some(best.case.row()),
         times: Some(times),
     })
 }

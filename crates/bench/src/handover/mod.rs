@@ -129,7 +129,7 @@ fn start(
     for role in Role::BOTH {
         let configuration = RegionConfiguration {
             role,
-            processor: context.processors[role.index()],
+            processor: context.processors.map(|processors| processors[role.index()]),
             region: memory.object(),
             size_bytes: handover.size_bytes,
             touch: handover.touch,

@@ -5,12 +5,12 @@ use super::bytes::{Accessor, Mismatch, STRETCH, Values};
 use crate::control::Control;
 use crate::control_page::{ControlPage, Progress};
 use crate::messages::LoopResult;
-use crate::role::{enter_phase, report_done, report_failure, tally};
+use crate::role::{enter_phase, pin, report_done, report_failure, tally};
 use crate::role_error::{RoleError, step};
 use crate::schedule::Idle;
 use furlong_model::{Fault, Phase, Role, RoleTally, Touch};
 use furlong_os::memory::Region;
-use furlong_os::{AsHandle, RawHandle, affinity, clock, cpu, handle, usage};
+use furlong_os::{AsHandle, RawHandle, clock, cpu, handle, usage};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) struct Done {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RegionConfiguration {
     pub(super) role: Role,
-    pub(super) processor: usize,
+    pub(super) processor: Option<usize>,
     /// The number of the region's descriptor and the length to be mapped; `None` where it is mapped already.
     pub(super) region: Option<(RawHandle, usize)>,
     pub(super) size_bytes: usize,
@@ -94,8 +94,7 @@ struct RegionRole {
 impl RegionRole {
     fn perform(&self, control: &mut Control, mapped: Option<Arc<Region>>) -> Result<(), RoleError> {
         let RegionConfiguration { role, processor, size_bytes, repetitions, .. } = self.configuration;
-        let pinned = affinity::pin(processor);
-        step(Phase::Open, &format!("pin to processor {processor}"), pinned)?;
+        pin(processor)?;
         let inherited = step(Phase::Open, "inherit the region", self.inherit(mapped))?;
         let mut passes = Vec::with_capacity(repetitions as usize);
         enter_phase(control, Phase::Open)?;

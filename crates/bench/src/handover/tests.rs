@@ -38,7 +38,7 @@ fn run(handover: &Handover) -> HandoverOutcome {
 
 fn run_on(handover: &Handover, processors: [usize; 2]) -> HandoverOutcome {
     let work = RegionHandover::new(handover);
-    TrialContext { work, processors, session: &session() }.run(&settings(20_000)).unwrap()
+    TrialContext { work, processors: Some(processors), session: &session() }.run(&settings(20_000)).unwrap()
 }
 
 /// What an outcome says where it is a measurement; else, loudly, why it is none.
@@ -134,7 +134,7 @@ fn no_room_in_a_file_system_is_an_error_in_words() {
         let session =
             Session::open(Options { program: program(), file_folder, handle_signals: false }).unwrap();
         let work = RegionHandover::new(&full);
-        let context = TrialContext { work, processors: [0, 0], session: &session };
+        let context = TrialContext { work, processors: Some([0, 0]), session: &session };
         match context.run(&settings(10_000)).unwrap() {
             HandoverOutcome::Unavailable(unavailable) => unavailable.reason,
             other => panic!("{other:?}"),
@@ -207,7 +207,10 @@ fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
         Accessor { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };
     let work = RegionHandover { handover: &handover, accessor };
     let session = session();
-    match (TrialContext { work, processors: processors(), session: &session }).run(&settings(300)).unwrap() {
+    match (TrialContext { work, processors: Some(processors()), session: &session })
+        .run(&settings(300))
+        .unwrap()
+    {
         HandoverOutcome::Failed(failure) => failure,
         other => panic!("{other:?}"),
     }

@@ -110,8 +110,8 @@ pub trait Work: Sized {
 pub struct TrialContext<'a, W> {
     /// What the roles do.
     pub work: W,
-    /// For initiator and responder.
-    pub processors: [usize; 2],
+    /// That initiator and responder are pinned to; `None` leaves them to the scheduler.
+    pub processors: Option<[usize; 2]>,
     /// What surrounds it.
     pub session: &'a Session,
 }

@@ -205,7 +205,7 @@ impl RunningTrial {
                 wait: case.wait,
                 role,
                 peer: 0,
-                processor: processors[role.index()],
+                processor: processors.map(|processors| processors[role.index()]),
                 pattern: case.pattern,
                 specification: specification.clone(),
                 ends,

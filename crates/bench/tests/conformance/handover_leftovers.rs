@@ -57,7 +57,7 @@ fn hand_over(backing: Backing) {
     let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
     let placement = Placement::SameCore;
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 2, placement };
-    let processors = placement::resolve(placement).unwrap();
+    let processors = placement::pinned(placement).unwrap();
     let settings = Settings::default();
     loop {
         let work = RegionHandover::new(&handover);

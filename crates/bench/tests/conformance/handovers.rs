@@ -28,7 +28,7 @@ pub fn tests() -> Vec<Trial> {
 fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
     let placement = placed();
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 3, placement };
-    let processors = placement::resolve(placement).map_err(|unavailable| unavailable.reason)?;
+    let processors = placement::pinned(placement).map_err(|unavailable| unavailable.reason)?;
     let session = session()?;
     let context = TrialContext { work: RegionHandover::new(&handover), processors, session: &session };
     match counting.count(&context, &Settings::default()) {

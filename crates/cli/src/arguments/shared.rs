@@ -22,8 +22,8 @@ pub struct CaseOptions {
     /// Only rows that wait this way; may be repeated
     #[arg(long = "wait", value_name = "WAIT")]
     pub waits: Vec<Wait>,
-    /// Where the roles run: other-core, same-core, one-process (both ends in one, so that nobody waits), or two
-    /// processors as 0:1; may be repeated
+    /// Where the roles run: other-core, same-core, free (nobody is pinned, as in most programs), one-process (both ends
+    /// in one, so that nobody waits), or two processors as 0:1; may be repeated
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub places: Vec<Placement>,
 }

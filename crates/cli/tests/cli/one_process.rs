@@ -1,4 +1,4 @@
-//! `--place one-process`: both ends in one process, so that nobody waits.
+//! `--place one-process`: both ends in one process, so that nobody waits; and `--place free`, where nobody is pinned.
 
 use crate::common::Place;
 use crate::common::value::{at, list, number, row, text};
@@ -32,6 +32,29 @@ fn nobody_waits_and_one_processor_is_used() {
         assert!(number(row, "round_trip_ns.p50") < number(shared, "round_trip_ns.p50"), "{json:#}");
         assert_ne!(at(row, "group"), at(shared, "group"), "they are not ranked together: {json:#}");
     }
+}
+
+#[test]
+fn every_mechanism_can_do_without_being_pinned() {
+    let place = Place::new();
+    let words = ["run", "--place", "free", "--trials", "3", "--budget", "2ms", "--no-save"];
+    let json = place.run(words.into_iter().chain(["--format", "json"])).expect_code(0).json();
+    let every = place.run(["list", "--format", "json"]).expect_code(0).json();
+    for entry in every.as_array().expect("a list") {
+        let name = text(entry, "mechanism");
+        if at(entry, "available") == true {
+            let row = row_in(&json, name, "free");
+            assert_eq!(at(row, "verified"), true, "{row:#}");
+            assert!((0.0..=3.0).contains(&number(row, "trials_on_one_processor")), "{row:#}");
+        }
+    }
+    let pinned =
+        place.run(["run", "pipe", "--trials", "1", "--budget", "2ms", "--no-save", "--format", "json"]);
+    assert!(
+        at(row(&pinned.expect_code(0).json(), "rows", "pipe/block"), "trials_on_one_processor").is_null()
+    );
+    let explained = place.run(["explain", "pipe", "--place", "free", "--trials", "1"]);
+    assert!(explained.stdout.contains("free: the scheduler chose"), "{}", explained.stdout);
 }
 
 #[test]

@@ -89,11 +89,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
 
 /// What the fastest row that spins on two cores gains against the fastest that sleeps, and what it takes for it.
 fn says(rows: &[&Row]) -> String {
-    let on_two = |row: &&&Row| match row.case.placement {
-        Placement::OtherCore => true,
-        Placement::Explicit(one, other) => one != other,
-        Placement::SameCore | Placement::OneProcess => false,
-    };
+    let on_two = |row: &&&Row| row.case.placement.has_two_processors() == Some(true);
     let fastest = |kind: WaitKind| {
         let of_kind = rows.iter().filter(|row| row.case.wait.kind() == kind).filter(on_two);
         of_kind.min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50)).copied()
