@@ -7,7 +7,7 @@ use crate::{
     law::Breach,
     trials::MeasuredTrial,
 };
-use furlong_model::{Arrival, Case, CountMethod, Family, Measurement, RunHeader};
+use furlong_model::{Arrival, Case, CountMethod, Depth, Family, Measurement, RunHeader};
 use furlong_stats::{Distribution, DistributionShape, are_apart, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +51,10 @@ pub struct Row {
     pub verified: bool,
     /// Values in force where the kernel has a say, by name; the smallest where trials differ.
     pub effective: BTreeMap<String, u64>,
+    /// Messages that the link held in either direction while nobody received, there and back; the smallest where trials
+    /// differ, and `None` in runs of before that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<[Depth; 2]>,
     /// Processors of the roles, the initiator first, by the kernel's numbers.
     pub processors: Vec<usize>,
     /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
@@ -102,6 +106,7 @@ impl Row {
             // The checks refuse anything else.
             verified: true,
             effective: smallest_effective(&trials),
+            depth: smallest_depth(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
             trials_on_one_processor: case
                 .placement
@@ -167,6 +172,14 @@ fn on_one_processor(trials: &[&Measurement]) -> usize {
     trials.iter().filter(is_one).count()
 }
 
+/// `None` unless every trial says it.
+fn smallest_depth(trials: &[&Measurement]) -> Option<[Depth; 2]> {
+    let depths: Vec<_> = trials.iter().map(|trial| trial.depth).collect::<Option<_>>()?;
+    depths
+        .into_iter()
+        .reduce(|[there, back], [other_there, other_back]| [there.min(other_there), back.min(other_back)])
+}
+
 fn smallest_effective(trials: &[&Measurement]) -> BTreeMap<String, u64> {
     let mut smallest = BTreeMap::new();
     for (name, &value) in trials.iter().flat_map(|trial| &trial.effective) {
@@ -226,6 +239,17 @@ mod tests {
         let breach = unreadable.unwrap_err();
         assert!(breach.reason.starts_with("trial 1: its histogram cannot be read"), "{breach:?}");
         assert_eq!(breach.law, Law::CompleteRecord);
+    }
+
+    #[test]
+    fn the_smallest_depth_counts_if_all_trials_say_it() {
+        let depths = [[Depth::of(7), Depth::UNBOUNDED], [Depth::of(9), Depth::of(3)], [Depth::UNBOUNDED; 2]];
+        let row = measure(|index, trial| trial.depth = Some(depths[index])).unwrap();
+        assert_eq!(row.depth, Some([Depth::of(7), Depth::of(3)]));
+        assert_eq!(
+            measure(|index, trial| trial.depth = Some(depths[index]).filter(|_| index > 0)).unwrap().depth,
+            None
+        );
     }
 
     #[test]

@@ -6,8 +6,9 @@
 use crate::bare_pair;
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::probe::{self, Figures};
-use furlong_mechanism::{Link, LinkSpecification};
+use furlong_mechanism::LinkSpecification;
 use furlong_model::{Cost, CostFigure, CostReading};
+use furlong_os::cleanup::CleanUp;
 use furlong_os::linux::{futex, posix_semaphore, sysv_semaphore};
 use furlong_os::memory::{Pages, Region, page_bytes};
 use furlong_os::{clock, identity};
@@ -79,12 +80,9 @@ fn on_one(
     processor: usize,
     specification: &LinkSpecification,
 ) -> io::Result<Vec<CostFigure>> {
-    // The link removes the semaphores, whatever becomes of the process that uses them.
-    let mut link = Link::new();
+    // They are removed, whatever becomes of the process that uses them.
     let semaphores = sysv_semaphore::create(specification.key, 1).ok();
-    if let Some(set) = semaphores {
-        link.removes(move || sysv_semaphore::remove(set));
-    }
+    let _removed = semaphores.map(|set| CleanUp::new(move || sysv_semaphore::remove(set)));
     let figures = probe::measure(program, ChildKind::CostProbe, [(processor, semaphores)], &[])?;
     let kinds = SINGLE.iter().map(|cost| (*cost, None));
     let copies = COPY_SIZES.iter().map(|size| (Cost::Copy, Some(*size)));

@@ -5,7 +5,7 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
     Unavailable, Wait, WhenFull,
 };
 use std::hint::black_box;
@@ -39,7 +39,7 @@ impl Mechanism for Null {
     }
 
     fn create(_spec: &LinkSpecification) -> io::Result<Link> {
-        Ok(Link::new())
+        Ok(Link::new([Depth::Messages(1); 2]))
     }
 
     fn open(specification: &LinkSpecification, _setup: EndpointSetup) -> io::Result<Loop> {

@@ -1,22 +1,117 @@
-//! Handing over a pair of connected sockets, with buffers of the size that was asked for.
+//! Handing over a pair of connected sockets, with buffers of the size that was asked for, and how many messages those
+//! hold.
+//!
+//! The kernel counts more against a buffer than the bytes of a message: the memory that it took for them, and for each
+//! block of them a `struct sk_buff` and a `struct skb_shared_info`. How much that is differs between kernels, so what is
+//! counted here is the most; Linux 6.18 counts 768 to 1280 bytes beside a small message.
 
 use crate::{Link, LinkSpecification};
+use furlong_model::Depth;
+use furlong_os::memory::page_bytes;
 use furlong_os::socket::{Buffer, buffer_bytes, set_buffer};
-use furlong_os::{AsHandle, Handle};
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
+
+/// Bytes that a block takes beside its payload, where the payload is in pages of its own.
+const BLOCK_BYTES: usize = 1280;
+
+/// The most bytes of one block of a UNIX stream (`unix_stream_sendmsg` takes up to 32 KiB in pages at once).
+const UNIX_BLOCK_BYTES: usize = 32 << 10;
+
+/// What holds the messages of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// The sender's buffer, message by message in blocks of up to 32 KiB: UNIX streams.
+    Blocks,
+    /// The sender's buffer, each message in memory of one piece: UNIX datagrams.
+    Datagrams,
+    /// The sender's buffer until the receiver has acknowledged, and the receiver's beside it: TCP.
+    Segments,
+    /// The receiver's buffer, of which up to a quarter may be counted as full after it was read; what does not fit is
+    /// lost: UDP.
+    Arrived,
+}
+
+impl Holds {
+    /// Messages of `size_bytes` that are held at least when `sender` waits, or when `receiver` loses one.
+    fn depth(
+        self,
+        sender: BorrowedHandle<'_>,
+        receiver: BorrowedHandle<'_>,
+        size_bytes: usize,
+    ) -> io::Result<Depth> {
+        let sent = buffer_bytes(sender, Buffer::Send)?;
+        let messages = match self {
+            Holds::Blocks => {
+                sent / charged_in_blocks(size_bytes, UNIX_BLOCK_BYTES.min((sent / 2).max(128) - 64))
+            }
+            Holds::Segments => sent / (size_bytes + (1 + size_bytes / UNIX_BLOCK_BYTES) * 2 * BLOCK_BYTES),
+            // The first is taken whatever its size.
+            Holds::Datagrams => (sent / charged_in_one_piece(size_bytes)).max(1),
+            Holds::Arrived => {
+                let arrived = buffer_bytes(receiver, Buffer::Receive)?;
+                ((arrived - arrived / 4) / charged_in_one_piece(size_bytes)).max(1)
+            }
+        };
+        Ok(Depth::of(messages))
+    }
+}
+
+/// Bytes that are counted for a message in memory of one piece, which the kernel rounds up to a power of two.
+fn charged_in_one_piece(size_bytes: usize) -> usize {
+    const HEAD_BYTES: usize = 512;
+    const ROUNDED_UP_TO: usize = 16 << 10;
+    let bytes = size_bytes.saturating_add(HEAD_BYTES);
+    // Above that a part of it may be in pages, and the rest is rounded up.
+    let rounded = if bytes <= ROUNDED_UP_TO {
+        bytes.next_power_of_two()
+    } else {
+        bytes.saturating_mul(2) + page_bytes()
+    };
+    rounded.max(1024) + 256
+}
+
+/// Bytes that are counted for a message in blocks of up to `block_bytes`, each in pages and at most one page in one
+/// piece.
+fn charged_in_blocks(size_bytes: usize, block_bytes: usize) -> usize {
+    if size_bytes <= block_bytes {
+        return charged_in_one_piece(size_bytes).min(size_bytes.next_multiple_of(page_bytes()) + BLOCK_BYTES);
+    }
+    size_bytes.saturating_add(size_bytes.div_ceil(block_bytes).saturating_mul(page_bytes() + BLOCK_BYTES))
+}
 
 /// Gives each role its socket, the initiator's first, and notes the buffers in force: of the initiator's socket, and
 /// as the kernel counts, which doubles what it is asked for to have room for its bookkeeping.
-pub(crate) fn link(pair: (Handle, Handle), specification: &LinkSpecification) -> io::Result<Link> {
+pub(crate) fn link(
+    pair: (Handle, Handle),
+    holds: Holds,
+    specification: &LinkSpecification,
+) -> io::Result<Link> {
+    let ends = [pair.0.as_handle(), pair.1.as_handle()];
     if let Some(bytes) = specification.buffer_bytes {
-        for end in [&pair.0, &pair.1] {
-            set_buffer(end.as_handle(), Buffer::Send, bytes)?;
-            set_buffer(end.as_handle(), Buffer::Receive, bytes)?;
+        for end in ends {
+            set_buffer(end, Buffer::Send, bytes)?;
+            set_buffer(end, Buffer::Receive, bytes)?;
         }
     }
-    let mut link = Link::new();
-    link.note("send-buffer-bytes", buffer_bytes(pair.0.as_handle(), Buffer::Send)?);
-    link.note("receive-buffer-bytes", buffer_bytes(pair.0.as_handle(), Buffer::Receive)?);
+    let [there, back] = specification.sizes_bytes;
+    let mut link = Link::new([holds.depth(ends[0], ends[1], there)?, holds.depth(ends[1], ends[0], back)?]);
+    link.note("send-buffer-bytes", buffer_bytes(ends[0], Buffer::Send)?);
+    link.note("receive-buffer-bytes", buffer_bytes(ends[0], Buffer::Receive)?);
     link.give_pair(pair);
     Ok(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Linux 6.18 counts against the send buffer of a UNIX stream, for messages of these sizes.
+    #[test]
+    fn no_less_is_counted_than_the_kernel_counts() {
+        for (size_bytes, counted) in [(1, 768), (128, 768), (1000, 2304), (4096, 4864), (8192, 8960)] {
+            let charged = charged_in_blocks(size_bytes, UNIX_BLOCK_BYTES);
+            assert!(charged >= counted && charged <= 2 * counted, "{size_bytes}: {charged}, and {counted}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod case;
 mod cost;
 mod count;
 mod declared_calls;
+mod depth;
 mod experiment;
 mod figure;
 mod handover;
@@ -34,6 +35,7 @@ pub use capabilities::{
 pub use case::{Case, Pattern, Placement, Request, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
+pub use depth::{Depth, NoBound};
 pub use experiment::{
     Amount, Claim, Exchange, Experiment, ExperimentRow, ExperimentStart, Measure, Published, Statement,
     Target, Work,

@@ -1,6 +1,6 @@
 //! One trial: what was tried, and what came of it.
 
-use crate::{Case, Family, Phase, Role, Unavailable};
+use crate::{Case, Depth, Family, Phase, Role, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -61,6 +61,10 @@ pub struct Measurement {
     pub verified_messages: u64,
     /// Values in force where the kernel has a say, by name, as in `pipe-size-bytes`.
     pub effective: BTreeMap<String, u64>,
+    /// Messages that the link held in either direction while nobody received, there and back; `None` in records of
+    /// before that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<[Depth; 2]>,
     /// What each role used and counted, the initiator first.
     pub roles: Vec<RoleTally>,
 }

@@ -39,7 +39,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
-const COLUMNS: [Column; 58] = [
+const COLUMNS: [Column; 60] = [
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
     ("pattern", |line| line.case.pattern.to_string()),
@@ -115,12 +115,19 @@ const COLUMNS: [Column; 58] = [
         words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
+    ("depth_messages", |line| line.of_row(|row| depth(row, 0))),
+    ("depth_back_messages", |line| line.of_row(|row| depth(row, 1))),
     ("law", |line| {
         line.of_skipped(|skipped| skipped.law.map_or_else(String::new, |law| law.name().to_owned()))
     }),
     ("reason", |line| line.of_skipped(|skipped| words(&skipped.reason))),
     ("remedy", |line| line.of_skipped(|skipped| words(&skipped.remedy))),
 ];
+
+/// Messages that it holds in one direction, there or back.
+fn depth(row: &Row, way: usize) -> String {
+    row.depth.map_or_else(String::new, |depth| depth[way].to_string())
+}
 
 /// A header, then a line a row by group and rank, then a line for each skipped case.
 ///

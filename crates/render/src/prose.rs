@@ -2,7 +2,7 @@
 
 use super::{
     counting::counted,
-    ranking::{has_failed_trials, has_no_interval, is_batched, marked_name},
+    ranking::{has_depth, has_failed_trials, has_no_interval, is_batched, marked_name},
 };
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
@@ -85,6 +85,11 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         "Messages one way at fixed times are timed one by one, from when each was due to when its receiver had it."
             .to_owned()
     });
+    let deep = marked(has_depth).next().map(|_| {
+        "depth: messages that a row holds at least before its sender waits for the receiver. With a depth of 1 both sides \
+         take turns, and each message waits for the other side."
+            .to_owned()
+    });
     let lone = marked(has_no_interval)
         .next()
         .map(|_| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
@@ -102,7 +107,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         if comparable.adjusted { format!("{ranges} {adjusted}") } else { ranges.to_owned() }
     });
     let calls = summary.counting.iter().map(counted);
-    [tied, compared, batched, streamed, delivered, lone, failed]
+    [tied, compared, batched, streamed, deep, delivered, lone, failed]
         .into_iter()
         .flatten()
         .chain(doubts(summary))

@@ -40,10 +40,11 @@ const INTERVAL: &str = "95 %";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 16] = [
+static COLUMNS: [Column; 17] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
+    column_if(has_depth, Head::figures("depth"), depth),
     column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
     column(Head::figures(INTERVAL).expendable(1), |entry| {
         entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between)
@@ -83,6 +84,16 @@ fn is_message(row: &Row) -> bool {
 
 fn has_throughput(row: &Row) -> bool {
     row.exchange.bytes_per_second.is_some()
+}
+
+/// What holds a sender back that nobody answers. In a round trip one message is under way.
+pub(crate) fn has_depth(row: &Row) -> bool {
+    is_message(row) && row.depth.is_some()
+}
+
+/// Messages that it holds on the way there; `?` where a run of before did not say.
+fn depth(entry: &Entry) -> String {
+    entry.row.depth.map_or_else(|| "?".to_owned(), |[there, _]| there.to_string())
 }
 
 /// Bytes that arrive in a second, in 10^9.

@@ -1,13 +1,14 @@
 //! Every row of a run as a table, and every case without one.
 
 use crate::table::{Cell, Head, Table};
-use furlong_analysis::{Row, Skipped, Summary};
-use furlong_model::{format_bytes, format_ns};
+use furlong_analysis::{Row, Skipped, Summary, Unit};
+use furlong_model::{Depth, format_bytes, format_ns};
 use furlong_render::{format_count, format_digits, marked_name, plain, plain_sentence};
 
 /// All rows, by group and rank.
 pub fn measured(summary: &Summary) -> Table {
     let has_throughput = summary.rows.iter().any(|row| row.exchange.bytes_per_second.is_some());
+    let has_depth = summary.rows.iter().any(|row| depth(row).is_some());
     let has_calls = summary.rows.iter().any(|row| row.exchange.system_calls.is_some());
     let mut heads = vec![
         Head::words("row"),
@@ -25,16 +26,24 @@ pub fn measured(summary: &Summary) -> Table {
     if has_throughput {
         heads.push(Head::figures("GB/s"));
     }
+    if has_depth {
+        heads.push(Head::figures("depth"));
+    }
     heads.extend([Head::figures("processor time"), Head::figures("busy"), Head::figures("switches")]);
     if has_calls {
         heads.push(Head::figures("calls"));
     }
     heads.extend([Head::figures("trials"), Head::words("ties with")]);
-    let lines = summary.rows.iter().map(|row| line(row, has_throughput, has_calls));
+    let lines = summary.rows.iter().map(|row| line(row, has_throughput, has_depth, has_calls));
     Table { lines: lines.collect(), heads }
 }
 
-fn line(row: &Row, has_throughput: bool, has_calls: bool) -> Vec<Cell> {
+/// Messages that a row one way holds on the way there.
+fn depth(row: &Row) -> Option<Depth> {
+    row.depth.filter(|_| row.exchange.unit == Unit::Message).map(|[there, _]| there)
+}
+
+fn line(row: &Row, has_throughput: bool, has_depth: bool, has_calls: bool) -> Vec<Cell> {
     let exchange = &row.exchange;
     let time = |ns: f64| Cell::figure(format_ns(ns), ns);
     let number = |value: f64, text: String| Cell::figure(text, value);
@@ -55,6 +64,11 @@ fn line(row: &Row, has_throughput: bool, has_calls: bool) -> Vec<Cell> {
     if has_throughput {
         let gigabytes = exchange.bytes_per_second.map(|bytes| bytes / 1e9);
         cells.push(gigabytes.map_or_else(Cell::none, |value| number(value, format_digits(value))));
+    }
+    if has_depth {
+        cells.push(depth(row).map_or_else(Cell::none, |depth| {
+            number(depth.messages().map_or(f64::INFINITY, |messages| messages as f64), depth.to_string())
+        }));
     }
     cells.push(time(row.cpu_ns()));
     cells.push(number(row.processors_busy(), format!("{:.2}", row.processors_busy())));

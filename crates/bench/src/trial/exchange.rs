@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
-    Capabilities, Case, Count, Failure, Fault, Measurement, Pattern, Phase, Placement, Record, Role,
+    Capabilities, Case, Count, Depth, Failure, Fault, Measurement, Pattern, Phase, Placement, Record, Role,
     RoleTally, Start, Trial, Unavailable, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
@@ -131,6 +131,7 @@ fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
 struct RunningTrial {
     watch: Watch<RoleResult>,
     effective: BTreeMap<String, u64>,
+    depth: [Depth; 2],
     /// Dropped last: it removes what the processes use.
     _links: (Link, Option<RequestLink>),
 }
@@ -235,6 +236,7 @@ impl RunningTrial {
         // The roles have theirs. As long as the supervisor had them too, no end could notice that the other is
         // gone.
         let mut effective = link.effective.clone();
+        let depth = depth_of(&link, request.as_ref());
         for role in Role::BOTH {
             drop(link.take_end(role).descriptors);
             drop(request.as_mut().map(|request| request.link.take_end(role).descriptors));
@@ -250,7 +252,7 @@ impl RunningTrial {
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let explain = if case.pattern == Pattern::OneWay { lost_one_way } else { lost_round_trip };
         let watch = Watch { processes, control_page, timeout, budget, explain };
-        Ok(RunningTrial { watch, effective, _links: (link, request) })
+        Ok(RunningTrial { watch, effective, depth, _links: (link, request) })
     }
 
     /// The figures of both roles, once they are done and gone.
@@ -275,9 +277,16 @@ impl RunningTrial {
             late_sends,
             verified_messages,
             effective: self.effective,
+            depth: Some(self.depth),
             roles,
         })
     }
+}
+
+/// How many messages are held on the way there, which another mechanism may carry, and on the way back.
+fn depth_of(link: &Link, request: Option<&RequestLink>) -> [Depth; 2] {
+    let [there, back] = link.depth();
+    [request.map_or(there, |request| request.link.depth()[0]), back]
 }
 
 /// The message of a stream that was lost, if one was.

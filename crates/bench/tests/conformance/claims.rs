@@ -1,5 +1,6 @@
 //! The claims in a mechanism's capabilities, one test for each.
 
+use crate::depth;
 use crate::pair::{Gate, Pair, Part, RunningTrial, WATCHDOG, ended, ensure, scratch_spec, step};
 use crate::workers::Trial;
 use furlong_mechanism::list::{Visitor, visit_all};
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a claim's test finds: it holds, or it does not apply because.
-type Finding = Result<Option<&'static str>, String>;
+pub type Finding = Result<Option<&'static str>, String>;
 
 /// The claim whose test counts what the whole machine has.
 const LIFETIME: &str = "lifetime-as-claimed";
@@ -24,17 +25,18 @@ const LIFETIME: &str = "lifetime-as-claimed";
 type Claim = (&'static str, fn() -> Finding);
 
 /// Why a claim about two ends is not tested for a mechanism that has one.
-const ALONE: &str = "there is no other end";
+pub const ALONE: &str = "there is no other end";
 
 /// Every claim of every mechanism that can run here.
 pub fn tests() -> Vec<Trial> {
     struct Collect(Vec<Trial>);
     impl Visitor for Collect {
         fn visit<M: Mechanism>(&mut self) {
-            let claims: [Claim; 8] = [
+            let claims: [Claim; 9] = [
                 ("keeps-boundaries-as-claimed", boundaries::<M>),
                 ("copies-as-claimed", copies::<M>),
                 ("when-full-as-claimed", when_full::<M>),
+                ("depth-as-claimed", depth::of::<M>),
                 ("peer-death-as-claimed", peer_death::<M>),
                 ("reach-as-claimed", reach::<M>),
                 (LIFETIME, lifetime::<M>),
@@ -56,7 +58,7 @@ pub fn tests() -> Vec<Trial> {
             }
         }
     }
-    let mut collect = Collect(Vec::new());
+    let mut collect = Collect(depth::tests());
     visit_all(&mut collect);
     collect.0
 }
@@ -230,7 +232,7 @@ fn send_two<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result
     Ok(())
 }
 
-fn number_of(bytes: &[u8]) -> u32 {
+pub fn number_of(bytes: &[u8]) -> u32 {
     let mut number = [0; 4];
     let len = bytes.len().min(4);
     number[..len].copy_from_slice(&bytes[..len]);

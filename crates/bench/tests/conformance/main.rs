@@ -6,6 +6,7 @@
 
 mod claims;
 mod counts;
+mod depth;
 mod faults;
 mod handover_leftovers;
 mod handovers;

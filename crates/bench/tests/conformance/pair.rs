@@ -1,7 +1,7 @@
 //! Two processes with one end each, to look at a mechanism without the measured loop around it.
 
 use furlong_mechanism::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::Role;
+use furlong_model::{Depth, Role};
 use furlong_os::linux::segment;
 use furlong_os::memory::{Region, page_bytes};
 use furlong_os::process::{Bond, Child, Exit, fork};
@@ -16,32 +16,40 @@ use std::time::{Duration, Instant};
 /// How long a test may take before its processes are killed and it fails.
 pub const WATCHDOG: Duration = Duration::from_secs(20);
 
-/// A page that both processes see: their numbers, and gates that one opens for the other.
+/// What both processes know of the link, and a page that both see: their numbers, and gates that one opens for the other.
 #[derive(Debug, Clone)]
-pub struct RunningTrial(Arc<Region>);
+pub struct RunningTrial {
+    page: Arc<Region>,
+    /// Bytes in the largest message.
+    pub size_bytes: usize,
+    /// Messages that the link claims to hold on the way from the sender.
+    pub depth: Depth,
+}
 
 /// A gate for each direction, by the word that holds its state.
 #[derive(Debug, Clone, Copy)]
 pub enum Gate {
     Sent = 128,
     Received = 256,
+    HalfReceived = 384,
+    Refilled = 512,
 }
 
 impl RunningTrial {
-    fn new() -> Result<RunningTrial, String> {
+    fn new(size_bytes: usize, depth: Depth) -> Result<RunningTrial, String> {
         Region::anonymous(page_bytes())
-            .map(|region| RunningTrial(Arc::new(region)))
+            .map(|region| RunningTrial { page: Arc::new(region), size_bytes, depth })
             .map_err(|error| error.to_string())
     }
 
     /// Lets the other process pass.
     pub fn open(&self, gate: Gate) {
-        self.0.word(gate as usize).store(1, Ordering::Release);
+        self.page.word(gate as usize).store(1, Ordering::Release);
     }
 
     /// Waits for the other process to open the gate; the watchdog ends a wait in vain.
     pub fn pass(&self, gate: Gate) {
-        while self.0.word(gate as usize).load(Ordering::Acquire) == 0 {
+        while self.page.word(gate as usize).load(Ordering::Acquire) == 0 {
             cpu::yield_now();
         }
     }
@@ -49,7 +57,7 @@ impl RunningTrial {
     /// Says that this end is open, and waits for the other: a signal to a process that does not expect it yet
     /// would end it. In a trial the roles meet for the same reason.
     fn enter_phase(&self, role: Role) {
-        let word = |role: Role| self.0.word(64 + role.index() * 4);
+        let word = |role: Role| self.page.word(64 + role.index() * 4);
         word(role).store(1, Ordering::Release);
         while word(role.peer()).load(Ordering::Acquire) == 0 {
             cpu::yield_now();
@@ -58,7 +66,7 @@ impl RunningTrial {
 
     /// Says this process's number, and waits for the other's.
     fn exchange_numbers(&self, role: Role) -> i32 {
-        let word = |role: Role| self.0.word(role.index() * 4);
+        let word = |role: Role| self.page.word(role.index() * 4);
         word(role).store(std::process::id(), Ordering::Release);
         loop {
             match word(role.peer()).load(Ordering::Acquire) {
@@ -112,7 +120,7 @@ impl Pair {
         let text = |error: std::io::Error| error.to_string();
         let (folder, specification) = scratch_spec(size_bytes, blocking)?;
         let mut link = M::create(&specification).map_err(text)?;
-        let stage = RunningTrial::new()?;
+        let stage = RunningTrial::new(size_bytes, link.depth()[0])?;
         let words = segment::memfd("words", 1).map_err(text)?;
         let mut start = |role: Role, part: Part<M>| {
             let inherit: Vec<RawHandle> =
@@ -144,7 +152,9 @@ impl Pair {
     /// Both must end well before the watchdog bites.
     pub fn finish(mut self) -> Result<(), String> {
         let sent = ended(&mut self.sender, WATCHDOG);
-        let received = ended(&mut self.receiver, WATCHDOG);
+        // What nobody sends need not be waited for.
+        let patience = if sent == Some(Exit::Code(0)) { WATCHDOG } else { Duration::from_millis(300) };
+        let received = ended(&mut self.receiver, patience);
         match (sent, received) {
             (Some(Exit::Code(0)), Some(Exit::Code(0))) => Ok(()),
             (sent, received) => {

@@ -4,9 +4,10 @@
 use furlong_bench::MechanismEntry;
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Start, Unavailable, Wait, WhenFull,
 };
+use furlong_os::handle::set_non_blocking;
 use furlong_os::identity;
 use furlong_os::socket::{self, Kind};
 use furlong_os::{AsHandle, Handle};
@@ -30,6 +31,8 @@ pub const NOTHING: u8 = 10;
 /// second.
 pub const CALL: u8 = 11;
 pub const DAWDLE: u8 = 12;
+/// It claims to hold more messages than it does.
+pub const OVERSTATE: u8 = 13;
 
 /// How long the one that stalls does so.
 pub const STALL: Duration = Duration::from_millis(100);
@@ -61,6 +64,7 @@ pub const fn name(how: u8, at: u64) -> &'static str {
         (HANG, _) => "hang",
         (CALL, _) => "call",
         (DAWDLE, _) => "dawdle",
+        (OVERSTATE, _) => "overstate",
         _ => "nothing",
     }
 }
@@ -112,14 +116,15 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
     }
 
     fn create(_spec: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
+        let mut link = Link::new([Depth::Messages(if HOW == OVERSTATE { 10_000 } else { 1 }); 2]);
         link.give_pair(socket::socketpair(Kind::Seqpacket)?);
         Ok(link)
     }
 
-    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        let saboteur = setup.role == Role::Initiator;
-        Ok(End { socket: setup.descriptor()?, saboteur, sent: 0, held: None, stalled: Instant::now() })
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let (saboteur, socket) = (setup.role == Role::Initiator, setup.descriptor()?);
+        set_non_blocking(socket.as_handle(), !specification.blocking)?;
+        Ok(End { socket, saboteur, sent: 0, held: None, stalled: Instant::now() })
     }
 }
 

@@ -39,6 +39,15 @@ fn a_stream_has_figures_of_messages_and_a_throughput() {
 }
 
 #[test]
+fn a_row_says_how_many_messages_it_holds() {
+    let json = measured(&Place::new(), &["posix-mq", "posix-shm", "sysv-mq", "-m", "one-way", "-s", "1KiB"]);
+    let depth = |name: &str| list(row(&json, "rows", name), "depth")[0].as_u64();
+    assert_eq!([depth("posix-shm/futex"), depth("sysv-mq/block")], [Some(1), Some(16)]);
+    let in_force = number(row(&json, "rows", "posix-mq/block"), "effective.queue-depth");
+    assert_eq!(depth("posix-mq/block"), Some(in_force as u64));
+}
+
+#[test]
 fn a_request_has_an_answer_of_its_own_size() {
     let place = Place::new();
     let json = measured(&place, &["unix-stream", "-m", "request", "--request", "3", "--response", "64KiB"]);
@@ -70,6 +79,7 @@ fn a_sweep_has_every_size_and_a_chart() {
     let legends = ["a pipe/block, b unix-stream/block", "a unix-stream/block, b pipe/block"];
     assert!(legends.into_iter().any(|legend| table.contains(legend)), "{table}");
     assert!(table.contains("GB/s") && table.contains("CPU/message"), "{table}");
+    assert!(table.contains("  depth  ") && table.contains("depth: messages that a row holds"), "{table}");
     assert!(!table.contains("\u{1b}["), "a table in a pipe is plain text: {table}");
 }
 

@@ -1,6 +1,6 @@
 //! What passes between the supervisor that makes a link and the roles that use it.
 
-use furlong_model::Role;
+use furlong_model::{Depth, Role};
 use furlong_os::Handle;
 use furlong_os::cleanup::CleanUp;
 use furlong_os::memory::Region;
@@ -42,10 +42,12 @@ impl LinkSpecification {
 }
 
 /// What the supervisor hands to the two roles. Dropping it removes what is left of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Link {
     /// By [`Role::index`].
     ends: [Handles; 2],
+    /// Messages of the largest size that it holds in each direction, in the order of [`DIRECTIONS`]: a claim.
+    depth: [Depth; 2],
     /// Values in force where the kernel has a say, by name.
     pub effective: BTreeMap<String, u64>,
     clean_ups: Vec<CleanUp>,
@@ -65,8 +67,23 @@ pub struct Handles {
 
 impl Link {
     /// A link to which nothing was given yet.
-    pub fn new() -> Link {
-        Link::default()
+    ///
+    /// `depth` says how many messages of the largest size each direction holds at least whenever a sender waits; where
+    /// senders never wait, how many it holds before one is lost.
+    pub fn new(depth: [Depth; 2]) -> Link {
+        let [initiator, responder] = Default::default();
+        Link {
+            ends: [initiator, responder],
+            depth,
+            effective: BTreeMap::new(),
+            clean_ups: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// How many messages each direction holds while nobody receives, there and back.
+    pub fn depth(&self) -> [Depth; 2] {
+        self.depth
     }
 
     /// Gives a descriptor to one role.

@@ -42,6 +42,12 @@ impl Message {
         Ok((0..count).map(|_| part()).collect())
     }
 
+    /// The most pages that a message of `len` bytes lies in.
+    pub(crate) fn pages_at_most(len: usize) -> usize {
+        // A small one may begin near the end of a page.
+        if (2..=SMALL_BYTES).contains(&len) { 2 } else { len.div_ceil(page_bytes()).max(1) }
+    }
+
     /// The message with `prefix_bytes` in front of it, at most a cache line.
     #[inline]
     pub fn with_prefix(&mut self, prefix_bytes: usize) -> &mut [u8] {

@@ -1,6 +1,7 @@
 //! What sockets that keep messages apart share.
 
-use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message, socket_link};
+use crate::socket_link::{self, Holds};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Call, Calls, Limits, Unavailable};
 use furlong_os::handle::set_non_blocking;
 use furlong_os::socket::{self, Buffer, Kind};
@@ -53,7 +54,11 @@ impl Endpoint for Datagram {
 const BOOKKEEPING_BYTES: usize = 4096;
 
 /// Makes room for the largest message in both sockets, unless their buffers were asked for, and hands them over.
-pub(crate) fn link(pair: (Handle, Handle), specification: &LinkSpecification) -> io::Result<Link> {
+pub(crate) fn link(
+    pair: (Handle, Handle),
+    holds: Holds,
+    specification: &LinkSpecification,
+) -> io::Result<Link> {
     if specification.buffer_bytes.is_none() {
         let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
         for end in [&pair.0, &pair.1] {
@@ -61,7 +66,7 @@ pub(crate) fn link(pair: (Handle, Handle), specification: &LinkSpecification) ->
             socket::grow_buffer(end.as_handle(), Buffer::Receive, needed)?;
         }
     }
-    socket_link::link(pair, specification)
+    socket_link::link(pair, holds, specification)
 }
 
 /// What limits a message on a UNIX socket of this kind.

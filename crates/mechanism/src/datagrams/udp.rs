@@ -6,6 +6,7 @@
 
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
+use crate::socket_link::Holds;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
@@ -46,7 +47,7 @@ impl Mechanism for Udp {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::udp_pair()?, specification)
+        link(socket::udp_pair()?, Holds::Arrived, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {

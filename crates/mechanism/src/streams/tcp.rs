@@ -4,7 +4,7 @@
 //! device in a soft interrupt. Expect half as much again as a UNIX socket in processor time; across cores the
 //! wake-up hides much of it.
 
-use crate::socket_link::link;
+use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -43,7 +43,7 @@ impl Mechanism for Tcp {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::tcp_pair()?, specification)
+        link(socket::tcp_pair()?, Holds::Segments, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {

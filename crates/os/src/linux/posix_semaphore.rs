@@ -7,6 +7,9 @@ use std::io;
 /// Bytes that one semaphore takes; also its alignment is no larger than this.
 pub const BYTES: usize = size_of::<libc::sem_t>();
 
+/// The most that a semaphore counts to (`SEM_VALUE_MAX`).
+pub const MOST: usize = i32::MAX as usize;
+
 /// Makes a semaphore at `offset` of the region, shared between processes, at 0.
 pub fn initialise(region: &Region, offset: usize) -> io::Result<()> {
     // SAFETY: the place is inside the region and aligned, and nobody uses it before this returns.

@@ -65,6 +65,13 @@ pub fn queue(pid: i32, value: i32) -> io::Result<()> {
     check(unsafe { libc::sigqueue(pid, libc::SIGRTMIN() + 1, value) }).map(drop)
 }
 
+/// Signals that are queued at present, over all processes of this user.
+pub fn queued() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("SigQ:"))?;
+    line.trim().split_once('/')?.0.parse().ok()
+}
+
 /// The message signal, blocked in this process so that it can be taken.
 #[derive(Debug)]
 pub struct MessageSignal(libc::sigset_t);

@@ -3,6 +3,9 @@
 use crate::error::{Context, check, retry};
 use std::io;
 
+/// The most that a semaphore counts to (`SEMVMX`).
+pub const MOST: usize = 32_767;
+
 /// Makes a set of `count` semaphores at 0 and gives its number.
 pub fn create(key: i32, count: usize) -> io::Result<i32> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;

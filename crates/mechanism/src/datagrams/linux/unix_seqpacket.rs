@@ -5,6 +5,7 @@
 
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link, unix_limits};
+use crate::socket_link::Holds;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
@@ -42,7 +43,7 @@ impl Mechanism for UnixSeqpacket {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::unix_pair(Kind::Seqpacket, &specification.folder)?, specification)
+        link(socket::unix_pair(Kind::Seqpacket, &specification.folder)?, Holds::Datagrams, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {

@@ -7,7 +7,7 @@
 //! other.
 
 use super::lending::Copying;
-use super::slot_pair::{SlotPair, region_bytes};
+use super::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::doorbell::Doorbell;
 use crate::memory::segment::Segment;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -44,7 +44,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
+        let mut link = Link::new(slot_pair::DEPTH);
         let region = S::create(specification, region_bytes(specification.largest_bytes()), &mut link)?;
         D::create(specification, &region, &mut link)?;
         Ok(link)

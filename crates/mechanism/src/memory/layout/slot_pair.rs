@@ -11,7 +11,7 @@
 use super::lending::{INLINE_BYTES, Lending, Slot};
 use crate::memory::HEAD_BYTES;
 use crate::memory::doorbell::Doorbell;
-use furlong_model::Role;
+use furlong_model::{Depth, Role};
 use furlong_os::BorrowedHandle;
 use furlong_os::cpu;
 use furlong_os::memory::Region;
@@ -26,6 +26,9 @@ use std::sync::atomic::Ordering;
 fn rest_bytes(size_bytes: usize) -> usize {
     size_bytes.saturating_sub(INLINE_BYTES).next_multiple_of(128)
 }
+
+/// Each way has one slot.
+pub(crate) const DEPTH: [Depth; 2] = [Depth::Messages(1); 2];
 
 /// Bytes of a region for messages of up to `size_bytes`, with its doorbell.
 pub(crate) fn region_bytes(size_bytes: usize) -> usize {
@@ -69,15 +72,24 @@ impl<D: Doorbell> SlotPair<D> {
             self.acknowledged = self.released;
         }
     }
+
+    /// A doorbell tells of messages, not of room, so this waits by yielding. The other side may wait for room as well,
+    /// where several messages are under way.
+    #[cold]
+    fn wait_for_room(&mut self) {
+        self.acknowledge();
+        while !self.has_room() {
+            cpu::yield_now();
+        }
+    }
 }
 
 impl<D: Doorbell> Lending for SlotPair<D> {
-    /// In a round trip there always is room: the answer says so. A doorbell tells of messages, not of room, so this
-    /// waits by yielding.
+    /// With one message under way there always is room: the answer says so.
     #[inline(always)]
     fn claim(&mut self) -> Slot<'_> {
-        while !self.has_room() {
-            cpu::yield_now();
+        if !self.has_room() {
+            self.wait_for_room();
         }
         Slot::new(&self.own.inline, &self.own_rest)
     }

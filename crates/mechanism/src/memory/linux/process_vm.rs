@@ -7,7 +7,7 @@
 
 use crate::memory::doorbell::Doorbell;
 use crate::memory::layout::lending::Lending;
-use crate::memory::layout::slot_pair::{SlotPair, region_bytes};
+use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -59,7 +59,7 @@ impl<D: Doorbell> Mechanism for ProcessVm<D> {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
+        let mut link = Link::new(slot_pair::DEPTH);
         let region = segment::share_memfd(specification, region_bytes(ADDRESS_BYTES), &mut link)?;
         D::create(specification, &region, &mut link)?;
         Ok(link)

@@ -7,8 +7,8 @@ use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, WhenFull,
 };
 use furlong_os::linux::eventfd;
 use furlong_os::{AsHandle, BorrowedHandle};
@@ -46,7 +46,7 @@ impl Mechanism for Eventfd {
     }
 
     fn create(_spec: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
+        let mut link = Link::new([Depth::Messages(1); 2]);
         link.give_both(eventfd::eventfd()?)?;
         link.give_both(eventfd::eventfd()?)?;
         Ok(link)

@@ -6,8 +6,8 @@
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::futex;
 use furlong_os::memory::{Region, page_bytes};
@@ -50,7 +50,7 @@ impl Mechanism for Futex {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
+        let mut link = Link::new([Depth::Messages(1); 2]);
         segment::share_memfd(specification, page_bytes(), &mut link)?;
         Ok(link)
     }

@@ -6,8 +6,8 @@
 use crate::memory::{SEMAPHORE_OFFSETS, segment};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::posix_semaphore;
 use furlong_os::memory::{Region, page_bytes};
@@ -46,7 +46,7 @@ impl Mechanism for PosixSemaphore {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
+        let mut link = Link::new([Depth::of(posix_semaphore::MOST); 2]);
         let region = segment::share_memfd(specification, page_bytes(), &mut link)?;
         for offset in SEMAPHORE_OFFSETS {
             posix_semaphore::initialise(&region, offset)?;

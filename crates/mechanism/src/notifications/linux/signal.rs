@@ -5,8 +5,8 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::limits::{Resource, raised};
 use furlong_os::linux::signal::{self, MessageSignal};
@@ -47,7 +47,7 @@ impl Mechanism for Signal {
     }
 
     fn create(_spec: &LinkSpecification) -> io::Result<Link> {
-        Ok(Link::new())
+        Ok(Link::new([depth()?; 2]))
     }
 
     fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Signals> {
@@ -64,6 +64,14 @@ pub(crate) fn can_queue() -> Result<(), Unavailable> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Signals that can be queued in each direction: half of what is left to this user, whose processes share it all.
+pub(crate) fn depth() -> io::Result<Depth> {
+    Ok(match raised(Resource::PendingSignals)? {
+        u64::MAX => Depth::UNBOUNDED,
+        limit => Depth::Messages(limit.saturating_sub(signal::queued().unwrap_or(0)) / 2),
+    })
 }
 
 /// Sends the 4 bytes of a message as a signal's value.

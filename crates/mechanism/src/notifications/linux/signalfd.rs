@@ -3,7 +3,7 @@
 //! The same signals as `signal`, taken with a `read` that fills in 128 bytes about each. Expect the figures of
 //! `signal` and a little more; in return `poll` and its kin can wait for it.
 
-use crate::notifications::linux::signal::{SIGNAL_CALLS, can_queue, send};
+use crate::notifications::linux::signal::{SIGNAL_CALLS, can_queue, depth, send};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -43,7 +43,7 @@ impl Mechanism for Signalfd {
     }
 
     fn create(_spec: &LinkSpecification) -> io::Result<Link> {
-        Ok(Link::new())
+        Ok(Link::new([depth()?; 2]))
     }
 
     fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Signals> {

@@ -5,8 +5,8 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::limits::sysctl;
 use furlong_os::linux::sysv_semaphore;
@@ -44,7 +44,7 @@ impl Mechanism for SysvSemaphore {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
+        let mut link = Link::new([Depth::of(sysv_semaphore::MOST); 2]);
         give_set(specification, &mut link)?;
         Ok(link)
     }

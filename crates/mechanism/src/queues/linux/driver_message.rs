@@ -10,8 +10,8 @@ use crate::linux::driver_channel::{Kind, State, claim, queue_bytes, spare_bytes}
 use crate::streams::byte_stream::{DESCRIPTOR_WAITS, STREAM_CALLS};
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::handle::{read, write};
 use furlong_os::linux::driver::{self, message};
@@ -80,8 +80,8 @@ impl Mechanism for DriverMessage {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let channels = claim::<2>(&CHANNELS).map_err(io::Error::other)?;
-        let mut link = Link::new();
-        for (channel, size_bytes) in channels.into_iter().zip(specification.sizes_bytes) {
+        let mut limits = Vec::new();
+        for (channel, size_bytes) in channels.iter().zip(specification.sizes_bytes) {
             let device = channel.device.as_handle();
             // First of all: what is changed from here on is changed until the last user is gone.
             message::set_flags(device, message::TRANSIENT | message::STRICT)?;
@@ -89,11 +89,14 @@ impl Mechanism for DriverMessage {
             let depth = specification.depth.min(allowed_bytes() / size_bytes).max(1);
             let [depth, size] = [depth, size_bytes].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
             message::set_limits(device, depth.min(message::DEPTH_MAX), size)?;
-            if link.effective.is_empty() {
-                let info = message::info(device)?;
-                link.note("queue-depth", info.depth as usize);
-                link.note("queue-message-bytes", info.size as usize);
-            }
+            let info = message::info(device)?;
+            limits.push((info.depth as usize, info.size as usize));
+        }
+        let [depth, depth_back] = [0, 1].map(|way| Depth::of(limits[way].0));
+        let mut link = Link::new([depth, depth_back]);
+        link.note("queue-depth", limits[0].0);
+        link.note("queue-message-bytes", limits[0].1);
+        for channel in channels {
             link.give_both(channel.device.into())?;
         }
         Ok(link)

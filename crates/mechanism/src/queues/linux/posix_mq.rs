@@ -8,8 +8,8 @@ use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, WhenFull,
 };
 use furlong_os::linux::limits::{Resource, raised, sysctl_number};
 use furlong_os::linux::posix_queue;
@@ -79,8 +79,9 @@ impl Mechanism for PosixMq {
         };
         let ([first, second], sizes_bytes) = (DIRECTIONS, specification.sizes_bytes);
         let (there, back) = (queue(first, sizes_bytes[0])?, queue(second, sizes_bytes[1])?);
-        let mut link = Link::new();
         let (depth, size_bytes) = posix_queue::shape(there.as_handle())?;
+        let (depth_back, _) = posix_queue::shape(back.as_handle())?;
+        let mut link = Link::new([depth, depth_back].map(Depth::of));
         link.note("queue-depth", depth);
         link.note("queue-message-bytes", size_bytes);
         link.give_both(there)?;

@@ -6,8 +6,8 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::limits::sysctl_number;
 use furlong_os::linux::sysv_queue::{self, PREFIX_BYTES};
@@ -57,13 +57,15 @@ impl Mechanism for SysvMq {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new();
         let most = sysctl_number("kernel.msgmnb").unwrap_or(USUAL_BYTES);
-        for (key, size_bytes) in
-            [specification.key, specification.key + 1].into_iter().zip(specification.sizes_bytes)
-        {
+        let capacities = specification.sizes_bytes.map(|size_bytes| {
             let wanted = size_bytes.saturating_mul(specification.depth).max(USUAL_BYTES);
-            let capacity_bytes = wanted.min(most).max(size_bytes);
+            (wanted.min(most).max(size_bytes), size_bytes.max(1))
+        });
+        let mut link = Link::new(capacities.map(|(capacity, size)| Depth::of(capacity / size)));
+        for (key, (capacity_bytes, _)) in
+            [specification.key, specification.key + 1].into_iter().zip(capacities)
+        {
             let queue = sysv_queue::create(key, capacity_bytes)?;
             link.removes(move || sysv_queue::remove(queue));
             link.give_number(queue);

@@ -8,10 +8,11 @@ use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::linux::pipe;
+use furlong_os::memory::page_bytes;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
@@ -43,7 +44,7 @@ impl Mechanism for Pipe {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?, specification)
+        link(pipe::pipe()?, pipe::pipe()?, depth, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
@@ -51,19 +52,36 @@ impl Mechanism for Pipe {
     }
 }
 
+/// Messages that a pipe of `pipe_bytes` holds at least when a writer waits. It is a ring of pages. A message is appended
+/// to the last page if it fits there as a whole, and else begins a new one; of the oldest page all messages but one may
+/// have been read. One that is larger than a page has new pages of its own (`pipe_write` in fs/pipe.c).
+pub(crate) fn depth(pipe_bytes: usize, size_bytes: usize) -> Depth {
+    let (page_bytes, pages) = (page_bytes(), pipe_bytes / page_bytes());
+    Depth::of(if size_bytes > page_bytes {
+        pages / size_bytes.div_ceil(page_bytes)
+    } else {
+        pages.saturating_sub(1) * (page_bytes / size_bytes.max(1)) + 1
+    })
+}
+
 /// Hands over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
-/// Each role gets its reading end first.
+/// Each role gets its reading end first. `depth` says how many messages a pipe of so many bytes holds.
 pub(crate) fn link(
     there: (Handle, Handle),
     back: (Handle, Handle),
+    depth: fn(usize, usize) -> Depth,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
-    let mut link = Link::new();
     if let Some(bytes) = specification.buffer_bytes {
         pipe::set_size(there.0.as_handle(), bytes)?;
         pipe::set_size(back.0.as_handle(), bytes)?;
     }
-    link.note("pipe-size-bytes", pipe::size_bytes(there.0.as_handle())? as usize);
+    let held_bytes =
+        |pipe: &(Handle, Handle)| pipe::size_bytes(pipe.0.as_handle()).map(|bytes| bytes as usize);
+    let (there_bytes, back_bytes) = (held_bytes(&there)?, held_bytes(&back)?);
+    let [sent_there, sent_back] = specification.sizes_bytes;
+    let mut link = Link::new([depth(there_bytes, sent_there), depth(back_bytes, sent_back)]);
+    link.note("pipe-size-bytes", there_bytes);
     link.give_pair((back.0, there.0));
     link.give_pair((there.1, back.1));
     Ok(link)

@@ -2,7 +2,7 @@
 //!
 //! The path is only how two strangers find each other. Expect the figures of `unix-stream`.
 
-use crate::socket_link::link;
+use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -41,7 +41,7 @@ impl Mechanism for Socketpair {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::socketpair(Kind::Stream)?, specification)
+        link(socket::socketpair(Kind::Stream)?, Holds::Blocks, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {

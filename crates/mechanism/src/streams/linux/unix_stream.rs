@@ -4,7 +4,7 @@
 //! copies them out and frees it. Expect a pipe's wake-ups and a little more for the buffer and the socket's
 //! locks.
 
-use crate::socket_link::link;
+use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
@@ -43,7 +43,7 @@ impl Mechanism for UnixStream {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::unix_pair(Kind::Stream, &specification.folder)?, specification)
+        link(socket::unix_pair(Kind::Stream, &specification.folder)?, Holds::Blocks, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {

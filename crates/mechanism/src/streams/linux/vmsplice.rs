@@ -9,8 +9,8 @@ use crate::streams::byte_stream::ByteStream;
 use crate::streams::linux::pipe::link;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::pipe;
 use furlong_os::memory::page_bytes;
@@ -54,7 +54,10 @@ impl Mechanism for Vmsplice {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?, specification)
+        let depth = |pipe_bytes, size_bytes| {
+            Depth::of(pipe_bytes / page_bytes() / Message::pages_at_most(size_bytes))
+        };
+        link(pipe::pipe()?, pipe::pipe()?, depth, specification)
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Pages> {

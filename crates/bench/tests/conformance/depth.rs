@@ -1,0 +1,110 @@
+//! How many messages a link holds: so many are sent while nobody receives, and no send waits.
+
+use crate::claims::{ALONE, Finding, number_of};
+use crate::pair::{Gate, Pair, Part, RunningTrial, ensure, step};
+use crate::saboteur::{LATE, OVERSTATE, Saboteur};
+use crate::workers::Trial;
+use furlong_mechanism::{Endpoint, Mechanism, Message};
+use furlong_model::Start;
+use std::io::{self, ErrorKind};
+
+/// Sizes around the edges of lines, pages and buffers.
+const SIZES: [usize; 8] = [1, 17, 128, 3000, 4096, 5000, 65_536, 300_000];
+
+/// The most messages that are sent, since some links hold millions.
+const MOST: u64 = 10_000;
+
+/// A mechanism that claims more than it holds is caught.
+pub fn tests() -> Vec<Trial> {
+    vec![Trial::test("saboteur/overstate: does not hold as many as it claims", || {
+        match fill::<Saboteur<OVERSTATE, LATE>>(128, false) {
+            Err(found) if found.contains(" of 10000: ") && found.contains("os error 11") => Ok(()),
+            other => Err(format!("{other:?}").into()),
+        }
+    })]
+}
+
+/// Whether a mechanism holds as many messages as its links claim: at each size, and whether a call waits or not.
+pub fn of<M: Mechanism>() -> Finding {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    let limits = M::probe().map_err(|unavailable| unavailable.reason)?;
+    let sizes = capabilities.fixed_size_bytes.map_or(SIZES.to_vec(), |size| vec![size]);
+    let waits_inside =
+        |blocking: &bool| capabilities.waits.iter().any(|wait| wait.needs_non_blocking() != *blocking);
+    for blocking in [true, false].into_iter().filter(waits_inside) {
+        for &size in sizes.iter().filter(|size| limits.max_size_bytes.is_none_or(|max| **size <= max)) {
+            fill::<M>(size, blocking).map_err(|found| format!("{size} bytes: {found}"))?;
+        }
+    }
+    Ok(None)
+}
+
+/// Fills a link, empties half of it, fills it again, and receives everything.
+fn fill<M: Mechanism>(size_bytes: usize, blocking: bool) -> Result<(), String> {
+    let send: Part<M> = |end, stage| {
+        let (many, half) = amounts(stage);
+        // Where messages are read out of the sender's buffers, each needs one of its own.
+        let buffers = if end.unread_buffers(stage.size_bytes) == 0 { 1 } else { many + half };
+        let mut messages = step("make messages", Message::several(buffers, stage.size_bytes))?;
+        let mut send = |number: usize| {
+            let message = &mut messages[number % buffers];
+            write_number(message, number as u32);
+            step(&format!("send message {number} of {many}"), end.send(message))
+        };
+        (1..=many).try_for_each(&mut send)?;
+        stage.open(Gate::Sent);
+        stage.pass(Gate::HalfReceived);
+        (many + 1..=many + half).try_for_each(&mut send)?;
+        stage.open(Gate::Refilled);
+        stage.pass(Gate::Received);
+        Ok(())
+    };
+    let receive: Part<M> = |end, stage| {
+        let (many, half) = amounts(stage);
+        let mut message = step("make a message", Message::new(stage.size_bytes))?;
+        let mut due = Message::new(stage.size_bytes).map_err(|error| error.to_string())?;
+        let mut receive = |number: usize| {
+            let length = step("receive", until_done(|| end.recv(&mut message)))?;
+            write_number(&mut due, number as u32);
+            let [came, due] = [&message, &due].map(|message| number_of(message));
+            ensure(length == message.len() && came == due, || {
+                format!("{length} bytes with number {came} came where number {due} was due")
+            })
+        };
+        stage.pass(Gate::Sent);
+        (1..=half).try_for_each(&mut receive)?;
+        stage.open(Gate::HalfReceived);
+        stage.pass(Gate::Refilled);
+        (half + 1..=many + half).try_for_each(&mut receive)?;
+        stage.open(Gate::Received);
+        Ok(())
+    };
+    Pair::start::<M>(size_bytes, blocking, send, receive)?.finish()
+}
+
+/// Messages that are sent at once, and how many of them are received before so many are sent again: an odd number, since
+/// a part of a page that is free may be of no use. One alone is not sent again: who receives may say with its next call
+/// that there is room.
+fn amounts(stage: &RunningTrial) -> (usize, usize) {
+    let many = stage.depth.messages().unwrap_or(MOST).min(MOST) as usize;
+    (many, if many > 1 { (many / 2) | 1 } else { 0 })
+}
+
+/// Writes as much of a number as fits.
+fn write_number(message: &mut [u8], number: u32) {
+    let len = message.len().min(4);
+    message[..len].copy_from_slice(&number.to_le_bytes()[..len]);
+}
+
+/// Tries again where a call says that it would wait.
+fn until_done<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match attempt() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::yield_now(),
+            other => return other,
+        }
+    }
+}
