@@ -202,6 +202,8 @@ fn is_covered(row: &Row) -> Result<(), NotExplained> {
         NotExplained::Paced
     } else if case.placement == Placement::Free {
         NotExplained::Free
+    } else if case.window.get() > 1 {
+        NotExplained::SeveralOutstanding
     } else if spins_on_one_core && case.wait == Wait::Yield {
         NotExplained::YieldsOnOneCore
     } else if spins_on_one_core {
@@ -280,6 +282,7 @@ mod tests {
     use crate::{Run, SkippedStatus};
     use Placement::{OneProcess, OtherCore, SameCore};
     use furlong_model::{Arrival, Outcome};
+    use std::num::NonZeroU32;
 
     /// Within 2 %, or 5 ns: what the buckets of a histogram leave.
     fn close(found: f64, expected: f64) {
@@ -450,7 +453,7 @@ mod tests {
         assert_eq!(no_calls, NotExplained::NotCountedInOneProcess);
         let no_cost = reason(&pipe, |run| run.costs.clear());
         assert_eq!(no_cost, NotExplained::NoCost { name: "system-call".to_owned() });
-        let paced = Case { arrival: Arrival::ThinkTime(100), ..pipe };
+        let paced = Case { arrival: Arrival::ThinkTime(100), ..pipe.clone() };
         let paced = reason(&paced.clone(), |run| {
             run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)).for_each(|trial| {
                 trial.case = paced.clone();
@@ -460,6 +463,16 @@ mod tests {
             });
         });
         assert_eq!(paced, NotExplained::Paced);
+        let of_two = Case { window: NonZeroU32::new(2).unwrap(), ..pipe };
+        let several = reason(&of_two.clone(), |run| {
+            run.trials.iter_mut().filter(|trial| trial.case == PIPE.case(SameCore)).for_each(|trial| {
+                trial.case = of_two.clone();
+                if let Outcome::Measured(measured) = &mut trial.outcome {
+                    measured.elapsed_ns /= 2;
+                }
+            });
+        });
+        assert_eq!(several, NotExplained::SeveralOutstanding);
     }
 
     #[test]

@@ -17,22 +17,31 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
     let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
     let mean_ns = times.mean_ns();
     let kept = match case.arrival {
-        Arrival::ClosedLoop => one_in_flight(by_rate_ns, mean_ns, Unit::of(case.pattern)),
+        Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
         Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
     };
     kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
 }
 
-/// The next message follows the last answer at once.
-fn one_in_flight(by_rate_ns: f64, mean_ns: f64, unit: Unit) -> Result<(), String> {
-    if (mean_ns - by_rate_ns).abs() <= TOLERANCE * by_rate_ns + ROUNDING_NS {
+/// What the mean of the times lacks of those messages that were outstanding as the measured part ended, less what it has
+/// too much of those that were as it began.
+fn edges_ns(trial: &Measurement) -> f64 {
+    trial
+        .outstanding_ns
+        .map_or(0.0, |[before, after]| (after as f64 - before as f64) / trial.round_trips as f64)
+}
+
+/// The next message follows an answer at once, so that a window is in flight.
+fn window_in_flight(by_rate_ns: f64, mean_ns: f64, case: &Case) -> Result<(), String> {
+    let window = f64::from(case.window.get());
+    if (mean_ns / window - by_rate_ns).abs() <= TOLERANCE * by_rate_ns + ROUNDING_NS {
         return Ok(());
     }
     Err(format!(
-        "{} a {} by rate, {} by mean, so {:.2} messages in flight instead of 1",
+        "{} a {} by rate, {} by mean, so {:.2} messages in flight instead of {window}",
         format_ns(by_rate_ns),
-        unit.word(),
+        Unit::of(case.pattern).word(),
         format_ns(mean_ns),
         mean_ns / by_rate_ns,
     ))
@@ -69,7 +78,10 @@ mod tests {
 
     /// What is said of 2000 round trips of about 53 us each that took this long each by rate.
     fn breach(arrival: Arrival, by_rate_ns: u64) -> Option<String> {
-        let case = Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) };
+        breach_of(Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) }, by_rate_ns)
+    }
+
+    fn breach_of(case: Case, by_rate_ns: u64) -> Option<String> {
         let mut trial = measurement(&case, 52_000.0, 0);
         trial.elapsed_ns = by_rate_ns * trial.round_trips;
         let times = decoded(&trial);
@@ -84,6 +96,36 @@ mod tests {
         assert_eq!(breach(Arrival::ClosedLoop, 53_000), None);
         let found = breach(Arrival::ClosedLoop, 26_500).unwrap();
         assert!(found.contains("2.01 messages in flight"), "{found}");
+    }
+
+    #[test]
+    fn as_many_are_in_flight_as_the_window_says() {
+        let window = |window: u32, by_rate_ns: u64| {
+            let window = std::num::NonZeroU32::new(window).unwrap();
+            breach_of(Case { window, ..case("pipe", Wait::Block, Placement::OtherCore) }, by_rate_ns)
+        };
+        assert_eq!(window(8, 53_000 / 8), None);
+        let kept_one = window(8, 53_000).unwrap();
+        assert!(kept_one.contains("1.00 messages in flight instead of 8"), "{kept_one}");
+        let kept_two_more = window(8, 53_000 / 10).unwrap();
+        assert!(kept_two_more.contains("10.0") && kept_two_more.contains("instead of 8"), "{kept_two_more}");
+    }
+
+    #[test]
+    fn what_is_outstanding_at_the_ends_counts() {
+        let window = std::num::NonZeroU32::new(8).unwrap();
+        let case = Case { window, ..case("pipe", Wait::Block, Placement::OtherCore) };
+        let mut trial = measurement(&case, 52_000.0, 0);
+        let times = decoded(&trial);
+        // Of 2000 messages of 53 us each: so much more time was spent on others that were answered later.
+        trial.elapsed_ns = trial.round_trips * 53_000 / 8 * 3 / 2;
+        let mut obeys = |outstanding_ns: Option<[u64; 2]>| {
+            trial.outstanding_ns = outstanding_ns;
+            obeys_little(&case, &trial, &times).is_ok()
+        };
+        assert!(obeys(Some([1_000_000, 54_000_000])));
+        assert!(!obeys(Some([54_000_000, 1_000_000])));
+        assert!(!obeys(None));
     }
 
     #[test]

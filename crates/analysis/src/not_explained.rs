@@ -15,6 +15,8 @@ pub enum NotExplained {
     Paced,
     /// The scheduler chose where its roles ran.
     Free,
+    /// Several of its messages are outstanding, and the model is of one.
+    SeveralOutstanding,
     /// On one core, and the role that waits yields.
     YieldsOnOneCore,
     /// On one core, and the role that waits spins.

@@ -9,6 +9,7 @@ use furlong_model::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// Rows that may be compared with each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -30,10 +31,21 @@ pub struct Group {
     /// When the initiator sends the next message.
     #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
+    /// Messages outstanding at any time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub window: NonZeroU32,
     /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
     /// Its name for people.
     pub title: String,
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+fn is_one(window: &NonZeroU32) -> bool {
+    *window == one()
 }
 
 fn round_trip() -> Pattern {
@@ -70,12 +82,16 @@ impl Group {
             (_, Some(size)) => size,
             (_, None) => "notification".to_owned(),
         };
-        let (suffix, addition) = describe_pace(arrival);
+        let ((suffix, addition), window) = (describe_pace(arrival), case.window);
+        let (window_suffix, window_addition) = match is_one(&window) {
+            true => Default::default(),
+            false => (format!("/window-{window}"), format!(", {window} outstanding")),
+        };
         let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
-        let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}");
-        let title = title(carries, what, size_bytes, placement, waiting) + &addition;
-        Group { carries, pattern, request, size_bytes, placement, waiting, arrival, name, title }
+        let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}");
+        let title = title(carries, what, size_bytes, placement, waiting) + &addition + &window_addition;
+        Group { carries, pattern, request, size_bytes, placement, waiting, arrival, window, name, title }
     }
 }
 
@@ -295,6 +311,22 @@ mod tests {
         );
         assert!(rows.iter().all(|row| row.rank == 1));
         assert_eq!(groups[3].title, "128B messages on processors 0 and 3, sleeping until woken");
+    }
+
+    #[test]
+    fn each_window_is_ranked_by_itself() {
+        let of_window = |window: u32| {
+            let mut row = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
+            row.case.window = NonZeroU32::new(window).unwrap();
+            row
+        };
+        let groups = rank(&mut [16, 1, 2].map(of_window).into(), &Harness::default(), by_median);
+        let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["128B", "128B/window-2", "128B/window-16"].map(|name| format!("other-core/sleeping/{name}"))
+        );
+        assert!(groups[2].title.ends_with("sleeping until woken, 16 outstanding"), "{}", groups[2].title);
     }
 
     #[test]

@@ -89,7 +89,8 @@ impl ReferenceFigure {
 fn reference<'a>(run: &DecodedRun, row: &'a Row, waiting: Waiting) -> Option<Reference<'a>> {
     let case = &row.case;
     let carries_nothing = row.family == Some(Family::Notification);
-    let sleeps = case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop();
+    let sleeps =
+        case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop() && case.window.get() == 1;
     let twin = Case { placement: Placement::OneProcess, ..case.clone() };
     let has_twin = run.summary.rows.iter().any(|other| other.case == twin);
     let switches = row.exchange.switches;

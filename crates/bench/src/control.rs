@@ -9,6 +9,7 @@ use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::num::NonZeroU32;
 
 /// All that a role needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,6 +38,8 @@ pub struct RoleConfiguration {
     pub budget_ns: u64,
     /// When the initiator sends the next message of the measured part.
     pub arrival: Arrival,
+    /// Messages of the initiator that are outstanding at any time.
+    pub window: NonZeroU32,
     /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.
@@ -123,6 +126,8 @@ pub struct Timing {
     pub round_trips_per_sample: u32,
     /// Messages sent later than they were due.
     pub late_sends: u64,
+    /// As in a measurement.
+    pub outstanding_ns: Option<[u64; 2]>,
     /// Times of samples: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
 }

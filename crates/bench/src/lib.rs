@@ -43,6 +43,7 @@ mod two_mechanisms;
 mod verification;
 mod waiting;
 mod watch;
+mod window;
 
 pub use child::main as child_main;
 pub use child_process::{CHILD_VERB, ChildProgram, requested_child};

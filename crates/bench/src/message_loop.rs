@@ -7,13 +7,14 @@
 use crate::channel::Channel;
 use crate::one_way::OneWayLoop;
 use crate::round_trip::RoundTripLoop;
+use crate::window::WindowLoop;
 
 /// What a role has opened.
 pub(crate) enum MessageLoop {
     /// For every pattern.
     AnyPattern(Box<dyn OneWayLoop>),
     /// For round trips and requests alone.
-    RoundTrips(Box<dyn RoundTripLoop>),
+    RoundTrips(Box<dyn WindowLoop>),
 }
 
 impl MessageLoop {
@@ -35,6 +36,14 @@ impl MessageLoop {
 
     /// The loops of round trips.
     pub(crate) fn round_trips(&mut self) -> &mut dyn RoundTripLoop {
+        match self {
+            MessageLoop::AnyPattern(channel) => &mut **channel,
+            MessageLoop::RoundTrips(channel) => &mut **channel,
+        }
+    }
+
+    /// The loop with several messages outstanding.
+    pub(crate) fn window(&mut self) -> &mut dyn WindowLoop {
         match self {
             MessageLoop::AnyPattern(channel) => &mut **channel,
             MessageLoop::RoundTrips(channel) => &mut **channel,

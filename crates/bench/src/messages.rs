@@ -37,6 +37,8 @@ pub(crate) struct MessageFormat {
     pub(crate) sizes_bytes: [usize; 2],
     /// Makes them unlike those of any other trial.
     pub(crate) key: u64,
+    /// Messages of the initiator that are outstanding at any time.
+    pub(crate) window: u32,
     /// There is no other process, and the messages that come are those that were sent.
     pub(crate) alone: bool,
 }
@@ -54,6 +56,8 @@ pub(crate) struct LoopResult {
     pub(crate) idle: Idle,
     /// Messages sent later than they were due, for who holds the clock.
     pub(crate) late_sends: u64,
+    /// How long the messages of a window had been outstanding before and after that time.
+    pub(crate) outstanding_ns: Option<[u64; 2]>,
 }
 
 /// Where a role stood when the clock began.
@@ -74,8 +78,8 @@ impl<'a> Messages<'a> {
         let [sent_bytes, received_bytes] = [role, role.peer()].map(|role| format.sizes_bytes[role.index()]);
         let unread_buffers = channel.unread_buffers(sent_bytes);
         let buffers = match format.pattern {
-            // The answer says that the message before this one was read.
-            Pattern::RoundTrip | Pattern::Request => 1 + unread_buffers.min(1),
+            // The answer says that the message of a window before was read.
+            Pattern::RoundTrip | Pattern::Request => 1 + unread_buffers.min(format.window as usize),
             Pattern::OneWay => unread_buffers + 1,
         }
         .next_power_of_two();
@@ -98,7 +102,17 @@ impl<'a> Messages<'a> {
     /// Sends the next message.
     #[inline(always)]
     pub(crate) fn send<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<(), RoleError> {
-        let message = self.outgoing(self.done + 1);
+        self.send_number(channel, self.done + 1)
+    }
+
+    /// Sends the message with this number, which was prepared.
+    #[inline(always)]
+    pub(crate) fn send_number<C: Channel + ?Sized>(
+        &mut self,
+        channel: &mut C,
+        number: u64,
+    ) -> Result<(), RoleError> {
+        let message = self.outgoing(number);
         channel.send(message).map_err(|error| RoleError::of_call("send", error))
     }
 
@@ -106,6 +120,14 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     pub(crate) fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
         channel.recv(&mut self.inbox).map_err(|error| RoleError::of_call("receive", error))
+    }
+
+    /// Counts and checks the next message, which has come with this length.
+    #[inline(always)]
+    pub(crate) fn took(&mut self, length: usize) -> Result<(), RoleError> {
+        self.done += 1;
+        self.unchecked = Some(length);
+        self.settle()
     }
 
     /// Checks the message that came last, if that was not done yet.
@@ -128,7 +150,13 @@ impl<'a> Messages<'a> {
     /// Stamps the message after the one that is under way.
     #[inline(always)]
     pub(crate) fn prepare_next(&mut self) {
-        let (own, number) = (self.own, self.done + 1);
+        self.prepare(self.done + 1);
+    }
+
+    /// Stamps the message with this number.
+    #[inline(always)]
+    pub(crate) fn prepare(&mut self, number: u64) {
+        let own = self.own;
         own.write(self.outgoing(number), number as u32);
     }
 
@@ -154,7 +182,8 @@ impl<'a> Messages<'a> {
     pub(crate) fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
         let usage = used()? - before.usage;
         let round_trips = self.done - before.done;
-        Ok(LoopResult { round_trips, elapsed_ns, usage, idle: Idle::default(), late_sends: 0 })
+        let idle = Idle::default();
+        Ok(LoopResult { round_trips, elapsed_ns, usage, idle, late_sends: 0, outstanding_ns: None })
     }
 }
 

@@ -9,13 +9,13 @@ use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::round_trip::RoundTripLoop;
 use crate::schedule::{Idle, Schedule, is_late};
+use crate::window::WindowLoop;
 use furlong_model::Role;
 use furlong_os::{clock, cpu};
 
 /// The loops of messages one way, compiled for each type of channel.
-pub(crate) trait OneWayLoop: RoundTripLoop {
+pub(crate) trait OneWayLoop: WindowLoop {
     /// Sends messages for at least `budget_ns`, and reads the clock after each `batch`. The recorder is given the time
     /// of each, and may end it early.
     fn send_stream(
@@ -204,9 +204,7 @@ fn receive_next<C: Channel + ?Sized>(channel: &mut C, messages: &mut Messages<'_
 /// Checks the next message, which has come with this length.
 #[inline(always)]
 fn check_next(messages: &mut Messages<'_>, length: usize) -> Result<(), RoleError> {
-    messages.done += 1;
-    messages.unchecked = Some(length);
-    messages.settle()?;
+    messages.took(length)?;
     messages.note(messages.done, messages.done);
     Ok(())
 }

@@ -92,6 +92,7 @@ impl Recorder {
             elapsed_ns: result.elapsed_ns,
             round_trips_per_sample: per_sample,
             late_sends: result.late_sends,
+            outstanding_ns: result.outstanding_ns,
             histogram: STANDARD.encode(bytes),
         }))
     }

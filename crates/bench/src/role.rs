@@ -123,6 +123,7 @@ fn run_role(
         pattern: configuration.pattern,
         sizes_bytes: configuration.sizes_bytes(),
         key: configuration.key,
+        window: configuration.window.get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
     };
     let messages = Messages::new(message_loop.channel(), configuration.role, &control_page, &format);

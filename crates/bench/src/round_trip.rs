@@ -106,11 +106,16 @@ impl<C: Channel> RoundTripLoop for C {
     }
 }
 
-/// Begins a loop: the first round trip lines both roles up and is not timed.
+/// Begins a loop with both roles lined up.
 fn begin(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
-    messages.prepare_next();
-    trip(channel, messages, || {})?;
+    line_up(channel, messages)?;
     messages.baseline()
+}
+
+/// Lines both roles up with a round trip that is not timed. What came with it is not checked yet.
+pub(crate) fn line_up(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<(), RoleError> {
+    messages.prepare_next();
+    trip(channel, messages, || {})
 }
 
 /// Ends a loop that took `elapsed_ns`: the last round trip tells the responder and is not timed.

@@ -29,8 +29,14 @@ pub(crate) fn warm_up(
         (Pattern::OneWay, Role::Initiator) => {
             one_way(message_loop)?.send_stream(messages, budget_ns, 1, &mut recorder)?
         }
-        (_, Role::Initiator) => message_loop.round_trips().initiate(messages, budget_ns, 1, &mut recorder)?,
+        (_, Role::Initiator) => {
+            round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
+        }
     };
+    // With several outstanding, each is timed.
+    if configuration.window.get() > 1 {
+        return Ok(1);
+    }
     Ok(recorder.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, configuration.clock_read_ns)))
 }
 
@@ -48,8 +54,11 @@ pub(crate) fn timed(
         (Pattern::OneWay, Role::Responder) => Recorder::of_samples(0, None)?,
         // The last one is sent once it is announced.
         (Pattern::OneWay, Role::Initiator) => Recorder::counting(1, most_round_trips),
-        // One batch is under way while the one before it is kept.
-        (_, Role::Initiator) => Recorder::of_samples(batch, most_round_trips)?,
+        // One batch is under way while the one before it is kept; in a window each is kept at once.
+        (_, Role::Initiator) => {
+            let under_way = if configuration.window.get() == 1 { batch } else { 0 };
+            Recorder::of_samples(under_way, most_round_trips)?
+        }
         (_, Role::Responder) => Recorder::counting(0, None),
     };
     let result = match (pattern, role, arrival.is_closed_loop()) {
@@ -66,7 +75,7 @@ pub(crate) fn timed(
             one_way(message_loop)?.receive_stream_when_due(messages, schedule, &mut recorder)
         }
         (_, Role::Initiator, true) => {
-            message_loop.round_trips().initiate(messages, budget_ns, batch, &mut recorder)
+            round_trips(message_loop, messages, configuration, budget_ns, batch, &mut recorder)
         }
         (_, Role::Initiator, false) => {
             message_loop.round_trips().initiate_when_due(messages, budget_ns, schedule, &mut recorder)
@@ -75,6 +84,21 @@ pub(crate) fn timed(
     }?;
     let timing = recorder.timing(&result, per_sample)?;
     Ok((result, timing))
+}
+
+/// Round trips that follow each other at once: one at a time, `batch` to a reading of the clock, or several outstanding.
+fn round_trips(
+    message_loop: &mut MessageLoop,
+    messages: &mut Messages<'_>,
+    configuration: &RoleConfiguration,
+    budget_ns: u64,
+    batch: u32,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    match configuration.window.get() {
+        1 => message_loop.round_trips().initiate(messages, budget_ns, batch, recorder),
+        window => message_loop.window().initiate_window(messages, budget_ns, window, recorder),
+    }
 }
 
 /// The loops of messages one way. Who asks for that pattern of what has none was refused before.

@@ -9,6 +9,7 @@ use furlong_model::{
     Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
     WaitKind, row_name,
 };
+use std::num::NonZeroU32;
 
 /// Every row there is, in the order of the list: a mechanism's promises and one of its waits.
 fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
@@ -53,6 +54,8 @@ pub struct Manner {
     pub request: Option<Request>,
     /// When messages are sent.
     pub arrival: Arrival,
+    /// Messages outstanding at any time.
+    pub window: NonZeroU32,
     /// Bytes that pipes are to hold.
     pub pipe_bytes: Option<usize>,
     /// Bytes that each buffer of a socket is to hold.
@@ -66,6 +69,7 @@ impl Default for Manner {
             pattern: Pattern::RoundTrip,
             request: None,
             arrival: Arrival::ClosedLoop,
+            window: NonZeroU32::MIN,
             pipe_bytes: None,
             socket_bytes: None,
         }
@@ -77,7 +81,7 @@ impl Manner {
     ///
     /// # Errors
     /// Options that contradict one another.
-    pub fn of(options: &PatternOptions, arrival: Arrival) -> anyhow::Result<Manner> {
+    pub fn of(options: &PatternOptions, arrival: Arrival, window: NonZeroU32) -> anyhow::Result<Manner> {
         let PatternOptions { pattern, request, response, request_by, pipe_size, socket_buffer } = options;
         let is_request = *pattern == Pattern::Request;
         for (given, option) in [
@@ -94,6 +98,19 @@ impl Manner {
                 Usage("--gap is for round trips: of -m one-way no message is answered".to_owned()).into()
             );
         }
+        let no_window = match (pattern, arrival) {
+            _ if window.get() == 1 => None,
+            (Pattern::OneWay, _) => {
+                Some("--window is for round trips and requests: of -m one-way no message is answered")
+            }
+            (_, Arrival::ClosedLoop) => None,
+            _ => Some(
+                "--window sends the next message for each response, and --rate and --think-time at times of their own",
+            ),
+        };
+        if let Some(why) = no_window {
+            return Err(Usage(why.to_owned()).into());
+        }
         let request = is_request
             .then(|| Request { size_bytes: request.map_or(1, |size| size.0), by: request_by.clone() });
         let bytes = |size: &Option<ByteSize>| size.map(|size| size.0);
@@ -101,6 +118,7 @@ impl Manner {
             pattern: *pattern,
             request,
             arrival,
+            window,
             pipe_bytes: bytes(pipe_size),
             socket_bytes: bytes(socket_buffer),
         })
@@ -112,6 +130,7 @@ impl Manner {
             pattern: self.pattern,
             request: self.request.clone(),
             arrival: self.arrival,
+            window: self.window,
             buffer_bytes: match capabilities.buffer {
                 KernelBuffer::None => None,
                 KernelBuffer::Pipe => self.pipe_bytes,

@@ -6,7 +6,7 @@
 //! counted here is the most; Linux 6.18 counts 768 to 1280 bytes beside a small message.
 
 use crate::{Link, LinkSpecification};
-use furlong_model::Depth;
+use furlong_model::{Depth, Room};
 use furlong_os::memory::page_bytes;
 use furlong_os::socket::{Buffer, buffer_bytes, set_buffer};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
@@ -34,26 +34,38 @@ pub(crate) enum Holds {
 
 impl Holds {
     /// Messages of `size_bytes` that are held at least when `sender` waits, or when `receiver` loses one.
-    fn depth(
+    fn room(
         self,
         sender: BorrowedHandle<'_>,
         receiver: BorrowedHandle<'_>,
         size_bytes: usize,
-    ) -> io::Result<Depth> {
+    ) -> io::Result<Room> {
         let sent = buffer_bytes(sender, Buffer::Send)?;
-        let messages = match self {
+        let (buffer, charged, least) = match self {
             Holds::Blocks => {
-                sent / charged_in_blocks(size_bytes, UNIX_BLOCK_BYTES.min((sent / 2).max(128) - 64))
+                let block_bytes = UNIX_BLOCK_BYTES.min((sent / 2).max(128) - 64);
+                (sent, charged_in_blocks(size_bytes, block_bytes), 0)
             }
-            Holds::Segments => sent / (size_bytes + (1 + size_bytes / UNIX_BLOCK_BYTES) * 2 * BLOCK_BYTES),
+            Holds::Segments => (sent, size_bytes + (1 + size_bytes / UNIX_BLOCK_BYTES) * 2 * BLOCK_BYTES, 0),
             // The first is taken whatever its size.
-            Holds::Datagrams => (sent / charged_in_one_piece(size_bytes)).max(1),
+            Holds::Datagrams => (sent, charged_in_one_piece(size_bytes), 1),
             Holds::Arrived => {
                 let arrived = buffer_bytes(receiver, Buffer::Receive)?;
-                ((arrived - arrived / 4) / charged_in_one_piece(size_bytes)).max(1)
+                (arrived - arrived / 4, charged_in_one_piece(size_bytes), 1)
             }
         };
-        Ok(Depth::of(messages))
+        let held = |bytes: usize| Depth::of((bytes / charged).max(least));
+        Ok(Room { depth: held(buffer), while_waiting: held(self.kept_while_waiting(buffer)) })
+    }
+
+    /// Bytes of a buffer that may be full while its sender waits: it is woken, and `select` calls the socket writable, when
+    /// no more than a quarter is (`unix_writable`), or two thirds (`sk_stream_min_wspace`).
+    fn kept_while_waiting(self, buffer_bytes: usize) -> usize {
+        match self {
+            Holds::Blocks | Holds::Datagrams => buffer_bytes / 4,
+            Holds::Segments => buffer_bytes / 3 * 2,
+            Holds::Arrived => buffer_bytes,
+        }
     }
 }
 
@@ -95,7 +107,7 @@ pub(crate) fn link(
         }
     }
     let [there, back] = specification.sizes_bytes;
-    let mut link = Link::new([holds.depth(ends[0], ends[1], there)?, holds.depth(ends[1], ends[0], back)?]);
+    let mut link = Link::new([holds.room(ends[0], ends[1], there)?, holds.room(ends[1], ends[0], back)?]);
     link.note("send-buffer-bytes", buffer_bytes(ends[0], Buffer::Send)?);
     link.note("receive-buffer-bytes", buffer_bytes(ends[0], Buffer::Receive)?);
     link.give_pair(pair);

@@ -3,6 +3,7 @@
 use crate::name::{InvalidName, named};
 use crate::{Arrival, Capabilities, Limits, Start, Unavailable, Wait, WhenFull, format_bytes};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use std::{fmt, str::FromStr};
 
 /// How messages go back and forth.
@@ -141,6 +142,18 @@ pub struct Case {
     /// Bytes asked for in the kernel's buffer between the roles; `None` leaves it as the mechanism has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<usize>,
+    /// Messages that the initiator has sent and that are not answered yet, at any time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub window: NonZeroU32,
+}
+
+/// One message outstanding: the usual window.
+pub(crate) fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+fn is_one(window: &NonZeroU32) -> bool {
+    *window == one()
 }
 
 /// The message that is answered by a response.
@@ -178,6 +191,7 @@ impl Case {
             placement,
             arrival: Arrival::ClosedLoop,
             buffer_bytes: None,
+            window: one(),
         }
     }
 
@@ -237,6 +251,26 @@ impl Case {
         })
     }
 
+    /// Why several messages cannot be outstanding in this case, whatever the link holds, if they cannot.
+    fn refuse_several(&self, capabilities: &Capabilities) -> Option<Unavailable> {
+        if is_one(&self.window) {
+            return None;
+        }
+        let (why, remedy) = if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
+            ("--window needs two processes".to_owned(), "leave --window out, or ask for another place")
+        } else if self.pattern == Pattern::OneWay {
+            let why = "--window is for round trips and requests: messages one way are not answered";
+            (why.to_owned(), "leave --window out: how many are under way is what the row holds")
+        } else if !self.arrival.is_closed_loop() {
+            let why =
+                format!("--window sends the next message for each response, and {} is asked", self.arrival);
+            (why, "ask for one of the two")
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(why, remedy))
+    }
+
     /// Why this combination makes no sense for a mechanism with these promises and limits, if it does not.
     pub fn refusal(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
         if !capabilities.waits.contains(&self.wait) {
@@ -253,6 +287,9 @@ impl Case {
             ));
         }
         if let Some(refusal) = self.refuse_pattern(capabilities) {
+            return Some(refusal);
+        }
+        if let Some(refusal) = self.refuse_several(capabilities) {
             return Some(refusal);
         }
         if capabilities.start == Start::Alone && self.placement == Placement::OneProcess {
@@ -291,7 +328,8 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { mechanism, wait, pattern, size_bytes, request, placement, arrival, buffer_bytes } = self;
+        let Case { mechanism, wait, pattern, size_bytes, request, placement, arrival, buffer_bytes, window } =
+            self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
         if *pattern != Pattern::RoundTrip {
             write!(f, " {pattern}")?;
@@ -303,7 +341,8 @@ impl fmt::Display for Case {
         if !arrival.is_closed_loop() {
             write!(f, " {arrival}")?;
         }
-        buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))
+        buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))?;
+        if is_one(window) { Ok(()) } else { write!(f, " window {window}") }
     }
 }
 

@@ -51,6 +51,23 @@ impl fmt::Display for Depth {
     }
 }
 
+/// What one direction of a link holds, when its sender begins to wait and as long as it waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Messages that a sender gets ahead by.
+    pub depth: Depth,
+    /// The fewest messages that may still be there while a sender waits: a kernel may wake it only when much of a buffer is
+    /// free again.
+    pub while_waiting: Depth,
+}
+
+impl From<Depth> for Room {
+    /// Where a sender goes on as soon as there is room for a message.
+    fn from(depth: Depth) -> Room {
+        Room { depth, while_waiting: depth }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,6 +24,7 @@ mod record;
 mod role;
 mod trial;
 mod wait;
+mod window;
 mod workload;
 
 pub use arrival::Arrival;
@@ -35,7 +36,7 @@ pub use capabilities::{
 pub use case::{Case, Pattern, Placement, Request, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
-pub use depth::{Depth, NoBound};
+pub use depth::{Depth, NoBound, Room};
 pub use experiment::{
     Amount, Claim, Exchange, Experiment, ExperimentRow, ExperimentStart, Measure, Published, Statement,
     Target, Work,
@@ -58,6 +59,7 @@ pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Phase, Role};
 pub use trial::{Failure, Fault, Measurement, Outcome, RoleTally, Trial};
 pub use wait::{Wait, WaitKind};
+pub use window::{Direction, most_outstanding};
 pub use workload::{
     Boundary, Candidate, Disqualifier, Excluded, IntegrationCost, InvalidSlo, Language, Need, Objective,
     Shortlist, Slo, Tried, Trust, Workload,

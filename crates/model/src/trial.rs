@@ -57,6 +57,10 @@ pub struct Measurement {
     /// Messages that were sent later than they were due, where the pace sets a time for each.
     #[serde(default)]
     pub late_sends: u64,
+    /// How long the messages of a window had been outstanding when the measured part began and when it ended, all of them
+    /// together, in nanoseconds; `None` where one is outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding_ns: Option<[u64; 2]>,
     /// Messages of which every byte was checked, both directions together.
     pub verified_messages: u64,
     /// Values in force where the kernel has a say, by name, as in `pipe-size-bytes`.

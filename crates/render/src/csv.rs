@@ -39,7 +39,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
-const COLUMNS: [Column; 60] = [
+const COLUMNS: [Column; 61] = [
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
     ("pattern", |line| line.case.pattern.to_string()),
@@ -115,6 +115,7 @@ const COLUMNS: [Column; 60] = [
         words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
+    ("window", |line| line.case.window.to_string()),
     ("depth_messages", |line| line.of_row(|row| depth(row, 0))),
     ("depth_back_messages", |line| line.of_row(|row| depth(row, 1))),
     ("law", |line| {

@@ -33,6 +33,9 @@ pub fn not_explained(why: &NotExplained) -> String {
     let reason = match why {
         NotExplained::OneProcess => "both ends are in one process: it is what the others are compared with",
         NotExplained::NoMessage => "it passes no message",
+        NotExplained::SeveralOutstanding => {
+            "several of its messages are outstanding, and the model is of one"
+        }
         NotExplained::Paced => {
             "its messages have a pace of their own, and the model is of those that follow each other at once"
         }
@@ -155,6 +158,7 @@ mod tests {
             (NotExplained::YieldsOnOneCore, "when a role that yields really gives way"),
             (NotExplained::OneProcess, "it is what the others are compared with"),
             (NotExplained::NoMessage, "it passes no message"),
+            (NotExplained::SeveralOutstanding, "the model is of one"),
             (NotExplained::Paced, "of those that follow each other at once"),
             (NotExplained::NotInOneProcess, "it was not measured with both ends in one process"),
             (

@@ -3,7 +3,7 @@
 //! And what one should therefore expect to measure: a sentence that the report can prove wrong.
 
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
-use crate::streams::linux::pipe::{depth, link};
+use crate::streams::linux::pipe::{link, room};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
@@ -42,7 +42,7 @@ impl Mechanism for Template {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         // How many messages it holds is a claim too.
-        link(pipe::pipe()?, pipe::pipe()?, depth, specification)
+        link(pipe::pipe()?, pipe::pipe()?, room, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {

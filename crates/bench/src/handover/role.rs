@@ -116,7 +116,8 @@ impl RegionRole {
         enter_phase(control, Phase::Finish)?;
         let round_trips = u64::from(repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
-        let result = LoopResult { round_trips, elapsed_ns, usage, idle: Idle::default(), late_sends: 0 };
+        let idle = Idle::default();
+        let result = LoopResult { round_trips, elapsed_ns, usage, idle, late_sends: 0, outstanding_ns: None };
         let tally = tally(role, round_trips, result)?;
         report_done(control, Done { tally, passes, verified_bytes })
     }

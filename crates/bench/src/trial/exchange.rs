@@ -11,8 +11,8 @@ use crate::session::Session;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
-    Capabilities, Case, Count, Depth, Failure, Fault, Measurement, Pattern, Phase, Placement, Record, Role,
-    RoleTally, Start, Trial, Unavailable, Wait,
+    Capabilities, Case, Count, Depth, Direction, Failure, Fault, Measurement, Pattern, Phase, Placement,
+    Record, Role, RoleTally, Room, Start, Trial, Unavailable, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
 use furlong_stats::Distribution;
@@ -73,8 +73,7 @@ impl Work for MessageExchange<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Measurement, NotMeasured> {
-        let mut running =
-            RunningTrial::start(context, settings).map_err(|(phase, error)| not_started(phase, &error))?;
+        let mut running = RunningTrial::start(context, settings)?;
         let reported = running.watch.until_done(context.session, observer)?;
         Ok(running.measured(reported)?)
     }
@@ -151,7 +150,8 @@ struct RequestLink {
 impl RequestLink {
     fn create(entry: &MechanismEntry, case: &Case, session: &Session) -> io::Result<RequestLink> {
         let size_bytes = case.request.as_ref().map_or(1, |request| request.size_bytes);
-        let specification = session.specification(1, [size_bytes, 1], true)?;
+        let depth = case.window.get() as usize;
+        let specification = LinkSpecification { depth, ..session.specification(1, [size_bytes, 1], true)? };
         let link = (entry.create)(&specification)?;
         let Capabilities { name, waits, .. } = *entry.capabilities;
         Ok(RequestLink { mechanism: name.to_owned(), wait: waits[0], specification, link })
@@ -169,18 +169,18 @@ impl RequestLink {
 }
 
 impl RunningTrial {
-    /// Makes the link and starts the roles. The error says in which phase.
+    /// Makes the link and starts the roles.
     fn start(
         context: &TrialContext<'_, MessageExchange<'_>>,
         settings: &Settings,
-    ) -> Result<RunningTrial, (Phase, io::Error)> {
+    ) -> Result<RunningTrial, NotMeasured> {
         let TrialContext { work, processors, session } = *context;
         let MessageExchange { mechanisms, entry, request_carrier, case } = work;
-        let creating = |error| (Phase::Create, error);
-        let opening = |error| (Phase::Open, error);
+        let creating = |error| not_started(Phase::Create, &error);
+        let opening = |error| not_started(Phase::Open, &error);
         let alone = entry.capabilities.start == Start::Alone;
         let one_process = case.placement == Placement::OneProcess;
-        let depth = if case.pattern == Pattern::OneWay { STREAM_DEPTH } else { 1 };
+        let depth = if case.pattern == Pattern::OneWay { STREAM_DEPTH } else { case.window.get() as usize };
         let specification = LinkSpecification {
             depth,
             buffer_bytes: case.buffer_bytes,
@@ -191,6 +191,14 @@ impl RunningTrial {
             .map(|entry| RequestLink::create(entry, case, session))
             .transpose()
             .map_err(creating)?;
+        let [there_full, back_full] =
+            [request_carrier.unwrap_or(entry), entry].map(|entry| entry.capabilities.when_full);
+        let rooms = rooms_of(&link, request.as_ref(), case.wait);
+        let ways = [(rooms[0], there_full), (rooms[1], back_full)]
+            .map(|(room, when_full)| Direction { room, when_full });
+        if let Some(refusal) = case.refuse_window(entry.capabilities, ways) {
+            return Err(NotMeasured::Refused(refusal));
+        }
         let (control_page, control_page_object) = ControlPage::create().map_err(creating)?;
         let key = identity::random().map_err(creating)?;
         let start = entry.capabilities.start;
@@ -214,6 +222,7 @@ impl RunningTrial {
                 control_page: control_page_object.raw_handle(),
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
+                window: case.window,
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
@@ -236,7 +245,6 @@ impl RunningTrial {
         // The roles have theirs. As long as the supervisor had them too, no end could notice that the other is
         // gone.
         let mut effective = link.effective.clone();
-        let depth = depth_of(&link, request.as_ref());
         for role in Role::BOTH {
             drop(link.take_end(role).descriptors);
             drop(request.as_mut().map(|request| request.link.take_end(role).descriptors));
@@ -252,7 +260,7 @@ impl RunningTrial {
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let explain = if case.pattern == Pattern::OneWay { lost_one_way } else { lost_round_trip };
         let watch = Watch { processes, control_page, timeout, budget, explain };
-        Ok(RunningTrial { watch, effective, depth, _links: (link, request) })
+        Ok(RunningTrial { watch, effective, depth: rooms.map(|room| room.depth), _links: (link, request) })
     }
 
     /// The figures of both roles, once they are done and gone.
@@ -268,13 +276,15 @@ impl RunningTrial {
             let detail = "no role has reported of its times".to_owned();
             return Err(Failure { phase: Phase::Finish, role: None, fault: Fault::Error, detail });
         };
-        let Timing { round_trips, elapsed_ns, round_trips_per_sample, late_sends, histogram } = timing;
+        let Timing { round_trips, elapsed_ns, round_trips_per_sample, late_sends, outstanding_ns, histogram } =
+            timing;
         Ok(Measurement {
             round_trips,
             elapsed_ns,
             round_trips_per_sample,
             histogram,
             late_sends,
+            outstanding_ns,
             verified_messages,
             effective: self.effective,
             depth: Some(self.depth),
@@ -284,9 +294,14 @@ impl RunningTrial {
 }
 
 /// How many messages are held on the way there, which another mechanism may carry, and on the way back.
-fn depth_of(link: &Link, request: Option<&RequestLink>) -> [Depth; 2] {
-    let [there, back] = link.depth();
-    [request.map_or(there, |request| request.link.depth()[0]), back]
+fn rooms_of(link: &Link, request: Option<&RequestLink>, wait: Wait) -> [Room; 2] {
+    // Who asks first whether it may send waits already where others go on.
+    let asks_first = |room: Room| match wait {
+        Wait::SelectFirst => room.while_waiting.into(),
+        _ => room,
+    };
+    let [there, back] = link.rooms().map(asks_first);
+    [request.map_or(there, |request| request.link.rooms()[0]), back]
 }
 
 /// The message of a stream that was lost, if one was.

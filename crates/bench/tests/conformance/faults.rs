@@ -5,6 +5,7 @@ use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_model::{Case, Fault, Outcome, Pattern, Phase, Role, Wait};
 use libtest_mimic::Failed;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// What must be found: the fault, whom it happened to where that can be told, and in which phase at the earliest.
@@ -27,21 +28,29 @@ const EXPECTED: [Expected; 13] = [
     (name(HANG, LATE), Fault::Lost, None, Phase::WarmUp),
 ];
 
-/// In a round trip nobody sends while a lost message is waited for; one way the next one tells at once.
-const LOST_LATE: [(Pattern, Option<Role>); 2] =
-    [(Pattern::RoundTrip, None), (Pattern::OneWay, Some(Role::Responder))];
+/// In a round trip nobody sends while a lost message is waited for; one way, and with several messages outstanding, the
+/// next one tells at once.
+const LOST_LATE: [(Manner, Option<Role>); 3] = [
+    ((Pattern::RoundTrip, 1), None),
+    ((Pattern::OneWay, 1), Some(Role::Responder)),
+    ((Pattern::RoundTrip, 3), Some(Role::Responder)),
+];
+
+/// A pattern, and how many messages are outstanding in it.
+type Manner = (Pattern, u32);
 
 /// Each saboteur in each pattern that it spoils, and the same mechanism without sabotage.
 pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
-    for (pattern, role) in LOST_LATE {
+    for (manner, role) in LOST_LATE {
+        let (pattern, window) = manner;
         let lost_late = (name(LOSE, LATE), Fault::Lost, role, Phase::WarmUp);
         for expected in EXPECTED.into_iter().chain([lost_late]) {
-            let name = format!("saboteur/{}: is caught {pattern}", expected.0);
-            tests.push(Trial::test(name, move || caught(expected, pattern)));
+            let name = format!("saboteur/{}: is caught {pattern} with {window} outstanding", expected.0);
+            tests.push(Trial::test(name, move || caught(expected, manner)));
         }
-        let name = format!("saboteur/nothing: is measured {pattern}");
-        tests.push(Trial::test(name, move || match sabotaged(saboteur::name(NOTHING, LATE), pattern)? {
+        let name = format!("saboteur/nothing: is measured {pattern} with {window} outstanding");
+        tests.push(Trial::test(name, move || match sabotaged(saboteur::name(NOTHING, LATE), manner)? {
             Outcome::Measured(_) => Ok(()),
             other => Err(format!("{other:?}").into()),
         }));
@@ -49,16 +58,17 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-fn sabotaged(mechanism: &str, pattern: Pattern) -> Result<Outcome, Failed> {
+fn sabotaged(mechanism: &str, (pattern, window): Manner) -> Result<Outcome, Failed> {
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let case = Case { pattern, ..Case::round_trip(mechanism, Wait::Block, 128, placed()) };
+    let window = NonZeroU32::new(window).ok_or("no window")?;
+    let case = Case { pattern, window, ..Case::round_trip(mechanism, Wait::Block, 128, placed()) };
     quick(&mechanisms, entry, &case, Duration::from_millis(500))
 }
 
-fn caught((mechanism, fault, role, phase): Expected, pattern: Pattern) -> Result<(), Failed> {
-    match sabotaged(mechanism, pattern)? {
+fn caught((mechanism, fault, role, phase): Expected, manner: Manner) -> Result<(), Failed> {
+    match sabotaged(mechanism, manner)? {
         Outcome::Failed(failure)
             if failure.fault == fault && failure.role == role && failure.phase >= phase =>
         {

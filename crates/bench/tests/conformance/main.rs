@@ -16,6 +16,7 @@ mod patterns;
 mod process_starts;
 mod rows;
 mod saboteur;
+mod windows;
 mod workers;
 
 use furlong_bench::{child_main, registry, requested_child, session};
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         counts::tests(),
         paces::tests(),
         patterns::tests(),
+        windows::tests(),
         faults::tests(),
         handovers::tests(),
         handover_leftovers::tests(),

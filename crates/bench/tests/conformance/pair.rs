@@ -120,7 +120,7 @@ impl Pair {
         let text = |error: std::io::Error| error.to_string();
         let (folder, specification) = scratch_spec(size_bytes, blocking)?;
         let mut link = M::create(&specification).map_err(text)?;
-        let stage = RunningTrial::new(size_bytes, link.depth()[0])?;
+        let stage = RunningTrial::new(size_bytes, link.rooms()[0].depth)?;
         let words = segment::memfd("words", 1).map_err(text)?;
         let mut start = |role: Role, part: Part<M>| {
             let inherit: Vec<RawHandle> =

@@ -3,10 +3,15 @@
 use super::chart::ChartOptions;
 use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions};
 use clap::Args;
+use clap::builder::TypedValueParser;
 use furlong_bench::plan::Plan;
 use furlong_console::exit::Usage;
 use furlong_model::{Percent, Rate, Time};
 use furlong_stats::FEWEST_FIRST_TRIALS;
+use std::num::NonZeroU32;
+
+/// The most messages that can be asked to be outstanding.
+const MOST_OUTSTANDING: i64 = 1_000_000;
 
 const RUN_EXAMPLES: &str =
     "A row is MECHANISM/WAIT, as in pipe/block. A mechanism alone means its usual wait; globs name several.
@@ -19,6 +24,7 @@ Examples:
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
   furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to the messages behind it
   furlong run pipe posix-shm --think-time 1ms    a message after a pause
+  furlong run pipe unix-stream --window 8        round trips with 8 messages outstanding
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
@@ -44,6 +50,11 @@ pub struct RunOptions {
     /// Wait this long after each response before the next message is sent
     #[arg(long, alias = "gap", value_name = "TIME", allow_hyphen_values = true)]
     pub think_time: Option<Time>,
+    /// Keep this many messages outstanding: so many are sent, and then the next one for each response. Each is timed from its
+    /// send to its response
+    #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING).try_map(NonZeroU32::try_from))]
+    pub window: NonZeroU32,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s

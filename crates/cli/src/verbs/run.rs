@@ -64,9 +64,13 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
     let mechanisms = registry();
     let arrival = arrival(asked);
-    let manner = Manner::of(&asked.pattern, arrival)?;
+    let manner = Manner::of(&asked.pattern, arrival, asked.window)?;
     if asked.count && manner.pattern != Pattern::RoundTrip {
         return Err(Usage(format!("--count counts round trips, and -m {} was asked", manner.pattern)).into());
+    }
+    if asked.count && asked.window.get() > 1 {
+        let why = "--count counts round trips of which one is outstanding: leave --window or --count out";
+        return Err(Usage(why.to_owned()).into());
     }
     let mut options = asked.cases.clone();
     if !asked.pattern.response.is_empty() {

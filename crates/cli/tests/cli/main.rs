@@ -35,3 +35,4 @@ mod schema_1;
 mod self_check;
 mod tracing;
 mod usage;
+mod window;

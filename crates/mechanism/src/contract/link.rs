@@ -1,6 +1,6 @@
 //! What passes between the supervisor that makes a link and the roles that use it.
 
-use furlong_model::{Depth, Role};
+use furlong_model::{Role, Room};
 use furlong_os::Handle;
 use furlong_os::cleanup::CleanUp;
 use furlong_os::memory::Region;
@@ -46,8 +46,8 @@ impl LinkSpecification {
 pub struct Link {
     /// By [`Role::index`].
     ends: [Handles; 2],
-    /// Messages of the largest size that it holds in each direction, in the order of [`DIRECTIONS`]: a claim.
-    depth: [Depth; 2],
+    /// How many messages of the largest size it holds in each direction, in the order of [`DIRECTIONS`]: a claim.
+    rooms: [Room; 2],
     /// Values in force where the kernel has a say, by name.
     pub effective: BTreeMap<String, u64>,
     clean_ups: Vec<CleanUp>,
@@ -68,22 +68,22 @@ pub struct Handles {
 impl Link {
     /// A link to which nothing was given yet.
     ///
-    /// `depth` says how many messages of the largest size each direction holds at least whenever a sender waits; where
-    /// senders never wait, how many it holds before one is lost.
-    pub fn new(depth: [Depth; 2]) -> Link {
+    /// `rooms` says how many messages of the largest size each direction holds at least when a sender waits; where senders
+    /// never wait, how many it holds before one is lost.
+    pub fn new(rooms: [impl Into<Room>; 2]) -> Link {
         let [initiator, responder] = Default::default();
         Link {
             ends: [initiator, responder],
-            depth,
+            rooms: rooms.map(Into::into),
             effective: BTreeMap::new(),
             clean_ups: Vec::new(),
             kept: Vec::new(),
         }
     }
 
-    /// How many messages each direction holds while nobody receives, there and back.
-    pub fn depth(&self) -> [Depth; 2] {
-        self.depth
+    /// How many messages each direction holds, there and back.
+    pub fn rooms(&self) -> [Room; 2] {
+        self.rooms
     }
 
     /// Gives a descriptor to one role.

@@ -5,6 +5,7 @@ use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
 use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes};
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 /// Sizes from which on a row is a curve.
 pub(crate) const FEWEST_SIZES: usize = 2;
@@ -18,6 +19,7 @@ struct Manner<'a> {
     waiting: WaitKind,
     arrival: Arrival,
     buffer_bytes: Option<usize>,
+    window: NonZeroU32,
 }
 
 /// One row at several sizes.
@@ -50,6 +52,7 @@ impl<'a> Manner<'a> {
             waiting: case.wait.kind(),
             arrival: case.arrival,
             buffer_bytes: case.buffer_bytes,
+            window: case.window,
         }
     }
 
@@ -64,6 +67,9 @@ impl<'a> Manner<'a> {
         }
         if let Some(bytes) = self.buffer_bytes {
             words += &format!(", buffers of {}", format_bytes(bytes));
+        }
+        if self.window.get() > 1 {
+            words += &format!(", {} outstanding", self.window);
         }
         words
     }

@@ -28,7 +28,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names.
-const COLUMNS: [Column; 25] = [
+const COLUMNS: [Column; 26] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
@@ -43,6 +43,7 @@ const COLUMNS: [Column; 25] = [
         words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
+    ("window", |line| line.case.window.to_string()),
     ("verdict", |line| line.row.map_or("not-compared", |row| row.verdict.name()).to_owned()),
     ("ratio", |line| line.figure(|row| Some(row.ratio))),
     ("ci95_low", |line| line.figure(|row| row.ci95.map(|ends| ends[0]))),

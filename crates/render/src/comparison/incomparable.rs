@@ -27,7 +27,7 @@ pub fn incomparable(why: &Incomparable) -> String {
             let (baseline, run) = (plain(baseline), plain(run));
             format!(
                 "{run} and {baseline} have no row in common: {run} has {}, and {baseline} has {}. Rows are the same if \
-                 mechanism, wait, pattern, sizes, placement, arrival and buffer are",
+                 mechanism, wait, pattern, sizes, placement, arrival, buffer and window are",
                 cases(has),
                 cases(baseline_has)
             )

@@ -7,12 +7,13 @@ use furlong_render::charts::ends_and_middle;
 use furlong_render::words::{count, name, waiting};
 use furlong_render::{plain, three_digits};
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 /// Fewest rows in one way of waiting that are worth a chart.
 const FEWEST_ALIKE: usize = 4;
 
 /// What the rows of one chart have in common.
-type Manner<'a> = (usize, Pattern, Option<&'a Request>, Arrival);
+type Manner<'a> = (usize, Pattern, Option<&'a Request>, Arrival, NonZeroU32);
 
 /// A chart for each size, pattern and pace, but of a sweep over sizes three, and how many are left out.
 pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
@@ -20,8 +21,8 @@ pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     let manners: BTreeSet<Manner> = rows.iter().map(|(_, row)| manner(row)).collect();
     let charts = manners.into_iter().filter_map(|of| Some((of, chart(&rows, of)?)));
     let (charts, left_out) =
-        ends_and_middle(charts.collect(), |((_, pattern, request, arrival), _): &(Manner, Chart)| {
-            (*pattern, *request, *arrival)
+        ends_and_middle(charts.collect(), |((_, pattern, request, arrival, window), _): &(Manner, Chart)| {
+            (*pattern, *request, *arrival, *window)
         });
     (charts.into_iter().map(|(_, chart)| chart).collect(), left_out)
 }
@@ -33,7 +34,7 @@ fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
 }
 
 fn manner(row: &Row) -> Manner<'_> {
-    (row.case.size_bytes, row.case.pattern, row.case.request.as_ref(), row.case.arrival)
+    (row.case.size_bytes, row.case.pattern, row.case.request.as_ref(), row.case.arrival, row.case.window)
 }
 
 fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
@@ -57,7 +58,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
             points: rows.iter().filter(is_of).map(point).collect(),
         }
     });
-    let (size, pattern, request, arrival) = of;
+    let (size, pattern, request, arrival, window) = of;
     let mut manner =
         format!("{} {}", format_bytes(size), if pattern == Pattern::OneWay { "one way" } else { "messages" });
     if let Some(request) = request {
@@ -67,6 +68,9 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
     }
     if !arrival.is_closed_loop() {
         manner += &format!(", {arrival}");
+    }
+    if window.get() > 1 {
+        manner += &format!(", {window} outstanding");
     }
     let x = if pattern == Pattern::OneWay { "median time of a message" } else { "median round trip" };
     Chart {

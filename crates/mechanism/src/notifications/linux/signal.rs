@@ -66,11 +66,12 @@ pub(crate) fn can_queue() -> Result<(), Unavailable> {
     }
 }
 
-/// Signals that can be queued in each direction: half of what is left to this user, whose processes share it all.
+/// Signals that can be queued in each direction: a quarter of what is left to this user, since both directions share it,
+/// and all other processes of the user too.
 pub(crate) fn depth() -> io::Result<Depth> {
     Ok(match raised(Resource::PendingSignals)? {
         u64::MAX => Depth::UNBOUNDED,
-        limit => Depth::Messages(limit.saturating_sub(signal::queued().unwrap_or(0)) / 2),
+        limit => Depth::Messages(limit.saturating_sub(signal::queued().unwrap_or(0)) / 4),
     })
 }
 

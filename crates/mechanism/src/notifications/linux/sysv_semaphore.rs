@@ -44,7 +44,8 @@ impl Mechanism for SysvSemaphore {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let mut link = Link::new([Depth::of(sysv_semaphore::MOST); 2]);
+        // Beyond the most an operation fails and does not wait, so both directions together stay within it.
+        let mut link = Link::new([Depth::of(sysv_semaphore::MOST / 2); 2]);
         give_set(specification, &mut link)?;
         Ok(link)
     }

@@ -6,7 +6,7 @@
 
 use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
-use crate::streams::linux::pipe::{depth, link};
+use crate::streams::linux::pipe::{link, room};
 use crate::{DIRECTIONS, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
@@ -44,7 +44,7 @@ impl Mechanism for Fifo {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let [there, back] = DIRECTIONS.map(|way| specification.folder.join(format!("{way}.fifo")));
-        link(fifo::fifo(&there)?, fifo::fifo(&back)?, depth, specification)
+        link(fifo::fifo(&there)?, fifo::fifo(&back)?, room, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {

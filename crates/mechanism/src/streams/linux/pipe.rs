@@ -8,7 +8,7 @@ use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Room, Start,
     Unavailable, WhenFull,
 };
 use furlong_os::linux::pipe;
@@ -44,7 +44,7 @@ impl Mechanism for Pipe {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(pipe::pipe()?, pipe::pipe()?, depth, specification)
+        link(pipe::pipe()?, pipe::pipe()?, room, specification)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
@@ -52,24 +52,28 @@ impl Mechanism for Pipe {
     }
 }
 
-/// Messages that a pipe of `pipe_bytes` holds at least when a writer waits. It is a ring of pages. A message is appended
-/// to the last page if it fits there as a whole, and else begins a new one; of the oldest page all messages but one may
-/// have been read. One that is larger than a page has new pages of its own (`pipe_write` in fs/pipe.c).
-pub(crate) fn depth(pipe_bytes: usize, size_bytes: usize) -> Depth {
+/// What a pipe of `pipe_bytes` holds at least when a writer waits. It is a ring of pages. A message is appended to the last
+/// page if it fits there as a whole, and else begins a new one; of the oldest page all messages but one may have been read.
+/// One that is larger than a page has new pages of its own (`pipe_write` in fs/pipe.c). `select` and its kin call it full
+/// when no page is free, though there may be one message alone in the last one.
+pub(crate) fn room(pipe_bytes: usize, size_bytes: usize) -> Room {
     let (page_bytes, pages) = (page_bytes(), pipe_bytes / page_bytes());
-    Depth::of(if size_bytes > page_bytes {
-        pages / size_bytes.div_ceil(page_bytes)
-    } else {
-        pages.saturating_sub(1) * (page_bytes / size_bytes.max(1)) + 1
-    })
+    if size_bytes > page_bytes {
+        return Depth::of(pages / size_bytes.div_ceil(page_bytes)).into();
+    }
+    let in_a_page = page_bytes / size_bytes.max(1);
+    Room {
+        depth: Depth::of(pages.saturating_sub(1) * in_a_page + 1),
+        while_waiting: Depth::of(pages.saturating_sub(2) * in_a_page + pages.min(2)),
+    }
 }
 
 /// Hands over two pipes, each a reading and a writing end: `there` leads from the initiator to the responder.
-/// Each role gets its reading end first. `depth` says how many messages a pipe of so many bytes holds.
+/// Each role gets its reading end first. `room` says how many messages a pipe of so many bytes holds.
 pub(crate) fn link(
     there: (Handle, Handle),
     back: (Handle, Handle),
-    depth: fn(usize, usize) -> Depth,
+    room: fn(usize, usize) -> Room,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
     if let Some(bytes) = specification.buffer_bytes {
@@ -80,7 +84,7 @@ pub(crate) fn link(
         |pipe: &(Handle, Handle)| pipe::size_bytes(pipe.0.as_handle()).map(|bytes| bytes as usize);
     let (there_bytes, back_bytes) = (held_bytes(&there)?, held_bytes(&back)?);
     let [sent_there, sent_back] = specification.sizes_bytes;
-    let mut link = Link::new([depth(there_bytes, sent_there), depth(back_bytes, sent_back)]);
+    let mut link = Link::new([room(there_bytes, sent_there), room(back_bytes, sent_back)]);
     link.note("pipe-size-bytes", there_bytes);
     link.give_pair((back.0, there.0));
     link.give_pair((there.1, back.1));

@@ -54,10 +54,10 @@ impl Mechanism for Vmsplice {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let depth = |pipe_bytes, size_bytes| {
-            Depth::of(pipe_bytes / page_bytes() / Message::pages_at_most(size_bytes))
+        let room = |pipe_bytes, size_bytes| {
+            Depth::of(pipe_bytes / page_bytes() / Message::pages_at_most(size_bytes)).into()
         };
-        link(pipe::pipe()?, pipe::pipe()?, depth, specification)
+        link(pipe::pipe()?, pipe::pipe()?, room, specification)
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Pages> {

@@ -1,0 +1,135 @@
+//! The measured loop of round trips of which several are outstanding: a window of messages is sent, and then the next one
+//! for each response.
+//!
+//! Each message is timed from its send to its response. One reading of the clock ends the time of one message and begins
+//! that of the next. Everything else is done when the next message is sent, as where one message is outstanding. The
+//! responder's loop is the same: it receives a message, answers it, and receives the next. How many may be outstanding so
+//! that both sides never wait for room at once is worked out at `furlong_model::most_outstanding`.
+
+use crate::channel::Channel;
+use crate::messages::{LoopResult, Messages};
+use crate::recorder::Recorder;
+use crate::role_error::RoleError;
+use crate::round_trip::{RoundTripLoop, line_up};
+use furlong_os::clock;
+
+/// The loop with several messages outstanding, compiled for each type of channel.
+pub(crate) trait WindowLoop: RoundTripLoop {
+    /// Makes round trips for at least `budget_ns`, `window` of them outstanding, and gives the recorder the time of each,
+    /// which may end it early.
+    fn initiate_window(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        window: u32,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError>;
+}
+
+impl<C: Channel> WindowLoop for C {
+    fn initiate_window(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        window: u32,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
+        let mut sends = fill(self, messages, window)?;
+        // The time of a message says how many are before it, so the first ones, before which there were fewer, are not kept.
+        for _ in 0..window {
+            turn(self, messages, &mut sends)?;
+        }
+        let before = messages.baseline()?;
+        let sent_before_ns = sends.sum_ns(messages.done);
+        let start = clock::now_ns();
+        let (mut last, mut go_on) = (start, true);
+        while go_on && last - start < budget_ns {
+            let (now, sample_ns) = turn(self, messages, &mut sends)?;
+            go_on = recorder.keep(sample_ns, 1);
+            last = now;
+        }
+        let result = messages.since(before, last - start)?;
+        let outstanding =
+            |now_ns: u64, sent_ns: u128| (u128::from(now_ns) * u128::from(window) - sent_ns) as u64;
+        let outstanding_ns =
+            [outstanding(start, sent_before_ns), outstanding(last, sends.sum_ns(messages.done))];
+        drain(self, messages, window)?;
+        Ok(LoopResult { outstanding_ns: Some(outstanding_ns), ..result })
+    }
+}
+
+/// When the messages of a window were sent.
+struct Sends {
+    window: u64,
+    /// By number; a power of two of them.
+    sent_ns: Vec<u64>,
+}
+
+impl Sends {
+    /// Notes when a message is sent.
+    #[inline(always)]
+    fn note(&mut self, number: u64, now_ns: u64) {
+        let place = number as usize & (self.sent_ns.len() - 1);
+        self.sent_ns[place] = now_ns;
+    }
+
+    /// The sum of the times at which the messages were sent that are outstanding, after so many were answered.
+    fn sum_ns(&self, answered: u64) -> u128 {
+        (answered + 1..=answered + self.window).map(|number| u128::from(self.sent_ns(number))).sum()
+    }
+
+    /// When a message was sent that is outstanding.
+    #[inline(always)]
+    fn sent_ns(&self, number: u64) -> u64 {
+        self.sent_ns[number as usize & (self.sent_ns.len() - 1)]
+    }
+}
+
+/// Lines both roles up with a round trip that is not timed, and sends a window of messages.
+fn fill(channel: &mut dyn Channel, messages: &mut Messages<'_>, window: u32) -> Result<Sends, RoleError> {
+    line_up(channel, messages)?;
+    messages.settle()?;
+    let places = (window as usize).next_power_of_two();
+    let mut sends = Sends { window: window.into(), sent_ns: vec![0; places] };
+    let first = messages.done + 1;
+    for number in first..first + sends.window {
+        messages.prepare(number);
+        sends.note(number, clock::now_ns());
+        messages.send_number(channel, number)?;
+    }
+    messages.prepare(first + sends.window);
+    Ok(sends)
+}
+
+/// Receives a response, sends the next message, and gives the time of the response and how long that message took.
+#[inline(always)]
+fn turn<C: Channel + ?Sized>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    sends: &mut Sends,
+) -> Result<(u64, u64), RoleError> {
+    let length = messages.receive(channel)?;
+    let now_ns = clock::now_ns();
+    let number = messages.done + 1;
+    let next = number + sends.window;
+    messages.send_number(channel, next)?;
+    let sample_ns = now_ns - sends.sent_ns(number);
+    sends.note(next, now_ns);
+    messages.took(length)?;
+    messages.prepare(next + 1);
+    Ok((now_ns, sample_ns))
+}
+
+/// Ends a loop: the last message tells the responder, and is sent in place of one that was answered.
+fn drain(channel: &mut dyn Channel, messages: &mut Messages<'_>, window: u32) -> Result<(), RoleError> {
+    let length = messages.receive(channel)?;
+    messages.took(length)?;
+    let last = messages.done + u64::from(window);
+    messages.control_page.announce_last(last);
+    messages.send_number(channel, last)?;
+    while messages.done < last {
+        let length = messages.receive(channel)?;
+        messages.took(length)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Every row with several messages outstanding: two, and as many as can be.
+
+use crate::rows::{case, quick};
+use crate::workers::Trial;
+use furlong_bench::{MechanismEntry, registry};
+use furlong_model::{Case, Family, Outcome, Pattern, Reach, Request, Start, Wait, WhenFull};
+use libtest_mimic::{Completion, Failed};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// Sizes around the edges of pages and buffers.
+const SIZES: [usize; 3] = [128, 4097, 65_536];
+
+/// More than most links hold, and few enough to be sent in a test where one holds more.
+const MANY: u32 = 100_000;
+
+/// Each row with two messages outstanding and at its limit, in round trips and as an answer to requests.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for entry in registry() {
+        let capabilities = entry.capabilities;
+        // What limits it may be counted for the user, and so for all processes: bytes of queues, and queued signals.
+        let signals =
+            capabilities.family == Family::Notification && capabilities.reach == Reach::PidNamespace;
+        let is_limited = signals || (entry.probe)().is_ok_and(|limits| limits.max_size_bytes.is_some());
+        for &wait in capabilities.waits {
+            let name = format!("{}/{wait}: keeps messages outstanding up to its limit", capabilities.name);
+            let test = move || keeps_windows(&entry, wait);
+            tests.push(Trial::ignorable_test(name, test).alone_if(is_limited));
+        }
+    }
+    tests
+}
+
+fn keeps_windows(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    let capabilities = entry.capabilities;
+    let limits = match (entry.probe)() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    if capabilities.start == Start::Alone {
+        let refusal = with(&case(entry, wait, 128), 2).refusal(capabilities, &limits);
+        let why = refusal.ok_or("one process cannot have messages outstanding")?.reason;
+        return Ok(Completion::ignored_with(format!("skipped, because {why}")));
+    }
+    let sizes = capabilities.fixed_size_bytes.map_or(SIZES.to_vec(), |size| vec![size]);
+    let round_trips: Vec<Case> = sizes.into_iter().map(|size| case(entry, wait, size)).collect();
+    let request = Case {
+        pattern: Pattern::Request,
+        request: Some(Request { size_bytes: 17, by: None }),
+        ..case(entry, wait, 4096)
+    };
+    for case in round_trips.into_iter().chain([request]) {
+        if case.refusal(capabilities, &limits).is_none() {
+            keeps_up_to_its_limit(entry, &case)?;
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// The case with so many messages outstanding.
+fn with(case: &Case, window: u32) -> Case {
+    Case { window: NonZeroU32::new(window).unwrap_or(NonZeroU32::MIN), ..case.clone() }
+}
+
+fn outcome(entry: &MechanismEntry, case: &Case) -> Result<Outcome, Failed> {
+    quick(&registry(), entry, case, Duration::from_secs(20))
+}
+
+/// What is measured at the limit, and refused above it: found by asking for far more.
+fn keeps_up_to_its_limit(entry: &MechanismEntry, case: &Case) -> Result<(), Failed> {
+    let most = match outcome(entry, &with(case, MANY))? {
+        Outcome::Measured(measured) => return sound(&with(case, MANY), &Outcome::Measured(measured)),
+        Outcome::Refused(refusal) => {
+            let number = refusal.remedy.split_whitespace().find_map(|word| word.parse().ok());
+            number.unwrap_or(1)
+        }
+        other => return Err(format!("{case} with {MANY} outstanding: {other:?}").into()),
+    };
+    // One is what every mechanism can, and one that holds a message each way can have three, unless it would lose them.
+    let least =
+        if entry.capabilities.when_full == WhenFull::Waits && case.size_bytes <= 4097 { 3 } else { 1 };
+    if most < least {
+        return Err(format!("{case}: only {most} can be outstanding").into());
+    }
+    for window in [2, most].into_iter().filter(|window| (2..=most).contains(window)) {
+        let case = with(case, window);
+        sound(&case, &outcome(entry, &case)?)?;
+    }
+    // A little more, since what is left to a user may change from one link to the next.
+    match outcome(entry, &with(case, most + 1 + most / 1000))? {
+        Outcome::Refused(refusal) if refusal.reason.contains("cannot be outstanding") => Ok(()),
+        other => Err(format!("{case}: more than {most} outstanding gave {other:?}").into()),
+    }
+}
+
+/// Every message was verified and counted by both roles.
+fn sound(case: &Case, outcome: &Outcome) -> Result<(), Failed> {
+    match outcome {
+        Outcome::Measured(measured)
+            if measured.verified_messages > 0
+                && measured.round_trips > 0
+                && measured.round_trips_per_sample == 1
+                && measured.roles.len() == 2
+                && measured.roles[0].messages_received == measured.roles[1].messages_received =>
+        {
+            Ok(())
+        }
+        other => Err(format!("{case}: {other:?}").into()),
+    }
+}
