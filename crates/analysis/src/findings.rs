@@ -3,13 +3,15 @@
 //! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
 use crate::{Carries, Group, Level, Row, Verdict};
-use furlong_model::{Family, Pattern, Placement, WaitKind};
+use furlong_model::{Depth, Family, Pattern, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::{Deserialize, Serialize};
 use std::iter;
 
 /// A spread or gap below this factor is not worth a finding.
 const WORTH_SAYING: f64 = 1.2;
+/// What a mailbox holds.
+const ONE: Depth = Depth::Messages(1);
 /// Rows that a statement about "the sleeping rows" needs.
 const FEW_ROWS: usize = 3;
 
@@ -77,6 +79,19 @@ pub enum Finding {
         /// The fastest without.
         rest: NamedRow,
     },
+    /// One way, a row that holds one message takes longer than one that holds several, and nowhere by more.
+    OneAtATime {
+        /// Which rows.
+        among: Alike,
+        /// The fastest that holds one message.
+        one: NamedRow,
+        /// How many times as long it takes.
+        times: f64,
+        /// The fastest that holds several.
+        several: NamedRow,
+        /// How many it holds.
+        depth: Depth,
+    },
 }
 
 /// A row with its median.
@@ -104,11 +119,19 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
     let race = Race { groups, rows };
     if noise.level == Level::Unreliable {
         // What was compared side by side stands.
-        let within_a_group = [race.memory(), race.memory_that_ties()].into_iter().flatten();
+        let within_a_group =
+            [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
         return iter::once(Finding::Unreliable).chain(within_a_group.filter(|_| is_adjusted)).collect();
     }
-    let findings = [race.wake_up(), race.sleepers(), race.spinning(), race.memory(), race.memory_that_ties()];
+    let findings = [
+        race.wake_up(),
+        race.sleepers(),
+        race.spinning(),
+        race.memory(),
+        race.memory_that_ties(),
+        race.one_at_a_time(),
+    ];
     findings.into_iter().flatten().collect()
 }
 
@@ -121,7 +144,9 @@ struct Race<'a> {
 
 impl<'a> Race<'a> {
     fn data_groups(&self) -> impl Iterator<Item = &'a Group> {
-        let plain = |group: &&Group| group.pattern == Pattern::RoundTrip && group.arrival.is_closed_loop();
+        let plain = |group: &&Group| {
+            group.pattern == Pattern::RoundTrip && group.arrival.is_closed_loop() && group.window.get() == 1
+        };
         self.groups.iter().filter(|group| group.carries == Carries::Data).filter(plain)
     }
 
@@ -229,6 +254,31 @@ impl<'a> Race<'a> {
         let (memory, rest) = (NamedRow::of(memory), NamedRow::of(rest));
         Some(Finding::MemoryTies { among: Alike::of(group), memory, rest })
     }
+
+    /// Where room for one message makes both sides take turns.
+    fn one_at_a_time(&self) -> Option<Finding> {
+        let one_way = |group: &&Group| {
+            (group.pattern, group.carries) == (Pattern::OneWay, Carries::Data)
+                && group.arrival.is_closed_loop()
+        };
+        let compared = self.groups.iter().filter(one_way).filter_map(|group| {
+            let members = self.members(group);
+            let depth = |row: &Row| row.depth.map(|[there, _]| there);
+            let one = *members.iter().find(|row| depth(row) == Some(ONE))?;
+            let several = *members.iter().find(|row| depth(row) > Some(ONE))?;
+            let (times, _) = one.comparable?.ratio_to(&several.comparable?);
+            let differ = !one.tied_with.contains(&several.case.row());
+            (differ && times > WORTH_SAYING).then_some((group, one, several, times, depth(several)?))
+        });
+        let (group, one, several, times, depth) = compared.max_by(|a, b| a.3.total_cmp(&b.3))?;
+        Some(Finding::OneAtATime {
+            among: Alike::of(group),
+            one: NamedRow::of(one),
+            times: tidy(times),
+            several: NamedRow::of(several),
+            depth,
+        })
+    }
 }
 
 impl NamedRow {
@@ -256,7 +306,7 @@ mod tests {
         fixture::{by_median, row},
         ranking,
     };
-    use furlong_model::{Harness, Wait};
+    use furlong_model::{Case, Harness, Wait};
 
     /// What these rows say on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {
@@ -280,6 +330,37 @@ mod tests {
     fn one_row_says_nothing() {
         assert_eq!(found(vec![row("pipe", Wait::Block, Placement::OtherCore, 5000.0)]), []);
         assert_eq!(found(Vec::new()), []);
+    }
+
+    #[test]
+    fn room_for_one_message_makes_a_stream_slow() {
+        let one_way = |rows: Vec<Row>| {
+            let stream =
+                |row: Row| Row { case: Case { pattern: Pattern::OneWay, ..row.case.clone() }, ..row };
+            found(rows.into_iter().map(stream).collect())
+        };
+        let across = Placement::OtherCore;
+        let rows = vec![
+            row("posix-shm", Wait::Futex, across, 3_000.0),
+            row("pipe", Wait::Block, across, 500.0),
+            row("tcp", Wait::Block, across, 900.0),
+        ];
+        let found_one_way = one_way(rows.clone());
+        let [Finding::OneAtATime { one, times, several, depth: Depth::Messages(481), .. }] =
+            &found_one_way[..]
+        else {
+            panic!("{found_one_way:?}");
+        };
+        assert_eq!([&*one.row, &*several.row], ["posix-shm/futex", "pipe/block"]);
+        close(*times, 6.0);
+        assert!(
+            !found(rows.clone()).iter().any(|one| matches!(one, Finding::OneAtATime { .. })),
+            "round trips"
+        );
+        let unsaid = |row: Row| Row { depth: None, ..row };
+        assert_eq!(one_way(rows.into_iter().map(unsaid).collect()), [], "runs of before do not say it");
+        let fast = vec![row("posix-shm", Wait::Spin, across, 100.0), row("pipe", Wait::Spin, across, 500.0)];
+        assert_eq!(one_way(fast), [], "the mailbox wins");
     }
 
     #[test]

@@ -66,6 +66,15 @@ pub fn finding(finding: &Finding) -> String {
             named(memory),
             named(rest),
         ),
+        Finding::OneAtATime { among, one, times, several, depth } => format!(
+            "One way, among rows {}, {} takes {} times as long for a message as {}: it holds one message, so each waits until \
+             the other side has taken the one before, and the other row holds {depth}. A ring of several messages in the \
+             same memory would not wait so.",
+            alike(among),
+            named(one),
+            factor(*times),
+            named(several),
+        ),
     }
 }
 
@@ -95,7 +104,7 @@ fn factor(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_model::Placement;
+    use furlong_model::{Depth, Placement};
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
         NamedRow { row: row.to_owned(), p50_ns }
@@ -144,6 +153,16 @@ mod tests {
                 },
                 "Among rows spinning on two cores (128B), shared memory gains the most: posix-shm/spin (500 ns) is 4.0 \
                  times as fast as pipe/spin (2.00 us), the best without it.",
+            ),
+            (
+                Finding::OneAtATime {
+                    among: among.clone(),
+                    one: row("posix-shm/futex", 3_000.0),
+                    times: 6.0,
+                    several: row("pipe/block", 500.0),
+                    depth: Depth::of(481),
+                },
+                "posix-shm/futex (3.00 us) takes 6.0 times as long for a message as pipe/block (500 ns): it holds one",
             ),
             (
                 Finding::MemoryTies { among, memory, rest: pipe },
