@@ -34,6 +34,9 @@ pub struct Experiment {
     pub claims: Vec<Claim>,
     /// What is known to be wrong with the published programs.
     pub faults: Vec<String>,
+    /// How the published programs compare with these rows where they were run, or why they were not.
+    #[serde(default)]
+    pub programs: Option<String>,
 }
 
 /// How all rows of an experiment are measured.

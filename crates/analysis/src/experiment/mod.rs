@@ -51,6 +51,7 @@ pub fn read_experiment(text: &str, file: &str) -> Result<Experiment, ExperimentE
         starts: rows::check_starts(&source, &read.start)?,
         claims: claims::check(&source, &read.claim, &rows, &measure)?,
         faults: read.fault.iter().map(|fault| source.text(&fault.text)).collect::<Result<_, _>>()?,
+        programs: source.optional_text(read.programs.as_ref())?,
         measure,
         rows,
     })

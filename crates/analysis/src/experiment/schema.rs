@@ -26,6 +26,7 @@ pub(super) struct File {
     pub claim: Vec<Claim>,
     #[serde(default)]
     pub fault: Vec<Fault>,
+    pub programs: Option<Text>,
 }
 
 /// `[measure]`

@@ -57,6 +57,13 @@ fn the_five_read_and_bear_the_name_of_their_file() {
 }
 
 #[test]
+fn the_five_say_what_is_wrong_with_their_programs_and_how_these_compare() {
+    let all = all();
+    assert!(all.iter().all(|experiment| experiment.programs.is_some() && !experiment.faults.is_empty()));
+    assert!(all[0].faults[0].contains("mq_open"), "{:?}", all[0].faults);
+}
+
+#[test]
 fn the_five_have_every_published_figure() {
     let figures = |experiment: &Experiment| -> usize {
         let of_rows = experiment.rows.iter().flat_map(|row| &row.published).map(|size| size.figures.len());

@@ -49,6 +49,9 @@ pub struct Replay {
     pub machine_then: Option<String>,
     /// What is known to be wrong with the published programs.
     pub faults: Vec<String>,
+    /// How the published programs compare with these rows where they were run, or why they were not.
+    #[serde(default)]
+    pub programs: Option<String>,
     /// How all rows are measured now.
     pub measure: Measure,
     /// Which run it is of.
@@ -108,6 +111,7 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
         year: of.year,
         machine_then: of.machine,
         faults: of.faults,
+        programs: of.programs,
         measure: of.measure,
         run: run.summary.run.clone(),
         figures,

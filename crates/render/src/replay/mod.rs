@@ -40,7 +40,8 @@ pub fn replay_json(replays: &[Replay]) -> String {
     }
 }
 
-/// Machine, noise verdict and the machine of then; the tables; what could not be measured; the faults; the verdict.
+/// Machine, noise verdict and the machine of then; the tables; what could not be measured; the faults of the published
+/// programs and how these compare; the verdict.
 pub(crate) fn document(replay: &Replay, charts: Charts) -> Document {
     let machines = prose::then_and_now(replay, &machine(&replay.run.machine, &replay.run.harness));
     let head = machines.into_iter().fold(Section::chapter(prose::heading(replay)), Section::paragraph);
@@ -57,6 +58,8 @@ pub(crate) fn document(replay: &Replay, charts: Charts) -> Document {
     document.push(Section::list("Of the rows", counterparts));
     let faults = replay.faults.iter().map(|fault| Line::neutral(plain_sentence(fault)));
     document.push(Section::list("Known faults of what was published", faults));
+    let programs = replay.programs.iter().map(|text| Line::neutral(plain_sentence(text)));
+    document.push(Section::list("The published programs", programs));
     document.push(Section::list(FINDINGS, replay_verdict(replay).into_iter().map(Line::neutral)));
     document
 }
