@@ -67,17 +67,17 @@ impl<'a> CaseResolver<'a> {
     ///
     /// # Errors
     /// The outcome of a case that cannot be measured here.
-    pub(crate) fn resolve(&mut self, case: &Case) -> Result<ResolvedCase<'a>, Outcome> {
+    pub(crate) fn resolve(&mut self, case: &Case) -> Result<ResolvedCase<'a>, Box<Outcome>> {
         let entry = find(self.mechanisms, &case.mechanism, case.wait).ok_or_else(|| {
             let reason = format!("no row is called {}", case.row());
-            Outcome::Refused(Unavailable::new(reason, "furlong list shows all there are"))
+            Box::new(Outcome::Refused(Unavailable::new(reason, "furlong list shows all there are")))
         })?;
         let capabilities = entry.capabilities;
         let probed =
             self.probed.entry((capabilities.name, capabilities.waits[0])).or_insert_with(entry.probe);
-        let limits = probed.as_ref().map_err(|why| Outcome::Unavailable(why.clone()))?;
+        let limits = probed.as_ref().map_err(|why| Box::new(Outcome::Unavailable(why.clone())))?;
         if let Some(refusal) = case.refusal(capabilities, limits) {
-            return Err(Outcome::Refused(refusal));
+            return Err(Box::new(Outcome::Refused(refusal)));
         }
         let processors = placement::pinned(case.placement).map_err(Outcome::Refused)?;
         let by = case.request.as_ref().and_then(|request| request.by.as_deref());
@@ -86,8 +86,9 @@ impl<'a> CaseResolver<'a> {
     }
 
     /// Finds what carries requests beside another mechanism's answers.
-    fn request_carrier(&mut self, by: &str) -> Result<&'a MechanismEntry, Outcome> {
-        let refused = |reason: String, remedy: &str| Outcome::Refused(Unavailable::new(reason, remedy));
+    fn request_carrier(&mut self, by: &str) -> Result<&'a MechanismEntry, Box<Outcome>> {
+        let refused =
+            |reason: String, remedy: &str| Box::new(Outcome::Refused(Unavailable::new(reason, remedy)));
         let entry = self.mechanisms.iter().find(|entry| entry.capabilities.name == by).ok_or_else(|| {
             refused(format!("no mechanism is called {by}"), "furlong list shows all there are")
         })?;

@@ -153,7 +153,7 @@ impl Run<'_> {
             Err(outcome) => {
                 let entry = find(mechanisms, &case.mechanism, case.wait);
                 let family = entry.map(|entry| entry.capabilities.family);
-                Err(Box::new(Trial { case: case.clone(), family, number: 0, outcome }))
+                Err(Box::new(Trial { case: case.clone(), family, number: 0, outcome: *outcome }))
             }
         }
     }
