@@ -29,6 +29,14 @@ impl Unit {
         }
     }
 
+    /// What stands for one in the names of figures.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Unit::RoundTrip => "round_trip",
+            Unit::Message => "message",
+        }
+    }
+
     /// The word for one.
     pub fn word(self) -> &'static str {
         match self {
@@ -70,45 +78,21 @@ pub struct ExchangeFigures {
     pub system_calls: Option<BTreeMap<String, f64>>,
 }
 
-/// The names of [`ExchangeFigures`]'s fields in JSON, in their order.
-const fn names(unit: Unit) -> [&'static str; 7] {
-    match unit {
-        Unit::RoundTrip => [
-            "round_trips_per_sample",
-            "round_trip_ns",
-            "round_trips_per_second",
-            "cpu_ns_per_round_trip",
-            "switches_per_round_trip",
-            "page_faults_per_round_trip",
-            "system_calls_per_round_trip",
-        ],
-        Unit::Message => [
-            "messages_per_sample",
-            "message_ns",
-            "messages_per_second",
-            "cpu_ns_per_message",
-            "switches_per_message",
-            "page_faults_per_message",
-            "system_calls_per_message",
-        ],
-    }
-}
-
 impl Serialize for ExchangeFigures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let [per_sample, ns, per_second, cpu_ns, switches, page_faults, system_calls] = names(self.unit);
+        let key = self.unit.key();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("unit", &self.unit)?;
-        map.serialize_entry(per_sample, &self.per_sample)?;
-        map.serialize_entry(ns, &self.ns)?;
-        map.serialize_entry(per_second, &self.per_second)?;
+        map.serialize_entry(&format!("{key}s_per_sample"), &self.per_sample)?;
+        map.serialize_entry(&format!("{key}_ns"), &self.ns)?;
+        map.serialize_entry(&format!("{key}s_per_second"), &self.per_second)?;
         if let Some(bytes) = self.bytes_per_second {
             map.serialize_entry("bytes_per_second", &bytes)?;
         }
-        map.serialize_entry(cpu_ns, &self.cpu_ns)?;
-        map.serialize_entry(switches, &self.switches)?;
-        map.serialize_entry(page_faults, &self.page_faults)?;
-        map.serialize_entry(system_calls, &self.system_calls)?;
+        map.serialize_entry(&format!("cpu_ns_per_{key}"), &self.cpu_ns)?;
+        map.serialize_entry(&format!("switches_per_{key}"), &self.switches)?;
+        map.serialize_entry(&format!("page_faults_per_{key}"), &self.page_faults)?;
+        map.serialize_entry(&format!("system_calls_per_{key}"), &self.system_calls)?;
         map.end()
     }
 }

@@ -20,11 +20,6 @@ impl Line<'_> {
         self.of_row(|row| figure(row).to_string())
     }
 
-    /// A figure of rows whose exchange is this.
-    fn per(&self, unit: Unit, figure: impl Fn(&ExchangeFigures) -> f64) -> String {
-        self.figure_if_any(|row| (row.exchange.unit == unit).then(|| figure(&row.exchange)))
-    }
-
     /// A figure that not every row has.
     fn figure_if_any(&self, figure: impl Fn(&Row) -> Option<f64>) -> String {
         self.of_row(|row| figure(row).map_or_else(String::new, |figure| figure.to_string()))
@@ -35,11 +30,56 @@ impl Line<'_> {
     }
 }
 
-/// The name of a column and how to fill it. Empty where a case has no such figure.
+/// What fills a column. Empty where a case has no such figure.
+#[derive(Clone, Copy)]
+enum Cell {
+    Of(fn(&Line) -> String),
+    /// A figure of rows whose exchange is this.
+    Per(Unit, Figure),
+}
+
+impl Cell {
+    fn text(self, line: &Line) -> String {
+        match self {
+            Cell::Of(cell) => cell(line),
+            Cell::Per(unit, figure) => {
+                line.figure_if_any(|row| (row.exchange.unit == unit).then(|| figure(&row.exchange)))
+            }
+        }
+    }
+}
+
+/// The name of a column and how to fill it.
 type Column = (&'static str, fn(&Line) -> String);
 
-/// All columns. Units are in their names; `round_trip` figures are per round trip over both roles.
-const COLUMNS: [Column; 61] = [
+/// A figure of one exchange.
+type Figure = fn(&ExchangeFigures) -> f64;
+
+/// Figures of one exchange over both roles; its key stands for `*` in their names.
+const PER_EXCHANGE: [(&str, Figure); 7] = [
+    ("*s_per_second", |exchange| exchange.per_second),
+    ("user_cpu_ns_per_*", |exchange| exchange.cpu_ns.user),
+    ("system_cpu_ns_per_*", |exchange| exchange.cpu_ns.system),
+    ("voluntary_switches_per_*", |exchange| exchange.switches.voluntary),
+    ("involuntary_switches_per_*", |exchange| exchange.switches.involuntary),
+    ("minor_faults_per_*", |exchange| exchange.page_faults.minor),
+    ("major_faults_per_*", |exchange| exchange.page_faults.major),
+];
+
+/// All columns. Units are in their names.
+fn columns() -> impl Iterator<Item = (String, Cell)> {
+    let of =
+        |columns: &'static [Column]| columns.iter().map(|(name, cell)| ((*name).to_owned(), Cell::Of(*cell)));
+    let per = |unit: Unit| {
+        PER_EXCHANGE
+            .into_iter()
+            .map(move |(name, figure)| (name.replace('*', unit.key()), Cell::Per(unit, figure)))
+    };
+    of(&FIRST).chain(per(Unit::RoundTrip)).chain(of(&SECOND)).chain(per(Unit::Message)).chain(of(&THIRD))
+}
+
+/// The columns before the figures of round trips.
+static FIRST: [Column; 24] = [
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
     ("pattern", |line| line.case.pattern.to_string()),
@@ -66,17 +106,10 @@ const COLUMNS: [Column; 61] = [
     ("stddev_ns", |line| line.figure(|row| row.exchange.ns.stddev)),
     ("median_ci95_low_ns", |line| line.figure_if_any(|row| row.exchange.ns.median_ci95.map(|ends| ends[0]))),
     ("median_ci95_high_ns", |line| line.figure_if_any(|row| row.exchange.ns.median_ci95.map(|ends| ends[1]))),
-    ("round_trips_per_second", |line| line.per(Unit::RoundTrip, |exchange| exchange.per_second)),
-    ("user_cpu_ns_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.cpu_ns.user)),
-    ("system_cpu_ns_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.cpu_ns.system)),
-    ("voluntary_switches_per_round_trip", |line| {
-        line.per(Unit::RoundTrip, |exchange| exchange.switches.voluntary)
-    }),
-    ("involuntary_switches_per_round_trip", |line| {
-        line.per(Unit::RoundTrip, |exchange| exchange.switches.involuntary)
-    }),
-    ("minor_faults_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.page_faults.minor)),
-    ("major_faults_per_round_trip", |line| line.per(Unit::RoundTrip, |exchange| exchange.page_faults.major)),
+];
+
+/// Those behind them.
+static SECOND: [Column; 12] = [
     ("verified", |line| line.of_row(|row| row.verified.to_string())),
     ("processors", |line| {
         line.of_row(|row| row.processors.iter().map(usize::to_string).collect::<Vec<_>>().join(":"))
@@ -95,17 +128,10 @@ const COLUMNS: [Column; 61] = [
     ("count_method", |line| {
         line.of_row(|row| row.count_method.map_or_else(String::new, |method| method.to_string()))
     }),
-    ("messages_per_second", |line| line.per(Unit::Message, |exchange| exchange.per_second)),
-    ("user_cpu_ns_per_message", |line| line.per(Unit::Message, |exchange| exchange.cpu_ns.user)),
-    ("system_cpu_ns_per_message", |line| line.per(Unit::Message, |exchange| exchange.cpu_ns.system)),
-    ("voluntary_switches_per_message", |line| {
-        line.per(Unit::Message, |exchange| exchange.switches.voluntary)
-    }),
-    ("involuntary_switches_per_message", |line| {
-        line.per(Unit::Message, |exchange| exchange.switches.involuntary)
-    }),
-    ("minor_faults_per_message", |line| line.per(Unit::Message, |exchange| exchange.page_faults.minor)),
-    ("major_faults_per_message", |line| line.per(Unit::Message, |exchange| exchange.page_faults.major)),
+];
+
+/// Those behind the figures of messages.
+static THIRD: [Column; 11] = [
     ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
     ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
     ("request_bytes", |line| {
@@ -139,7 +165,7 @@ pub fn csv(summary: &Summary) -> String {
 
 /// The names of all columns.
 pub(crate) fn header() -> impl Iterator<Item = String> {
-    COLUMNS.iter().map(|(name, _)| (*name).to_owned())
+    columns().map(|(name, _)| name)
 }
 
 /// The cells of every line.
@@ -147,7 +173,7 @@ pub(crate) fn lines(summary: &Summary) -> impl Iterator<Item = Vec<String>> {
     let rows = summary.rows.iter().map(|row| Line { case: &row.case, row: Some(row), skipped: None });
     let skipped =
         summary.skipped.iter().map(|entry| Line { case: &entry.case, row: None, skipped: Some(entry) });
-    rows.chain(skipped).map(|line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect())
+    rows.chain(skipped).map(|line| columns().map(|(_, cell)| cell.text(&line)).collect())
 }
 
 /// Lines of equally many cells, quoted where they must be.
