@@ -31,8 +31,6 @@ pub struct Costs {
 pub struct CostEstimate {
     /// Its name, as in `system-call`.
     pub name: String,
-    /// What it is, in a few words.
-    pub what: String,
     /// For how many bytes, where that matters.
     pub size_bytes: Option<usize>,
     /// Nanoseconds: the median over looks, or over the rows that it comes from.
@@ -63,11 +61,8 @@ impl Costs {
         let (mut figures, by_size): (Vec<_>, Vec<_>) =
             measured.partition(|figure| figure.size_bytes.is_none());
         let figure = |waiting| ReferenceFigure::of(run, waiting, excluded);
-        let switch = figure(Waiting::OneCore)
-            .map(|figure| from_rows(CONTEXT_SWITCH, "one role gives way to the other on one core", figure));
-        let wake_up = figure(Waiting::TwoCores).map(|figure| {
-            from_rows(WAKE_UP, "waking a role on another core, exit from idle included", figure)
-        });
+        let switch = figure(Waiting::OneCore).map(|figure| from_rows(CONTEXT_SWITCH, figure));
+        let wake_up = figure(Waiting::TwoCores).map(|figure| from_rows(WAKE_UP, figure));
         figures.extend([switch, wake_up].into_iter().flatten());
         figures.extend(by_size);
         Costs { schema: COSTS_SCHEMA, figures }
@@ -96,18 +91,15 @@ impl Costs {
     }
 
     fn curve(&self, cost: Cost) -> Curve {
-        let (name, _) = describe(cost);
-        let points = self.figures.iter().filter(|figure| figure.name == name);
+        let points = self.figures.iter().filter(|figure| figure.name == cost_name(cost));
         Curve::new(points.filter_map(|figure| Some((figure.size_bytes?, figure.ns))))
     }
 }
 
 /// A cost that was measured by itself, from its looks.
 fn measured(cost: Cost, size_bytes: Option<usize>, looks: &[f64]) -> Option<CostEstimate> {
-    let (name, what) = describe(cost);
     Some(CostEstimate {
-        name: name.to_owned(),
-        what: what.to_owned(),
+        name: cost_name(cost).to_owned(),
         size_bytes,
         ns: tidy(median(looks)?),
         ci95: median_interval(looks).map(|ends| ends.map(tidy)),
@@ -117,10 +109,9 @@ fn measured(cost: Cost, size_bytes: Option<usize>, looks: &[f64]) -> Option<Cost
     })
 }
 
-fn from_rows(name: &str, what: &str, figure: ReferenceFigure) -> CostEstimate {
+fn from_rows(name: &str, figure: ReferenceFigure) -> CostEstimate {
     CostEstimate {
         name: name.to_owned(),
-        what: what.to_owned(),
         size_bytes: None,
         ns: figure.ns,
         ci95: figure.ci95,
@@ -130,23 +121,19 @@ fn from_rows(name: &str, what: &str, figure: ReferenceFigure) -> CostEstimate {
     }
 }
 
-/// The name of a cost in records, and what it is in a few words.
-pub const fn describe(cost: Cost) -> (&'static str, &'static str) {
+/// The name of a cost in records.
+pub const fn cost_name(cost: Cost) -> &'static str {
     match cost {
-        Cost::ClockRead => ("clock-read", "one reading of the clock"),
-        Cost::SystemCall => ("system-call", "a system call that does nothing"),
-        Cost::FutexWake => ("futex-wake", "waking a futex on which nobody sleeps"),
-        Cost::FutexWait => ("futex-wait", "waiting on a futex whose word has changed already"),
-        Cost::PosixSemaphore => ("posix-semaphore", "posting a POSIX semaphore and taking it again"),
-        Cost::SysvSemaphore => ("sysv-semaphore", "posting a System V semaphore and taking it again"),
-        Cost::PageFault => ("page-fault", "the first touch of a page of memory"),
-        Cost::Copy => ("copy", "copying so many bytes within one core's caches, as far as they reach"),
-        Cost::CopyAcross => {
-            ("copy-across", "a message of so many bytes from core to core, where the reader spins")
-        }
-        Cost::CopyAcrossAsleep => {
-            ("copy-across-asleep", "what it takes longer than one of 8 bytes, where the reader sleeps")
-        }
+        Cost::ClockRead => "clock-read",
+        Cost::SystemCall => "system-call",
+        Cost::FutexWake => "futex-wake",
+        Cost::FutexWait => "futex-wait",
+        Cost::PosixSemaphore => "posix-semaphore",
+        Cost::SysvSemaphore => "sysv-semaphore",
+        Cost::PageFault => "page-fault",
+        Cost::Copy => "copy",
+        Cost::CopyAcross => "copy-across",
+        Cost::CopyAcrossAsleep => "copy-across-asleep",
     }
 }
 
@@ -179,7 +166,7 @@ mod tests {
             Cost::CopyAcross,
             Cost::CopyAcrossAsleep,
         ] {
-            assert_eq!(serde_json::to_value(cost).unwrap(), describe(cost).0);
+            assert_eq!(serde_json::to_value(cost).unwrap(), cost_name(cost));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::{
     Costs, DecodedRun, Row, Skipped, Verdict,
     advice::{Advice, advise, dominant},
     checks::on_two_processors,
-    costs::{CONTEXT_SWITCH, WAKE_UP, describe},
+    costs::{CONTEXT_SWITCH, WAKE_UP, cost_name},
     count::{count_of, system_calls},
     left_out::{FAR, LeftOut, left_out},
     not_explained::NotExplained,
@@ -254,7 +254,7 @@ fn article_ns(subject: &Subject) -> Option<f64> {
     let Subject { row, costs, .. } = subject;
     let copies_ns = MESSAGES * costs.copy_ns(row.case.size_bytes)?;
     let switches_ns = subject.switches() * costs.ns(CONTEXT_SWITCH)?;
-    Some(tidy(copies_ns + switches_ns + subject.counted_calls() * costs.ns(describe(Cost::SystemCall).0)?))
+    Some(tidy(copies_ns + switches_ns + subject.counted_calls() * costs.ns(cost_name(Cost::SystemCall))?))
 }
 
 /// The smallest size at which what grows with the size is more than all the rest is now: doubled until it is, then

@@ -59,7 +59,7 @@ pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ComparedRow, ComparedRun, Comparison, Difference, Incomparable,
     Inconclusive, OnlyIn, Power, Share, Together, compare,
 };
-pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, describe as describe_cost};
+pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
 pub use count::{CountRow, Counting, Figures, RoleFigures};
 pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use declared::undeclared_calls;
@@ -75,7 +75,7 @@ pub use not_explained::NotExplained;
 pub use ranking::{Carries, Group, describe_placement};
 pub use recommend::{
     Alternative, Budget, BudgetKind, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
-    Sensitivity, SloVerdict, finalists, recommend, shortlist, surroundings,
+    Sensitivity, SloVerdict, WorkloadChange, finalists, recommend, shortlist, surroundings,
 };
 pub use replay::{
     Became, BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,

@@ -3,7 +3,7 @@
 use crate::{
     Costs, Row,
     checks::on_two_processors,
-    costs::{CONTEXT_SWITCH, WAKE_UP, describe},
+    costs::{CONTEXT_SWITCH, WAKE_UP, cost_name},
     not_explained::NotExplained,
 };
 use furlong_model::{Copies, Cost, Family, WaitKind};
@@ -137,7 +137,7 @@ impl Subject<'_> {
 
     /// Of a row that spins only the calls that carry its messages: attempts in vain take time that is waited anyway.
     fn system_calls(&self) -> Result<Term, NotExplained> {
-        let cost_ns = self.needed_ns(describe(Cost::SystemCall).0, self.counted_calls())?;
+        let cost_ns = self.needed_ns(cost_name(Cost::SystemCall), self.counted_calls())?;
         let source = if self.sleeps() { Source::BothRoles } else { Source::CountedInOneProcess };
         Ok(Term::new(Part::SystemCalls, self.counted_calls(), cost_ns, source))
     }
@@ -158,7 +158,7 @@ impl Subject<'_> {
 
     /// Median of the twin, less what it is known to spend on entering the kernel and on copying.
     fn own_path(&self) -> Result<Term, NotExplained> {
-        let calls_ns = self.twin_calls * self.needed_ns(describe(Cost::SystemCall).0, self.twin_calls)?;
+        let calls_ns = self.twin_calls * self.needed_ns(cost_name(Cost::SystemCall), self.twin_calls)?;
         let copies_ns = MESSAGES * f64::from(self.copies()) * self.copy_ns()?;
         let own_ns = (self.twin.exchange.ns.p50 - calls_ns - copies_ns).max(0.0);
         Ok(Term::new(Part::OwnPath, 1.0, own_ns, Source::MeasuredInOneProcess))
@@ -186,7 +186,7 @@ impl Subject<'_> {
     fn cache_lines_across(&self) -> Result<Term, NotExplained> {
         let source = if self.sleeps() { Source::ColdReader } else { Source::SpinningCores };
         let size = self.row.case.size_bytes;
-        let missing = || missing(describe(self.across()).0);
+        let missing = || missing(cost_name(self.across()));
         Ok(Term::new(
             Part::CacheLinesAcross,
             MESSAGES,
@@ -202,7 +202,7 @@ impl Subject<'_> {
         if more <= FEW_FAULTS {
             return Ok(None);
         }
-        let cost_ns = self.needed_ns(describe(Cost::PageFault).0, more)?;
+        let cost_ns = self.needed_ns(cost_name(Cost::PageFault), more)?;
         Ok(Some(Term::new(Part::PageFaults, more, cost_ns, Source::MoreThanInOneProcess)))
     }
 
@@ -245,7 +245,7 @@ impl Subject<'_> {
         if self.copies() == 0 {
             return Ok(0.0);
         }
-        self.costs.copy_ns(self.row.case.size_bytes).ok_or_else(|| missing(describe(Cost::Copy).0))
+        self.costs.copy_ns(self.row.case.size_bytes).ok_or_else(|| missing(cost_name(Cost::Copy)))
     }
 
     /// The cost of this name; of what never happens nobody needs it.

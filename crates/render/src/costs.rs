@@ -2,11 +2,13 @@
 
 use super::{
     document::{Column, Document, Row, Section, Table},
-    object::object,
+    object::{Judged, object, sentence},
 };
 use furlong_analysis::text::{plain, times_between};
-use furlong_analysis::{CostEstimate, Costs, describe_cost as describe};
+use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, WAKE_UP, cost_name};
 use furlong_model::{Cost, format_bytes, format_ns};
+use serde::Deserialize;
+use serde::de::value::{Error as Unknown, StrDeserializer};
 
 /// The columns; the last one gives way where the terminal is narrow.
 const COLUMNS: [Column; 4] = [
@@ -18,7 +20,34 @@ const COLUMNS: [Column; 4] = [
 
 /// One JSON object: [`Costs`] says what each field means, and reads it back.
 pub fn costs_json(costs: &Costs) -> String {
-    object(costs, &[])
+    object(costs, &[WHAT])
+}
+
+/// What costs are, for programs.
+pub(crate) const WHAT: Judged = Judged {
+    data: "size_bytes",
+    said: "what",
+    say: |figure| sentence(figure, |figure: &CostEstimate| what(&figure.name).to_owned()),
+};
+
+/// What the cost of this name is, in a few words.
+fn what(name: &str) -> &'static str {
+    let cost = Cost::deserialize(StrDeserializer::<Unknown>::new(name));
+    match cost {
+        Ok(Cost::ClockRead) => "one reading of the clock",
+        Ok(Cost::SystemCall) => "a system call that does nothing",
+        Ok(Cost::FutexWake) => "waking a futex on which nobody sleeps",
+        Ok(Cost::FutexWait) => "waiting on a futex whose word has changed already",
+        Ok(Cost::PosixSemaphore) => "posting a POSIX semaphore and taking it again",
+        Ok(Cost::SysvSemaphore) => "posting a System V semaphore and taking it again",
+        Ok(Cost::PageFault) => "the first touch of a page of memory",
+        Ok(Cost::Copy) => "copying so many bytes within one core's caches, as far as they reach",
+        Ok(Cost::CopyAcross) => "a message of so many bytes from core to core, where the reader spins",
+        Ok(Cost::CopyAcrossAsleep) => "what it takes longer than one of 8 bytes, where the reader sleeps",
+        Err(_) if name == CONTEXT_SWITCH => "one role gives way to the other on one core",
+        Err(_) if name == WAKE_UP => "waking a role on another core, exit from idle included",
+        Err(_) => "",
+    }
 }
 
 /// A line a cost with its interval, then where those come from that were not measured by themselves.
@@ -36,7 +65,7 @@ pub(crate) fn document(costs: &Costs) -> Document {
 fn cells(figure: &CostEstimate) -> Vec<String> {
     let name = plain(&figure.name);
     let (name, what) = match figure.size_bytes {
-        None => (name, plain(&figure.what)),
+        None => (name, what(&figure.name).to_owned()),
         Some(size) => (format!("{name} {}", format_bytes(size)), rate(figure, size)),
     };
     vec![name, format_ns(figure.ns), interval(figure).unwrap_or_else(|| "?".to_owned()), what]
@@ -44,7 +73,7 @@ fn cells(figure: &CostEstimate) -> Vec<String> {
 
 /// Bytes a nanosecond are gigabytes a second. A difference of two times is no time for the bytes.
 fn rate(figure: &CostEstimate, size_bytes: usize) -> String {
-    if figure.name == describe(Cost::CopyAcrossAsleep).0 || figure.ns <= 0.0 {
+    if figure.name == cost_name(Cost::CopyAcrossAsleep) || figure.ns <= 0.0 {
         return String::new();
     }
     format!("{:.1} GB/s", size_bytes as f64 / figure.ns)
@@ -59,7 +88,7 @@ pub(crate) fn interval(figure: &CostEstimate) -> Option<String> {
 fn sizes(costs: &Costs) -> Vec<String> {
     let by_size: Vec<_> = costs.figures.iter().filter(|figure| figure.size_bytes.is_some()).collect();
     let kinds = by_size.chunk_by(|a, b| a.name == b.name);
-    kinds.map(|kind| format!("{}: {}.", plain(&kind[0].name), plain(&kind[0].what))).collect()
+    kinds.map(|kind| format!("{}: {}.", plain(&kind[0].name), what(&kind[0].name))).collect()
 }
 
 /// The rows that a cost comes from, and what they say by themselves.
@@ -120,7 +149,6 @@ mod tests {
         let evil = "\u{1b}[2J\u{202e}\n".to_owned();
         let figure = CostEstimate {
             name: evil.clone(),
-            what: evil.clone(),
             size_bytes: Some(usize::MAX),
             ns: -0.0,
             ci95: Some([0.0, 0.0]),

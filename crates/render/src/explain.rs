@@ -1,6 +1,7 @@
 //! Rows put together from their parts, for a terminal and for programs.
 
 use super::{
+    costs::WHAT,
     document::{Cell, Column, Document, Layout, Line, Row, Section, Table, Tone},
     explain_sentences::{EXPLAINED, advice, how, left_out, not_explained},
     noise::{REASONS, disturbance},
@@ -28,7 +29,7 @@ const PARTS: usize = 0;
 
 /// One JSON object: [`Explanation`] says what each field means, and reads it back.
 pub fn explanation_json(explanation: &Explanation) -> String {
-    object(explanation, &[[REASONS].as_slice(), &EXPLAINED].concat())
+    object(explanation, &[&[REASONS, WHAT], &EXPLAINED[..]].concat())
 }
 
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.

@@ -5,9 +5,7 @@ use super::{
     document::{Column, Row, Section, Table},
 };
 use furlong_analysis::text::plain;
-use furlong_analysis::{
-    CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, Term, WAKE_UP, describe_cost as describe,
-};
+use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, Term, WAKE_UP, cost_name};
 use furlong_model::{Cost, format_bytes, format_ns};
 use std::collections::BTreeSet;
 
@@ -24,7 +22,7 @@ const NAMED: usize = 4;
 /// A line a cost, and for copying one of the smallest and one of the largest size.
 pub(crate) fn used_costs(explanation: &Explanation) -> Section {
     let costs = &explanation.costs;
-    let named = [describe(Cost::SystemCall).0, CONTEXT_SWITCH, WAKE_UP, describe(Cost::PageFault).0];
+    let named = [cost_name(Cost::SystemCall), CONTEXT_SWITCH, WAKE_UP, cost_name(Cost::PageFault)];
     let named = named.iter().filter_map(|name| costs.figure(name)).map(line);
     let sizes = copied_sizes(explanation);
     let ends: BTreeSet<_> = [sizes.first(), sizes.last()].into_iter().flatten().collect();
@@ -54,7 +52,7 @@ fn line(figure: &CostEstimate) -> Vec<String> {
 /// Copying a message of this size once, which may be none of the sizes that were measured.
 fn copying(costs: &Costs, size_bytes: usize) -> Option<Vec<String>> {
     let ns = costs.copy_ns(size_bytes)?;
-    let name = describe(Cost::Copy).0;
+    let name = cost_name(Cost::Copy);
     let is_it = |figure: &&CostEstimate| figure.name == name && figure.size_bytes == Some(size_bytes);
     let figure = costs.figures.iter().find(is_it);
     let from = figure.map_or_else(|| "the sizes around it".to_owned(), origin);

@@ -19,7 +19,7 @@ pub use budget::{Budget, BudgetKind};
 pub use candidates::{Offer, shortlist};
 pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
-pub use sensitivities::Sensitivity;
+pub use sensitivities::{Sensitivity, WorkloadChange};
 
 use crate::{DecodedRun, Level, Row, RunFacts, Skipped, SkippedStatus, Summary};
 use first_look::first_look;

@@ -2,14 +2,15 @@
 
 use super::Ranked;
 use crate::{Row, Summary};
-use furlong_model::{Candidate, Case, Placement, Shortlist, WaitKind, format_bytes, row_name};
+use furlong_model::{Candidate, Case, Placement, Shortlist, WaitKind, row_name};
 use serde::{Deserialize, Serialize};
 
 /// A change of the workload, and what the answer would be then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// The change, as it is typed.
-    pub change: String,
+    /// The change.
+    #[serde(rename = "change_data")]
+    pub change: WorkloadChange,
     /// Why the answer changes; empty where figures say it.
     pub reason: String,
     /// What would be taken instead; `None` if nothing would do.
@@ -17,6 +18,27 @@ pub struct Sensitivity {
     /// How the figure of what is taken then compares with what the choice takes: at the workload if the choice could
     /// not serve any more, else under the change; below 1 it is faster. `None` where it was not measured at the workload.
     pub times: Option<f64>,
+}
+
+/// A change of the workload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WorkloadChange {
+    /// An option, as it is typed.
+    Option {
+        /// With its value.
+        typed: String,
+    },
+    /// Messages of another size.
+    Size {
+        /// Which.
+        size_bytes: usize,
+    },
+    /// The processes in another place.
+    Place {
+        /// Where.
+        placement: Placement,
+    },
 }
 
 /// Less than this, and nobody would change for it.
@@ -30,12 +52,9 @@ pub(super) fn all(
     all: &Summary,
 ) -> Vec<Sensitivity> {
     let falls = falls(shortlist, choice, ranked);
-    let places = [
-        (Placement::SameCore, "both processes on one core"),
-        (Placement::Free, "processes that nobody pins to a processor"),
-    ];
-    let places =
-        places.into_iter().filter_map(|(place, change)| elsewhere(shortlist, choice, all, place, change));
+    let places = [Placement::SameCore, Placement::Free]
+        .into_iter()
+        .filter_map(|place| elsewhere(shortlist, choice, all, place));
     falls.into_iter().chain(sizes(shortlist, choice, all)).chain(places).collect()
 }
 
@@ -58,7 +77,7 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Sensi
     let sensitivity = |fall: &furlong_model::Disqualifier| {
         let next = ranked.iter().find(|row| stands(row, &fall.change));
         Sensitivity {
-            change: fall.change.clone(),
+            change: WorkloadChange::Option { typed: fall.change.clone() },
             reason: fall.reason.clone(),
             instead: next.map(Ranked::name).or_else(|| unmeasured(&fall.change)),
             times: next.map(|row| row.figure / choice.figure),
@@ -87,7 +106,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
         let best = faster.min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
         let times = best.exchange.ns.p50 / own.exchange.ns.p50;
         (times < WORTH_IT).then(|| Sensitivity {
-            change: format!("--size {}", format_bytes(size)),
+            change: WorkloadChange::Size { size_bytes: size },
             reason: String::new(),
             instead: Some(best.case.row()),
             times: Some(times),
@@ -98,13 +117,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
 
 /// The processes in another place, where that is faster than where they were asked for: waking another core is dear on
 /// some machines.
-fn elsewhere(
-    shortlist: &Shortlist,
-    choice: &Ranked,
-    all: &Summary,
-    place: Placement,
-    change: &str,
-) -> Option<Sensitivity> {
+fn elsewhere(shortlist: &Shortlist, choice: &Ranked, all: &Summary, place: Placement) -> Option<Sensitivity> {
     let closed = |case: &Case, placement| {
         case.arrival.is_closed_loop()
             && case.size_bytes == shortlist.workload.size_bytes
@@ -118,7 +131,7 @@ fn elsewhere(
     let best = rows(place).min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))?;
     let times = best.exchange.ns.p50 / asked.exchange.ns.p50;
     (best.differs_from(asked) && times < WORTH_IT).then(|| Sensitivity {
-        change: change.to_owned(),
+        change: WorkloadChange::Place { placement: place },
         reason: String::new(),
         instead: Some(best.case.row()),
         times: Some(times),

@@ -6,7 +6,7 @@ use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
-use furlong_model::{Objective, Slo, WaitKind};
+use furlong_model::{Objective, Placement, Slo, WaitKind};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
@@ -86,12 +86,11 @@ fn a_share_below_a_hundredth_does_not_matter() {
 #[test]
 fn what_would_change_the_answer_is_said() {
     let found = recommended(Workload::default(), &[PIPE, MEMORY]);
-    let sensitivity =
-        |change: &str| found.sensitivities.iter().find(|sensitivity| sensitivity.change == change).unwrap();
-    let trust = sensitivity("--trust none");
+    let sensitivity = |change| found.sensitivities.iter().find(|other| other.change == change).unwrap();
+    let trust = sensitivity(WorkloadChange::Option { typed: "--trust none".to_owned() });
     assert_eq!(trust.instead.as_deref(), Some("pipe/block"));
     assert!(trust.times.is_some_and(|times| times > 1.5) && !trust.reason.is_empty());
-    let together = sensitivity("both processes on one core");
+    let together = sensitivity(WorkloadChange::Place { placement: Placement::SameCore });
     assert!(together.times.is_some_and(|times| (0.08..0.12).contains(&times)), "{together:?}");
 }
 

@@ -12,7 +12,7 @@ use furlong_analysis::Recommendation;
 
 /// One JSON object: [`Recommendation`] says what each field means, and reads it back.
 pub fn recommendation_json(recommendation: &Recommendation) -> String {
-    object(recommendation, &[REASONS])
+    object(recommendation, &[REASONS, prose::CHANGE])
 }
 
 /// What a recommendation says, a sentence each: what was asked, what to take and why, and what else there is.

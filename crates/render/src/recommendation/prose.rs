@@ -1,9 +1,13 @@
 //! The sentences of a recommendation.
 
+use super::super::object::{Judged, sentence};
 use furlong_analysis::text::{format_count, listed, plain, three_digits};
-use furlong_analysis::{Alternative, Budget, BudgetKind, Ranked, Recommendation, Sensitivity, SloVerdict};
+use furlong_analysis::{
+    Alternative, Budget, BudgetKind, Ranked, Recommendation, Sensitivity, SloVerdict, WorkloadChange,
+};
 use furlong_model::{
-    Boundary, Language, Objective, Pattern, Reach, Tried, Trust, Workload, format_bytes, format_ns, row_name,
+    Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
+    format_ns, row_name,
 };
 
 /// Rows of one reason that are named one by one.
@@ -293,6 +297,26 @@ pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     lines
 }
 
+/// The changes of a workload, for programs.
+pub(crate) const CHANGE: Judged = Judged {
+    data: "change_data",
+    said: "change",
+    say: |sensitivity| sentence(&sensitivity["change_data"], change),
+};
+
+/// A change, as it is typed where that can be.
+fn change(change: &WorkloadChange) -> String {
+    match change {
+        WorkloadChange::Option { typed } => plain(typed),
+        WorkloadChange::Size { size_bytes } => format!("--size {}", format_bytes(*size_bytes)),
+        WorkloadChange::Place { placement: Placement::SameCore } => "both processes on one core".to_owned(),
+        WorkloadChange::Place { placement: Placement::Free } => {
+            "processes that nobody pins to a processor".to_owned()
+        }
+        WorkloadChange::Place { placement } => format!("--place {placement}"),
+    }
+}
+
 fn sensitivity(sensitivity: &Sensitivity) -> String {
     let reason = if sensitivity.reason.is_empty() {
         String::new()
@@ -307,7 +331,7 @@ fn sensitivity(sensitivity: &Sensitivity) -> String {
         (Some(row), None) => format!("{}, which was too far behind to be measured on", plain(row)),
         (None, _) => "nothing here would do".to_owned(),
     };
-    format!("{}: {instead}{reason}.", plain(&sensitivity.change))
+    format!("{}: {instead}{reason}.", change(&sensitivity.change))
 }
 
 /// What the figures say nothing of.

@@ -7,13 +7,11 @@ use super::root;
 const WORDS: usize = 4;
 
 /// Files of `crates/analysis/src`, or folders, that may have text, and why.
-const EXCEPTIONS: [(&str, &str); 19] = [
+const EXCEPTIONS: [(&str, &str); 17] = [
     ("experiment/", "says what is wrong with a file of a user"),
     ("recommend/candidates.rs", "a record of the run has it"),
     ("recommend/constraints.rs", "a record of the run has it"),
     ("recommend/integration_costs.rs", "a record of the run has it"),
-    ("recommend/sensitivities.rs", "changes of a workload, as a record has them too"),
-    ("costs.rs", "what a cost is"),
     ("compare/environment.rs", "the names of facts"),
     ("cache_line.rs", "why a case has no speed"),
     ("checks.rs", "why a case has no speed"),
