@@ -19,7 +19,6 @@ pub mod memory;
 pub mod mount;
 pub mod namespace;
 pub mod noted_signal;
-mod perf_event;
 pub mod pipe;
 pub mod posix_queue;
 pub mod posix_semaphore;

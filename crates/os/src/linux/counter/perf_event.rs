@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 /// `struct perf_event_attr` as of its fifth version (Linux 4.1), which later kernels read as well.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Attributes {
+pub(super) struct Attributes {
     /// The kind of event, one of the constants below.
     pub kind: u32,
     pub bytes: u32,
@@ -39,24 +39,24 @@ pub(crate) struct Attributes {
 
 const _: () = assert!(size_of::<Attributes>() == 112, "PERF_ATTR_SIZE_VER5");
 
-pub(crate) const KIND_HARDWARE: u32 = 0;
-pub(crate) const KIND_TRACEPOINT: u32 = 2;
-pub(crate) const KIND_HARDWARE_CACHE: u32 = 3;
+pub(super) const KIND_HARDWARE: u32 = 0;
+pub(super) const KIND_TRACEPOINT: u32 = 2;
+pub(super) const KIND_HARDWARE_CACHE: u32 = 3;
 
 /// The event does not count before it is enabled.
 const DISABLED: u64 = 1 << 0;
 /// What the kernel does for the process is not counted.
-pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
+pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
 /// What a hypervisor does for the process is not counted.
-pub(crate) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+pub(super) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 /// `wakeup` is in bytes.
-pub(crate) const WATERMARK: u64 = 1 << 14;
+pub(super) const WATERMARK: u64 = 1 << 14;
 
 /// A sample holds the event's own data.
-pub(crate) const SAMPLE_RAW: u64 = 1 << 10;
+pub(super) const SAMPLE_RAW: u64 = 1 << 10;
 
 /// A read also gives how long the event was enabled, and how long it was counted, in nanoseconds.
-pub(crate) const READ_TIMES: u64 = 1 << 0 | 1 << 1;
+pub(super) const READ_TIMES: u64 = 1 << 0 | 1 << 1;
 
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
 const ENABLE: u32 = 0x2400;
@@ -64,7 +64,7 @@ const DISABLE: u32 = 0x2401;
 
 /// One event of one process.
 #[derive(Debug)]
-pub(crate) struct Event(OwnedFd);
+pub(super) struct Event(OwnedFd);
 
 impl Event {
     /// Opens the event, disabled, for the thread `pid`; its later children and threads are not counted.

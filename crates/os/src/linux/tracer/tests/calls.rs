@@ -1,0 +1,88 @@
+//! Which system calls are reported.
+
+use super::status;
+use crate::linux::process::{Bond, Exit, fork};
+use crate::linux::test_child::{TestChild, get_parent, write_and_read};
+use crate::linux::tracer::Tracer;
+use crate::linux::{eventfd, pipe};
+use crate::wait::wait_any;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// The calls of a child from the moment that it waits for the start: that wait, these, the word that it is done,
+/// and the wait to be let go.
+fn played(calls: &[i64]) -> Vec<i64> {
+    [&[libc::SYS_read], calls, &[libc::SYS_write, libc::SYS_read]].concat()
+}
+
+#[test]
+fn every_call_is_reported_in_order() {
+    let (reader, writer) = pipe::pipe().unwrap();
+    let process = TestChild::new(&[reader.as_raw_fd(), writer.as_raw_fd()], || {
+        get_parent(100);
+        write_and_read(50, writer.as_fd(), reader.as_fd());
+    });
+    let mut tracer = Tracer::new().unwrap();
+    tracer.attach(process.child.pid()).unwrap();
+    let mut calls = Vec::new();
+    process.play(|| tracer.attend(|_, number| calls.push(number)).unwrap());
+    let mut expected = vec![libc::SYS_getppid; 100];
+    expected.extend([libc::SYS_write, libc::SYS_read].repeat(50));
+    let expected = played(&expected);
+    // It was done before it waited to be let go.
+    for _ in 0..10_000 {
+        if calls.len() >= expected.len() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        tracer.attend(|_, number| calls.push(number)).unwrap();
+    }
+    assert_eq!(calls, expected);
+    tracer.detach(process.child.pid()).unwrap();
+    assert_eq!(status(process.child.pid(), "TracerPid:"), "0");
+    process.end();
+}
+
+#[test]
+fn two_children_are_told_apart_and_the_descriptor_suffices() {
+    // In a process of its own, which has one thread as the supervisor has: no other takes the signal.
+    let supervisor = || {
+        let (one, other) = (TestChild::new(&[], || get_parent(300)), TestChild::new(&[], || get_parent(70)));
+        let mut tracer = Tracer::new().unwrap();
+        let mut calls = [(one.child.pid(), 0), (other.child.pid(), 0)];
+        for (pid, _) in calls {
+            tracer.attach(pid).unwrap();
+        }
+        let done = [one.done.as_fd(), other.done.as_fd()];
+        let mut left = vec![done[0], done[1]];
+        for process in [&one, &other] {
+            eventfd::add(process.start.as_fd(), 1).unwrap();
+        }
+        while !left.is_empty() {
+            let mut watched = left.clone();
+            watched.push(tracer.descriptor());
+            let readable = wait_any(&watched, 10_000).unwrap();
+            assert!(readable.contains(&true), "nothing for ten seconds");
+            if readable[left.len()] {
+                tracer
+                    .attend(|pid, number| {
+                        let place = calls.iter_mut().find(|call| call.0 == pid).unwrap();
+                        place.1 += usize::from(number == libc::SYS_getppid);
+                    })
+                    .unwrap();
+            }
+            let mut index = 0;
+            left.retain(|_| {
+                index += 1;
+                !readable[index - 1]
+            });
+        }
+        assert_eq!(calls.map(|call| call.1), [300, 70]);
+        drop(tracer);
+        one.end();
+        other.end();
+        0
+    };
+    let mut child = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, supervisor).unwrap();
+    assert_eq!(child.wait_at_most(60_000), Some(Exit::Code(0)));
+}
