@@ -8,7 +8,7 @@ use crate::{
     trials::MeasuredTrial,
 };
 use furlong_model::{Arrival, Case, CountMethod, Depth, Family, Measurement, RunHeader};
-use furlong_stats::{Distribution, DistributionShape, are_apart, tidy};
+use furlong_stats::{Distribution, DistributionShape, are_apart, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -80,9 +80,13 @@ impl Row {
         trials: &[&MeasuredTrial],
     ) -> Result<Self, Breach> {
         let times = checked_times(case, trials)?;
+        let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
         let trials: Vec<_> = trials.iter().map(|trial| trial.record).collect();
         let no_trial = || Breach::new(Law::CompleteRecord, "there is no measured trial");
-        let exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
+        let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
+        if header.across > 1 {
+            exchange.ns.median_ci95 = across_repetitions(&numbers, &times, header.trials);
+        }
         is_above_the_clock(exchange.ns.p50, exchange.per_sample, &header.harness)?;
         Ok(Row {
             case: case.clone(),
@@ -159,6 +163,19 @@ fn checked_times(case: &Case, trials: &[&MeasuredTrial]) -> Result<Vec<Distribut
     trials.iter().map(checked).collect()
 }
 
+/// What the intervals of all repetitions of so many trials, and that of all trials together, reach from and to.
+fn across_repetitions(numbers: &[u32], times: &[Distribution], trials: u32) -> Option<[f64; 2]> {
+    let medians: Vec<f64> = times.iter().map(Distribution::median_ns).collect();
+    let of_one = |repetition: u32| {
+        let own = numbers.iter().zip(&medians).filter(|(number, _)| *number / trials.max(1) == repetition);
+        median_interval(&own.map(|(_, median_ns)| *median_ns).collect::<Vec<_>>())
+    };
+    let repetitions = numbers.iter().map(|number| number / trials.max(1)).max().unwrap_or_default();
+    let intervals = (0..=repetitions).filter_map(of_one).chain(median_interval(&medians));
+    let hull = intervals.reduce(|one, other| [one[0].min(other[0]), one[1].max(other[1])]);
+    hull.map(|ends| ends.map(tidy))
+}
+
 /// Only a pace of fixed times makes a message late.
 fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     let sends: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
@@ -218,6 +235,25 @@ mod tests {
         assert!((times.uncertainty().unwrap() - 0.04).abs() < 0.002);
         assert!([times.p50, times.p90, times.p99, times.p999, times.max].is_sorted());
         assert!(row.verified && row.trials == 3);
+    }
+
+    #[test]
+    fn repetitions_widen_the_interval_to_what_all_of_them_say() {
+        let case = case("pipe", Wait::Block, Placement::OtherCore);
+        let medians = [5000.0, 5100.0, 5050.0, 6000.0, 6100.0, 6050.0];
+        let trials = medians.map(|ns| measurement(&case, ns, 0));
+        let decoded: Vec<_> = (0..)
+            .zip(&trials)
+            .map(|(number, trial)| MeasuredTrial::decode(number, number as usize, trial))
+            .collect();
+        let interval = |across| {
+            let header = RunHeader { trials: 3, across, ..header() };
+            let row = Row::measure(&header, &case, None, &decoded.iter().collect::<Vec<_>>()).unwrap();
+            row.exchange.ns.median_ci95.unwrap().map(|end| (end / 10.0).round() * 10.0)
+        };
+        assert_eq!(interval(2), [5000.0, 6100.0]);
+        let [low, high] = interval(1);
+        assert!(low > 5000.0 && high < 6100.0, "one run of six trials reaches less far: {low} {high}");
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub struct RunFacts {
     pub started_unix_s: u64,
     /// Seed of the order of trials and of all resampling.
     pub seed: u64,
+    /// How often all of it was measured, some time apart.
+    #[serde(default = "once")]
+    pub across: u32,
     /// What the run was measured on.
     pub machine: Machine,
     /// What the harness itself costs; never subtracted.
@@ -23,6 +26,10 @@ pub struct RunFacts {
     pub noise: Verdict,
     /// Whether trials are missing, because the run was interrupted or its file cut off.
     pub partial: bool,
+}
+
+fn once() -> u32 {
+    1
 }
 
 impl RunFacts {
@@ -34,6 +41,7 @@ impl RunFacts {
             argv: header.argv,
             started_unix_s: header.started_unix_s,
             seed: header.seed,
+            across: header.across,
             machine: header.machine,
             harness: header.harness,
             noise,

@@ -23,6 +23,8 @@ pub struct Plan {
     /// How long the trials may take in all: the one that is under way is finished, and no other begins. If not given,
     /// further trials take no longer than the first ones.
     pub within: Option<Duration>,
+    /// How often all trials are made, and with how much time in between: trials go on counting. `None` makes them once.
+    pub across: Option<Across>,
     /// How often every case is measured against itself, with so many trials of either copy each time; the copies'
     /// trials take turns in their numbers. `None` measures each once, and under one name.
     pub self_check: Option<u32>,
@@ -40,6 +42,15 @@ pub struct Plan {
     pub timeout: Duration,
     /// Decides the order of trials.
     pub seed: u64,
+}
+
+/// Repetitions of all trials.
+#[derive(Debug, Clone, Copy)]
+pub struct Across {
+    /// How often they are made.
+    pub repetitions: u32,
+    /// From the end of one to the beginning of the next.
+    pub apart: Duration,
 }
 
 /// A case that can be measured: its driver and its processors.
@@ -108,6 +119,7 @@ impl Plan {
     /// each other, and a run that is cut short has as many trials of one as of another.
     pub(crate) fn order(&self, blocks: &[Vec<usize>]) -> Vec<(u32, usize)> {
         let (rounds, copies) = self.self_check.map_or((self.trials, 1), |repeats| (self.trials * repeats, 2));
+        let rounds = rounds * self.across.map_or(1, |across| across.repetitions);
         let mut random = fastrand::Rng::with_seed(self.seed);
         let round = |round: u32| {
             let numbers = move || (0..copies).map(move |copy| round * copies + copy);
@@ -124,6 +136,12 @@ impl Plan {
         let trials: u32 = before.iter().sum();
         let mut random = fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(trials)));
         shuffled(blocks.iter().map(|block| numbered(block, |case| before[case])).collect(), &mut random)
+    }
+
+    /// What comes before the trial of this number, the first of its round: the time between two repetitions.
+    pub(crate) fn pause_before(&self, number: u32) -> Option<Duration> {
+        let begins = number > 0 && self.trials > 0 && number.is_multiple_of(self.trials);
+        self.across.filter(|_| begins).map(|across| across.apart)
     }
 
     /// Trials in one round of so many cases.
@@ -204,6 +222,17 @@ mod tests {
             numbers.sort_unstable();
             assert_eq!(numbers, (0..12).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn repetitions_go_on_counting_and_have_time_between_them() {
+        let across = Across { repetitions: 3, apart: Duration::from_secs(5) };
+        let plan = Plan { across: Some(across), ..plan(4, None, 7) };
+        let numbers: Vec<u32> = plan.order(&[vec![0]]).iter().map(|trial| trial.0).collect();
+        assert_eq!(numbers, (0..12).collect::<Vec<_>>());
+        let pauses: Vec<u32> =
+            numbers.into_iter().filter(|number| plan.pause_before(*number).is_some()).collect();
+        assert_eq!(pauses, [4, 8]);
     }
 
     #[test]

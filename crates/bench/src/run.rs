@@ -221,7 +221,11 @@ impl<W: Work> Trials<'_, W> {
                 self.give_up(&order[done..], on_event);
                 return Ok(());
             }
-            if costs && done.is_multiple_of(plan.round(able.len())) {
+            let begins_round = done.is_multiple_of(plan.round(able.len()));
+            if let Some(pause) = plan.pause_before(*number).filter(|_| begins_round) {
+                self.wait(pause)?;
+            }
+            if costs && begins_round {
                 self.run.record_costs(self.start_ns, on_event);
             }
             self.one(*number, *index, order.len(), on_event)?;
@@ -281,6 +285,19 @@ impl<W: Work> Trials<'_, W> {
             None => self.cases[index] = None,
         }
         emit(on_event, W::trial_record(trial));
+        Ok(())
+    }
+
+    /// Lets time pass, unless the run is to end.
+    fn wait(&self, time: Duration) -> Result<(), Interrupted> {
+        const STEP: Duration = Duration::from_millis(50);
+        let end = self.elapsed() + time;
+        while self.elapsed() < end {
+            if let Some(signal) = self.run.session.shutdown_request() {
+                return Err(Interrupted { signal });
+            }
+            std::thread::sleep(STEP.min(end.saturating_sub(self.elapsed())));
+        }
         Ok(())
     }
 

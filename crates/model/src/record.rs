@@ -51,14 +51,21 @@ pub struct RunHeader {
     pub started_unix_s: u64,
     /// Seed of the order of trials and of the bootstrap.
     pub seed: u64,
-    /// Trials asked for each case.
+    /// Trials asked for each case, in each repetition.
     pub trials: u32,
+    /// How often all of it is measured, some time apart: trial n belongs to repetition n / `trials`.
+    #[serde(default = "once")]
+    pub across: u32,
     /// Time asked for the measured part of each trial, in nanoseconds.
     pub budget_ns: u64,
     /// The machine.
     pub machine: Machine,
     /// What the harness itself costs.
     pub harness: Harness,
+}
+
+fn once() -> u32 {
+    1
 }
 
 /// What the harness itself costs on this machine. Never subtracted from a result.

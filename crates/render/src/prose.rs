@@ -106,8 +106,15 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
                         slows the machine for a moment slows both.";
         if comparable.adjusted { format!("{ranges} {adjusted}") } else { ranges.to_owned() }
     });
+    let repeated = (summary.run.across > 1).then(|| {
+        format!(
+            "All of it was measured {} times, some time apart: the interval of a median reaches from the lowest to the \
+             highest end of their intervals.",
+            summary.run.across
+        )
+    });
     let calls = summary.counting.iter().map(counted);
-    [tied, compared, batched, streamed, deep, delivered, lone, failed]
+    [tied, compared, repeated, batched, streamed, deep, delivered, lone, failed]
         .into_iter()
         .flatten()
         .chain(doubts(summary))

@@ -118,11 +118,14 @@ pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_there).filter(is_needed).collect()
 }
 
-/// What stands above the columns. Few trials have a narrower promise, and it is theirs that counts.
-pub(crate) fn heads(columns: &[&Column], entries: &[Entry]) -> Vec<Head> {
+/// What stands above the columns. Few trials have a narrower promise, and it is theirs that counts; over several repetitions
+/// it is from the lowest to the highest that any of them says.
+pub(crate) fn heads(columns: &[&Column], entries: &[Entry], across: u32) -> Vec<Head> {
     let fewest = entries.iter().map(|entry| entry.row.trials).min().unwrap_or_default();
+    let name =
+        if across > 1 { format!("{across} times") } else { format!("{:.0} %", 100.0 * coverage(fewest)) };
     let head = |column: &&Column| match column.head.name == INTERVAL {
-        true => Head { name: format!("{:.0} %", 100.0 * coverage(fewest)).into(), ..column.head.clone() },
+        true => Head { name: name.clone().into(), ..column.head.clone() },
         false => column.head.clone(),
     };
     columns.iter().map(head).collect()

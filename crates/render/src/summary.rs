@@ -75,7 +75,7 @@ fn rankings<'a>(
 ) -> impl Iterator<Item = Section> + 'a {
     let all: Vec<_> = groups.iter().flat_map(|group| entries(summary, group)).collect();
     let columns = columns(&all);
-    let heads = heads(&columns, &all);
+    let heads = heads(&columns, &all, summary.run.across);
     groups.iter().map(move |group| {
         let cells = |entry| Row::neutral(columns.iter().map(|column| (column.cell)(&entry)).collect());
         let rows = entries(summary, group).into_iter().map(cells).collect();

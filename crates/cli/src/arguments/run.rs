@@ -4,7 +4,7 @@ use super::chart::ChartOptions;
 use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions};
 use clap::Args;
 use clap::builder::TypedValueParser;
-use furlong_bench::plan::Plan;
+use furlong_bench::plan::{Across, Plan};
 use furlong_console::exit::Usage;
 use furlong_model::{Percent, Rate, Time};
 use furlong_stats::FEWEST_FIRST_TRIALS;
@@ -32,6 +32,7 @@ Examples:
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
+  furlong run pipe tcp --across 3                three times, 10 s apart: what stays the same
   furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs";
 
@@ -67,7 +68,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub count: bool,
     /// Measure each row against itself under two names, and say how often the two tie
-    #[arg(long, conflicts_with_all = ["count", "require", "precision", "within"])]
+    #[arg(long, conflicts_with_all = ["count", "require", "precision", "within", "across"])]
     pub self_check: bool,
     /// How often --self-check compares
     #[arg(long, value_name = "N", default_value_t = 20, requires = "self_check", allow_negative_numbers = true,
@@ -106,6 +107,13 @@ pub struct PrecisionOptions {
     /// if neither this nor --trials is given
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     precision: Option<Percent>,
+    /// Repeat all of it so often, some time apart: the interval of a median then holds those of all repetitions
+    #[arg(long, value_name = "N", conflicts_with_all = ["precision", "within"], allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(2..=100))]
+    across: Option<u32>,
+    /// The time between two repetitions of --across
+    #[arg(long, value_name = "TIME", default_value = "10s", requires = "across", allow_hyphen_values = true)]
+    apart: Time,
     /// How long all trials may take together: the one under way is finished. If not given, all first trials are made, and
     /// further ones take no longer than those did
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -125,7 +133,7 @@ impl PrecisionOptions {
     pub fn apply(&self, plan: Plan) -> Result<Plan, Usage> {
         let trials = self.trials.unwrap_or(Self::TRIALS);
         let precision = match (self.precision, self.trials) {
-            _ if plan.self_check.is_some() => None,
+            _ if plan.self_check.is_some() || self.across.is_some() => None,
             (Some(_), Some(few)) if few < FEWEST_FIRST_TRIALS => {
                 let why = format!(
                     "--precision needs --trials {FEWEST_FIRST_TRIALS} or more: fewer do not say how far trials differ"
@@ -136,6 +144,7 @@ impl PrecisionOptions {
             (None, Some(_)) => None,
             (None, None) => Some(Self::PRECISION),
         };
-        Ok(Plan { trials, precision, within: self.within.map(|time| time.0), ..plan })
+        let across = self.across.map(|repetitions| Across { repetitions, apart: self.apart.0 });
+        Ok(Plan { trials, precision, across, within: self.within.map(|time| time.0), ..plan })
     }
 }

@@ -1,6 +1,7 @@
 //! How many trials rows have: an exact number, or as many as a precision needs and the time allows.
 
 use crate::common::Place;
+use crate::common::value::{number, row};
 use furlong_analysis::Run;
 
 /// The numbers of the trials of a saved run, in order.
@@ -49,4 +50,18 @@ fn a_precision_needs_trials_that_say_how_far_they_differ() {
         let words = ["run", "pipe", "--self-check", refused];
         Place::new().run(words).expect_code(2).expect_complaint("cannot be used with");
     }
+}
+
+#[test]
+fn all_of_a_run_is_repeated_some_time_apart() {
+    let place = Place::new();
+    let words =
+        ["run", "pipe", "--trials", "4", "--across", "2", "--apart", "100ms", "--budget", "2ms", "--no-save"];
+    let json = place.run(words.into_iter().chain(["--format", "json"])).expect_code(0).json();
+    assert_eq!(number(&json, "across"), 2.0);
+    assert_eq!(number(row(&json, "rows", "pipe/block"), "trials"), 8.0);
+    let table = place.run(words).expect_code(0).stdout;
+    assert!(table.contains("2 times") && table.contains("All of it was measured 2 times"), "{table}");
+    let refused = place.run(["run", "pipe", "--across", "2", "--within", "1s"]).expect_code(2);
+    assert!(refused.stderr.contains("--within"), "{}", refused.stderr);
 }
