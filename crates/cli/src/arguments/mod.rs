@@ -53,7 +53,7 @@ fn with_exit_codes(command: Command) -> Command {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Measure rows and rank them
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Count what a message costs: system calls by name, context switches, page faults
     Count(CountOptions),
     /// Show where the time of a row goes, and what would help
