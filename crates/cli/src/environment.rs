@@ -1,6 +1,6 @@
 //! Carrying out a plan: surroundings, progress, records, and the run that they make.
 
-use crate::arguments::CommonOptions;
+use crate::arguments::{CommonOptions, SavingOptions};
 use crate::progress::Progress;
 use crate::saving::Store;
 use anyhow::Context;
@@ -12,16 +12,6 @@ use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_model::{Case, End, Experiment, Harness, Record, RunHeader, SCHEMA};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
-
-/// Where the records go.
-pub enum Save {
-    /// Under this name.
-    Named(String),
-    /// Under the time.
-    Dated,
-    /// Nowhere.
-    Not,
-}
 
 /// What every plan needs beside its cases.
 pub struct Surroundings {
@@ -70,16 +60,13 @@ impl<'a> RunEnvironment<'a> {
     /// A folder that cannot be named.
     pub fn enter(
         mechanisms: &'a [MechanismEntry],
-        around: Surroundings,
+        around: impl Into<Surroundings>,
     ) -> anyhow::Result<RunEnvironment<'a>> {
+        let mut around = around.into();
         // A folder given by a path from here must mean the same in every role.
-        let file_folder = around.file_folder.as_ref().map(std::path::absolute).transpose()?;
+        around.file_folder = around.file_folder.map(std::path::absolute).transpose()?;
         let private_ipc_namespace = session::enter_private_namespace().is_ok();
-        Ok(RunEnvironment {
-            mechanisms,
-            around: Surroundings { file_folder, ..around },
-            private_ipc_namespace,
-        })
+        Ok(RunEnvironment { mechanisms, around, private_ipc_namespace })
     }
 
     /// A plan without what its surroundings say.
@@ -96,8 +83,8 @@ impl<'a> RunEnvironment<'a> {
     ///
     /// # Errors
     /// What kept it from beginning.
-    pub fn perform(&self, plan: &Plan, save: Save) -> anyhow::Result<FinishedRun> {
-        let mut recorder = self.begin(plan, save)?;
+    pub fn perform(&self, plan: &Plan, saving: &SavingOptions) -> anyhow::Result<FinishedRun> {
+        let mut recorder = self.begin(plan, saving)?;
         recorder.carry_out(plan, 0);
         recorder.finish()
     }
@@ -106,8 +93,13 @@ impl<'a> RunEnvironment<'a> {
     ///
     /// # Errors
     /// As [`perform`](RunEnvironment::perform).
-    pub fn repeat(&self, experiment: &Experiment, plan: &Plan, save: Save) -> anyhow::Result<FinishedRun> {
-        let mut recorder = self.begin(plan, save)?;
+    pub fn repeat(
+        &self,
+        experiment: &Experiment,
+        plan: &Plan,
+        saving: &SavingOptions,
+    ) -> anyhow::Result<FinishedRun> {
+        let mut recorder = self.begin(plan, saving)?;
         recorder.keep(Record::Experiment(experiment.clone()));
         recorder.carry_out(plan, 0);
         recorder.finish()
@@ -118,7 +110,7 @@ impl<'a> RunEnvironment<'a> {
     ///
     /// # Errors
     /// What kept it from beginning.
-    pub fn begin(&self, plan: &Plan, save: Save) -> anyhow::Result<RunRecorder<'_>> {
+    pub fn begin(&self, plan: &Plan, saving: &SavingOptions) -> anyhow::Result<RunRecorder<'_>> {
         let session = Session::open(session::Options {
             program: ChildProgram::own().context("cannot find furlong's own binary")?,
             file_folder: self.around.file_folder.clone(),
@@ -126,11 +118,7 @@ impl<'a> RunEnvironment<'a> {
         })?;
         let harness = harness();
         let header = header(plan, harness, self.private_ipc_namespace);
-        let store = match save {
-            Save::Named(name) => Some(Store::named(&name)?),
-            Save::Dated => Store::dated(&header),
-            Save::Not => None,
-        };
+        let store = Store::of(saving, &header)?;
         let progress = Progress::new(self.around.progress);
         let mechanisms = self.mechanisms;
         let mut begun =

@@ -1,5 +1,6 @@
 //! Keeping a run: one file of JSON lines in the user's data folder, a line as each thing happens.
 
+use crate::arguments::SavingOptions;
 use anyhow::Context;
 use furlong_console::data_folder;
 use furlong_console::exit::Usage;
@@ -27,8 +28,17 @@ pub fn is_name(name: &str) -> bool {
 }
 
 impl Store {
+    /// A new file for the run with this header, unless it is not to be saved.
+    pub fn of(saving: &SavingOptions, header: &RunHeader) -> anyhow::Result<Option<Store>> {
+        match &saving.save {
+            Some(name) => Store::named(name).map(Some),
+            None if saving.no_save => Ok(None),
+            None => Ok(Store::dated(header)),
+        }
+    }
+
     /// A new file under the given name. An existing one is never overwritten.
-    pub fn named(name: &str) -> anyhow::Result<Store> {
+    fn named(name: &str) -> anyhow::Result<Store> {
         if !is_name(name) {
             let rule = "use letters, digits, '.', '_' and '-', and no '.' first";
             return Err(Usage(format!("--save '{name}': {rule}")).into());
@@ -49,7 +59,7 @@ impl Store {
 
     /// A new file named after the time of the run, if there is a folder that can be written to; a run that was
     /// not asked to be saved does not fail for it.
-    pub fn dated(header: &RunHeader) -> Option<Store> {
+    fn dated(header: &RunHeader) -> Option<Store> {
         let name = format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32);
         // Runs with the same seed may begin in the same second.
         let others = (2..=9).map(|number| format!("{name}-{number}"));

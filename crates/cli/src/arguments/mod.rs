@@ -19,7 +19,7 @@ pub use recommend::{RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;
-pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions};
+pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
 
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;

@@ -1,6 +1,6 @@
 //! What `furlong recommend` takes.
 
-use super::shared::CommonOptions;
+use super::shared::{CommonOptions, SavingOptions};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use furlong_console::ListFormat;
@@ -114,12 +114,8 @@ pub struct RecommendOptions {
     /// Form of the result
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
-    /// Save the run under this name (it is saved under the time otherwise)
-    #[arg(long, value_name = "NAME")]
-    pub save: Option<String>,
-    /// Do not save the run
-    #[arg(long, conflicts_with = "save")]
-    pub no_save: bool,
+    #[command(flatten)]
+    pub saving: SavingOptions,
     /// Exit with 5 if the machine was too noisy
     #[arg(long)]
     pub strict: bool,

@@ -1,7 +1,7 @@
 //! What `furlong run` takes.
 
 use super::chart::ChartOptions;
-use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions};
+use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use furlong_bench::plan::{Across, Plan};
@@ -81,12 +81,8 @@ pub struct RunOptions {
     pub format: Format,
     #[command(flatten)]
     pub chart: ChartOptions,
-    /// Save the run under this name (it is saved under the time otherwise)
-    #[arg(long, value_name = "NAME")]
-    pub save: Option<String>,
-    /// Do not save the run
-    #[arg(long, conflicts_with = "save")]
-    pub no_save: bool,
+    #[command(flatten)]
+    pub saving: SavingOptions,
     /// Exit with 7 if anything asked for cannot run here
     #[arg(long)]
     pub require: bool,

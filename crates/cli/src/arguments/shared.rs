@@ -70,6 +70,24 @@ pub struct CommonOptions {
     pub no_progress: bool,
 }
 
+/// Where the records of a run go: under the time unless something else is said.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SavingOptions {
+    /// Save the run under this name (it is saved under the time otherwise)
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<String>,
+    /// Do not save the run
+    #[arg(long, conflicts_with = "save")]
+    pub no_save: bool,
+}
+
+impl SavingOptions {
+    /// Under this name, or nowhere.
+    pub fn named_or_not(name: Option<&String>) -> SavingOptions {
+        SavingOptions { save: name.cloned(), no_save: name.is_none() }
+    }
+}
+
 /// Forms of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {

@@ -1,8 +1,8 @@
 //! `furlong costs`: what this machine charges for the things of which a round trip is made.
 
-use crate::arguments::{CostsOptions, ListFormat};
+use crate::arguments::{CostsOptions, ListFormat, SavingOptions};
 use crate::conclusion::{Demands, Results};
-use crate::environment::{RunEnvironment, Save, Surroundings};
+use crate::environment::RunEnvironment;
 use crate::{output, selection};
 use furlong_analysis::{Costs, DecodedRun};
 use furlong_bench::plan::Plan;
@@ -19,9 +19,9 @@ const BUDGET: Duration = Duration::from_millis(25);
 pub fn costs(asked: &CostsOptions) -> anyhow::Result<Outcome> {
     let mechanisms = registry();
     let cases = selection::references(&mechanisms, &[Placement::SameCore, Placement::OtherCore]);
-    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
+    let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { costs: true, count: true, ..environment.plan(cases, asked.trials, BUDGET)? };
-    let finished = environment.perform(&plan, Save::Not)?;
+    let finished = environment.perform(&plan, &SavingOptions::named_or_not(None))?;
     let run = DecodedRun::of(&finished.run);
     let costs = Costs::of(&run);
     output::print(&match asked.format {

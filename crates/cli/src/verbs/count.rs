@@ -1,8 +1,8 @@
 //! `furlong count`: what a message costs beside time.
 
-use crate::arguments::{CountOptions, ListFormat};
+use crate::arguments::{CountOptions, ListFormat, SavingOptions};
 use crate::conclusion::{Demands, Results};
-use crate::environment::{RunEnvironment, Save, Surroundings};
+use crate::environment::RunEnvironment;
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{CountSummary, DecodedRun};
@@ -16,9 +16,9 @@ use std::time::Duration;
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let mechanisms = registry();
     let cases = selection::select(&mechanisms, &asked.cases, &Manner::default())?;
-    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
+    let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
-    let finished = environment.perform(&plan, Save::Not)?;
+    let finished = environment.perform(&plan, &SavingOptions::named_or_not(None))?;
     let counted = CountSummary::of(&DecodedRun::of(&finished.run));
     output::print(&match asked.format {
         ListFormat::Table => render::count_table(&counted, output::style()),

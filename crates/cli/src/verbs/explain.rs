@@ -1,8 +1,8 @@
 //! `furlong explain`: where the time of a row goes.
 
-use crate::arguments::{ExplainOptions, ListFormat};
+use crate::arguments::{ExplainOptions, ListFormat, SavingOptions};
 use crate::conclusion::{Demands, Results};
-use crate::environment::{RunEnvironment, Save, Surroundings};
+use crate::environment::RunEnvironment;
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{DecodedRun, explain as explanation};
@@ -33,10 +33,9 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
             cases.push(case);
         }
     }
-    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
+    let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { costs: true, count: true, ..environment.plan(cases, asked.trials, asked.budget.0)? };
-    let save = asked.save.clone().map_or(Save::Not, Save::Named);
-    let finished = environment.perform(&plan, save)?;
+    let finished = environment.perform(&plan, &SavingOptions::named_or_not(asked.save.as_ref()))?;
     let explained = explanation(&DecodedRun::of(&finished.run), &rows);
     output::print(&match asked.format {
         ListFormat::Table => render::explanation_table(&explained, output::style()),

@@ -1,8 +1,8 @@
 //! `furlong replay`: a published comparison, then and now.
 
-use crate::arguments::{Format, ReplayOptions, ReplayStyle};
+use crate::arguments::{Format, ReplayOptions, ReplayStyle, SavingOptions};
 use crate::conclusion::{Demands, Results};
-use crate::environment::{RunEnvironment, Save, Surroundings};
+use crate::environment::RunEnvironment;
 use crate::output;
 use furlong_analysis::{DecodedRun, Replay, published, read_experiment};
 use furlong_bench::plan::Plan;
@@ -27,13 +27,13 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     let changed: Vec<Experiment> =
         experiments.into_iter().map(|experiment| change(experiment, asked)).collect::<anyhow::Result<_>>()?;
     let mechanisms = registry();
-    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
+    let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
+    let saving = SavingOptions { save: None, no_save: asked.no_save };
     let mut outcome = Outcome::Done;
     let (mut replays, mut all) = (Vec::new(), Results::default());
     for experiment in &changed {
         let plan = plan(&environment, &mechanisms, experiment)?;
-        let save = if asked.no_save { Save::Not } else { Save::Dated };
-        let finished = environment.repeat(experiment, &plan, save)?;
+        let finished = environment.repeat(experiment, &plan, &saving)?;
         let Some(replay) = furlong_analysis::replay(&DecodedRun::of(&finished.run)) else { continue };
         if let Some(text) = at_once(&replay, asked) {
             output::print(&if replays.is_empty() { text } else { format!("\n{text}") })?;

@@ -1,8 +1,8 @@
 //! `furlong` and `furlong run`: measure, save, rank, print.
 
-use crate::arguments::{Format, RunOptions};
+use crate::arguments::{Format, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
-use crate::environment::{RunEnvironment, Save, Surroundings};
+use crate::environment::{RunEnvironment, Surroundings};
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{DecodedRun, Summary, self_check};
@@ -46,7 +46,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
         within: Some(QUICK_WITHIN),
         ..environment.plan(selection::quick(&mechanisms), QUICK_TRIALS, QUICK_BUDGET)?
     };
-    let finished = environment.perform(&plan, Save::Dated)?;
+    let finished = environment.perform(&plan, &SavingOptions::default())?;
     let summary = DecodedRun::of(&finished.run).summary;
     output::print(&render::table(&summary, output::style()))?;
     let outcome = finished.conclude(&results(&summary), Demands::default());
@@ -83,19 +83,14 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         }
     }
     let budget = asked.budget.map_or_else(|| usual_budget(arrival), |time| time.0);
-    let environment = RunEnvironment::enter(&mechanisms, Surroundings::from(&asked.common))?;
+    let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = asked.precision.apply(Plan {
         warm_up: asked.warm_up.map(|time| time.0),
         count: asked.count,
         self_check: asked.self_check.then_some(asked.repeats),
         ..environment.plan(cases, 0, budget)?
     })?;
-    let save = match (&asked.save, asked.no_save) {
-        (Some(name), _) => Save::Named(name.clone()),
-        (None, false) => Save::Dated,
-        (None, true) => Save::Not,
-    };
-    let finished = environment.perform(&plan, save)?;
+    let finished = environment.perform(&plan, &asked.saving)?;
     let run = DecodedRun::of(&finished.run);
     let summary = &run.summary;
     let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.run.noise.level) };

@@ -1,7 +1,8 @@
 //! Measuring what may serve a workload: a first look at all of it, a longer one at what is worth it.
 
 use super::emitting;
-use crate::environment::{FinishedRun, RunEnvironment, Save, Surroundings};
+use crate::arguments::{CommonOptions, SavingOptions};
+use crate::environment::{FinishedRun, RunEnvironment};
 use crate::output;
 use furlong_analysis::{DecodedRun, Offer, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
@@ -25,8 +26,8 @@ pub fn measure(
     mut workload: Workload,
     printed: &[Language],
     (placement, within): (Placement, Duration),
-    around: Surroundings,
-    save: Save,
+    around: &CommonOptions,
+    saving: &SavingOptions,
 ) -> anyhow::Result<FinishedRun> {
     let mechanisms = registry();
     // Asked before anything is raised for the trials: what counts is what a user's program may do.
@@ -60,7 +61,7 @@ pub fn measure(
     // One seed for all parts, so that the run can be repeated by what its header says.
     let longer =
         Plan { seed: first.seed, ..environment.plan(Vec::new(), TRIALS, Duration::from_millis(40))? };
-    let mut recorder = environment.begin(&longer, save)?;
+    let mut recorder = environment.begin(&longer, saving)?;
     recorder.keep(Record::Shortlist(shortlist.clone()));
     recorder.carry_out(&first, 0);
     let cases = finalists(&DecodedRun::of(&recorder.so_far()?));

@@ -7,7 +7,6 @@ mod looking;
 
 use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
-use crate::environment::{Save, Surroundings};
 use crate::output;
 use furlong_analysis::{DecodedRun, Recommendation, recommend as judge};
 use furlong_console::exit::{Outcome, Usage};
@@ -24,18 +23,8 @@ pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
     if let Some(row) = &asked.row {
         return to.print_row(row, &workload);
     }
-    let save = match (&asked.save, asked.no_save) {
-        (Some(name), _) => Save::Named(name.clone()),
-        (None, false) => Save::Dated,
-        (None, true) => Save::Not,
-    };
-    let finished = looking::measure(
-        workload,
-        &asked.emit,
-        (asked.place, asked.within.0),
-        Surroundings::from(&asked.common),
-        save,
-    )?;
+    let finished =
+        looking::measure(workload, &asked.emit, (asked.place, asked.within.0), &asked.common, &asked.saving)?;
     let Some(recommendation) = judge(&DecodedRun::of(&finished.run)) else {
         anyhow::bail!("the run has no workload in it: this is a fault of furlong; please report it");
     };
