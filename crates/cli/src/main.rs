@@ -14,7 +14,7 @@ mod verbs;
 
 use anyhow::Context;
 use arguments::{Arguments, Verb};
-use clap::FromArgMatches;
+use clap::{ArgMatches, FromArgMatches};
 use exit::Outcome;
 use furlong_console::exit;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
     let typed = arguments::command().get_matches();
     let arguments = Arguments::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
-    match dispatch(arguments) {
+    match dispatch(arguments, typed.subcommand().map_or(&typed, |(_, of_verb)| of_verb)) {
         Ok(outcome) => outcome.code(),
         Err(error) => {
             output::tell(format_args!("furlong: {error:#}"));
@@ -41,7 +41,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
+/// `typed` are the words behind the verb.
+fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome> {
     match arguments.verb {
         None => run::quick(),
         Some(Verb::Run(options)) => run::run(&options),
@@ -49,7 +50,7 @@ fn dispatch(arguments: Arguments) -> anyhow::Result<Outcome> {
         Some(Verb::Explain(options)) => explain::explain(&options),
         Some(Verb::Costs(options)) => costs::costs(&options),
         Some(Verb::Replay(options)) => replay::replay(&options),
-        Some(Verb::Recommend(options)) => recommend::recommend(&options),
+        Some(Verb::Recommend(options)) => recommend::recommend(&options, typed),
         Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::Export(options)) => export::export(&options),
         Some(Verb::Report(options)) => report::report(&options),

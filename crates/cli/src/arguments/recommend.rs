@@ -32,7 +32,7 @@ Examples:
 
 /// What the processes have to do. What is not said is as in the examples' first: round trips between two processes of
 /// one user that trust each other.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct WorkloadOptions {
     /// Bytes in a message; of a request, in its response
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
@@ -41,7 +41,7 @@ pub struct WorkloadOptions {
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// How messages go back and forth: round-trip, one-way, or request (a small request and a response)
-    #[arg(short = 'm', long, value_name = "PATTERN", value_parser = pattern())]
+    #[arg(short = 'm', long, value_name = "PATTERN", value_parser = words(&Pattern::ALL, Pattern::name))]
     pub pattern: Option<Pattern>,
     /// Bytes in a request
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
@@ -119,10 +119,6 @@ pub struct RecommendOptions {
     /// Exit with 5 if the machine was too noisy
     #[arg(long)]
     pub strict: bool,
-}
-
-fn pattern() -> impl TypedValueParser<Value = Pattern> {
-    words(&Pattern::ALL, Pattern::name)
 }
 
 /// One of a fixed list of words, so that help and shells know all of them.

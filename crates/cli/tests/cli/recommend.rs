@@ -93,10 +93,10 @@ fn what_is_typed_wrong_is_said() {
     let place = Place::new();
     let broken = place.path("broken.toml");
     for (text, expected) in [
-        ("sise = \"1\"\n", "unknown field `sise`"),
-        ("size = \"big\"\n", "size: 'big' is no size"),
-        ("boundary = [\"moon\"]\n", "no boundary is called 'moon'"),
-        ("consumers = 0\n", "consumers: say 1 to 1000"),
+        ("sise = \"1\"\n", "unexpected argument '--sise' found"),
+        ("size = \"big\"\n", "'--size <SIZE>': 'big' is no size"),
+        ("boundary = [\"moon\"]\n", "'moon' for '--boundary <BOUNDARY>'"),
+        ("consumers = 0\n", "'--consumers <N>': 0 is not in 1..=1000"),
     ] {
         fs::write(&broken, text).unwrap();
         let output = place.run(["recommend", "--workload", broken.to_str().unwrap()]).expect_code(2);

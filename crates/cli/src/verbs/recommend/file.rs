@@ -1,72 +1,113 @@
 //! A workload in a file: the options of `furlong recommend` by name.
 
 use crate::arguments::WorkloadOptions;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use furlong_console::exit::Usage;
 use serde::Deserialize;
-use std::fmt::Display;
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::str::FromStr;
 
-/// The options as text, as they would be typed.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-struct Written {
-    size: Option<String>,
-    rate: Option<String>,
-    pattern: Option<String>,
-    #[serde(alias = "ask")]
-    request: Option<String>,
-    objective: Option<String>,
-    slo: Option<String>,
-    boundary: Vec<String>,
-    languages: Vec<String>,
-    consumers: Option<u32>,
-    needs: Vec<String>,
-    trust: Option<String>,
-    accept_shared_memory: bool,
-    spin: bool,
-    work: Option<String>,
+/// What an option is in a file.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "write text, a list of texts, a number, true or false")]
+enum Written {
+    Flag(bool),
+    Number(u64),
+    Text(String),
+    List(Vec<String>),
 }
 
-/// Reads a workload.
+impl Written {
+    /// The option as it would be typed.
+    fn typed(self, name: &str) -> Vec<String> {
+        let with = |value: String| format!("--{name}={value}");
+        match self {
+            Written::Flag(true) => vec![format!("--{name}")],
+            Written::Flag(false) => Vec::new(),
+            Written::Number(number) => vec![with(number.to_string())],
+            Written::Text(text) => vec![with(text)],
+            Written::List(texts) => texts.into_iter().map(with).collect(),
+        }
+    }
+}
+
+/// Reads a workload. What was `typed` counts before what is in the file.
 ///
 /// # Errors
 /// A file that cannot be read, and what in it says nothing that could be typed.
-pub fn read(path: &Path) -> anyhow::Result<WorkloadOptions> {
+pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Usage(format!("--workload: cannot read {shown}: {error}")))?;
-    let wrong = |what: String| Usage(format!("{shown}: {what}"));
-    let written: Written = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    parsed(&written).map_err(|what| wrong(what).into())
-}
-
-fn parsed(written: &Written) -> Result<WorkloadOptions, String> {
-    if written.consumers.is_some_and(|consumers| !(1..=1000).contains(&consumers)) {
-        return Err("consumers: say 1 to 1000".to_owned());
+    let wrong = |what: &str| Usage(format!("{shown}: {what}"));
+    let written: BTreeMap<String, Written> =
+        toml::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
+    let words = written.into_iter().flat_map(|(name, value)| value.typed(&name));
+    let mut options = parsed(words).map_err(|error| wrong(without_usage(&error.to_string())))?;
+    // A flag that was not typed stands in what was typed all the same, as false.
+    let mut typed = typed.clone();
+    let ids: Vec<_> = typed.ids().cloned().collect();
+    for id in ids {
+        if typed.value_source(id.as_str()) != Some(ValueSource::CommandLine) {
+            typed.try_clear_id(id.as_str())?;
+        }
     }
-    Ok(WorkloadOptions {
-        size: one("size", written.size.as_deref())?,
-        rate: one("rate", written.rate.as_deref())?,
-        pattern: one("pattern", written.pattern.as_deref())?,
-        request: one("request", written.request.as_deref())?,
-        objective: one("objective", written.objective.as_deref())?,
-        slo: one("slo", written.slo.as_deref())?,
-        boundary: several("boundary", &written.boundary)?,
-        languages: several("languages", &written.languages)?,
-        consumers: written.consumers,
-        needs: several("needs", &written.needs)?,
-        trust: one("trust", written.trust.as_deref())?,
-        accept_shared_memory: written.accept_shared_memory,
-        spin: written.spin,
-        work: one("work", written.work.as_deref())?,
-    })
+    options.update_from_arg_matches(&typed)?;
+    Ok(options)
 }
 
-fn one<T: FromStr<Err: Display>>(key: &str, text: Option<&str>) -> Result<Option<T>, String> {
-    text.map(|text| text.parse().map_err(|error| format!("{key}: {error}"))).transpose()
+fn parsed(words: impl Iterator<Item = String>) -> Result<WorkloadOptions, clap::Error> {
+    let command = WorkloadOptions::augment_args(Command::new("workload")).no_binary_name(true);
+    WorkloadOptions::from_arg_matches(&command.try_get_matches_from(words)?)
 }
 
-fn several<T: FromStr<Err: Display>>(key: &str, texts: &[String]) -> Result<Vec<T>, String> {
-    texts.iter().map(|text| text.parse().map_err(|error| format!("{key}: {error}"))).collect()
+/// What is wrong; what follows is the usage of a command.
+fn without_usage(error: &str) -> &str {
+    let end = ["\n\nUsage:", "\n\nFor more"].iter().filter_map(|rest| error.find(rest)).min();
+    error[..end.unwrap_or(error.len())].trim_start_matches("error: ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments;
+    use furlong_model::{ByteSize, Need};
+
+    /// What is meant where a file has this text and these options are typed.
+    fn meant(text: &str, typed: &[&str]) -> WorkloadOptions {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let typed = arguments::command().get_matches_from([&["furlong", "recommend"], typed].concat());
+        read(file.path(), typed.subcommand_matches("recommend").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_typed_counts_before_what_is_in_the_file() {
+        let text =
+            "size = '64KiB'\nask = '8'\nneeds = ['boundaries', 'fd-passing']\nconsumers = 2\nspin = true\n";
+        let both = meant(text, &["--size", "128", "--needs", "persistence", "--accept-shared-memory"]);
+        let expected = WorkloadOptions {
+            size: Some(ByteSize(128)),
+            request: Some(ByteSize(8)),
+            needs: vec![Need::Persistence],
+            consumers: Some(2),
+            spin: true,
+            accept_shared_memory: true,
+            ..WorkloadOptions::default()
+        };
+        assert_eq!(both, expected);
+        let file_alone = WorkloadOptions {
+            size: Some(ByteSize(64 << 10)),
+            needs: vec![Need::Boundaries, Need::FdPassing],
+            accept_shared_memory: false,
+            ..expected
+        };
+        assert_eq!(meant(text, &[]), file_alone);
+    }
+
+    #[test]
+    fn what_says_nothing_leaves_all_to_be_asked() {
+        assert_eq!(meant("spin = false\nneeds = []\n", &[]), WorkloadOptions::default());
+    }
 }

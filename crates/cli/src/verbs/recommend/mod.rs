@@ -8,17 +8,18 @@ mod looking;
 use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
 use crate::output;
+use clap::ArgMatches;
 use furlong_analysis::{DecodedRun, Recommendation, recommend as judge};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Boundary, Objective, Pattern, Placement, Trust, Workload};
 use furlong_render as render;
 
-/// Recommends a mechanism for what was asked.
-pub fn recommend(asked: &RecommendOptions) -> anyhow::Result<Outcome> {
+/// Recommends a mechanism for what was asked, which is what was `typed`.
+pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Outcome> {
     if asked.place == Placement::OneProcess {
         return Err(Usage("--place one-process: a recommendation is for two processes".to_owned()).into());
     }
-    let workload = workload(asked)?;
+    let workload = workload(asked, typed)?;
     let to = emitting::Destination::of(&asked.emit, asked.output.as_deref())?;
     if let Some(row) = &asked.row {
         return to.print_row(row, &workload);
@@ -53,63 +54,12 @@ fn verdict(recommendation: &Recommendation) -> Outcome {
 }
 
 /// The workload as it was typed, read from a file, or answered.
-fn workload(asked: &RecommendOptions) -> anyhow::Result<Workload> {
-    let mut options = asked.workload.clone();
-    if let Some(path) = &asked.file {
-        options = file::read(path)?.overridden_by(options);
-    }
-    if options.is_empty() {
-        options = asking::ask()?;
-    }
-    check(&options)
-}
-
-impl WorkloadOptions {
-    /// Whether nothing was said.
-    fn is_empty(&self) -> bool {
-        let WorkloadOptions {
-            size,
-            rate,
-            pattern,
-            request,
-            objective,
-            slo,
-            boundary,
-            languages,
-            consumers,
-            needs,
-            trust,
-            accept_shared_memory,
-            spin,
-            work,
-        } = self;
-        let words =
-            [size.is_some(), rate.is_some(), pattern.is_some(), request.is_some(), objective.is_some()];
-        let more = [slo.is_some(), consumers.is_some(), trust.is_some(), work.is_some()];
-        let lists = [!boundary.is_empty(), !languages.is_empty(), !needs.is_empty()];
-        !words.into_iter().chain(more).chain(lists).chain([*accept_shared_memory, *spin]).any(|said| said)
-    }
-
-    /// These options where `typed` does not say otherwise.
-    fn overridden_by(self, typed: WorkloadOptions) -> WorkloadOptions {
-        let list = |typed: Vec<_>, own| if typed.is_empty() { own } else { typed };
-        WorkloadOptions {
-            size: typed.size.or(self.size),
-            rate: typed.rate.or(self.rate),
-            pattern: typed.pattern.or(self.pattern),
-            request: typed.request.or(self.request),
-            objective: typed.objective.or(self.objective),
-            slo: typed.slo.or(self.slo),
-            boundary: list(typed.boundary, self.boundary),
-            languages: if typed.languages.is_empty() { self.languages } else { typed.languages },
-            consumers: typed.consumers.or(self.consumers),
-            needs: if typed.needs.is_empty() { self.needs } else { typed.needs },
-            trust: typed.trust.or(self.trust),
-            accept_shared_memory: typed.accept_shared_memory || self.accept_shared_memory,
-            spin: typed.spin || self.spin,
-            work: typed.work.or(self.work),
-        }
-    }
+fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Workload> {
+    let options = match &asked.file {
+        Some(path) => file::read(path, typed)?,
+        None => asked.workload.clone(),
+    };
+    check(&if options == WorkloadOptions::default() { asking::ask()? } else { options })
 }
 
 /// The workload that the options describe.
