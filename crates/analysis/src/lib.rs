@@ -75,7 +75,7 @@ pub use not_explained::NotExplained;
 pub use ranking::{Carries, Group, describe_placement};
 pub use recommend::{
     Alternative, Budget, BudgetKind, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
-    Sensitivity, SloVerdict, WorkloadChange, finalists, recommend, shortlist, surroundings,
+    Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach, recommend, shortlist, surroundings,
 };
 pub use replay::{
     Became, BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,

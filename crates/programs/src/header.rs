@@ -1,6 +1,7 @@
 //! The comment at the top of a program: what it is, how to build and run it, what it handles and what it does not.
 
 use crate::Language;
+use crate::admission::Admission;
 use crate::mechanisms::Recipe;
 use furlong_model::{Pattern, Wait, format_bytes};
 
@@ -13,6 +14,7 @@ pub(crate) struct About<'a> {
     pub wait: Wait,
     pub pattern: Pattern,
     pub size_bytes: usize,
+    pub admission: Admission<'a>,
     pub language: Language,
     pub recipe: &'a Recipe,
     pub build: Option<&'a str>,
@@ -58,7 +60,7 @@ impl About<'_> {
         if recipe.has("roles") {
             handled.push("either end started first");
         }
-        if recipe.has("cleans") {
+        if recipe.has("cleans") || self.admission.meeting_folder() {
             handled.push(
                 "names that a killed run has left, and their removal at the end, on an error and on a signal",
             );
@@ -103,6 +105,8 @@ impl About<'_> {
             };
             let hint = "in two terminals, in any order, with the same COUNT of messages (10).";
             lines.extend([format!("        {hint}"), format!("        {variable}")]);
+            let meanings = self.admission.meanings();
+            lines.extend(meanings.iter().map(|meaning| format!("        {meaning}")));
         } else {
             lines.push("        It starts both ends. COUNT is the number of messages (10).".to_owned());
         }
@@ -117,6 +121,9 @@ impl About<'_> {
         lines.extend(self.how_to_run());
         lines.push(String::new());
         lines.extend(wrapped("Handles: ", &self.handles()));
+        if let Some(who) = self.admission.lets_in() {
+            lines.extend(wrapped("Lets in: ", who));
+        }
         lines.extend(wrapped("Leaves to you: ", &self.leaves()));
         lines.extend(wrapped("Limits: ", &self.recipe.limits));
         lines.push(format!("Needs: {}.", self.needs()));

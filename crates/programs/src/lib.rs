@@ -4,12 +4,15 @@
 //! `templates/mechanisms.toml`, and the programs' text in `templates/`, in pieces that several share.
 #![forbid(unsafe_code)]
 
+mod admission;
+mod between;
 mod header;
 mod language;
 mod mechanisms;
 mod pieces;
 mod render;
 
+pub use between::Between;
 pub use language::Language;
 
 use furlong_model::{Pattern, Wait};
@@ -26,6 +29,8 @@ pub struct Program {
     /// The commands that run it: one for each end, the one that serves or receives first, or one alone if the
     /// program starts both ends by itself. Each takes the number of messages as one more argument.
     pub run: Vec<String>,
+    /// Whom it lets in, where other users or containers could come.
+    pub lets_in: Option<&'static str>,
 }
 
 /// Why there is no program, and what is near.
@@ -39,7 +44,8 @@ impl NoProgram {
     }
 }
 
-/// The program that exchanges messages of `size_bytes` by `mechanism` and waits by `wait`.
+/// The program that exchanges messages of `size_bytes` by `mechanism` and waits by `wait`, for two ends with this
+/// `between` them.
 ///
 /// Of a request, `size_bytes` is the size of the answer.
 ///
@@ -50,10 +56,15 @@ pub fn program(
     wait: Wait,
     pattern: Pattern,
     size_bytes: usize,
+    between: Between,
     language: Language,
 ) -> Result<Program, NoProgram> {
     let recipe = mechanisms::recipe(mechanism, wait, pattern, size_bytes, language)?;
-    render::render(mechanism, wait, pattern, size_bytes, language, recipe)
+    if between.two_programs && !recipe.has("roles") {
+        let why = "the program forks, so that both ends are one user in one container; unix-stream is near";
+        return Err(NoProgram::new(why));
+    }
+    render::render(mechanism, wait, pattern, size_bytes, between, language, recipe)
 }
 
 /// Every mechanism with each of its waits for which there is a program in `language`.

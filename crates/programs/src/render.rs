@@ -1,8 +1,9 @@
 //! From templates to a program's text.
 
+use crate::admission::Admission;
 use crate::header::About;
 use crate::mechanisms::Recipe;
-use crate::{Language, NoProgram, Program, pieces};
+use crate::{Between, Language, NoProgram, Program, pieces};
 use furlong_model::{Pattern, Wait};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -79,8 +80,9 @@ fn context(
     wait: Wait,
     pattern: Pattern,
     size_bytes: usize,
-    recipe: &Recipe,
+    admission: Admission,
 ) -> BTreeMap<String, Value> {
+    let recipe = admission.recipe;
     let one_way = pattern == Pattern::OneWay;
     let request = pattern == Pattern::Request;
     let words =
@@ -89,6 +91,18 @@ fn context(
     let mut say = |name: &str, value: Value| known.insert(name.to_owned(), value);
     recipe.traits.iter().for_each(|name| drop(say(name, true.into())));
     say("mechanism", mechanism.into());
+    if admission.between.apart() {
+        say("apart", true.into());
+        say("two_folders", admission.two_folders().into());
+        if admission.meeting_folder() {
+            say("meeting_folder", true.into());
+            say("cleans", true.into());
+        }
+        // What has a descriptor needs no name where who comes is known.
+        if recipe.has("object") {
+            say("passes", true.into());
+        }
+    }
     say(if wait == Wait::PosixSemaphore { "semaphore" } else { wait.name() }, true.into());
     say("one_way", one_way.into());
     say("request", request.into());
@@ -109,7 +123,7 @@ fn commands(
     text: &str,
     pattern: Pattern,
     language: Language,
-    recipe: &Recipe,
+    admission: Admission,
 ) -> (Option<String>, Vec<String>) {
     let build = match language {
         Language::C => {
@@ -122,14 +136,15 @@ fn commands(
         Language::Rust => Some("rustc --edition 2021 -O pair.rs".to_owned()),
         Language::Python => None,
     };
-    let start = if language == Language::Python { "python3 pair.py" } else { "./pair" };
-    let roles: &[&str] = match (recipe.has("roles"), pattern) {
+    let program = if language == Language::Python { "python3 pair.py" } else { "./pair" };
+    let start = format!("{}{program}", admission.variables());
+    let roles: &[&str] = match (admission.recipe.has("roles"), pattern) {
         (false, _) => &[],
         (true, Pattern::OneWay) => &[" receive", " send"],
         (true, _) => &[" serve", " ask"],
     };
     let run = match roles {
-        [] => vec![start.to_owned()],
+        [] => vec![start],
         roles => roles.iter().map(|role| format!("{start}{role}")).collect(),
     };
     (build, run)
@@ -141,6 +156,7 @@ pub(crate) fn render(
     wait: Wait,
     pattern: Pattern,
     size_bytes: usize,
+    between: Between,
     language: Language,
     recipe: &Recipe,
 ) -> Result<Program, NoProgram> {
@@ -148,7 +164,8 @@ pub(crate) fn render(
         NoProgram::new(format!("the templates of {mechanism} in {} are broken: {error}", language.title()))
     };
     let environment = ENVIRONMENT.as_ref().map_err(|error| broken(error))?;
-    let context = context(mechanism, wait, pattern, size_bytes, recipe);
+    let admission = Admission { between, recipe };
+    let context = context(mechanism, wait, pattern, size_bytes, admission);
     let (folder, ending) = (language.name(), language.ending());
     let file = |name: &str| {
         let template = environment.get_template(&format!("{folder}/{name}.{ending}"));
@@ -156,14 +173,23 @@ pub(crate) fn render(
     };
     let body = file(&recipe.template)?;
     let helpers = pieces::used(&file("helpers")?, &body);
-    let (build, run) = commands(&body, pattern, language, recipe);
-    let about =
-        About { mechanism, wait, pattern, size_bytes, language, recipe, build: build.as_deref(), run: &run };
+    let (build, run) = commands(&body, pattern, language, admission);
+    let about = About {
+        mechanism,
+        wait,
+        pattern,
+        size_bytes,
+        admission,
+        language,
+        recipe,
+        build: build.as_deref(),
+        run: &run,
+    };
     let gap = if language == Language::Python { 2 } else { 1 };
     let body = body.replace("@helpers@", &helpers.join(&"\n".repeat(gap + 1)));
     let text = with_imports(&body, language).replace("@header@", &about.text());
     let text = pieces::tidied(&text, gap);
-    Ok(Program { text, file_name: language.file_name(), build, run })
+    Ok(Program { text, file_name: language.file_name(), build, run, lets_in: admission.lets_in() })
 }
 
 /// With what the language wants to be named before it is used.

@@ -10,11 +10,15 @@ pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wa
     if capabilities.start == Start::Alone || capabilities.notifies_only() {
         return Some("no room for data in it".to_owned());
     }
-    let boundary = workload.boundaries.iter().find_map(|boundary| across(*boundary, capabilities, wait));
-    boundary
+    out_of_reach(&workload.boundaries, capabilities, wait)
         .or_else(|| workload.needs.iter().find_map(|need| lacks(*need, capabilities)))
         .or_else(|| distrusted(workload, capabilities))
         .or_else(|| workload.languages.iter().find_map(|language| unspeakable(*language, capabilities, wait)))
+}
+
+/// Why a row does not reach across one of these boundaries, if it does not.
+pub fn out_of_reach(boundaries: &[Boundary], capabilities: &Capabilities, wait: Wait) -> Option<String> {
+    boundaries.iter().find_map(|boundary| across(*boundary, capabilities, wait))
 }
 
 /// Why a row does not reach across a boundary, if it does not.

@@ -17,6 +17,7 @@ mod tests;
 
 pub use budget::{Budget, BudgetKind};
 pub use candidates::{Offer, shortlist};
+pub use constraints::out_of_reach;
 pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::{Sensitivity, WorkloadChange};

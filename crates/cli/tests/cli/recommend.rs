@@ -149,9 +149,6 @@ fn a_row_is_printed_as_a_program_without_measuring() {
         assert!(output.stdout.starts_with(begins), "{}", output.stdout);
         assert!(output.stderr.contains("keep it as pair."), "{}", output.stderr);
     }
-    let words = ["recommend", "--boundary", "user", "--emit", "c", "--row", "fifo/block"];
-    let output = place.run(words).expect_code(0);
-    assert!(output.stderr.contains("of one user alone"), "{}", output.stderr);
     assert!(place.all_saved().is_empty());
     for (row, expected) in [
         ("pipe", "a row is a mechanism and a wait"),
@@ -164,6 +161,39 @@ fn a_row_is_printed_as_a_program_without_measuring() {
     }
     place.run(["recommend", "--row", "pipe/block"]).expect_code(2);
     place.run(["recommend", "--emit", "c", "--format", "json"]).expect_code(2);
+}
+
+#[test]
+fn a_program_is_printed_for_what_lies_between_its_ends() {
+    let place = Place::new();
+    let words = |boundary, row| ["recommend", "--boundary", boundary, "--emit", "c", "--row", row];
+    for (boundary, row, command, lets_in) in [
+        ("user", "unix-stream/block", "  PAIR_PEER=$(id -u OTHER_USER) ./pair ask", "and nobody else"),
+        ("user", "fifo/block", "  PAIR_PEER=$(id -u OTHER_USER) ./pair ask", "every user"),
+        ("container", "memfd-shm/futex", "  PAIR_FOLDER=/SHARED_FOLDER ./pair serve", "and nobody else"),
+        ("host", "tcp/block", "  PAIR_ADDRESS=ADDRESS ./pair serve", "everybody who reaches the port"),
+    ] {
+        let output = place.run(words(boundary, row)).expect_code(0);
+        assert!(output.stderr.lines().any(|line| line == command), "{}", output.stderr);
+        let said = output.stderr.lines().find(|line| line.starts_with("Lets in: ")).unwrap_or_default();
+        assert!(said.contains(lets_in), "{}", output.stderr);
+        assert!(
+            output.stdout.contains(&format!(" * {}", said.split(':').next().unwrap())),
+            "{}",
+            output.stdout
+        );
+    }
+    for (boundary, row, why) in [
+        ("user", "pipe/block", "the program forks"),
+        ("user", "process-vm/futex", "closed to the processes of another user"),
+        ("container", "sysv-mq/block", "named inside one IPC namespace"),
+        ("host", "unix-stream/block", "no way to another machine"),
+    ] {
+        let output = place.run(words(boundary, row)).expect_code(2);
+        assert!(output.stderr.contains(why) && output.stdout.is_empty(), "{}", output.stderr);
+    }
+    let output = place.run(words("pid-namespace", "unix-stream/block")).expect_code(0);
+    assert!(!output.stderr.contains("PAIR_PEER"), "one user in one file system: {}", output.stderr);
 }
 
 #[test]

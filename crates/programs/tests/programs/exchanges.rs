@@ -1,9 +1,9 @@
 //! Every program that can be printed is built as printed and run: all messages must arrive whole, whichever end is
 //! started first and whichever language each end is in, and nothing may be left.
 
-use crate::support::{Built, can_build, each, is_root, turn};
+use crate::support::{Built, can_build, each, is_root, runs, turn};
 use furlong_model::{Pattern, Wait};
-use furlong_programs::{Language, program, supported};
+use furlong_programs::{Between, Language, program, supported};
 use std::ops::Range;
 
 /// Messages in each exchange: more than any of the buffers that are used in turns.
@@ -15,7 +15,7 @@ fn count(wait: Wait) -> u64 {
 }
 
 /// Every row that can be printed, with the languages that it can be printed in and that are here.
-fn rows() -> Vec<(&'static str, Wait, Vec<Language>)> {
+pub fn rows() -> Vec<(&'static str, Wait, Vec<Language>)> {
     let mut rows: Vec<(&'static str, Wait, Vec<Language>)> = Vec::new();
     for language in Language::ALL.into_iter().filter(|language| can_build(*language)) {
         for (mechanism, wait) in supported(language) {
@@ -35,7 +35,9 @@ fn exchange(
     orders: Range<usize>,
     count: u64,
 ) {
-    let can = |language: &&Language| program(mechanism, *wait, pattern, size_bytes, **language).is_ok();
+    let can = |language: &&Language| {
+        program(mechanism, *wait, pattern, size_bytes, Between::default(), **language).is_ok()
+    };
     let build = |language: &Language| Built::new((mechanism, *wait), pattern, size_bytes, *language, None);
     let built: Vec<Built> = languages.iter().filter(can).map(build).collect();
     for serving in &built {
@@ -92,11 +94,6 @@ fn mechanisms(language: Language) -> Vec<(&'static str, Wait)> {
     let mut rows: Vec<_> = supported(language).collect();
     rows.dedup_by_key(|row| row.0);
     rows
-}
-
-fn runs(command: &[&str]) -> bool {
-    let output = std::process::Command::new(command[0]).args(&command[1..]).current_dir("/").output();
-    output.is_ok_and(|output| output.status.success())
 }
 
 #[test]

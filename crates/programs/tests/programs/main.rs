@@ -3,6 +3,7 @@
 
 mod support;
 
+mod boundaries;
 mod exchanges;
 mod failures;
 mod printed;

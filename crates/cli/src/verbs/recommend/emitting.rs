@@ -1,11 +1,12 @@
 //! Programs to begin with: what was chosen, as source text.
 
 use crate::output;
-use furlong_analysis::Recommendation;
+use furlong_analysis::{Recommendation, out_of_reach};
+use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing;
-use furlong_model::{Boundary, Excluded, Shortlist, Wait, Workload};
-use furlong_programs::{Language, Program, program};
+use furlong_model::{Boundary, Capabilities, Excluded, Shortlist, Wait, Workload};
+use furlong_programs::{Between, Language, Program, program};
 use std::path::Path;
 
 /// In which languages programs are printed, and where to.
@@ -46,10 +47,11 @@ impl<'a> Destination<'a> {
             .ok_or_else(|| wrong("a row is a mechanism and a wait, as in pipe/block".to_owned()))?;
         let wait: Wait =
             wait.parse().map_err(|error: furlong_model::InvalidName| wrong(error.to_string()))?;
-        self.print(
-            &programs(mechanism, wait, workload, self.languages).map_err(wrong)?,
-            &workload.boundaries,
-        )?;
+        let made = programs(mechanism, wait, workload, self.languages).map_err(wrong)?;
+        if let Some(why) = beyond(mechanism, wait, &workload.boundaries) {
+            return Err(wrong(why).into());
+        }
+        self.print(&made)?;
         Ok(Outcome::Done)
     }
 
@@ -59,10 +61,10 @@ impl<'a> Destination<'a> {
         let workload = &recommendation.workload;
         let made =
             programs(&choice.mechanism, choice.wait, workload, self.languages).map_err(anyhow::Error::msg)?;
-        self.print(&made, &workload.boundaries)
+        self.print(&made)
     }
 
-    fn print(&self, programs: &[Program], boundaries: &[Boundary]) -> anyhow::Result<()> {
+    fn print(&self, programs: &[Program]) -> anyhow::Result<()> {
         for made in programs {
             match self.folder {
                 Some(folder) => {
@@ -83,14 +85,14 @@ impl<'a> Destination<'a> {
             && let ([serving, _], [_, asking]) = (first.run.as_slice(), second.run.as_slice())
         {
             let folder = folder.display();
-            output::tell(format_args!(
-                "\nThey talk to each other, as here in {folder}:\n  {serving} & {asking}"
-            ));
+            let (intro, between) = match first.lets_in {
+                None => ("They talk to each other, as here in", " & "),
+                Some(_) => ("They talk to each other, each started on its side, with the files of", "\n  "),
+            };
+            output::tell(format_args!("\n{intro} {folder}:\n  {serving}{between}{asking}"));
         }
-        if boundaries.iter().any(|boundary| !matches!(boundary, Boundary::Fork | Boundary::Process)) {
-            output::tell(format_args!(
-                "It lets in processes of one user alone: names and rights must be widened for what lies between yours."
-            ));
+        if let Some(who) = programs.first().and_then(|program| program.lets_in) {
+            output::tell(format_args!("Lets in: {who}"));
         }
         Ok(())
     }
@@ -103,13 +105,25 @@ fn programs(
     workload: &Workload,
     languages: &[Language],
 ) -> Result<Vec<Program>, String> {
-    let of = |language: &Language| program(mechanism, wait, workload.pattern, workload.size_bytes, *language);
+    let between = Between::of(&workload.boundaries);
+    let of = |language: &Language| {
+        program(mechanism, wait, workload.pattern, workload.size_bytes, between, *language)
+    };
     let programs: Vec<Program> =
         languages.iter().map(of).collect::<Result<_, _>>().map_err(|why| why.to_string())?;
     if programs.len() > 1 && programs.iter().any(|program| program.run.len() == 1) {
         return Err("one program is both ends, so both are in one language".to_owned());
     }
     Ok(programs)
+}
+
+/// Why a row that was named does not reach across what lies between the processes.
+fn beyond(mechanism: &str, wait: Wait, boundaries: &[Boundary]) -> Option<String> {
+    // Two programs of one user is what is meant where nothing is said.
+    let said: Vec<_> = boundaries.iter().copied().filter(|boundary| *boundary != Boundary::Process).collect();
+    let is_it = |known: &Capabilities| known.name == mechanism && known.waits.contains(&wait);
+    let row = registry().into_iter().find(|entry| is_it(entry.capabilities))?;
+    out_of_reach(&said, row.capabilities, wait)
 }
 
 /// Excludes rows of which no program can be printed in one of these languages.

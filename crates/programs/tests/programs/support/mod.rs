@@ -1,7 +1,7 @@
 //! What the tests of printed programs share: a folder to build in, ends that run, and what they may leave behind.
 
 use furlong_model::{Pattern, Wait};
-use furlong_programs::{Language, Program, program};
+use furlong_programs::{Between, Language, Program, program};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -70,6 +70,11 @@ fn user() -> u32 {
     fs::metadata("/proc/self").unwrap().uid()
 }
 
+pub fn runs(command: &[&str]) -> bool {
+    let output = Command::new(command[0]).args(&command[1..]).current_dir("/").output();
+    output.is_ok_and(|output| output.status.success())
+}
+
 fn run_to_end(command: &mut Command) -> Output {
     let output = command.output().unwrap();
     assert!(
@@ -87,6 +92,21 @@ pub struct Built {
     program: Program,
     language: Language,
     mechanism: String,
+}
+
+/// What an end runs in.
+#[derive(Default)]
+pub struct Surroundings {
+    /// A command that changes something about the process before.
+    pub before: Vec<String>,
+    /// Variables of its environment.
+    pub variables: Vec<(&'static str, String)>,
+}
+
+impl Surroundings {
+    pub fn of(before: &[&str]) -> Surroundings {
+        Surroundings { before: before.iter().map(|word| (*word).to_owned()).collect(), variables: Vec::new() }
+    }
 }
 
 /// One end, or a program that starts both.
@@ -114,7 +134,19 @@ impl Built {
         language: Language,
         patience_s: Option<u32>,
     ) -> Built {
-        let mut program = program(mechanism, wait, pattern, size_bytes, language).unwrap();
+        Built::between(Between::default(), (mechanism, wait), pattern, size_bytes, language, patience_s)
+    }
+
+    /// The same for ends with something between them.
+    pub fn between(
+        between: Between,
+        (mechanism, wait): (&str, Wait),
+        pattern: Pattern,
+        size_bytes: usize,
+        language: Language,
+        patience_s: Option<u32>,
+    ) -> Built {
+        let mut program = program(mechanism, wait, pattern, size_bytes, between, language).unwrap();
         if let Some(patience_s) = patience_s {
             let (before, after) = match language {
                 Language::Rust => ("Duration::from_secs(10)", format!("Duration::from_secs({patience_s})")),
@@ -155,6 +187,11 @@ impl Built {
         }
     }
 
+    /// The folder that it was built in.
+    pub fn folder(&self) -> String {
+        self.place.path().display().to_string()
+    }
+
     /// Whether it takes roles.
     pub fn has_roles(&self) -> bool {
         self.program.run.len() == 2
@@ -168,18 +205,19 @@ impl Built {
 
     /// Starts the end of `role`: 0 serves or receives, 1 asks or sends.
     pub fn start(&self, role: usize, name: &str, count: u64) -> End {
-        self.start_with(role, name, count, &[])
+        self.start_with(role, name, count, &Surroundings::default())
     }
 
-    /// The same, by a command that changes something about the process before.
-    pub fn start_with(&self, role: usize, name: &str, count: u64, before: &[&str]) -> End {
-        self.start_in(self.place.path(), role, name, count, before)
+    /// The same in other surroundings.
+    pub fn start_with(&self, role: usize, name: &str, count: u64, around: &Surroundings) -> End {
+        self.start_in(self.place.path(), role, name, count, around)
     }
 
     /// The same where names go into `folder`.
-    fn start_in(&self, folder: &Path, role: usize, name: &str, count: u64, before: &[&str]) -> End {
-        let mut words: Vec<&str> = before.to_vec();
-        for word in self.program.run[role].split(' ') {
+    fn start_in(&self, folder: &Path, role: usize, name: &str, count: u64, around: &Surroundings) -> End {
+        let mut words: Vec<&str> = around.before.iter().map(String::as_str).collect();
+        let is_program = |word: &&str| ["./pair", "python3"].contains(word);
+        for word in self.program.run[role].split(' ').skip_while(|word| !is_program(word)) {
             match word {
                 // Without packages that are installed here, it starts twice as fast.
                 "python3" => words.extend([python(), "-S", "-E"]),
@@ -198,6 +236,7 @@ impl Built {
             .env("PAIR_PORT", port.to_string())
             .env("XDG_RUNTIME_DIR", folder)
             .env("PYTHONDONTWRITEBYTECODE", "1")
+            .envs(around.variables.iter().map(|(name, value)| (*name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -213,23 +252,25 @@ impl Built {
 
     /// Runs all ends to their end, the one of role `first` before the other.
     pub fn exchange_as(&self, name: &str, first: usize, count: u64, before: &[&str]) -> Vec<Ended> {
-        self.exchange_between([self, self], name, first, count, before)
+        let around = Surroundings::of(before);
+        self.exchange_between([self, self], name, first, count, [&around, &around])
     }
 
-    fn exchange_between(
+    /// The same of two programs, each in its own surroundings.
+    pub fn exchange_between(
         &self,
         of_roles: [&Built; 2],
         name: &str,
         first: usize,
         count: u64,
-        before: &[&str],
+        around: [&Surroundings; 2],
     ) -> Vec<Ended> {
         let first = if self.has_roles() { first } else { 0 };
         let folder = of_roles[0].place.path();
-        let mut ends = vec![of_roles[first].start_in(folder, first, name, count, before)];
+        let mut ends = vec![of_roles[first].start_in(folder, first, name, count, around[first])];
         if self.has_roles() {
             sleep(Duration::from_millis(10));
-            ends.push(of_roles[1 - first].start_in(folder, 1 - first, name, count, before));
+            ends.push(of_roles[1 - first].start_in(folder, 1 - first, name, count, around[1 - first]));
         }
         ends.into_iter().map(End::wait).collect()
     }
@@ -241,8 +282,20 @@ impl Built {
 
     /// The same where this program has the first role and `asking`, which may be in another language, the second.
     pub fn assert_exchanges_with(&self, asking: &Built, first: usize, count: u64, before: &[&str]) {
+        let around = Surroundings::of(before);
+        self.assert_exchanges_around(asking, first, count, [&around, &around]);
+    }
+
+    /// The same, each in its own surroundings.
+    pub fn assert_exchanges_around(
+        &self,
+        asking: &Built,
+        first: usize,
+        count: u64,
+        around: [&Surroundings; 2],
+    ) {
         let name = Built::new_name();
-        let all = self.exchange_between([self, asking], &name, first, count, before);
+        let all = self.exchange_between([self, asking], &name, first, count, around);
         self.assert_verified(&all, count);
         asking.assert_verified(&all, count);
         self.assert_nothing_is_left(&name);
@@ -288,8 +341,10 @@ impl Built {
             queues.lines().filter(|line| line.split_whitespace().next() == Some(&key)).map(str::to_owned),
         );
         if self.mechanism == "posix-mq" {
-            let names = ["there", "back"].map(|way| format!("/{name}-{}-{way}", user()));
-            left.extend(names.into_iter().filter(|name| queue_exists(name)));
+            let names = [user().to_string(), "serving".to_owned()]
+                .into_iter()
+                .flat_map(|of| ["there", "back"].map(|way| format!("/{name}-{of}-{way}")));
+            left.extend(names.filter(|name| queue_exists(name)));
         }
         left
     }

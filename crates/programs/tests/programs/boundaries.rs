@@ -1,0 +1,193 @@
+//! Programs for two users and for two containers: who is meant gets in, and nobody else.
+
+use crate::exchanges::rows;
+use crate::support::{Built, Surroundings, each, is_root, python, runs, turn};
+use furlong_model::{Boundary, Pattern, Wait};
+use furlong_programs::{Between, Language};
+
+/// Messages in each exchange.
+const COUNT: u64 = 50;
+/// The serving user, the asking one, and a third.
+const USERS: [u32; 3] = [61001, 61002, 61003];
+const BECOME_ANOTHER: [&str; 4] = ["setpriv", "--reuid=61001", "--clear-groups", "true"];
+
+/// One row of each mechanism that reaches across users, in all languages that it can be printed in: how ends find each
+/// other is the same whatever they wait by.
+fn across_users() -> Vec<(&'static str, Wait, Vec<Language>)> {
+    let mut rows = rows();
+    for (_, _, languages) in &mut rows {
+        // An interpreter may lie where only root can read it.
+        let ordinary = [&as_user(USERS[0])[..], &[python().to_owned(), "--version".to_owned()]].concat();
+        let ordinary: Vec<&str> = ordinary.iter().map(String::as_str).collect();
+        languages.retain(|language| *language != Language::Python || runs(&ordinary));
+    }
+    let in_most = |row: &(&str, Wait, Vec<Language>)| {
+        let waits = rows.iter().filter(|other| other.0 == row.0);
+        let first = waits.max_by_key(|other| (other.2.len(), other.1 != Wait::Spin));
+        first.is_some_and(|first| first.1 == row.1)
+    };
+    let forks = ["pipe", "vmsplice", "socketpair", "anon-shm"];
+    let reaches = |mechanism: &str| !forks.contains(&mechanism) && mechanism != "process-vm";
+    let chosen: Vec<_> = rows.iter().filter(|row| reaches(row.0) && in_most(row)).cloned().collect();
+    assert_eq!(chosen.len(), 12, "{chosen:?}");
+    chosen
+}
+
+fn as_user(user: u32) -> Vec<String> {
+    let ids = [format!("--reuid={user}"), format!("--regid={user}")];
+    ["setpriv".to_owned()].into_iter().chain(ids).chain(["--clear-groups".to_owned()]).collect()
+}
+
+/// A process of `user` whose peer is another one, with names in `folder`.
+fn user(user: u32, peer: u32, folder: &str) -> Surroundings {
+    let variables = vec![("PAIR_PEER", peer.to_string()), ("PAIR_FOLDER", folder.to_owned())];
+    Surroundings { before: as_user(user), variables }
+}
+
+fn can_be_tried(needed: &[&str]) -> bool {
+    let can = is_root() && runs(needed);
+    if !can {
+        eprintln!("skipped: only root becomes other users and makes namespaces, and needs {needed:?}");
+    }
+    can
+}
+
+fn built(between: Between, row: (&str, Wait), language: Language, patience_s: Option<u32>) -> Built {
+    Built::between(between, row, Pattern::RoundTrip, 128, language, patience_s)
+}
+
+/// The programs for both boundaries are the same but for how they say to start them.
+#[test]
+fn two_users_and_two_containers_exchange() {
+    if !can_be_tried(&BECOME_ANOTHER) {
+        return;
+    }
+    let containers = can_be_tried(&["unshare", "--mount", "--ipc", "--pid", "--net", "--fork", "true"]);
+    let between = Between::of(&[Boundary::User, Boundary::Container]);
+    each(across_users(), |(mechanism, wait, languages)| {
+        let _turn = turn(mechanism);
+        let build = |language: &Language| built(between, (mechanism, wait), *language, None);
+        let all: Vec<_> = languages.iter().map(build).collect();
+        for (at, serving) in all.iter().enumerate() {
+            users_exchange(serving, &all);
+            // What is named inside an IPC namespace does not reach. Each language asks once: all pairs are tried between users.
+            if containers && !["posix-mq", "sysv-mq", "sysv-shm"].contains(&mechanism) {
+                let loopback = ["tcp", "udp"].contains(&mechanism);
+                containers_exchange(serving, &all[(at + 1) % all.len()], loopback);
+            }
+        }
+    });
+}
+
+/// Each asks, in each order of starting.
+fn users_exchange(serving: &Built, all: &[Built]) {
+    let folder = serving.folder();
+    let around = [user(USERS[0], USERS[1], &folder), user(USERS[1], USERS[0], &folder)];
+    for (asking, first) in all.iter().flat_map(|asking| [0, 1].map(|first| (asking, first))) {
+        serving.assert_exchanges_around(asking, first, COUNT, [&around[0], &around[1]]);
+    }
+}
+
+/// Where both share a network, as in a pod, they are of two users; where each has its own, of one.
+fn containers_exchange(serving: &Built, asking: &Built, loopback: bool) {
+    let shared = serving.folder();
+    let ends = [serving, asking];
+    let pod = [(0, (USERS[0], USERS[1])), (1, (USERS[1], USERS[0]))]
+        .map(|(role, users): (usize, _)| container(ends[role], &shared, false, Some(users)));
+    serving.assert_exchanges_around(asking, 1, COUNT, [&pod[0], &pod[1]]);
+    if !loopback {
+        let apart = [0, 1].map(|role: usize| container(ends[role], &shared, true, None));
+        serving.assert_exchanges_around(asking, 0, COUNT, [&apart[0], &apart[1]]);
+    }
+}
+
+/// A process in a container: files of its own, but for two folders.
+fn container(own: &Built, shared: &str, network: bool, user: Option<(u32, u32)>) -> Surroundings {
+    let script = "mount --bind \"$1\" /mnt && mount --bind \"$2\" /media && mount -t tmpfs none /tmp && \
+                  mount -t tmpfs none /dev/shm && cd /media && shift 2 && exec \"$@\"";
+    let mut before = vec!["unshare", "--mount", "--ipc", "--pid", "--fork", "--kill-child"];
+    before.extend(network.then_some("--net"));
+    let folder = own.folder();
+    before.extend(["sh", "-c", script, "sh", shared, &folder]);
+    let mut around = Surroundings::of(&before);
+    around.before.extend(user.into_iter().flat_map(|(own, _)| as_user(own)));
+    around.variables = vec![("PAIR_FOLDER", "/mnt".to_owned()), ("PAIR_ADDRESS", "127.0.0.2".to_owned())];
+    around.variables.extend(user.map(|(_, peer)| ("PAIR_PEER", peer.to_string())));
+    around
+}
+
+/// Of FIFOs and of sockets of the network, the program says that it lets others in.
+#[test]
+fn a_third_user_is_refused() {
+    if !can_be_tried(&BECOME_ANOTHER) {
+        return;
+    }
+    let between = Between::of(&[Boundary::User]);
+    let mut rows = across_users();
+    rows.retain(|row| !["fifo", "tcp", "udp"].contains(&row.0));
+    let rows: Vec<_> = rows
+        .into_iter()
+        .flat_map(|(mechanism, wait, languages)| {
+            languages.into_iter().map(move |language| (mechanism, wait, language))
+        })
+        .collect();
+    each(rows, |(mechanism, wait, language)| {
+        let _turn = turn(mechanism);
+        let built = built(between, (mechanism, wait), language, Some(2));
+        let folder = built.folder();
+        let [serving, asking, third] = [(0, 1), (1, 0), (2, 0)]
+            .map(|(own, peer): (usize, usize)| user(USERS[own], USERS[peer], &folder));
+        let name = Built::new_name();
+        // What a killed run has left does not matter.
+        let mut killed = built.start_with(0, &name, COUNT, &serving);
+        built.await_server(&name);
+        killed.kill();
+        killed.wait();
+        let server = built.start_with(0, &name, COUNT, &serving);
+        built.await_server(&name);
+        let stranger = built.start_with(1, &name, COUNT, &third);
+        // Datagrams have no connection that could be closed: the server ends at a folder of the wrong owner.
+        if mechanism != "unix-dgram" {
+            let refused = stranger.wait();
+            assert_eq!(refused.code, Some(1), "{mechanism} in {language}: {refused:?}");
+            let client = built.start_with(1, &name, COUNT, &asking);
+            built.assert_verified(&[server.wait(), client.wait()], COUNT);
+        } else {
+            let all = [server.wait(), stranger.wait()];
+            assert!(all.iter().all(|ended| ended.code == Some(1)), "{mechanism} in {language}: {all:?}");
+            assert!(all[0].complained.contains("user 61002 alone"), "{mechanism} in {language}: {all:?}");
+        }
+        built.assert_nothing_is_left(&name);
+        // Who serves must be who is meant, too.
+        let name = Built::new_name();
+        let impostor = built.start_with(0, &name, COUNT, &third);
+        built.await_server(&name);
+        let deceived = built.start_with(1, &name, COUNT, &asking).wait();
+        assert_eq!(deceived.code, Some(1), "{mechanism} in {language}: {deceived:?}");
+        assert!(deceived.complained.contains("user 61001 alone"), "{mechanism} in {language}: {deceived:?}");
+        impostor.terminate();
+        impostor.wait();
+        built.assert_nothing_is_left(&name);
+    });
+}
+
+/// Where only networks are apart, so are abstract addresses: what is reached by other names still works.
+#[test]
+fn two_network_namespaces_exchange() {
+    let apart = ["unshare", "--net"];
+    if !can_be_tried(&[&apart[..], &["true"]].concat()) {
+        return;
+    }
+    let between = Between::of(&[Boundary::NetworkNamespace]);
+    let rows = [
+        ("posix-mq", Wait::Spin),
+        ("sysv-mq", Wait::Spin),
+        ("sysv-shm", Wait::Futex),
+        ("process-vm", Wait::Futex),
+    ];
+    each(rows.into(), |row| {
+        let _turn = turn(row.0);
+        let built = built(between, row, Language::C, None);
+        built.assert_exchanges(0, COUNT, &apart);
+    });
+}
