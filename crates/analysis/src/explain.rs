@@ -93,14 +93,14 @@ pub struct Unmodelled {
     pub reason: NotExplained,
 }
 
-/// How many rows a prediction comes close to.
+/// How many rows a prediction comes close to: to all of the interval of the row's median, since it may lie anywhere in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Rows with a prediction.
     pub rows: usize,
-    /// Those with an error of 10 % or less.
+    /// Those with an error of 10 % or less, wherever in its interval the median lies; none without an interval.
     pub within_10_percent: usize,
-    /// Those with an error of 20 % or less.
+    /// The same with 20 %.
     pub within_20_percent: usize,
 }
 
@@ -116,8 +116,8 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
             Err(reason) => unmodelled.push(Unmodelled { case: row.case.clone(), reason }),
         }
     }
-    let agreement = Agreement::of(rows.iter().map(|row| row.error));
-    let article_agreement = Agreement::of(rows.iter().filter_map(|row| row.article_error));
+    let agreement = Agreement::of(rows.iter().map(|row| (row, row.predicted_ns)));
+    let article_agreement = Agreement::of(rows.iter().filter_map(|row| Some((row, row.article_ns?))));
     let skipped = summary.skipped.iter().filter(|entry| asked.contains(&entry.case)).cloned().collect();
     Explanation {
         schema: EXPLANATION_SCHEMA,
@@ -132,13 +132,25 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
 }
 
 impl Agreement {
-    fn of(errors: impl Iterator<Item = f64> + Clone) -> Self {
-        let within = |share: f64| errors.clone().filter(|error| error.abs() <= share).count();
-        Agreement {
-            rows: errors.clone().count(),
-            within_10_percent: within(0.1),
-            within_20_percent: within(FAR),
-        }
+    /// That of rows and their predictions.
+    fn of<'a>(rows: impl Iterator<Item = (&'a Explained, f64)>) -> Self {
+        let errors: Vec<Option<f64>> =
+            rows.map(|(row, predicted_ns)| row.largest_error(predicted_ns)).collect();
+        let within = |share: f64| errors.iter().flatten().filter(|error| **error <= share).count();
+        Agreement { rows: errors.len(), within_10_percent: within(0.1), within_20_percent: within(FAR) }
+    }
+}
+
+impl Explained {
+    /// How far a prediction may be off, as a share, wherever in its interval the median lies; `None` without one.
+    fn largest_error(&self, predicted_ns: f64) -> Option<f64> {
+        let ends = self.measured_ci95?;
+        Some(ends.map(|end| (predicted_ns / end - 1.0).abs()).into_iter().fold(0.0, f64::max))
+    }
+
+    /// Whether the sum of the parts is so far from what was measured that it explains nothing.
+    pub fn is_missed(&self) -> bool {
+        self.error.abs() > FAR
     }
 }
 
@@ -483,6 +495,23 @@ mod tests {
         let agreement = Agreement { rows: 1, within_10_percent: 1, within_20_percent: 1 };
         assert_eq!(explanation.agreement, agreement);
         assert_eq!(explain(&DecodedRun::of(&run), &[]).agreement, Agreement::default());
+    }
+
+    #[test]
+    fn a_row_agrees_only_where_all_of_its_interval_does() {
+        let run = RunBuilder::with_references().row(&PIPE, &EVERYWHERE).run();
+        let row = explain(&DecodedRun::of(&run), &[PIPE.case(SameCore)]).rows.remove(0);
+        let agreement = |interval: Option<[f64; 2]>| {
+            let row = Explained { measured_ci95: interval, ..row.clone() };
+            let Agreement { within_10_percent, within_20_percent, .. } =
+                Agreement::of([(&row, row.predicted_ns)].into_iter());
+            (within_10_percent, within_20_percent)
+        };
+        let around = |low: f64, high: f64| Some([row.predicted_ns * low, row.predicted_ns * high]);
+        assert_eq!(agreement(around(0.95, 1.05)), (1, 1));
+        assert_eq!(agreement(around(0.95, 1.15)), (0, 1));
+        assert_eq!(agreement(around(0.7, 1.05)), (0, 0));
+        assert_eq!(agreement(None), (0, 0), "no interval, no claim");
     }
 
     #[test]

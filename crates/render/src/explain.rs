@@ -62,13 +62,12 @@ fn section(row: &Explained) -> Section {
 
 fn title(row: &Explained) -> String {
     let ends = row.measured_ci95.map_or_else(String::new, |ends| format!(" ({})", times_between(ends)));
-    format!(
-        "{}: {} measured{ends}, {} explained ({})",
-        plain(&row.case.to_string()),
-        format_ns(row.measured_ns),
-        format_ns(row.predicted_ns),
-        signed(row.error),
-    )
+    let [measured, predicted] = [row.measured_ns, row.predicted_ns].map(format_ns);
+    let sum = match (row.is_missed(), signed(row.error)) {
+        (false, error) => format!("{predicted} explained ({error})"),
+        (true, error) => format!("not explained: the parts make {predicted} ({error})"),
+    };
+    format!("{}: {measured} measured{ends}, {sum}", plain(&row.case.to_string()))
 }
 
 /// A share with its sign: `+4.5 %`. Nothing is `+0.0 %`, on whichever side it is.
@@ -77,8 +76,13 @@ fn signed(share: f64) -> String {
     format!("{:+.1} %", percent + 0.0)
 }
 
+/// What shares are of: what was measured, or the sum of the parts where that is more.
+fn whole(row: &Explained) -> f64 {
+    row.measured_ns.max(row.predicted_ns)
+}
+
 fn part(row: &Explained, term: &Term) -> Row {
-    let share = term.ns / row.measured_ns;
+    let share = term.ns / whole(row);
     let [name, time, percent, count, how] = [
         term.name.name().to_owned(),
         format_ns(term.ns),
@@ -94,7 +98,7 @@ fn part(row: &Explained, term: &Term) -> Row {
 fn unexplained(row: &Explained) -> Row {
     let ns = row.unexplained_ns;
     let sign = if ns > 0.0 { "+" } else { "" };
-    let share = signed(ns / row.measured_ns);
+    let share = signed(ns / whole(row));
     let texts = ["unexplained".to_owned(), String::new(), format!("{sign}{}", format_ns(ns)), share];
     Row::neutral(texts.into_iter().chain([String::new(), String::new()]).collect())
 }
@@ -172,7 +176,10 @@ fn agreement(explanation: &Explanation) -> String {
         Agreement { rows: 0, .. } => "gives no time here".to_owned(),
         agreement => within(agreement),
     };
-    format!("Explained: {}. The published formula {FORMULA}: {article}.", within(explanation.agreement))
+    format!(
+        "Explained: {}, wherever in its interval a median lies. The published formula {FORMULA}: {article}.",
+        within(explanation.agreement)
+    )
 }
 
 /// Why none of it may be trusted as it stands, before all of it; `None` where the machine was quiet.
@@ -204,6 +211,19 @@ mod tests {
         },
     };
     use furlong_model::{Case, NoiseReading, Placement};
+
+    #[test]
+    fn a_sum_that_misses_is_not_called_an_explanation() {
+        let mut explanation = explain(&DecodedRun::of(&run()), &asked()[..1]);
+        let row = &mut explanation.rows[0];
+        (row.predicted_ns, row.error) = (row.measured_ns * 1.27, 0.27);
+        let text = explanation_table(&explanation, Style { width: 200, ..Style::default() });
+        assert!(text.contains("not explained: the parts make ") && text.contains("(+27.0 %)"), "{text}");
+        let shares =
+            text.split_whitespace().zip(text.split_whitespace().skip(1)).filter(|(_, unit)| *unit == "%");
+        let largest = shares.filter_map(|(share, _)| share.parse::<f64>().ok()).fold(0.0, f64::max);
+        assert!(largest <= 100.0, "{text}");
+    }
 
     fn run() -> Run {
         RunBuilder::with_references()

@@ -31,7 +31,7 @@ pub struct Ranked {
     pub cpu_share: f64,
     /// What is to be best, in nanoseconds: the smaller, the better.
     pub figure: f64,
-    /// Its 95 % interval.
+    /// Its interval: rows whose intervals overlap cannot be told apart.
     pub figure_ci95: Option<[f64; 2]>,
     /// Whether what must hold does.
     pub slo: Option<SloVerdict>,
@@ -69,7 +69,10 @@ impl Ranked {
                 let each: Vec<f64> = trials().map(|trial| Cpu::of(&[trial]).all()).collect();
                 (median(&each)?, median_interval(&each))
             }
-            _ => (row.exchange.ns.p50, row.exchange.ns.median_ci95),
+            // As in any ranking: by trials that ran next to each other.
+            _ => row
+                .comparable
+                .map_or((row.exchange.ns.p50, None), |found| (found.median_ns, Some(found.interval_ns))),
         };
         Some(Ranked {
             mechanism: row.case.mechanism.clone(),
