@@ -1,48 +1,21 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
-use crate::name::{InvalidName, named};
+use crate::name::InvalidName;
+use crate::named_enum::named_enum;
 use crate::{Arrival, Capabilities, Limits, Start, Unavailable, Wait, WhenFull, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr};
 
-/// How messages go back and forth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// One message there, one of the same size back, one at a time.
-    RoundTrip,
-    /// Messages there, one after the other as fast as they are taken, and none back.
-    OneWay,
-    /// A request there and a response back: a round trip of two sizes.
-    Request,
-}
-
-impl Pattern {
-    /// All of them.
-    pub const ALL: [Pattern; 3] = [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request];
-
-    /// The name in options and records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Pattern::RoundTrip => "round-trip",
-            Pattern::OneWay => "one-way",
-            Pattern::Request => "request",
-        }
-    }
-}
-
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Pattern {
-    type Err = InvalidName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidName> {
-        named("pattern", text, Pattern::ALL, Pattern::name)
+named_enum! {
+    /// How messages go back and forth.
+    Pattern, "pattern" {
+        /// One message there, one of the same size back, one at a time.
+        RoundTrip = "round-trip",
+        /// Messages there, one after the other as fast as they are taken, and none back.
+        OneWay = "one-way",
+        /// A request there and a response back: a round trip of two sizes.
+        Request = "request",
     }
 }
 

@@ -1,8 +1,9 @@
 //! What one counted pass of a case found: system calls, switches, faults, and what the processor counts.
 
+use crate::named_enum::named_enum;
 use crate::{Bounds, Case, Copies, Family, Role, RoleTally};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 /// The counted pass of one case, as of [`Trial`](crate::Trial). Its times are not kept: counting changes them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,32 +29,15 @@ pub struct Count<C = Case> {
     pub declared: BTreeMap<String, Bounds>,
 }
 
-/// How system calls were counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CountMethod {
-    /// The kernel's tracepoint raw_syscalls:sys_enter, read through perf_event_open.
-    Tracepoint,
-    /// Stopping the role at each call with ptrace.
-    Ptrace,
-    /// Not at all: switches and faults are from getrusage, system calls are missing.
-    Rusage,
-}
-
-impl CountMethod {
-    /// The name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CountMethod::Tracepoint => "tracepoint",
-            CountMethod::Ptrace => "ptrace",
-            CountMethod::Rusage => "rusage",
-        }
-    }
-}
-
-impl fmt::Display for CountMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+named_enum! {
+    /// How system calls were counted.
+    CountMethod {
+        /// The kernel's tracepoint raw_syscalls:sys_enter, read through perf_event_open.
+        Tracepoint = "tracepoint",
+        /// Stopping the role at each call with ptrace.
+        Ptrace = "ptrace",
+        /// Not at all: switches and faults are from getrusage, system calls are missing.
+        Rusage = "rusage",
     }
 }
 

@@ -2,103 +2,40 @@
 //!
 //! No message is copied and no mailbox is in between: what differs is what backs the region.
 
-use crate::name::named;
-use crate::{Count, InvalidName, Outcome, Placement, RoleTally, Trial, format_bytes};
+use crate::named_enum::named_enum;
+use crate::{Count, Outcome, Placement, RoleTally, Trial, format_bytes};
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::fmt;
 
-/// What holds the bytes of the region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backing {
-    /// No file: a mapping that a fork inherits.
-    Anonymous,
-    /// A file in a file system that is memory.
-    Tmpfs,
-    /// An object in memory with a descriptor and no name.
-    Memfd,
-    /// A file in the file system of a disk.
-    Disk,
-    /// A file in a file system on a block device that is memory.
-    RamDisk,
-    /// A file in a file system on a loop device whose own file is in memory.
-    Loop,
-    /// Huge pages.
-    HugePages,
-}
-
-impl Backing {
-    /// All of them.
-    pub const ALL: [Backing; 7] = [
-        Backing::Anonymous,
-        Backing::Tmpfs,
-        Backing::Memfd,
-        Backing::Disk,
-        Backing::RamDisk,
-        Backing::Loop,
-        Backing::HugePages,
-    ];
-
-    /// The name in experiments and records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Backing::Anonymous => "anonymous",
-            Backing::Tmpfs => "tmpfs",
-            Backing::Memfd => "memfd",
-            Backing::Disk => "disk",
-            Backing::RamDisk => "ram-disk",
-            Backing::Loop => "loop",
-            Backing::HugePages => "huge-pages",
-        }
+named_enum! {
+    /// What holds the bytes of the region.
+    Backing, "backing" {
+        /// No file: a mapping that a fork inherits.
+        Anonymous = "anonymous",
+        /// A file in a file system that is memory.
+        Tmpfs = "tmpfs",
+        /// An object in memory with a descriptor and no name.
+        Memfd = "memfd",
+        /// A file in the file system of a disk.
+        Disk = "disk",
+        /// A file in a file system on a block device that is memory.
+        RamDisk = "ram-disk",
+        /// A file in a file system on a loop device whose own file is in memory.
+        Loop = "loop",
+        /// Huge pages.
+        HugePages = "huge-pages",
     }
 }
 
-impl fmt::Display for Backing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Backing {
-    type Err = InvalidName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidName> {
-        named("backing", text, Backing::ALL, Backing::name)
-    }
-}
-
-/// Which bytes of the region are written and read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Touch {
-    /// Every byte, one at a time.
-    #[default]
-    Byte,
-    /// One byte of each cache line.
-    Line,
-}
-
-impl Touch {
-    /// The name in options and records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Touch::Byte => "byte",
-            Touch::Line => "line",
-        }
-    }
-}
-
-impl fmt::Display for Touch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Touch {
-    type Err = InvalidName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidName> {
-        named("touch", text, [Touch::Byte, Touch::Line], Touch::name)
+named_enum! {
+    /// Which bytes of the region are written and read.
+    #[derive(Default)]
+    Touch, "touch" {
+        /// Every byte, one at a time.
+        #[default]
+        Byte = "byte",
+        /// One byte of each cache line.
+        Line = "line",
     }
 }
 

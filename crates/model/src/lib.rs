@@ -17,6 +17,7 @@ mod handover;
 mod limits;
 mod machine;
 mod name;
+mod named_enum;
 mod noise;
 mod process_start;
 mod quantity;

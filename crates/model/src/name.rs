@@ -16,18 +16,3 @@ impl InvalidName {
         InvalidName { what, given: given.to_owned(), known }
     }
 }
-
-/// The one of `all` that is called `text`.
-///
-/// # Errors
-/// That there is no such `what`, and what there is.
-pub(crate) fn named<T: Copy>(
-    what: &'static str,
-    text: &str,
-    all: impl AsRef<[T]>,
-    name: fn(T) -> &'static str,
-) -> Result<T, InvalidName> {
-    let all = all.as_ref();
-    let found = all.iter().copied().find(|one| name(*one) == text);
-    found.ok_or_else(|| InvalidName::new(what, text, all.iter().map(|one| name(*one))))
-}

@@ -1,48 +1,18 @@
 //! How long a new process takes to come to life.
 
-use crate::InvalidName;
-use crate::name::named;
+use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
 
-/// The calls by which a process is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartMethod {
-    /// `fork` alone: a copy of the parent.
-    Fork,
-    /// `fork`, then `execve` of furlong's own binary.
-    ForkExec,
-    /// `posix_spawn` of furlong's own binary: the parent stands still until the new program is loaded, and nothing of
-    /// it is copied.
-    PosixSpawn,
-}
-
-impl StartMethod {
-    /// All of them.
-    pub const ALL: [StartMethod; 3] = [StartMethod::Fork, StartMethod::ForkExec, StartMethod::PosixSpawn];
-
-    /// The name in experiments and records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StartMethod::Fork => "fork",
-            StartMethod::ForkExec => "fork-exec",
-            StartMethod::PosixSpawn => "posix-spawn",
-        }
-    }
-}
-
-impl fmt::Display for StartMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for StartMethod {
-    type Err = InvalidName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidName> {
-        named("way to start a process", text, StartMethod::ALL, StartMethod::name)
+named_enum! {
+    /// The calls by which a process is started.
+    StartMethod, "way to start a process" {
+        /// `fork` alone: a copy of the parent.
+        Fork = "fork",
+        /// `fork`, then `execve` of furlong's own binary.
+        ForkExec = "fork-exec",
+        /// `posix_spawn` of furlong's own binary: the parent stands still until the new program is loaded, and nothing of
+        /// it is copied.
+        PosixSpawn = "posix-spawn",
     }
 }
 

@@ -1,16 +1,15 @@
 //! The two ends of an exchange and the stages that they pass through.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use crate::named_enum::named_enum;
 
-/// Which end of the exchange a process is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Sends first and holds the clock.
-    Initiator,
-    /// Answers.
-    Responder,
+named_enum! {
+    /// Which end of the exchange a process is.
+    Role {
+        /// Sends first and holds the clock.
+        Initiator = "initiator",
+        /// Answers.
+        Responder = "responder",
+    }
 }
 
 impl Role {
@@ -33,42 +32,20 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Role::Initiator => "initiator",
-            Role::Responder => "responder",
-        })
-    }
-}
-
-/// The stages of a trial, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// The supervisor makes the link.
-    Create,
-    /// The processes start, pin themselves and open their ends.
-    Open,
-    /// Every byte of every message is checked; nothing is timed.
-    Verify,
-    /// The measured loop runs until its pace is steady; its times are thrown away.
-    WarmUp,
-    /// The measured loop.
-    Timed,
-    /// The processes report and leave.
-    Finish,
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Phase::Create => "create",
-            Phase::Open => "open",
-            Phase::Verify => "verify",
-            Phase::WarmUp => "warm-up",
-            Phase::Timed => "timed",
-            Phase::Finish => "finish",
-        })
+named_enum! {
+    /// The stages of a trial, in their order.
+    Phase {
+        /// The supervisor makes the link.
+        Create = "create",
+        /// The processes start, pin themselves and open their ends.
+        Open = "open",
+        /// Every byte of every message is checked; nothing is timed.
+        Verify = "verify",
+        /// The measured loop runs until its pace is steady; its times are thrown away.
+        WarmUp = "warm-up",
+        /// The measured loop.
+        Timed = "timed",
+        /// The processes report and leave.
+        Finish = "finish",
     }
 }

@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
-use crate::name::named;
-use crate::{Arrival, Case, InvalidName, Pattern, Placement, Reach, Request, Time, Wait, WaitKind};
+use crate::named_enum::named_enum;
+use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait, WaitKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -90,44 +90,7 @@ impl Workload {
     }
 }
 
-/// A word of a fixed list, as it is typed and as it is recorded.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &[$name] = &[$($name::$variant,)*];
-
-            /// The name in options and records.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $($name::$variant => $word,)*
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = InvalidName;
-
-            fn from_str(text: &str) -> Result<Self, InvalidName> {
-                named($what, text, $name::ALL, $name::name)
-            }
-        }
-    };
-}
-
-words! {
+named_enum! {
     /// What is to be best.
     Objective, "objective" {
         /// The median time of a message.
@@ -141,7 +104,7 @@ words! {
     }
 }
 
-words! {
+named_enum! {
     /// What lies between two processes.
     Boundary, "boundary" {
         /// One program that forks the other process and goes on without exec.
@@ -163,7 +126,7 @@ words! {
     }
 }
 
-words! {
+named_enum! {
     /// What the mechanism must offer by itself.
     Need, "need" {
         /// A message arrives as one, whatever its size.
@@ -179,7 +142,7 @@ words! {
     }
 }
 
-words! {
+named_enum! {
     /// Whether the processes trust each other.
     Trust, "trust" {
         /// A fault of one may be a fault of both.
@@ -189,7 +152,7 @@ words! {
     }
 }
 
-words! {
+named_enum! {
     /// What a process is written in.
     Language, "language" {
         /// C.
@@ -354,8 +317,8 @@ mod tests {
     #[test]
     fn words_read_back_as_written() {
         for boundary in Boundary::ALL {
-            assert_eq!(boundary.name().parse(), Ok(*boundary));
-            assert_eq!(serde_json::to_string(boundary).unwrap(), format!("\"{boundary}\""));
+            assert_eq!(boundary.name().parse(), Ok(boundary));
+            assert_eq!(serde_json::to_string(&boundary).unwrap(), format!("\"{boundary}\""));
         }
         let error = "tape".parse::<Boundary>().unwrap_err().to_string();
         assert!(error.contains("no boundary is called 'tape'") && error.contains("container"), "{error}");

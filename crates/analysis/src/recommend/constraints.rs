@@ -185,7 +185,7 @@ mod tests {
             ..capabilities()
         };
         for need in Need::ALL {
-            assert!(refused(|workload| workload.needs = vec![*need], &poor).is_some(), "{need}");
+            assert!(refused(|workload| workload.needs = vec![need], &poor).is_some(), "{need}");
         }
         let rich = Capabilities {
             boundaries: true,

@@ -41,7 +41,7 @@ pub struct WorkloadOptions {
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// How messages go back and forth: round-trip, one-way, or request (a small request and a response)
-    #[arg(short = 'm', long, value_name = "PATTERN", value_parser = words(&Pattern::ALL, Pattern::name))]
+    #[arg(short = 'm', long, value_name = "PATTERN", value_parser = words(Pattern::ALL, Pattern::name))]
     pub pattern: Option<Pattern>,
     /// Bytes in a request
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]
@@ -94,7 +94,7 @@ pub struct RecommendOptions {
         value_name = "LANGUAGE",
         value_delimiter = ',',
         conflicts_with = "format",
-        value_parser = words(&Printed::ALL, Printed::name)
+        value_parser = words(Printed::ALL, Printed::name)
     )]
     pub emit: Vec<Printed>,
     /// Write the programs into this folder, as pair.c, pair.rs and pair.py
@@ -122,9 +122,9 @@ pub struct RecommendOptions {
 }
 
 /// One of a fixed list of words, so that help and shells know all of them.
-fn words<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+fn words<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
 where
-    T: Copy + FromStr<Err: std::error::Error + Send + Sync + 'static> + Send + Sync + 'static,
+    T: Clone + FromStr<Err: std::error::Error + Send + Sync + 'static> + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(all.iter().map(|word| name(*word))).try_map(|word| word.parse())
+    PossibleValuesParser::new(all.map(name)).try_map(|word| word.parse())
 }

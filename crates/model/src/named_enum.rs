@@ -1,0 +1,45 @@
+//! Enums whose values have a name each, which is the same in options, experiments and records.
+
+/// Makes such an enum of its names, with `ALL` of its values in this order, `name`, `Display` and the forms in records. Where
+/// it is said what a value is, one can be read from its name.
+macro_rules! named_enum {
+    (
+        $(#[$attribute:meta])*
+        $name:ident $(, $what:literal)? { $($(#[$variant_attribute:meta])* $variant:ident = $word:literal,)* }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize)]
+        pub enum $name {
+            $($(#[$variant_attribute])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// All of them, in the order of tables.
+            pub const ALL: [$name; [$($name::$variant,)*].len()] = [$($name::$variant,)*];
+
+            /// The name in options, experiments and records.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)*
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        $(impl ::std::str::FromStr for $name {
+            type Err = $crate::InvalidName;
+
+            fn from_str(text: &str) -> Result<Self, $crate::InvalidName> {
+                let found = $name::ALL.into_iter().find(|one| one.name() == text);
+                found.ok_or_else(|| $crate::InvalidName::new($what, text, $name::ALL.map($name::name)))
+            }
+        })?
+    };
+}
+
+pub(crate) use named_enum;
