@@ -133,7 +133,7 @@ fn a_third_user_is_refused() {
         .collect();
     each(rows, |(mechanism, wait, language)| {
         let _turn = turn(mechanism);
-        let built = built(between, (mechanism, wait), language, Some(2));
+        let built = built(between, (mechanism, wait), language, Some(4));
         let folder = built.folder();
         let [serving, asking, third] = [(0, 1), (1, 0), (2, 0)]
             .map(|(own, peer): (usize, usize)| user(USERS[own], USERS[peer], &folder));
