@@ -88,7 +88,7 @@ fn keeps_up_to_its_limit(entry: &MechanismEntry, case: &Case) -> Result<(), Fail
     if most < least {
         return Err(format!("{case}: only {most} can be outstanding").into());
     }
-    let largest = most.min((MOST_BYTES / case.size_bytes) as u32);
+    let largest = most.min((MOST_BYTES / case.size_bytes.max(1)) as u32);
     for window in [2, largest].into_iter().filter(|window| (2..=most).contains(window)) {
         let case = with(case, window);
         sound(&case, &outcome(entry, &case)?)?;
