@@ -30,7 +30,6 @@ mod experiments;
 mod explain;
 mod explain_sentences;
 mod export;
-mod fields;
 mod findings;
 mod grid;
 mod json;

@@ -1,7 +1,6 @@
 //! A value as one JSON object. What was judged is in it twice: as data under a key of its own, and before that as the
 //! sentence that everybody else is told.
 
-use super::fields::Json;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -19,30 +18,26 @@ pub(crate) struct Judged {
 
 /// What is computed, for programs, with a line break at its end; with sentences for what is `judged` in it.
 pub(crate) fn object(value: &impl Serialize, judged: &[Judged]) -> String {
-    let text = serde_json::to_string(value);
-    let json = text.and_then(|text| serde_json::from_str(&text)).map(|json| with_sentences(json, judged));
-    let text = json.and_then(|json| serde_json::to_string_pretty(&json));
+    let text = serde_json::to_value(value).and_then(|mut json| {
+        add_sentences(&mut json, judged);
+        serde_json::to_string_pretty(&json)
+    });
     text.expect("there are no maps with keys other than text") + "\n"
 }
 
-fn with_sentences(json: Json, judged: &[Judged]) -> Json {
+fn add_sentences(json: &mut Value, judged: &[Judged]) {
     match json {
-        Json::List(list) => Json::List(list.into_iter().map(|json| with_sentences(json, judged)).collect()),
-        Json::Object(mut fields) => {
+        Value::Array(list) => list.iter_mut().for_each(|json| add_sentences(json, judged)),
+        Value::Object(fields) => {
             for judged in judged {
-                let Some(at) = fields.iter().position(|(key, _)| key == judged.data) else { continue };
-                let data =
-                    fields.iter().map(|(key, json)| Some((key.clone(), serde_json::to_value(json).ok()?)));
-                if let Some(said) =
-                    data.collect::<Option<_>>().map(Value::Object).as_ref().and_then(judged.say)
-                {
-                    fields.insert(at, (judged.said.to_owned(), Json::of(said)));
+                let Some(at) = fields.keys().position(|key| key == judged.data) else { continue };
+                if let Some(said) = (judged.say)(&Value::Object(fields.clone())) {
+                    fields.shift_insert(at, judged.said.to_owned(), said);
                 }
             }
-            let fields = fields.into_iter().map(|(key, json)| (key, with_sentences(json, judged)));
-            Json::Object(fields.collect())
+            fields.values_mut().for_each(|json| add_sentences(json, judged));
         }
-        single => single,
+        _ => {}
     }
 }
 
