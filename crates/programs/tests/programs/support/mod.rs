@@ -379,18 +379,17 @@ fn sysv_key(name: &str, user: u32) -> i32 {
 
 /// Asks the kernel, since its file system of queues need not be mounted.
 fn queue_exists(name: &str) -> bool {
-    static ASKER: Mutex<Option<(tempfile::TempDir, PathBuf)>> = Mutex::new(None);
-    let mut request_carrier = ASKER.lock().unwrap_or_else(PoisonError::into_inner);
-    let (_, request_carrier) = request_carrier.get_or_insert_with(|| {
-        let place = tempfile::tempdir().unwrap();
+    static PROBE: OnceLock<PathBuf> = OnceLock::new();
+    let probe = PROBE.get_or_init(|| {
+        // A folder of the build: nothing removes what a static keeps.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let text = "#include <fcntl.h>\n#include <mqueue.h>\n\
                     int main(int argc, char **argv) { return argc != 2 || mq_open(argv[1], O_RDONLY) < 0; }\n";
-        fs::write(place.path().join("request_carrier.c"), text).unwrap();
-        run_to_end(Command::new("cc").args(["request_carrier.c", "-o", "request_carrier", "-lrt"]).current_dir(place.path()));
-        let path = place.path().join("request_carrier");
-        (place, path)
+        fs::write(folder.join("queue_exists.c"), text).unwrap();
+        run_to_end(Command::new("cc").args(["queue_exists.c", "-o", "queue_exists", "-lrt"]).current_dir(folder));
+        folder.join("queue_exists")
     });
-    Command::new(request_carrier).arg(name).status().unwrap().success()
+    Command::new(probe).arg(name).status().unwrap().success()
 }
 
 /// The processor time of a process, in hundredths of a second.
