@@ -216,7 +216,7 @@ fn header(plan: &Plan, harness: Harness, private_ipc_namespace: bool) -> RunHead
         started_unix_s: since_1970.as_secs(),
         seed: plan.seed,
         trials: plan.trials,
-        across: plan.across.map_or(1, |across| across.repetitions),
+        across: plan.repetitions(),
         budget_ns: plan.budget.as_nanos() as u64,
         machine: furlong_os::facts::machine(private_ipc_namespace),
         harness,

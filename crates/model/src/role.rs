@@ -13,9 +13,6 @@ named_enum! {
 }
 
 impl Role {
-    /// Both, the initiator first.
-    pub const BOTH: [Role; 2] = [Role::Initiator, Role::Responder];
-
     /// The other end.
     #[inline]
     pub const fn peer(self) -> Role {

@@ -126,7 +126,7 @@ fn start(
     let RegionHandover { handover, accessor } = context.work;
     let (memory, key) = (&backed_region.memory, identity::random()?);
     let mut processes = Vec::new();
-    for role in Role::BOTH {
+    for role in Role::ALL {
         let configuration = RegionConfiguration {
             role,
             processor: context.processors.map(|processors| processors[role.index()]),

@@ -182,7 +182,7 @@ impl RegionRole {
 
 /// The role whose turn it is by what both have noted.
 pub(super) fn turn(control_page: &ControlPage) -> Role {
-    let [written, read] = Role::BOTH.map(|role| control_page.progress(role));
+    let [written, read] = Role::ALL.map(|role| control_page.progress(role));
     let passes = |progress: Progress| progress.received / progress.sent.max(1);
     if passes(written) == passes(read) { Role::Initiator } else { Role::Responder }
 }

@@ -161,7 +161,7 @@ impl<D: DeserializeOwned> Watch<D> {
     }
 
     fn progress(&self) -> [Progress; 2] {
-        Role::BOTH.map(|role| self.control_page.progress(role))
+        Role::ALL.map(|role| self.control_page.progress(role))
     }
 
     /// Lets the roles begin the next phase once all are ready for it.

@@ -143,7 +143,7 @@ impl Pair {
             .map_err(text)
         };
         let (sender, receiver) = (start(Role::Initiator, sender)?, start(Role::Responder, receiver)?);
-        for role in Role::BOTH {
+        for role in Role::ALL {
             drop(link.take_end(role).descriptors);
         }
         Ok(Pair { sender, receiver, words, _link: link, _folder: folder })

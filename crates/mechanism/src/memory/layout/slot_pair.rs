@@ -137,7 +137,7 @@ mod tests {
 
     fn both_ends() -> [SlotPair<Spin>; 2] {
         let region = Arc::new(Region::anonymous(region_bytes(MESSAGE.len())).unwrap());
-        Role::BOTH.map(|role| SlotPair::new(&region, role, MESSAGE.len(), Spin))
+        Role::ALL.map(|role| SlotPair::new(&region, role, MESSAGE.len(), Spin))
     }
 
     fn text(slot: Slot<'_>, len: usize) -> Vec<u8> {

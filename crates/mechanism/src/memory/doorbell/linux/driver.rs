@@ -31,7 +31,7 @@ impl Doorbell for DriverBell {
 
     /// The devices are those that the segment has just handed over.
     fn create(_spec: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
-        for role in Role::BOTH {
+        for role in Role::ALL {
             let Some(device) = link.end(role).descriptors.back() else {
                 return Err(io::Error::other("there is no device whose bell could be rung"));
             };

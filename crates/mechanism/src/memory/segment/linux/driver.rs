@@ -49,7 +49,7 @@ impl Segment for DriverShm {
         let [channel] = claim(&CHANNELS).map_err(io::Error::other)?;
         let device = channel.device.as_handle();
         shm::resize(device, len as u64)?;
-        for role in Role::BOTH {
+        for role in Role::ALL {
             link.give(role, driver::open(&channel.path)?.into());
         }
         Region::of_device(device, len).map(Arc::new)
