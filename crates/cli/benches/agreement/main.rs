@@ -120,20 +120,9 @@ impl Other {
     fn run(&self, pair: &Path) -> Result<f64> {
         match self.program {
             Program::Perf => {
-                let words = ["perf", "bench", "sched", "pipe", "-l", self.round_trips()];
-                let mut command = match self.place {
-                    "same-core" => {
-                        let mut command = Command::new("taskset");
-                        command.args(["-c", "0"]).args(words);
-                        command
-                    }
-                    _ => {
-                        let mut command = Command::new(words[0]);
-                        command.args(&words[1..]);
-                        command
-                    }
-                };
-                let text = output(&mut command)?;
+                let pinned: &[&str] = if self.place == "same-core" { &["taskset", "-c", "0"] } else { &[] };
+                let words = [pinned, &["perf", "bench", "sched", "pipe", "-l", self.round_trips()]].concat();
+                let text = output(Command::new(words[0]).args(&words[1..]))?;
                 let line =
                     text.lines().find(|line| line.contains("usecs/op")).ok_or("perf says no usecs/op")?;
                 Ok(line.split_whitespace().next().unwrap_or_default().parse::<f64>()? * 1e3)
