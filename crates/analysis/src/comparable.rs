@@ -1,11 +1,16 @@
 //! What the rows of a group are ranked by: their medians, without what slowed all of them at the same moment.
 
 use crate::trials::MeasuredTrial;
-use furlong_stats::{Distribution, Placed, adjusted, comparison_intervals, median, tidy};
+use furlong_stats::{Placed, adjusted, comparison_intervals, median, tidy};
 use serde::{Deserialize, Serialize};
 
-/// The least time that has a logarithm here, in nanoseconds: 0 stands for none.
-const LEAST_NS: f64 = 0.5;
+/// The least time that has a logarithm or divides another: histograms hold whole nanoseconds, and half of one stands for none.
+pub(crate) const LEAST_NS: f64 = 0.5;
+
+/// The logarithm of a time in nanoseconds: what slows a machine down multiplies times.
+pub(crate) fn logarithm(ns: f64) -> f64 {
+    ns.max(LEAST_NS).ln()
+}
 
 /// The median of a row for comparisons with the others of its group.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -30,8 +35,7 @@ impl Comparable {
 /// That of each row of a group, from its trials; `None` for a row with too few of them.
 pub(crate) fn comparables(rows: &[Vec<&MeasuredTrial>]) -> Vec<Option<Comparable>> {
     let placed = |row: usize, trial: &MeasuredTrial| {
-        let median_ns = trial.times.as_ref().map(Distribution::median_ns).ok()?;
-        Some(Placed { row, position: trial.position, value: median_ns.max(LEAST_NS).ln() })
+        Some(Placed { row, position: trial.position, value: logarithm(trial.median_ns()?) })
     };
     let of_row = |(row, trials): (usize, &Vec<&MeasuredTrial>)| {
         trials.iter().filter_map(|trial| placed(row, trial)).collect::<Vec<_>>()

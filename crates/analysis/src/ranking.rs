@@ -32,20 +32,15 @@ pub struct Group {
     #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
     /// Messages outstanding at any time.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "furlong_model::one_outstanding",
+        skip_serializing_if = "furlong_model::is_one_outstanding"
+    )]
     pub window: NonZeroU32,
     /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
     /// Its name for people.
     pub title: String,
-}
-
-fn one() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-fn is_one(window: &NonZeroU32) -> bool {
-    *window == one()
 }
 
 fn round_trip() -> Pattern {
@@ -83,7 +78,7 @@ impl Group {
             (_, None) => "notification".to_owned(),
         };
         let ((suffix, addition), window) = (describe_pace(arrival), case.window);
-        let (window_suffix, window_addition) = match is_one(&window) {
+        let (window_suffix, window_addition) = match furlong_model::is_one_outstanding(&window) {
             true => Default::default(),
             false => (format!("/window-{window}"), format!(", {window} outstanding")),
         };

@@ -10,7 +10,7 @@ use crate::{
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, Family, Harness, RunHeader, Trial};
-use furlong_stats::{Distribution, FEWEST_TRIALS, median, median_interval, tidy};
+use furlong_stats::{FEWEST_TRIALS, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -216,11 +216,13 @@ impl<'a> Copies<'a> {
     fn comparison(&self, harness: &Harness) -> Comparison {
         let [first, second] = &self.rows;
         let ratio = first.exchange.ns.p50 / second.exchange.ns.p50;
-        let readable = |trial: &MeasuredTrial| trial.times.as_ref().map(Distribution::median_ns).ok();
         Comparison {
             tie: overlap(first, second, harness),
             ratio: ratio.max(1.0 / ratio),
-            medians_ns: self.trials.each_ref().map(|copy| copy.measured().filter_map(readable).collect()),
+            medians_ns: self
+                .trials
+                .each_ref()
+                .map(|copy| copy.measured().filter_map(MeasuredTrial::median_ns).collect()),
         }
     }
 }

@@ -30,6 +30,11 @@ impl<'a> MeasuredTrial<'a> {
     pub(crate) fn decode(number: u32, position: usize, record: &'a Measurement) -> Self {
         MeasuredTrial { number, position, record, times: Distribution::decode(&record.histogram) }
     }
+
+    /// Its median, in nanoseconds; `None` if its times cannot be read.
+    pub(crate) fn median_ns(&self) -> Option<f64> {
+        self.times.as_ref().map(Distribution::median_ns).ok()
+    }
 }
 
 impl<'a> CaseTrials<'a> {

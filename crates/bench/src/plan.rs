@@ -119,7 +119,7 @@ impl Plan {
     /// each other, and a run that is cut short has as many trials of one as of another.
     pub(crate) fn order(&self, blocks: &[Vec<usize>]) -> Vec<(u32, usize)> {
         let (rounds, copies) = self.self_check.map_or((self.trials, 1), |repeats| (self.trials * repeats, 2));
-        let rounds = rounds * self.across.map_or(1, |across| across.repetitions);
+        let rounds = rounds * self.repetitions();
         let mut random = fastrand::Rng::with_seed(self.seed);
         let round = |round: u32| {
             let numbers = move || (0..copies).map(move |copy| round * copies + copy);
@@ -138,9 +138,14 @@ impl Plan {
         shuffled(blocks.iter().map(|block| numbered(block, |case| before[case])).collect(), &mut random)
     }
 
+    /// How often all trials are made.
+    pub fn repetitions(&self) -> u32 {
+        self.across.map_or(1, |across| across.repetitions)
+    }
+
     /// What comes before the trial of this number, the first of its round: the time between two repetitions.
     pub(crate) fn pause_before(&self, number: u32) -> Option<Duration> {
-        let begins = number > 0 && self.trials > 0 && number.is_multiple_of(self.trials);
+        let begins = number > 0 && number.is_multiple_of(self.trials);
         self.across.filter(|_| begins).map(|across| across.apart)
     }
 

@@ -69,7 +69,7 @@ impl Sends {
     /// Notes when a message is sent.
     #[inline(always)]
     fn note(&mut self, number: u64, now_ns: u64) {
-        let place = number as usize & (self.sent_ns.len() - 1);
+        let place = self.place(number);
         self.sent_ns[place] = now_ns;
     }
 
@@ -81,7 +81,12 @@ impl Sends {
     /// When a message was sent that is outstanding.
     #[inline(always)]
     fn sent_ns(&self, number: u64) -> u64 {
-        self.sent_ns[number as usize & (self.sent_ns.len() - 1)]
+        self.sent_ns[self.place(number)]
+    }
+
+    #[inline(always)]
+    fn place(&self, number: u64) -> usize {
+        number as usize & (self.sent_ns.len() - 1)
     }
 }
 

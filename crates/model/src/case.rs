@@ -116,17 +116,18 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<usize>,
     /// Messages that the initiator has sent and that are not answered yet, at any time.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one_outstanding", skip_serializing_if = "is_one_outstanding")]
     pub window: NonZeroU32,
 }
 
 /// One message outstanding: the usual window.
-pub(crate) fn one() -> NonZeroU32 {
+pub fn one_outstanding() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
-fn is_one(window: &NonZeroU32) -> bool {
-    *window == one()
+/// Whether a window is the usual one.
+pub fn is_one_outstanding(window: &NonZeroU32) -> bool {
+    *window == one_outstanding()
 }
 
 /// The message that is answered by a response.
@@ -164,7 +165,7 @@ impl Case {
             placement,
             arrival: Arrival::ClosedLoop,
             buffer_bytes: None,
-            window: one(),
+            window: one_outstanding(),
         }
     }
 
@@ -226,7 +227,7 @@ impl Case {
 
     /// Why several messages cannot be outstanding in this case, whatever the link holds, if they cannot.
     fn refuse_several(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        if is_one(&self.window) {
+        if is_one_outstanding(&self.window) {
             return None;
         }
         let (why, remedy) = if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
@@ -315,7 +316,7 @@ impl fmt::Display for Case {
             write!(f, " {arrival}")?;
         }
         buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))?;
-        if is_one(window) { Ok(()) } else { write!(f, " window {window}") }
+        if is_one_outstanding(window) { Ok(()) } else { write!(f, " window {window}") }
     }
 }
 

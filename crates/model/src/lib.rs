@@ -34,7 +34,7 @@ pub use capabilities::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach, Start,
     WhenFull,
 };
-pub use case::{Case, Pattern, Placement, Request, row_name};
+pub use case::{Case, Pattern, Placement, Request, is_one_outstanding, one_outstanding, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};

@@ -2,15 +2,17 @@
 
 use super::power::{detectable_change, trials_for_same};
 use crate::NamedRun;
-use crate::{Level, Row, Unit, ranking::resolution_ns};
+use crate::{
+    Level, Row, Unit,
+    comparable::{LEAST_NS, logarithm},
+    ranking::resolution_ns,
+};
 use furlong_model::{Case, Harness};
 use furlong_stats::{holm, rank_sum_chance, shift_interval, tidy};
 use serde::{Deserialize, Serialize};
 
 /// The chance of a false alarm in all rows of two runs together.
 const ALPHA: f64 = 0.05;
-/// Histograms hold whole nanoseconds; half of one stands for none.
-const LEAST_NS: f64 = 0.5;
 
 /// What became of a row, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -148,9 +150,8 @@ pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Ve
 /// All but the verdict, which takes all rows.
 fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> ComparedRow {
     let case = &old_row.case;
-    let logarithms = |side: NamedRun| -> Vec<f64> {
-        side.run.medians_ns(case).into_iter().map(|ns| ns.max(LEAST_NS).ln()).collect()
-    };
+    let logarithms =
+        |side: NamedRun| -> Vec<f64> { side.run.medians_ns(case).into_iter().map(logarithm).collect() };
     let identical = are_identical(baseline, new, case);
     let (old, newer) = (logarithms(baseline), logarithms(new));
     // As for ranks: what two medians must differ by to differ at all.

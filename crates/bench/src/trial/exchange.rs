@@ -202,12 +202,12 @@ impl RunningTrial {
         let (control_page, control_page_object) = ControlPage::create().map_err(creating)?;
         let key = identity::random().map_err(creating)?;
         let start = entry.capabilities.start;
-        let roles: &[Role] = if alone || one_process { &[Role::Initiator] } else { &Role::BOTH };
+        let roles: &[Role] = if alone || one_process { &[Role::Initiator] } else { &Role::ALL };
 
         let mut processes = Vec::new();
         let mut configurations = Vec::new();
         for &role in roles {
-            let held: &[Role] = if one_process { &Role::BOTH } else { &[role] };
+            let held: &[Role] = if one_process { &Role::ALL } else { &[role] };
             let ends: Vec<End> = held.iter().map(|role| end_of(&link, *role)).collect();
             configurations.push(RoleConfiguration {
                 mechanism: case.mechanism.clone(),
@@ -245,7 +245,7 @@ impl RunningTrial {
         // The roles have theirs. As long as the supervisor had them too, no end could notice that the other is
         // gone.
         let mut effective = link.effective.clone();
-        for role in Role::BOTH {
+        for role in Role::ALL {
             drop(link.take_end(role).descriptors);
             drop(request.as_mut().map(|request| request.link.take_end(role).descriptors));
         }
@@ -328,7 +328,7 @@ fn lost_message(watch: &Watch<RoleResult>, unit: &str) -> Option<Failure> {
         );
         return Some(watch.failure(None, Fault::Lost, detail));
     }
-    Role::BOTH.into_iter().find_map(|role| {
+    Role::ALL.into_iter().find_map(|role| {
         let (sent, received) =
             (control_page.progress(role).sent, control_page.progress(role.peer()).received);
         // Whoever has come to the end has received all.
