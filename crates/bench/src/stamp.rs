@@ -227,4 +227,31 @@ mod tests {
             assert!(fault(&message, len, 1000).is_some(), "{len} bytes");
         }
     }
+    /// What adapters in other languages are tested with, a vector a line.
+    fn vectors() -> String {
+        let mut lines = Vec::new();
+        for (key, number) in [(42, 1), (42, 1000), (43, 0xffff_ffff), (43, (1_u64 << 32) + 2)] {
+            for length in [1, 2, 4, 7, 8, 9, 15, 16, 17, 24, 128] {
+                let stamp = Stamp::new(key);
+                let mut message = vec![0; length];
+                stamp.write_all(&mut message, number as u32);
+                let bytes: String = message.iter().map(|byte| format!("{byte:02x}")).collect();
+                lines.push(format!(
+                    r#"{{"stamp":"{:016x}","number":{number},"length":{length},"bytes":"{bytes}"}}"#,
+                    stamp.key
+                ));
+            }
+        }
+        format!("[\n{}\n]\n", lines.join(",\n"))
+    }
+
+    #[test]
+    fn the_vectors_of_adapters_are_what_is_sent() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/stamps.json");
+        if std::env::var_os("FURLONG_WRITE_STAMPS").is_some() {
+            std::fs::write(file, vectors()).unwrap();
+        }
+        let written = std::fs::read_to_string(file).unwrap_or_default();
+        assert!(written == vectors(), "FURLONG_WRITE_STAMPS=1 writes adapters/stamps.json anew");
+    }
 }
