@@ -4,7 +4,7 @@
 //! Only where a mapping of anonymous memory must be inherited is a process forked instead.
 
 use crate::control::{Control, Report};
-use furlong_os::process::{Bond, Child, spawn};
+use furlong_os::process::{Bond, Child, Program, spawn};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, RawHandle, clock, handle};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -83,7 +83,8 @@ impl ChildProgram {
         inherit.push(theirs.raw_handle());
         let arguments = self.arguments(theirs.raw_handle());
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let child = spawn(&self.path, &arguments, &inherit, stderr, bond)?;
+        let program = Program { arguments: &arguments, ..Program::at(&self.path) };
+        let child = spawn(&program, &inherit, stderr, bond)?;
         Ok((child, control))
     }
 }

@@ -5,7 +5,8 @@
 //! what a dead run has left. The file's first line has the names; each further one something that outlives processes
 //! ([`persistent`]), written as it is made.
 
-use crate::persistent::{self, Entry, PersistentResource};
+use crate::adapter::kill_processes;
+use crate::persistent::{self, Entry, Left, PersistentResource};
 use furlong_mechanism::DIRECTIONS;
 use furlong_os::linux::{namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
 use furlong_os::{Context, file_system, identity};
@@ -166,11 +167,14 @@ fn is_old(folder: &Path) -> bool {
 pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     if let Some(names) = names.filter(|names| is_our_name(&names.prefix)) {
         let journal = File::open(folder.join(JOURNAL)).map(text_of).unwrap_or_default();
-        let (left, links) = persistent::left(journal.lines().skip(1));
+        let Left { resources, links, programs } = persistent::left(journal.lines().skip(1));
+        if programs {
+            kill_processes(&names.prefix)?;
+        }
         for link in 0..links.min(MOST_LINKS) {
             remove_link(names, &names.of_link(folder, link))?;
         }
-        remove_persistent(names, &left)?;
+        remove_persistent(names, &resources)?;
     }
     // What `boundary` makes beside the links.
     for name in ["responder.socket", JOURNAL] {
@@ -195,10 +199,10 @@ fn remove_link(names: &Names, LinkNames { name, key, folder }: &LinkNames) -> io
         }
     }
     // The folder is the link's own, so that all in it is.
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        remove_file(&entry.path())?;
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    remove_folder(folder)
 }
 
 fn remove_folder(folder: &Path) -> io::Result<()> {

@@ -4,6 +4,7 @@
 //! path. The processes run the loops in [`round_trip`] and [`one_way`], which are the same code for every mechanism.
 #![forbid(unsafe_code)]
 
+pub mod adapter;
 pub mod bare_pair;
 mod both_ends;
 pub mod boundary;

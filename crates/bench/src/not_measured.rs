@@ -1,6 +1,7 @@
 //! Why a trial has no figures: one type for all that makes, watches, counts and records trials.
 
-use furlong_model::{Failure, Outcome, Unavailable};
+use furlong_model::{Failure, Fault, Outcome, Phase, Unavailable};
+use std::io;
 
 /// Somebody wants the run to end, so there is no outcome either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,5 +47,20 @@ impl NotMeasured {
             NotMeasured::Unavailable(why) => Outcome::Unavailable(why),
             NotMeasured::Failed(failure) => Outcome::Failed(failure),
         })
+    }
+}
+
+/// Why a trial did not begin. What the kernel lacks or a filter forbids is no failure.
+pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
+    let unavailable = |why: &str, remedy: &str| {
+        NotMeasured::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy))
+    };
+    match (phase, error.kind()) {
+        (Phase::Create, io::ErrorKind::Unsupported) => unavailable("the kernel lacks it (ENOSYS)", ""),
+        (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
+            "it is forbidden here (EPERM or EACCES)",
+            "look at rights and, in a container, at its seccomp profile",
+        ),
+        _ => Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }.into(),
     }
 }

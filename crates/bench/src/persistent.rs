@@ -59,20 +59,34 @@ pub(crate) enum Entry {
     Gone(PersistentResource),
     /// There are so many links at the same time.
     Links(u32),
+    /// Programs are started that may start others in their turn.
+    Programs,
 }
 
-/// What the lines of a journal leave: made, or about to be, and not gone; and how many links there were. A line that was
-/// cut off was written by a run that was killed before it made anything of it.
-pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> (Vec<PersistentResource>, u32) {
-    let (mut left, mut links) = (Vec::new(), 0);
+/// What the lines of a journal leave.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// What was made, or about to be, and is not gone.
+    pub(crate) resources: Vec<PersistentResource>,
+    /// How many links there were.
+    pub(crate) links: u32,
+    /// Whether there may be processes that other programs have started.
+    pub(crate) programs: bool,
+}
+
+/// Reads what the lines of a journal leave. A line that was cut off was written by a run that was killed before it made anything of it.
+pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Left {
+    let mut found = Left::default();
+    let Left { resources, links, programs } = &mut found;
     for entry in lines.filter_map(|line| serde_json::from_str(line).ok()) {
         match entry {
-            Entry::Making(persistent) => left.push(persistent),
-            Entry::Gone(persistent) => left.retain(|other| *other != persistent),
-            Entry::Links(number) => links = links.max(number),
+            Entry::Making(persistent) => resources.push(persistent),
+            Entry::Gone(persistent) => resources.retain(|other| *other != persistent),
+            Entry::Links(number) => *links = number.max(*links),
+            Entry::Programs => *programs = true,
         }
     }
-    (left, links)
+    found
 }
 
 impl PersistentResource {
@@ -182,15 +196,21 @@ mod tests {
         let lines = [Entry::Making(next.clone()), Entry::Making(zram.clone()), Entry::Gone(next)]
             .map(|entry| serde_json::to_string(&entry).unwrap());
         let read = |lines: &[&str]| left(lines.iter().copied());
-        assert_eq!(read(&[&lines[0], &lines[1], &lines[2]]), (vec![zram.clone()], 0));
-        assert_eq!(read(&["{}", &lines[1], &lines[2][..9]]), (vec![zram], 0));
-        assert_eq!(read(&[]), (vec![], 0));
+        assert_eq!(
+            read(&[&lines[0], &lines[1], &lines[2]]),
+            Left { resources: vec![zram.clone()], ..Left::default() }
+        );
+        assert_eq!(
+            read(&["{}", &lines[1], &lines[2][..9]]),
+            Left { resources: vec![zram], ..Left::default() }
+        );
+        assert_eq!(read(&[]), Left::default());
     }
 
     #[test]
     fn links_are_never_fewer_than_there_were() {
         let lines = [2, 3, 1].map(|links| serde_json::to_string(&Entry::Links(links)).unwrap());
-        assert_eq!(left(lines.iter().map(String::as_str)), (vec![], 3));
+        assert_eq!(left(lines.iter().map(String::as_str)), Left { links: 3, ..Left::default() });
     }
 
     #[test]

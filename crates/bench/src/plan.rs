@@ -85,9 +85,12 @@ impl<'a> CaseResolver<'a> {
         })?;
         let capabilities = entry.capabilities;
         let probed =
-            self.probed.entry((capabilities.name, capabilities.waits[0])).or_insert_with(entry.probe);
+            self.probed.entry((capabilities.name, capabilities.waits[0])).or_insert_with(|| entry.probe());
         let limits = probed.as_ref().map_err(|why| Box::new(Outcome::Unavailable(why.clone())))?;
         if let Some(refusal) = case.refusal(capabilities, limits) {
+            return Err(Box::new(Outcome::Refused(refusal)));
+        }
+        if let Some(refusal) = entry.adapter().and_then(|adapter| adapter.refusal(case)) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
         let processors = placement::pinned(case.placement).map_err(Outcome::Refused)?;
@@ -104,7 +107,7 @@ impl<'a> CaseResolver<'a> {
             refused(format!("no mechanism is called {by}"), "furlong list shows all there are")
         })?;
         let capabilities = entry.capabilities;
-        if capabilities.notifies_only() || capabilities.waits[0] != Wait::Block {
+        if capabilities.notifies_only() || capabilities.waits[0] != Wait::Block || entry.adapter().is_some() {
             let reason = format!("requests cannot go by {by} while answers go by something else");
             return Err(refused(reason, "send requests by a pipe, a socket or a queue"));
         }

@@ -5,7 +5,7 @@ use crate::child_process::{ChildKind, ChildProgram, greet};
 use crate::control::Control;
 use furlong_model::{StartMethod, StartReading};
 use furlong_os::linux::posix_spawn::posix_spawn;
-use furlong_os::process::{Bond, Child, Exit, fork, spawn};
+use furlong_os::process::{Bond, Child, Exit, Program, fork, spawn};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, Context, Handle, clock, handle};
 use std::fs::OpenOptions;
@@ -62,7 +62,10 @@ fn start(
         StartMethod::Fork => {
             fork(&[number], stderr, Bond::DiesWithParent, || i32::from(greet(control.as_handle()).is_err()))
         }
-        StartMethod::ForkExec => spawn(&program.path, &arguments, &[number], stderr, Bond::DiesWithParent),
+        StartMethod::ForkExec => {
+            let program = Program { arguments: &arguments, ..Program::at(&program.path) };
+            spawn(&program, &[number], stderr, Bond::DiesWithParent)
+        }
         StartMethod::PosixSpawn => posix_spawn(&program.path, &arguments, number),
     }
     .context(|| "start a process")

@@ -3,6 +3,7 @@
 //! The type is erased here, at the loop, and not at the call: what an entry opens is an end together with its measured
 //! loops, compiled for the type of its endpoint.
 
+use crate::adapter::{Adapter, Manifest, Row};
 use crate::both_ends::BothEnds;
 use crate::channel::Channel;
 use crate::message_loop::MessageLoop;
@@ -23,10 +24,26 @@ type Open =
 pub struct MechanismEntry {
     /// What it promises.
     pub capabilities: &'static Capabilities,
+    /// Where it comes from.
+    pub(crate) source: Source,
+}
+
+/// Where a mechanism comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source {
+    /// This program has it.
+    BuiltIn(BuiltIn),
+    /// Another program carries it.
+    Adapter(&'static Adapter),
+}
+
+/// What makes and uses the links of a mechanism that this program has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BuiltIn {
     /// [`Mechanism::probe`].
-    pub probe: fn() -> Result<Limits, Unavailable>,
+    probe: fn() -> Result<Limits, Unavailable>,
     /// [`Mechanism::create`].
-    pub create: fn(&LinkSpecification) -> io::Result<Link>,
+    pub(crate) create: fn(&LinkSpecification) -> io::Result<Link>,
     /// [`Mechanism::open`], and the loops over what was opened.
     pub(crate) open: Open,
 }
@@ -34,13 +51,55 @@ pub struct MechanismEntry {
 impl MechanismEntry {
     /// The entry of one mechanism.
     pub fn of<M: Mechanism>() -> MechanismEntry {
-        MechanismEntry {
-            capabilities: const { &M::CAPABILITIES },
+        let built_in = BuiltIn {
             probe: M::probe,
             create: M::create,
             open: |specification, setups, wait, request| {
                 open_all(M::open, specification, setups, wait, request)
             },
+        };
+        MechanismEntry { capabilities: const { &M::CAPABILITIES }, source: Source::BuiltIn(built_in) }
+    }
+
+    /// The entry of one row of an adapter, whose program is started and asked what it claims. It lives as long as this
+    /// process, as built-in ones do.
+    pub fn of_adapter(manifest: &Manifest, row: &Row) -> MechanismEntry {
+        let (adapter, capabilities) = Adapter::ask(manifest, row);
+        let source = Source::Adapter(Box::leak(Box::new(adapter)));
+        MechanismEntry { capabilities: Box::leak(Box::new(capabilities)), source }
+    }
+
+    /// Whether this machine has it, and within which limits.
+    ///
+    /// # Errors
+    /// Why not, and what would help.
+    pub fn probe(&self) -> Result<Limits, Unavailable> {
+        match self.source {
+            Source::BuiltIn(BuiltIn { probe, .. }) => probe(),
+            Source::Adapter(adapter) => adapter.here.clone(),
+        }
+    }
+
+    /// The adapter, for a row that one carries.
+    pub fn adapter(&self) -> Option<&'static Adapter> {
+        match self.source {
+            Source::BuiltIn(_) => None,
+            Source::Adapter(adapter) => Some(adapter),
+        }
+    }
+
+    /// How its links are made and used.
+    ///
+    /// # Errors
+    /// That another program carries it, which makes them by itself.
+    pub(crate) fn built_in(&self) -> io::Result<&BuiltIn> {
+        match &self.source {
+            Source::BuiltIn(built_in) => Ok(built_in),
+            Source::Adapter(_) => {
+                let what =
+                    format!("{} is an adapter's, and goes with no other mechanism", self.capabilities.name);
+                Err(io::Error::other(what))
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::messages::{LoopResult, MessageFormat, Messages};
 use crate::registry::{MechanismEntry, find};
 use crate::role_error::{RoleError, step};
 use crate::timed::{timed, warm_up};
-use crate::verification::verify;
+use crate::verification::{verified_bursts, verify};
 use furlong_mechanism::{EndpointSetup, Handles};
 use furlong_model::{Fault, Phase, Role, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
@@ -76,7 +76,7 @@ fn open_request_carrier(
     let entry = known(mechanisms, &request.mechanism, request.wait)?;
     let opened = inherit(&request.end).and_then(|handles| {
         let setup = EndpointSetup { role: configuration.role, handles, peer: configuration.peer };
-        (entry.open)(&request.specification, vec![setup], request.wait, None)
+        (entry.built_in()?.open)(&request.specification, vec![setup], request.wait, None)
     });
     step(Phase::Open, "open what carries requests", opened).map(MessageLoop::into_channel)
 }
@@ -115,7 +115,9 @@ fn run_role(
         .map(|request| open_request_carrier(mechanisms, request, configuration))
         .transpose()?;
     pin(configuration.processor)?;
-    let opened = (entry.open)(&configuration.specification, setups, configuration.wait, request);
+    let opened = entry.built_in().and_then(|built_in| {
+        (built_in.open)(&configuration.specification, setups, configuration.wait, request)
+    });
     let mut message_loop = step(Phase::Open, "open", opened)?;
 
     let one_process = configuration.ends.len() == 2;
@@ -133,7 +135,7 @@ fn run_role(
     // Where there is one process, whatever is under way is the one message that is held.
     let waits_for_room = entry.capabilities.when_full == WhenFull::Waits;
     let burst = if waits_for_room && !one_process { 2 } else { 1 };
-    let bursts = verification_bursts(configuration.specification.largest_bytes());
+    let bursts = verified_bursts(configuration.specification.largest_bytes());
     let verified_messages = verify(message_loop.channel(), &mut messages, bursts, burst)
         .map_err(|error| error.at(Phase::Verify))?;
 
@@ -163,13 +165,6 @@ pub(crate) fn enter_phase(control: &mut Control, phase: Phase) -> Result<(), Rol
         Some(entered) if entered == phase => Ok(()),
         other => Err(RoleError::new(Fault::Error, format!("the supervisor sent {other:?}")).at(phase)),
     }
-}
-
-/// How many bursts the verified pass exchanges: as many as a few milliseconds allow. In a burst are two messages
-/// where they can be under way together, so that their order is verified too.
-fn verification_bursts(size_bytes: usize) -> u64 {
-    const BYTES: usize = 16 << 20;
-    (BYTES / size_bytes.max(1)).clamp(1, 8) as u64
 }
 
 /// What a role used and counted in the measured part.

@@ -11,6 +11,7 @@ use furlong_os::shutdown::ShutdownRequests;
 use furlong_os::{AsHandle, BorrowedHandle, Context, file_system, identity};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Where the processes of a run come from, and where it may put things.
@@ -56,6 +57,7 @@ pub struct Session {
     claim: Claim,
     /// Links for which there is a line in the journal, and a folder.
     links: Mutex<u32>,
+    noted_programs: AtomicBool,
     _janitor: Janitor,
 }
 
@@ -86,7 +88,16 @@ impl Session {
         });
         let claim = claim.context(|| format!("write in {}", folder.display()))?;
         let links = Mutex::new(0);
-        Ok(Session { options, names, folder, shutdown_requests, claim, links, _janitor: janitor })
+        Ok(Session {
+            options,
+            names,
+            folder,
+            shutdown_requests,
+            claim,
+            links,
+            noted_programs: AtomicBool::new(false),
+            _janitor: janitor,
+        })
     }
 
     /// The program of all children.
@@ -126,6 +137,23 @@ impl Session {
             folder: names.folder,
             file_folder: self.names.file_folder.clone(),
         })
+    }
+
+    /// The run's name, which nobody else has.
+    pub(crate) fn name(&self) -> &str {
+        &self.names.prefix
+    }
+
+    /// Writes down that programs are about to be started that may start others in their turn.
+    ///
+    /// # Errors
+    /// If that could not be written down.
+    pub(crate) fn note_programs(&self) -> io::Result<()> {
+        if self.noted_programs.swap(true, Ordering::Relaxed) {
+            Ok(())
+        } else {
+            self.claim.note(&Entry::Programs)
+        }
     }
 
     /// The run's own folder, which goes with it.

@@ -45,6 +45,11 @@ impl Stamp {
         Stamp { key: mix(key) }
     }
 
+    /// The word that makes the messages of this direction unlike others, for programs that make stamps themselves.
+    pub(crate) fn word_of_direction(self) -> u64 {
+        self.key
+    }
+
     /// The first 8 bytes: the number, and the number under the key. No more than that: it is made and checked
     /// for every message that is measured.
     #[inline]

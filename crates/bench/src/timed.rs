@@ -9,6 +9,9 @@ use crate::role_error::RoleError;
 use crate::schedule::Schedule;
 use furlong_model::{Fault, Pattern, Role};
 
+/// The longest to wait for a steady pace.
+pub(crate) const LONGEST_WARM_UP_NS: u64 = 60_000_000;
+
 /// Runs the loop for the time asked, or else until its pace is steady, and says how many round trips, or messages one
 /// way, to time at once.
 pub(crate) fn warm_up(
@@ -16,9 +19,7 @@ pub(crate) fn warm_up(
     messages: &mut Messages<'_>,
     configuration: &RoleConfiguration,
 ) -> Result<u32, RoleError> {
-    /// The longest to wait for a steady pace.
-    const LONGEST_NS: u64 = 60_000_000;
-    let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_NS);
+    let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS);
     let mut recorder = Recorder::of_pace(configuration.warm_up_ns.is_none());
     match (configuration.pattern, configuration.role) {
         (Pattern::OneWay, Role::Responder) => {
@@ -110,7 +111,7 @@ fn one_way(message_loop: &mut MessageLoop) -> Result<&mut dyn OneWayLoop, RoleEr
 
 /// How many round trips to time at once: 1 unless reading the clock would be more than a fiftieth of what is
 /// timed, else enough to make it less than a hundredth.
-fn batch_for(pace_ns: f64, clock_read_ns: f64) -> u32 {
+pub(crate) fn batch_for(pace_ns: f64, clock_read_ns: f64) -> u32 {
     const MOST: f64 = 65_536.0;
     // What was measured one at a time has a reading of the clock in it.
     let pace_ns = (pace_ns - clock_read_ns).max(1.0);
@@ -123,7 +124,7 @@ fn batch_for(pace_ns: f64, clock_read_ns: f64) -> u32 {
 
 /// How many messages one way to time at once: what arrives comes in bursts, as large as the buffer in between, and one
 /// by one their times say nothing. A window lasts a millisecond or more.
-fn window_for(pace_ns: f64) -> u32 {
+pub(crate) fn window_for(pace_ns: f64) -> u32 {
     const WINDOW_NS: f64 = 1_000_000.0;
     (WINDOW_NS / pace_ns.max(1.0)).ceil() as u32
 }

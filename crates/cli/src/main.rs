@@ -4,6 +4,7 @@
 mod arguments;
 mod conclusion;
 mod environment;
+mod mechanisms;
 mod nearest;
 mod output;
 mod progress;

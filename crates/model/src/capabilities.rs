@@ -101,6 +101,8 @@ pub enum Family {
     Notification,
     /// Memory of the other process, read by system call.
     RemoteMemory,
+    /// What another program carries, by the adapter protocol.
+    Adapter,
 }
 
 /// A buffer in the kernel, between the roles, whose size a process can choose.

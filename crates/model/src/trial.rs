@@ -71,6 +71,27 @@ pub struct Measurement {
     pub depth: Option<[Depth; 2]>,
     /// What each role used and counted, the initiator first.
     pub roles: Vec<RoleTally>,
+    /// What processes used that are neither role: servers of the mechanism's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherProcess>,
+    /// What carries the messages, by name, with its version, where that is another program.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
+}
+
+/// What a process used in the measured part of a trial that is neither role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherProcess {
+    /// What it is called.
+    pub name: String,
+    /// Processor time in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// Processor time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Times that it gave up the processor to wait.
+    pub voluntary_switches: u64,
+    /// Times that the processor was taken from it.
+    pub involuntary_switches: u64,
 }
 
 /// What one role used and counted in the measured part of a trial.

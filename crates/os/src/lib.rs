@@ -63,7 +63,7 @@ pub mod load {
 /// Memory: private pages for messages, and regions that two processes map.
 pub mod memory {
     pub use crate::platform::memory::{Pages, Region, page_bytes};
-    pub use crate::platform::segment::{anonymous_object, written_text};
+    pub use crate::platform::segment::{anonymous_object, bounded_object, written_text};
 }
 
 /// Connections between processes that have no name.
@@ -73,7 +73,14 @@ pub mod pipe {
 
 /// Child processes that die with their parent and inherit just what they are given.
 pub mod process {
-    pub use crate::platform::process::{Bond, Child, Exit, fork, send_signal, spawn};
+    pub use crate::platform::process::{Bond, Child, Exit, Program, fork, send_signal, spawn};
+}
+
+/// What other processes of this user do, seen from outside.
+pub mod other_process {
+    pub use crate::platform::other_process::{
+        Death, find_by_variable, has_variable, kill, name, pin_all_threads, processor, used,
+    };
 }
 
 /// Requests that this process ends.

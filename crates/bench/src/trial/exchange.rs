@@ -1,10 +1,11 @@
 //! An exchange of messages: a link, two roles with their configurations, and the figures that they report.
 
 use super::context::{Claims, Settings, Span, TrialContext, Work};
+use crate::adapter;
 use crate::child_process::ChildKind;
 use crate::control::{End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
 use crate::control_page::ControlPage;
-use crate::not_measured::NotMeasured;
+use crate::not_measured::{NotMeasured, not_started};
 use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
@@ -12,7 +13,7 @@ use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     Capabilities, Case, Count, Depth, Direction, Failure, Fault, Measurement, Pattern, Phase, Placement,
-    Record, Role, RoleTally, Room, Start, Trial, Unavailable, Wait,
+    Record, Role, RoleTally, Room, Start, Trial, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
 use furlong_stats::Distribution;
@@ -73,6 +74,10 @@ impl Work for MessageExchange<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Measurement, NotMeasured> {
+        if let Some(adapter) = context.work.entry.adapter() {
+            let TrialContext { work, processors, session } = context;
+            return adapter::measure(adapter, work.case, *processors, session, settings, observer);
+        }
         let mut running = RunningTrial::start(context, settings)?;
         let reported = running.watch.until_done(context.session, observer)?;
         Ok(running.measured(reported)?)
@@ -111,21 +116,6 @@ impl Work for MessageExchange<'_> {
     }
 }
 
-/// Why a trial did not begin. What the kernel lacks or a filter forbids is no failure.
-fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
-    let unavailable = |why: &str, remedy: &str| {
-        NotMeasured::Unavailable(Unavailable::new(format!("{why}: {error}"), remedy))
-    };
-    match (phase, error.kind()) {
-        (Phase::Create, io::ErrorKind::Unsupported) => unavailable("the kernel lacks it (ENOSYS)", ""),
-        (Phase::Create, io::ErrorKind::PermissionDenied) => unavailable(
-            "it is forbidden here (EPERM or EACCES)",
-            "look at rights and, in a container, at its seccomp profile",
-        ),
-        _ => Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }.into(),
-    }
-}
-
 /// A trial under way.
 struct RunningTrial {
     watch: Watch<RoleResult>,
@@ -152,7 +142,7 @@ impl RequestLink {
         let size_bytes = case.request.as_ref().map_or(1, |request| request.size_bytes);
         let depth = case.window.get() as usize;
         let specification = LinkSpecification { depth, ..session.specification(1, [size_bytes, 1], true)? };
-        let link = (entry.create)(&specification)?;
+        let link = (entry.built_in()?.create)(&specification)?;
         let Capabilities { name, waits, .. } = *entry.capabilities;
         Ok(RequestLink { mechanism: name.to_owned(), wait: waits[0], specification, link })
     }
@@ -186,7 +176,8 @@ impl RunningTrial {
             buffer_bytes: case.buffer_bytes,
             ..session.specification(0, case.sizes_bytes(), waits_inside(entry, case)).map_err(creating)?
         };
-        let mut link = (entry.create)(&specification).map_err(creating)?;
+        let mut link =
+            entry.built_in().and_then(|built_in| (built_in.create)(&specification)).map_err(creating)?;
         let mut request = request_carrier
             .map(|entry| RequestLink::create(entry, case, session))
             .transpose()
@@ -289,6 +280,8 @@ impl RunningTrial {
             effective: self.effective,
             depth: Some(self.depth),
             roles,
+            others: Vec::new(),
+            versions: BTreeMap::new(),
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! There are two kinds of work: an exchange of messages, here, and a [handover](crate::handover) of a region.
 
-mod context;
+pub(crate) mod context;
 mod exchange;
 
 pub use context::{Claims, Settings, Span, TrialContext, Work};

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// How long to wait for the other role's side of a story, in milliseconds: a role whose peer was killed often
 /// reports first that its call failed.
-const OTHER_REPORT_MS: u64 = 100;
+pub(crate) const OTHER_REPORT_MS: u64 = 100;
 
 /// How long to look again before nothing is taken for silence, in milliseconds: where the whole machine stood still,
 /// time has run out for all, and the roles need a moment to show that they are alive.
@@ -229,23 +229,28 @@ impl<D: DeserializeOwned> Watch<D> {
         Failure { phase: self.phase(), role, fault, detail }
     }
 
-    /// Ends both roles and names the cause: a death explains an error, and not the other way round.
-    fn give_up(&mut self, mut incidents: Vec<Failure>) -> Failure {
+    /// Ends both roles and names the cause.
+    fn give_up(&mut self, incidents: Vec<Failure>) -> Failure {
         for process in &mut self.processes {
             process.child.kill();
             process.child.wait();
         }
-        incidents.sort_by_key(|incident| match incident.fault {
-            Fault::Killed => 0,
-            Fault::Exited => 1,
-            Fault::Stopped => 2,
-            fault if fault.is_corruption() => 3,
-            Fault::Error => 4,
-            _ => 5,
-        });
         let fallback = self.failure(None, Fault::Silent, "nothing happened, and no role says why".to_owned());
-        incidents.into_iter().next().unwrap_or(fallback)
+        cause(incidents).unwrap_or(fallback)
     }
+}
+
+/// Which of several failures is the cause of the others: a death explains an error, and not the other way round.
+pub(crate) fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
+    incidents.sort_by_key(|incident| match incident.fault {
+        Fault::Killed => 0,
+        Fault::Exited => 1,
+        Fault::Stopped => 2,
+        fault if fault.is_corruption() => 3,
+        Fault::Error => 4,
+        _ => 5,
+    });
+    incidents.into_iter().next()
 }
 
 fn ms_since(start_ns: u64) -> u64 {

@@ -47,7 +47,7 @@ fn an_undeclared_call_is_found() -> Result<(), Failed> {
 }
 
 fn declared(entry: &MechanismEntry, wait: Wait, counting: Counting) -> Result<Completion, Failed> {
-    if let Err(unavailable) = (entry.probe)() {
+    if let Err(unavailable) = entry.probe() {
         return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
     }
     let count = count(&registry(), entry, wait, &counting)?;

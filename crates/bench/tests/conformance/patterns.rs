@@ -95,7 +95,7 @@ fn measured(case: &Case, amount: Option<Amount>) -> Result<Measurement, Failed> 
 
 /// The cases of these sizes that the mechanism takes, or why it takes none.
 fn taken(entry: &MechanismEntry, cases: impl Iterator<Item = Case>) -> Result<Vec<Case>, String> {
-    let limits = (entry.probe)().map_err(|unavailable| unavailable.reason)?;
+    let limits = entry.probe().map_err(|unavailable| unavailable.reason)?;
     let mut refusal = "it takes none".to_owned();
     let mut taken = Vec::new();
     for case in cases {
@@ -124,7 +124,7 @@ fn streams(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let can = capabilities.when_full == WhenFull::Waits
         && !capabilities.notifies_only()
         && capabilities.start != Start::Alone;
-    match (can && (entry.probe)().is_ok(), &done) {
+    match (can && entry.probe().is_ok(), &done) {
         (true, Completion::Ignored { .. }) => Err(format!("{} ought to stream", capabilities.name).into()),
         (false, Completion::Completed) => Err(format!("{} ought not to stream", capabilities.name).into()),
         _ => Ok(done),

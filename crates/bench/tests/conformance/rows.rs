@@ -19,7 +19,7 @@ pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
         // What limits it may be counted for the user, and so for all processes.
-        let is_limited = (entry.probe)().is_ok_and(|limits| limits.max_size_bytes.is_some());
+        let is_limited = entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for &wait in entry.capabilities.waits {
             let name = format!("{}/{wait}: carries what it is given", entry.capabilities.name);
             tests.push(Trial::ignorable_test(name, move || carries(&entry, wait)));
@@ -112,7 +112,7 @@ fn measured(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Mea
 }
 
 fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
-    let limits = match (entry.probe)() {
+    let limits = match entry.probe() {
         Ok(limits) => limits,
         Err(unavailable) => {
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
@@ -132,7 +132,7 @@ fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
 
 /// With both ends in one process, also where a message does not fit into the mechanism in one piece.
 fn carries_in_one_process(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
-    let limits = match (entry.probe)() {
+    let limits = match entry.probe() {
         Ok(limits) => limits,
         Err(unavailable) => {
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
@@ -157,7 +157,7 @@ fn limit(entry: &MechanismEntry) -> Result<Completion, Failed> {
     if entry.capabilities.fixed_size_bytes.is_some() {
         return Ok(Completion::ignored_with("skipped, because its messages have one size"));
     }
-    let limits = match (entry.probe)() {
+    let limits = match entry.probe() {
         Ok(limits) => limits,
         Err(unavailable) => {
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));

@@ -25,7 +25,7 @@ pub fn tests() -> Vec<Trial> {
         // What limits it may be counted for the user, and so for all processes: bytes of queues, and queued signals.
         let signals =
             capabilities.family == Family::Notification && capabilities.reach == Reach::PidNamespace;
-        let is_limited = signals || (entry.probe)().is_ok_and(|limits| limits.max_size_bytes.is_some());
+        let is_limited = signals || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for &wait in capabilities.waits {
             let name = format!("{}/{wait}: keeps messages outstanding up to its limit", capabilities.name);
             let test = move || keeps_windows(&entry, wait);
@@ -37,7 +37,7 @@ pub fn tests() -> Vec<Trial> {
 
 fn keeps_windows(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let capabilities = entry.capabilities;
-    let limits = match (entry.probe)() {
+    let limits = match entry.probe() {
         Ok(limits) => limits,
         Err(unavailable) => {
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));

@@ -26,6 +26,12 @@ pub struct CaseOptions {
     /// in one, so that nobody waits), or two processors as 0:1; may be repeated
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub places: Vec<Placement>,
+    /// Measure the rows of the adapter in this folder too: a program that speaks furlong's adapter protocol; may be repeated
+    #[arg(long = "adapter", value_name = "FOLDER")]
+    pub adapters: Vec<PathBuf>,
+    /// Measure the rows of all installed adapters too
+    #[arg(long = "adapters")]
+    pub all_adapters: bool,
 }
 
 /// How messages go back and forth, and through which buffers.

@@ -3,19 +3,19 @@
 use crate::arguments::{CountOptions, ListFormat, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
+use crate::mechanisms::mechanisms;
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{CountSummary, DecodedRun};
 use furlong_bench::plan::Plan;
-use furlong_bench::registry;
 use furlong_console::exit::Outcome;
 use furlong_render as render;
 use std::time::Duration;
 
 /// Counts, and prints what was counted.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
-    let mechanisms = registry();
-    let cases = selection::select(&mechanisms, &asked.cases, &Manner::default())?;
+    let (mechanisms, options) = mechanisms(&asked.cases)?;
+    let cases = selection::select(&mechanisms, &options, &Manner::default())?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
     let finished = environment.perform(&plan, &SavingOptions::named_or_not(None))?;

@@ -3,19 +3,19 @@
 use crate::arguments::{ExplainOptions, ListFormat, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
+use crate::mechanisms::mechanisms;
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{DecodedRun, explain as explanation};
 use furlong_bench::plan::Plan;
-use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Case, Placement};
 use furlong_render as render;
 
 /// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
-    let mechanisms = registry();
-    let rows = selection::select(&mechanisms, &asked.cases, &Manner::default())?;
+    let (mechanisms, options) = mechanisms(&asked.cases)?;
+    let rows = selection::select(&mechanisms, &options, &Manner::default())?;
     if rows.iter().all(|case| case.placement == Placement::OneProcess) {
         let why =
             "both ends in one process is what other places are explained by: ask for same-core or other-core";

@@ -35,7 +35,7 @@ fn entries(mechanisms: &[MechanismEntry]) -> Vec<Entry> {
         match entries.iter_mut().find(|known| known.capabilities.name == entry.capabilities.name) {
             Some(known) => known.capabilities.waits.extend(entry.capabilities.waits),
             None => {
-                entries.push(Entry { capabilities: entry.capabilities.owned(), here: (entry.probe)() });
+                entries.push(Entry { capabilities: entry.capabilities.owned(), here: entry.probe() });
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::arguments::{Format, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Surroundings};
+use crate::mechanisms::mechanisms;
 use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{DecodedRun, Summary, self_check};
@@ -62,7 +63,6 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
-    let mechanisms = registry();
     let arrival = arrival(asked);
     let manner = Manner::of(&asked.pattern, arrival, asked.window)?;
     if asked.count && manner.pattern != Pattern::RoundTrip {
@@ -72,7 +72,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         let why = "--count counts round trips of which one is outstanding: leave --window or --count out";
         return Err(Usage(why.to_owned()).into());
     }
-    let mut options = asked.cases.clone();
+    let (mechanisms, mut options) = mechanisms(&asked.cases)?;
     if !asked.pattern.response.is_empty() {
         options.sizes.clone_from(&asked.pattern.response);
     }

@@ -16,11 +16,17 @@ pub fn allowed() -> io::Result<Vec<usize>> {
 
 /// Binds this process to one processor.
 pub fn pin(processor: usize) -> io::Result<()> {
+    let mask = mask_of(processor)?;
+    // SAFETY: the kernel only reads the mask.
+    check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
+}
+
+/// The kernel's mask of one processor.
+pub(crate) fn mask_of(processor: usize) -> io::Result<[u64; WORDS]> {
     let mut mask = [0u64; WORDS];
     let word = mask.get_mut(processor / 64).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     *word = 1 << (processor % 64);
-    // SAFETY: the kernel only reads the mask.
-    check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
+    Ok(mask)
 }
 
 /// The processor that this process is on.

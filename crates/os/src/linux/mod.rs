@@ -19,6 +19,7 @@ pub mod memory;
 pub mod mount;
 pub mod namespace;
 pub mod noted_signal;
+pub mod other_process;
 pub mod pipe;
 pub mod posix_queue;
 pub mod posix_semaphore;

@@ -4,7 +4,7 @@ use crate::error::{Context, check};
 use crate::linux::handle::{close_all_but, keep_on_exec};
 use crate::linux::signal;
 use crate::{clock, wait::wait_any};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -18,6 +18,7 @@ pub struct Child {
     /// Readable once the child is dead; absent where the kernel or a filter has no pidfd.
     pidfd: Option<OwnedFd>,
     exit: Option<Exit>,
+    leads_group: bool,
 }
 
 /// How a process ended.
@@ -43,35 +44,84 @@ impl fmt::Display for Exit {
 pub enum Bond {
     /// Killed when the thread that started it ends.
     DiesWithParent,
+    /// The same, and it leads a process group of its own, which is killed with it.
+    DiesWithParentAndGroup,
     /// In a session of its own; it outlives its parent.
     Outlives,
 }
 
-/// Starts `program` with `arguments`. It inherits the descriptors in `inherit` under their numbers, and
-/// `stderr` as its standard error; its input and output are /dev/null.
+/// A program to start, and what it finds when it does.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// Its arguments, without its name.
+    pub arguments: &'a [&'a str],
+    /// Variables that are set for it beside those of this process.
+    pub environment: &'a [(&'a str, &'a OsStr)],
+    /// Its working folder; this process's own if not given.
+    pub folder: Option<&'a Path>,
+    /// Whether its standard output goes where its standard error goes, and not to /dev/null.
+    pub joins_output: bool,
+}
+
+impl<'a> Program<'a> {
+    /// The program at `path`, without arguments, in this process's own folder and environment.
+    pub fn at(path: &'a Path) -> Program<'a> {
+        Program { path, arguments: &[], environment: &[], folder: None, joins_output: false }
+    }
+}
+
+/// Starts `program`. It inherits the descriptors in `inherit` under their numbers, and `stderr` as its standard error; its
+/// input is /dev/null, and so is its output unless that is joined.
+///
+/// # Errors
+/// If no process can be made. A program that cannot be started shows as a child that ends with code 127.
 pub fn spawn(
-    program: &Path,
-    arguments: &[&str],
+    program: &Program<'_>,
     inherit: &[RawFd],
     stderr: BorrowedFd<'_>,
     bond: Bond,
 ) -> io::Result<Child> {
-    let path = CString::new(program.as_os_str().as_bytes())?;
+    let Program { path, arguments, environment, folder, joins_output } = *program;
+    let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
+    let (path, folder) = (text(path)?, folder.map(text).transpose()?);
     let arguments: Vec<CString> =
         arguments.iter().map(|text| CString::new(*text)).collect::<Result<_, _>>()?;
-    let mut pointers: Vec<_> = vec![path.as_ptr()];
-    pointers.extend(arguments.iter().map(|argument| argument.as_ptr()));
-    pointers.push(std::ptr::null());
+    let environment = variables(environment)?;
+    let (arguments, environment) = (pointers([&path].into_iter().chain(&arguments)), pointers(&environment));
     let child = fork(inherit, stderr, bond, || {
         for &number in inherit {
             keep_on_exec(number);
         }
-        // SAFETY: path and arguments are NUL-terminated and the list ends with a null pointer. What follows
-        // fork in the child up to here allocates nothing.
-        unsafe { libc::execv(path.as_ptr(), pointers.as_ptr()) };
+        // SAFETY: path, folder, arguments and variables are NUL-terminated, and both lists end with a null pointer. What
+        // follows fork in the child up to here allocates nothing.
+        unsafe {
+            if joins_output {
+                libc::dup2(2, 1);
+            }
+            if folder.as_ref().is_none_or(|folder| libc::chdir(folder.as_ptr()) == 0) {
+                libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+            }
+        }
         127
     });
-    child.context(|| format!("start {}", program.display()))
+    child.context(|| format!("start {}", program.path.display()))
+}
+
+/// The variables of this process with these in place of their own, each as `NAME=value`.
+fn variables(set: &[(&str, &OsStr)]) -> io::Result<Vec<CString>> {
+    let inherited = std::env::vars_os().filter(|(name, _)| set.iter().all(|(other, _)| name != other));
+    let set = set.iter().map(|(name, value)| (OsStr::new(name).to_owned(), (*value).to_owned()));
+    inherited
+        .chain(set)
+        .map(|(name, value)| Ok(CString::new([name.as_bytes(), value.as_bytes()].join(&b'='))?))
+        .collect()
+}
+
+/// The list of their addresses, as the kernel wants it.
+fn pointers<'a>(texts: impl IntoIterator<Item = &'a CString>) -> Vec<*const libc::c_char> {
+    texts.into_iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
 /// Runs `body` in a fork of this process and exits with its answer. The child keeps the descriptors in
@@ -98,7 +148,14 @@ pub fn fork(
         // SAFETY: ends this process at once.
         unsafe { libc::_exit(code) };
     }
-    Ok(Child::of(pid))
+    if bond == Bond::DiesWithParentAndGroup {
+        // Both sides do it, so that it is done whichever goes on first; where the child has gone on, this fails.
+        // SAFETY: no memory is involved.
+        unsafe { libc::setpgid(pid, pid) };
+    }
+    let mut child = Child::of(pid);
+    child.leads_group = bond == Bond::DiesWithParentAndGroup;
+    Ok(child)
 }
 
 /// The first steps of a child.
@@ -107,13 +164,16 @@ fn settle_in(parent: i32, bond: Bond, null: RawFd, stderr: RawFd, keep: &mut [Ra
     // before it took hold, nobody would end us.
     unsafe {
         match bond {
-            Bond::DiesWithParent => {
+            Bond::DiesWithParent | Bond::DiesWithParentAndGroup => {
                 let bound = libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0;
                 if !bound || libc::getppid() != parent {
                     libc::_exit(125);
                 }
             }
             Bond::Outlives => drop(libc::setsid()),
+        }
+        if bond == Bond::DiesWithParentAndGroup {
+            libc::setpgid(0, 0);
         }
         libc::dup2(stderr, 2);
         libc::dup2(null, 0);
@@ -133,7 +193,7 @@ fn pidfd_open(pid: i32) -> Option<OwnedFd> {
 impl Child {
     /// A child that was started just now.
     pub(crate) fn of(pid: i32) -> Child {
-        Child { pid, pidfd: pidfd_open(pid), exit: None }
+        Child { pid, pidfd: pidfd_open(pid), exit: None, leads_group: false }
     }
 
     /// Its number, which stays its own until it is waited for.
@@ -201,11 +261,12 @@ impl Child {
             && wait_id(self.pid, options).is_some_and(|report| report.code == libc::CLD_STOPPED)
     }
 
-    /// Kills it, if it is alive. The number cannot be another's: it was not waited for.
+    /// Kills it, if it is alive, and the group that it leads. The number cannot be another's: it was not waited for.
     pub fn kill(&self) {
         if self.exit.is_none() {
+            let whom = if self.leads_group { -self.pid } else { self.pid };
             // SAFETY: no memory is involved.
-            unsafe { libc::kill(self.pid, libc::SIGKILL) };
+            unsafe { libc::kill(whom, libc::SIGKILL) };
         }
     }
 }

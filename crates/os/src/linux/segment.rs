@@ -47,6 +47,21 @@ pub fn memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
     reserve(fd, len).context(|| "reserve memory in a memfd")
 }
 
+/// The same, which never grows: what is written behind its end is refused.
+pub fn bounded_object(name: &str, len: usize) -> io::Result<OwnedFd> {
+    let name = CString::new(name)?;
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
+    let fd = check(unsafe { libc::memfd_create(name.as_ptr(), flags) })
+        .map(|number| unsafe { own(number) })
+        .context(|| "memfd_create")?;
+    File::from(fd.try_clone()?).set_len(len as u64)?;
+    let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+    // SAFETY: F_ADD_SEALS takes a plain integer.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) }).context(|| "seal a memfd")?;
+    Ok(fd)
+}
+
 /// A new file of `len` bytes in `folder`, whose name is gone again when this returns.
 pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {
     let path = folder.join(name);

@@ -5,7 +5,7 @@ use crate::session::CleanupGuard;
 use furlong_model::Unavailable;
 use furlong_os::AsHandle;
 use furlong_os::linux::{mount, segment};
-use furlong_os::process::{Bond, Exit, spawn};
+use furlong_os::process::{Bond, Exit, Program, spawn};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -74,9 +74,14 @@ fn make_file_system(device: &Path) -> Result<(), Unavailable> {
     let words = segment::memfd("furlong-mkfs", 1).map_err(cannot)?;
     let target = device.display().to_string();
     let arguments: Vec<&str> = OPTIONS.into_iter().chain([target.as_str()]).collect();
-    let exit = spawn(&program, &arguments, &[], words.as_handle(), Bond::DiesWithParent)
-        .map_err(cannot)?
-        .wait_at_most(TIMEOUT_MS);
+    let exit = spawn(
+        &Program { arguments: &arguments, ..Program::at(&program) },
+        &[],
+        words.as_handle(),
+        Bond::DiesWithParent,
+    )
+    .map_err(cannot)?
+    .wait_at_most(TIMEOUT_MS);
     if exit == Some(Exit::Code(0)) {
         return Ok(());
     }

@@ -33,7 +33,7 @@ pub fn measure(
     // Asked before anything is raised for the trials: what counts is what a user's program may do.
     let offers: Vec<_> = mechanisms
         .iter()
-        .map(|entry| Offer { capabilities: entry.capabilities, here: (entry.probe)() })
+        .map(|entry| Offer { capabilities: entry.capabilities, here: entry.probe() })
         .collect();
     let tried = boundary::try_across(&workload.boundaries).unwrap_or_else(|error| {
         output::tell(format_args!("furlong: the boundary was not tried: {error}"));

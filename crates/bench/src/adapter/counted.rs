@@ -1,0 +1,440 @@
+//! A trial of an adapter: its programs are told how many messages to exchange, and say when they did.
+//!
+//! The loop is the program's own. How many messages fill the time of a trial is found while it warms up.
+
+use super::conversation::{Conversation, shortened};
+use super::hello::{Adapter, Shape, accept};
+use super::participants::Participants;
+use super::protocol::{Effective, PROTOCOL, Ready, Reply, Request};
+use super::readings::times;
+use super::traces::{remaining_processes, remove_files};
+use crate::messages::LoopResult;
+use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::recorder::Recorder;
+use crate::role_error::RoleError;
+use crate::session::Session;
+use crate::stamp::Stamp;
+use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
+use crate::trial::context::Settings;
+use crate::verification::verified_bursts;
+use crate::watch::{OTHER_REPORT_MS, Observer, cause};
+use furlong_mechanism::LinkSpecification;
+use furlong_model::{Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
+use furlong_os::usage::Usage;
+use furlong_os::wait::wait_any;
+use furlong_os::{clock, identity};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+/// The most clock readings that are asked for at once.
+const MOST_READINGS: u64 = 100_000;
+
+/// Runs one trial. Nothing is left of it when this returns.
+///
+/// # Errors
+/// Why there are no figures.
+pub(crate) fn measure(
+    adapter: &Adapter,
+    case: &Case,
+    processors: Option<[usize; 2]>,
+    session: &Session,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Measurement, NotMeasured> {
+    let creating = |error| not_started(Phase::Create, &error);
+    let specification = session.specification(0, case.sizes_bytes(), true).map_err(creating)?;
+    session.note_programs().map_err(creating)?;
+    let roles: &[Role] = if adapter.shape == Shape::Own { &[Role::Initiator] } else { &Role::ALL };
+    let mut conversations = Vec::new();
+    for role in roles {
+        let started = Conversation::start(&adapter.manifest, &adapter.row.arguments, *role, session.name());
+        conversations.push(started.map_err(|error| not_started(Phase::Open, &error))?);
+    }
+    let participants = Participants::default();
+    let mut trial =
+        CountedTrial { adapter, case, settings, session, observer, conversations, participants, done: 0 };
+    let measured = trial.run(&specification, processors);
+    drop(trial);
+    let processes = remaining_processes(session.name());
+    let removed = remove_files(&specification);
+    let left: Vec<String> = processes.map_err(creating)?.into_iter().chain(removed).collect();
+    match measured {
+        Ok(_) if !left.is_empty() => {
+            let detail =
+                format!("it has left behind what furlong has removed: {}", shortened(&left.join(", ")));
+            Err(Failure { phase: Phase::Finish, role: None, fault: Fault::Error, detail }.into())
+        }
+        measured => measured,
+    }
+}
+
+/// A trial under way.
+struct CountedTrial<'a> {
+    adapter: &'a Adapter,
+    case: &'a Case,
+    settings: &'a Settings,
+    session: &'a Session,
+    observer: &'a mut dyn Observer,
+    conversations: Vec<Conversation>,
+    participants: Participants,
+    /// Messages exchanged so far, in one direction.
+    done: u64,
+}
+
+/// One exchange, as it was asked for and as it went.
+struct Exchange {
+    messages: u64,
+    batch: u32,
+    /// Of each batch.
+    times_ns: Vec<u64>,
+}
+
+impl Exchange {
+    fn elapsed_ns(&self) -> u64 {
+        self.times_ns.iter().sum()
+    }
+}
+
+impl CountedTrial<'_> {
+    fn run(
+        &mut self,
+        specification: &LinkSpecification,
+        processors: Option<[usize; 2]>,
+    ) -> Result<Measurement, NotMeasured> {
+        self.hello()?;
+        let effective = self.set_up(specification)?;
+        self.participants
+            .pin(processors)
+            .map_err(|error| self.failure(Phase::Open, format!("pin the programs: {error}")))?;
+        let verified_messages = self.verify()?;
+        let pace_ns = self.warm_up()?;
+
+        let (messages, batch) = self.amount(pace_ns);
+        self.observer.before(Phase::Timed, &self.participants.roles());
+        let reading = |error: io::Error| format!("read what the programs use: {error}");
+        let before = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
+        let span_ns = self.exchange(Phase::Timed, messages, batch, false)?.1;
+        let after = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
+        self.observer.before(Phase::Finish, &self.participants.roles());
+        let exchange = self.readings(Phase::Timed, messages, batch, span_ns)?;
+        let one_way = self.case.pattern == Pattern::OneWay;
+        let received = |role| if one_way && role == Role::Initiator { 0 } else { self.done };
+        let (roles, others) = self
+            .participants
+            .tallies(&before, &after, messages, received)
+            .map_err(|error| self.failure(Phase::Finish, reading(error)))?;
+        self.finish()?;
+
+        let timing = timing(&exchange).map_err(|error| self.failure(Phase::Finish, error.detail))?;
+        Ok(Measurement {
+            round_trips: timing.round_trips,
+            elapsed_ns: timing.elapsed_ns,
+            round_trips_per_sample: timing.round_trips_per_sample,
+            histogram: timing.histogram,
+            late_sends: 0,
+            outstanding_ns: None,
+            verified_messages,
+            effective,
+            depth: None,
+            roles,
+            others,
+            versions: self.adapter.versions.clone(),
+        })
+    }
+
+    /// Asks each program who it is: it may be another than the one that was asked before the run.
+    fn hello(&mut self) -> Result<(), NotMeasured> {
+        let asked_ns = clock::now_ns();
+        let replies =
+            self.ask_all(Phase::Open, self.settings.timeout, &|_| Request::Hello { protocol: PROTOCOL })?;
+        let replied_ns = clock::now_ns();
+        for (index, reply) in replies.into_iter().enumerate() {
+            accept(reply, &self.adapter.row, [asked_ns, replied_ns])
+                .map_err(|what| self.conversations[index].failure(Phase::Open, what))?;
+        }
+        Ok(())
+    }
+
+    /// Sets all up, and gives the numbers in force.
+    fn set_up(&mut self, specification: &LinkSpecification) -> Result<BTreeMap<String, u64>, NotMeasured> {
+        let Case { pattern, wait, .. } = *self.case;
+        let sizes_bytes = specification.sizes_bytes;
+        let key = identity::random().map_err(|error| not_started(Phase::Open, &error))?;
+        let stamps = [key, !key].map(|key| format!("{:016x}", Stamp::new(key).word_of_direction()));
+        let single = self.conversations.len() == 1;
+        let replies = self.ask_all(Phase::Open, self.settings.timeout, &|role| Request::SetUp {
+            role: if single { "both" } else { role.name() },
+            pattern,
+            wait,
+            sizes_bytes,
+            stamps: stamps.clone(),
+            folder: &specification.folder,
+            name: &specification.name,
+        })?;
+        let mut numbers = BTreeMap::new();
+        for (index, reply) in replies.into_iter().enumerate() {
+            let conversation = &self.conversations[index];
+            let Reply::Ready(Ready { effective, processes }) = reply else {
+                return Err(unexpected(conversation, Phase::Open, "ready", &reply).into());
+            };
+            let Effective { pattern: its_pattern, wait: its_wait, sizes_bytes: its_sizes, numbers: its } =
+                effective;
+            if (its_pattern, its_wait, its_sizes) != (pattern, wait, sizes_bytes) {
+                let what = format!(
+                    "asked for {pattern} by {wait} of {sizes_bytes:?} bytes, it does {its_pattern} by {its_wait} of {its_sizes:?}"
+                );
+                return Err(conversation.failure(Phase::Open, what).into());
+            }
+            numbers.extend(its);
+            self.participants.add(conversation, processes, self.session.name())?;
+        }
+        Ok(numbers)
+    }
+
+    /// Exchanges messages of which every byte is checked, and gives how many were.
+    fn verify(&mut self) -> Result<u64, NotMeasured> {
+        let messages = verified_bursts(self.case.sizes_bytes().into_iter().max().unwrap_or_default());
+        self.observer.before(Phase::Verify, &self.participants.roles());
+        let (verified, _) = self.exchange(Phase::Verify, messages, 0, true)?;
+        let ways = if self.adapter.alone || self.case.pattern == Pattern::OneWay { 1 } else { 2 };
+        if verified == ways * messages {
+            return Ok(verified);
+        }
+        let what = format!("it has checked {verified} messages of {}", ways * messages);
+        Err(self.failure(Phase::Verify, what).into())
+    }
+
+    /// Exchanges messages until the pace is steady or the time for that is over, and gives the pace.
+    fn warm_up(&mut self) -> Result<f64, NotMeasured> {
+        /// How long one exchange is to take, so that a pace that becomes better is seen.
+        const PART_NS: f64 = 5_000_000.0;
+        let budget_ns = self.settings.warm_up.map_or(LONGEST_WARM_UP_NS, |time| time.as_nanos() as u64);
+        let mut recorder = Recorder::of_pace(self.settings.warm_up.is_none());
+        self.observer.before(Phase::WarmUp, &self.participants.roles());
+        let (mut messages, mut spent_ns) = (1, 0);
+        loop {
+            let span_ns = self.exchange(Phase::WarmUp, messages, 1, false)?.1;
+            let exchange = self.readings(Phase::WarmUp, messages, 1, span_ns)?;
+            let elapsed_ns = exchange.elapsed_ns().max(1);
+            let steady = exchange.times_ns.iter().any(|time| !recorder.keep(*time, 1));
+            spent_ns += elapsed_ns;
+            let pace_ns = elapsed_ns as f64 / messages as f64;
+            // What is exchanged at once says more of the pace than its first messages do.
+            if spent_ns >= budget_ns || (steady && messages > 1) {
+                return Ok(pace_ns);
+            }
+            let wanted = (PART_NS / pace_ns) as u64;
+            messages = wanted.clamp(1, MOST_READINGS).min(messages * 16);
+        }
+    }
+
+    /// How many messages fill the time of the measured part, and how many of them go to a reading of the clock.
+    fn amount(&self, pace_ns: f64) -> (u64, u32) {
+        let Settings { budget, clock_read_ns, most_round_trips, .. } = *self.settings;
+        let fill = (budget.as_nanos() as f64 / pace_ns).ceil() as u64;
+        let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(1);
+        let batch = match self.case.pattern {
+            Pattern::OneWay => u64::from(window_for(pace_ns)),
+            Pattern::RoundTrip | Pattern::Request => u64::from(batch_for(pace_ns, clock_read_ns)),
+        };
+        let batch = batch.max(wanted.div_ceil(MOST_READINGS)).min(wanted);
+        ((wanted / batch) * batch, batch as u32)
+    }
+
+    /// Exchanges messages. Gives how many were checked byte by byte, and from when to when it took place.
+    fn exchange(
+        &mut self,
+        phase: Phase,
+        messages: u64,
+        batch: u32,
+        verify: bool,
+    ) -> Result<(u64, [u64; 2]), NotMeasured> {
+        let asked_ns = clock::now_ns();
+        let limit = self.settings.timeout + self.settings.budget;
+        let request = |_| Request::Exchange { phase, messages, batch, verify };
+        let replies = self.ask_all(phase, limit, &request)?;
+        let replied_ns = clock::now_ns();
+        self.done += messages;
+        let mut checked = 0;
+        for (conversation, reply) in self.conversations.iter().zip(replies) {
+            match reply {
+                Reply::Exchanged { messages: its, verified } if its == messages => checked += verified,
+                Reply::Exchanged { messages: its, .. } => {
+                    let what = format!("it was asked for {messages} messages and has exchanged {its}");
+                    return Err(conversation.failure(phase, what).into());
+                }
+                other => return Err(unexpected(conversation, phase, "exchanged", &other).into()),
+            }
+        }
+        Ok((checked, [asked_ns, replied_ns]))
+    }
+
+    /// The readings of the last exchange, which took place between these times.
+    fn readings(
+        &mut self,
+        phase: Phase,
+        messages: u64,
+        batch: u32,
+        span_ns: [u64; 2],
+    ) -> Result<Exchange, NotMeasured> {
+        let replies = self.ask_all(phase, self.settings.timeout, &|_| Request::Readings)?;
+        let mut readings = Vec::new();
+        for (conversation, reply) in self.conversations.iter().zip(replies) {
+            let Reply::Readings { clock_ns } = reply else {
+                return Err(unexpected(conversation, phase, "readings", &reply).into());
+            };
+            readings.extend(clock_ns);
+        }
+        let times_ns =
+            times(&readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what))?;
+        Ok(Exchange { messages, batch, times_ns })
+    }
+
+    /// Lets all programs end, and waits until they have.
+    fn finish(&mut self) -> Result<(), NotMeasured> {
+        let timeout = self.settings.timeout;
+        let replies = self.ask_all(Phase::Finish, timeout, &|_| Request::Finish)?;
+        for (conversation, reply) in self.conversations.iter_mut().zip(replies) {
+            let Reply::Finished = reply else {
+                return Err(unexpected(conversation, Phase::Finish, "finished", &reply).into());
+            };
+            let what = match conversation.child.wait_at_most(timeout.as_millis() as u64) {
+                Some(furlong_os::process::Exit::Code(0)) => continue,
+                Some(exit) => format!("it {exit} after it had finished"),
+                None => format!("it has not ended {timeout:?} after it had finished"),
+            };
+            return Err(conversation.failure(Phase::Finish, what).into());
+        }
+        Ok(())
+    }
+
+    /// Asks all programs and waits for all replies, whatever happens.
+    fn ask_all<'r>(
+        &mut self,
+        phase: Phase,
+        limit: Duration,
+        request: &dyn Fn(Role) -> Request<'r>,
+    ) -> Result<Vec<Reply>, NotMeasured> {
+        for conversation in &mut self.conversations {
+            let request = request(conversation.role);
+            conversation.send(&request).map_err(|error| not_started(phase, &error))?;
+        }
+        let mut replies: Vec<Option<Reply>> = self.conversations.iter().map(|_| None).collect();
+        let mut failed = vec![false; replies.len()];
+        let mut incidents: Vec<Failure> = Vec::new();
+        let mut deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
+        loop {
+            let mut handles = Vec::new();
+            for (index, conversation) in self.conversations.iter().enumerate() {
+                if !failed[index] {
+                    handles.extend(conversation.handles());
+                }
+            }
+            if incidents.is_empty() {
+                handles.extend(self.participants.deaths());
+                handles.extend(self.observer.handles());
+            }
+            handles.extend(self.session.shutdown_handle());
+            let left_ns = deadline_ns.saturating_sub(clock::now_ns());
+            wait_any(&handles, left_ns.div_ceil(1_000_000)).map_err(|error| not_started(phase, &error))?;
+            self.observer.attend();
+            if let Some(signal) = self.session.shutdown_request() {
+                return Err(Interrupted { signal }.into());
+            }
+            let before = incidents.len();
+            for (index, conversation) in self.conversations.iter_mut().enumerate() {
+                if failed[index] {
+                    continue;
+                }
+                match conversation.attend(phase) {
+                    Ok(None) => {}
+                    Ok(Some(Reply::Error { fault, detail })) => match fault.fault() {
+                        None => {
+                            return Err(NotMeasured::Unavailable(Unavailable::new(shortened(&detail), "")));
+                        }
+                        Some(fault) => {
+                            failed[index] = true;
+                            let (role, detail) = (Some(conversation.role), shortened(&detail));
+                            incidents.push(Failure { phase, role, fault, detail });
+                        }
+                    },
+                    Ok(Some(reply)) if replies[index].is_none() => replies[index] = Some(reply),
+                    Ok(Some(_)) => {
+                        failed[index] = true;
+                        incidents.push(conversation.failure(phase, "it replied twice".to_owned()));
+                    }
+                    // Who has finished may end.
+                    Err(_) if matches!(replies[index], Some(Reply::Finished)) => {}
+                    Err(failure) => {
+                        failed[index] = true;
+                        incidents.push(failure);
+                    }
+                }
+            }
+            if phase != Phase::Finish && incidents.is_empty() {
+                incidents.extend(self.participants.death(phase));
+            }
+            if before == 0 && !incidents.is_empty() {
+                // The other program's side of the story may explain this one.
+                deadline_ns = clock::now_ns() + OTHER_REPORT_MS * 1_000_000;
+            }
+            if incidents.is_empty() && replies.iter().all(Option::is_some) {
+                return Ok(replies.into_iter().flatten().collect());
+            }
+            let heard_all = (0..failed.len()).all(|index| failed[index] || replies[index].is_some());
+            if clock::now_ns() >= deadline_ns || (!incidents.is_empty() && heard_all) {
+                if incidents.is_empty() {
+                    incidents.extend(self.silence(&replies, phase, limit));
+                }
+                let nobody = self.failure(phase, "nothing happened, and no program says why".to_owned());
+                return Err(cause(incidents).unwrap_or(nobody).into());
+            }
+        }
+    }
+
+    /// Who has not replied, and whether a signal has stopped it.
+    fn silence(&self, replies: &[Option<Reply>], phase: Phase, limit: Duration) -> Vec<Failure> {
+        let waited_for = self.conversations.iter().zip(replies).filter(|(_, reply)| reply.is_none());
+        let failure = |conversation: &Conversation| {
+            if conversation.child.is_stopped() || self.observer.sees_stopped(conversation.child.pid()) {
+                let what = format!("stopped by a signal (state T), no reply came from it for {limit:?}");
+                Failure { fault: Fault::Stopped, ..conversation.failure(phase, what) }
+            } else {
+                let what = format!("alive, but no reply came from it for {limit:?}");
+                Failure { fault: Fault::Silent, ..conversation.failure(phase, what) }
+            }
+        };
+        waited_for.map(|(conversation, _)| failure(conversation)).collect()
+    }
+
+    /// A failure that is no single program's.
+    fn failure(&self, phase: Phase, detail: String) -> Failure {
+        let role = (self.conversations.len() == 1).then_some(Role::Initiator);
+        Failure { phase, role, fault: Fault::Error, detail }
+    }
+}
+
+/// A reply to something else.
+fn unexpected(conversation: &Conversation, phase: Phase, wanted: &str, reply: &Reply) -> Failure {
+    conversation.failure(phase, format!("it replied '{}' where '{wanted}' was due", reply.name()))
+}
+
+/// What is recorded of the times of an exchange.
+fn timing(exchange: &Exchange) -> Result<crate::control::Timing, RoleError> {
+    let mut recorder = Recorder::of_samples(0, None)?;
+    for time_ns in &exchange.times_ns {
+        recorder.keep(*time_ns, exchange.batch);
+    }
+    let result = LoopResult {
+        round_trips: exchange.messages,
+        elapsed_ns: exchange.elapsed_ns(),
+        usage: Usage::default(),
+        idle: Default::default(),
+        late_sends: 0,
+        outstanding_ns: None,
+    };
+    recorder
+        .timing(&result, exchange.batch)?
+        .ok_or_else(|| RoleError::new(Fault::Error, "no times were kept"))
+}

@@ -1,0 +1,177 @@
+//! One row of an adapter: what its program says of itself, asked once before a run.
+
+use super::conversation::{Conversation, shortened};
+use super::manifest::{Manifest, Row};
+pub use super::protocol::Shape;
+use super::protocol::{Claims, Hello, PROTOCOL, Reply, Request};
+use furlong_model::{
+    Call, Calls, Capabilities, Case, Family, KernelBuffer, Lifetime, Limits, Pattern, Placement, Role, Start,
+    Unavailable, is_one_outstanding,
+};
+use furlong_os::clock;
+use furlong_os::wait::wait_any;
+use std::collections::BTreeMap;
+
+/// How long a program may take to start and say who it is, in milliseconds.
+const HELLO_MS: u64 = 10_000;
+
+/// A mechanism that another program carries.
+#[derive(Debug)]
+pub struct Adapter {
+    /// How the program is started.
+    pub manifest: Manifest,
+    /// Which of its rows this is.
+    pub row: Row,
+    /// How many processes furlong starts.
+    pub shape: Shape,
+    /// Whether there is no other process.
+    pub(crate) alone: bool,
+    /// The patterns that it has.
+    pub patterns: Vec<Pattern>,
+    /// What is inside, by name.
+    pub versions: BTreeMap<String, String>,
+    /// Whether it can run here, and within which limits.
+    pub here: Result<Limits, Unavailable>,
+}
+
+impl Adapter {
+    /// One row of a manifest, whose program is started and asked, and what it claims. One that cannot run says why.
+    pub(crate) fn ask(manifest: &Manifest, row: &Row) -> (Adapter, Capabilities) {
+        let (adapter, claims) = match greet(manifest, row) {
+            Ok(Hello { versions, shape, claims, .. }) => {
+                let here = Ok(Limits {
+                    max_size_bytes: claims.max_size_bytes,
+                    limited_by: claims.limited_by.clone(),
+                    remedy: String::new(),
+                });
+                let (alone, patterns) = (claims.alone, claims.patterns.clone());
+                (
+                    Adapter { shape, alone, patterns, versions, ..Adapter::of(manifest, row, here) },
+                    Some(claims),
+                )
+            }
+            Err(why) => (Adapter::of(manifest, row, Err(why)), None),
+        };
+        (adapter, capabilities(&row.name, claims))
+    }
+
+    /// One that has said nothing yet.
+    fn of(manifest: &Manifest, row: &Row, here: Result<Limits, Unavailable>) -> Adapter {
+        Adapter {
+            manifest: manifest.clone(),
+            row: row.clone(),
+            shape: Shape::Own,
+            alone: false,
+            patterns: Vec::new(),
+            versions: BTreeMap::new(),
+            here,
+        }
+    }
+
+    /// Why furlong cannot ask this of a program, if it cannot.
+    pub(crate) fn refusal(&self, case: &Case) -> Option<Unavailable> {
+        let (what, remedy) = if !self.patterns.contains(&case.pattern) {
+            (format!("no {} messages", case.pattern), "ask for round trips")
+        } else if case.placement == Placement::OneProcess {
+            ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
+        } else if !case.arrival.is_closed_loop() {
+            ("no --rate and no --think-time".to_owned(), "leave it out: each message follows the one before")
+        } else if !is_one_outstanding(&case.window) {
+            ("no --window".to_owned(), "leave it out: one message is outstanding")
+        } else if case.request.as_ref().is_some_and(|request| request.by.is_some()) {
+            ("no --request-by".to_owned(), "leave it out: requests go the same way as responses")
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(format!("{} is an adapter that has {what}", case.mechanism), remedy))
+    }
+}
+
+/// What the rest of furlong needs to know of a row; `None` for a program that has not said. Its texts live as long as this
+/// process, as those of built-in mechanisms do.
+fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
+    const NONE: &[Call] = &[];
+    let text = |text: &str| -> &'static str { Box::leak(shortened(text).into_boxed_str()) };
+    let usual: Claims = claims.unwrap_or_default();
+    Capabilities {
+        name: text(name),
+        summary: text(&usual.summary),
+        family: if usual.alone { Family::Floor } else { Family::Adapter },
+        waits: Box::leak(usual.waits.into_boxed_slice()),
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls { send: NONE, receive: NONE, ring: NONE, wait: NONE },
+        buffer: KernelBuffer::None,
+        copies: usual.copies,
+        when_full: usual.when_full,
+        peer_death: usual.peer_death,
+        reach: usual.reach,
+        lifetime: Lifetime::Users,
+        start: if usual.alone { Start::Alone } else { Start::Fresh },
+    }
+}
+
+/// Starts the program and asks who it is.
+fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
+    let missing: Vec<_> = manifest.missing();
+    if !missing.is_empty() {
+        let names: Vec<_> = missing.iter().map(|need| need.command.as_str()).collect();
+        let how: Vec<_> = missing.iter().map(|need| need.get.as_str()).collect();
+        return Err(Unavailable::new(format!("{} needs {}", row.name, names.join(" and ")), how.join("; ")));
+    }
+    let unavailable = |why: String| {
+        let remedy = match manifest.build.is_empty() {
+            true => format!("furlong adapter check {}", manifest.folder.display()),
+            false => format!("furlong adapter install {}", manifest.name),
+        };
+        Unavailable::new(why, remedy)
+    };
+    let phase = furlong_model::Phase::Open;
+    let started = Conversation::start(manifest, &row.arguments, Role::Initiator, "hello");
+    let mut conversation = started.map_err(|error| unavailable(error.to_string()))?;
+    let before_ns = clock::now_ns();
+    conversation
+        .send(&Request::Hello { protocol: PROTOCOL })
+        .map_err(|error| unavailable(error.to_string()))?;
+    let deadline_ns = before_ns + HELLO_MS * 1_000_000;
+    loop {
+        let left_ms = deadline_ns.saturating_sub(clock::now_ns()) / 1_000_000;
+        wait_any(&conversation.handles(), left_ms).map_err(|error| unavailable(error.to_string()))?;
+        match conversation.attend(phase).map_err(|failure| unavailable(failure.detail))? {
+            Some(reply) => return accept(reply, row, [before_ns, clock::now_ns()]).map_err(unavailable),
+            None if left_ms == 0 => {
+                return Err(unavailable(format!("it has not replied to hello for {HELLO_MS} ms")));
+            }
+            None => {}
+        }
+    }
+}
+
+/// Whether a reply to hello, which came between these two times, is one to go on with.
+pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -> Result<Hello, String> {
+    let hello = match reply {
+        Reply::Hello(hello) => hello,
+        Reply::Error { detail, .. } => return Err(shortened(&detail)),
+        other => return Err(format!("it replied to hello with {}", other.name())),
+    };
+    if hello.protocol != PROTOCOL {
+        return Err(format!(
+            "it speaks version {} of the adapter protocol, and furlong {PROTOCOL}",
+            hello.protocol
+        ));
+    }
+    if hello.name != row.name {
+        return Err(format!("it calls itself '{}', and its manifest '{}'", shortened(&hello.name), row.name));
+    }
+    if !(before_ns..=after_ns).contains(&hello.clock_ns) {
+        return Err(format!(
+            "its clock is not CLOCK_MONOTONIC in nanoseconds: it reads {}, and ours {before_ns} to {after_ns}",
+            hello.clock_ns
+        ));
+    }
+    let Claims { waits, patterns, .. } = &hello.claims;
+    if waits.is_empty() || patterns.is_empty() {
+        return Err("it claims no way of waiting or no pattern".to_owned());
+    }
+    Ok(hello)
+}

@@ -1,0 +1,199 @@
+//! `adapter.toml`: which rows a program has, how it is started, and what it needs.
+
+use serde::Deserialize;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file's name.
+pub const FILE: &str = "adapter.toml";
+
+/// The longest manifest that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// What a manifest says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The adapter's name: that of its folder.
+    pub name: String,
+    /// The licence of what it carries.
+    pub licence: String,
+    /// What must be there.
+    #[serde(default)]
+    pub needs: Vec<Need>,
+    /// Commands that build it, in this order.
+    #[serde(default)]
+    pub build: Vec<Vec<String>>,
+    /// How it is started; the arguments of a row follow.
+    pub command: Vec<String>,
+    /// The mechanisms that it carries.
+    pub rows: Vec<Row>,
+    /// Where it was read.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// A command that an adapter needs.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    /// The command's name.
+    pub command: String,
+    /// How to get it, as a command to type.
+    pub get: String,
+}
+
+/// One mechanism of an adapter.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The mechanism's name.
+    pub name: String,
+    /// What the command is given for it.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// What it does beside moving bytes.
+    #[serde(default)]
+    pub does: Vec<String>,
+    /// What to expect of it.
+    #[serde(default)]
+    pub expectation: String,
+}
+
+/// Why a manifest cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// It is not there, or cannot be read.
+    #[error("cannot read {path}: {error}")]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It says something that no manifest says.
+    #[error("{path}: {what}")]
+    Wrong {
+        /// Which.
+        path: PathBuf,
+        /// What.
+        what: String,
+    },
+}
+
+impl Manifest {
+    /// Reads the manifest in a folder, or the file itself.
+    ///
+    /// # Errors
+    /// Why it cannot be used, with the file's name.
+    pub fn read(path: &Path) -> Result<Manifest, ManifestError> {
+        let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+        let unreadable = |error| ManifestError::Unreadable { path: file.clone(), error };
+        let wrong = |what: String| ManifestError::Wrong { path: file.clone(), what };
+        let file_path = fs::canonicalize(&file).map_err(unreadable)?;
+        if fs::metadata(&file_path).map_err(unreadable)?.len() > LONGEST {
+            return Err(wrong(format!("it is longer than {LONGEST} bytes")));
+        }
+        let text = fs::read_to_string(&file_path).map_err(unreadable)?;
+        let manifest: Manifest = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let folder = file_path.parent().unwrap_or(Path::new("/")).to_owned();
+        let manifest = Manifest { folder, ..manifest };
+        manifest.fault().map_or(Ok(manifest), |what| Err(wrong(what)))
+    }
+
+    /// What is wrong with it, if something is.
+    fn fault(&self) -> Option<String> {
+        if self.command.is_empty() {
+            return Some("`command` is empty".to_owned());
+        }
+        if self.rows.is_empty() {
+            return Some("it has no rows".to_owned());
+        }
+        if self.build.iter().any(Vec::is_empty) {
+            return Some("a command of `build` is empty".to_owned());
+        }
+        let names = self.rows.iter().map(|row| &row.name).chain([&self.name]);
+        names.into_iter().find(|name| !is_name(name)).map(|name| {
+            format!(
+                "'{name}' is no name: it has lower-case letters, digits and hyphens, and begins with a letter"
+            )
+        })
+    }
+
+    /// The command to start, by its path, if it is there.
+    pub(super) fn program(&self) -> Option<PathBuf> {
+        find_command(&self.command[0], &self.folder)
+    }
+
+    /// What it needs that is not there.
+    pub fn missing(&self) -> Vec<&Need> {
+        self.needs.iter().filter(|need| find_command(&need.command, &self.folder).is_none()).collect()
+    }
+}
+
+/// Whether it can be the name of a row, on a command line and in a file.
+pub fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// The program that a command means: a path from `folder`, or a name to be found in PATH.
+pub fn find_command(command: &str, folder: &Path) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| path.is_file();
+    if command.contains('/') {
+        return Some(folder.join(command)).filter(is_program);
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(command)).find(is_program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Manifest, ManifestError> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILE), text).unwrap();
+        Manifest::read(folder.path())
+    }
+
+    #[test]
+    fn the_manifest_of_the_page_is_read() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/protocol.md");
+        let page = fs::read_to_string(page).unwrap();
+        let text = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let manifest = read(text).unwrap();
+        assert_eq!((manifest.name.as_str(), manifest.rows[0].name.as_str()), ("python", "python-pipe"));
+        assert!(!manifest.rows[0].expectation.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_file() {
+        let rest = "licence = \"MIT\"\n[[rows]]\nname = \"x\"\n";
+        for (text, what) in [
+            ("", "licence"),
+            (&format!("name = \"x\"\ncommand = []\n{rest}"), "`command` is empty"),
+            (&format!("name = \"X y\"\ncommand = [\"x\"]\n{rest}"), "'X y' is no name"),
+            (&format!("name = \"x\"\ncommand = [\"x\"]\nspeed = 1\n{rest}"), "speed"),
+            (&format!("name = \"x\"\ncommand = [\"x\"]\nbuild = [[]]\n{rest}"), "`build` is empty"),
+            ("name = \"x\"\ncommand = [\"x\"]\nlicence = \"MIT\"\nrows = []\n", "no rows"),
+        ] {
+            let said = read(text).unwrap_err().to_string();
+            assert!(said.contains(what) || what == "licence", "{said}");
+            assert!(said.contains(FILE), "{said}");
+        }
+        let nowhere = Manifest::read(Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(nowhere.starts_with("cannot read /nowhere"), "{nowhere}");
+    }
+
+    #[test]
+    fn commands_are_found_in_the_folder_and_in_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("serve"), "").unwrap();
+        assert!(find_command("./serve", folder.path()).is_some());
+        assert!(find_command("./ask", folder.path()).is_none());
+        assert!(find_command("sh", folder.path()).is_some());
+        assert!(find_command("furlong-has-no-such-command", folder.path()).is_none());
+    }
+}

@@ -1,0 +1,19 @@
+//! Mechanisms that other programs carry: `adapters/protocol.md` says how furlong talks with them.
+//!
+//! Such a program measures nothing but its own clock readings. What it uses, where it runs, whether it lives and what it
+//! leaves behind is seen to from here.
+
+mod conversation;
+mod counted;
+mod hello;
+pub mod manifest;
+mod participants;
+mod protocol;
+mod readings;
+mod traces;
+
+pub(crate) use counted::measure;
+pub use hello::{Adapter, Shape};
+pub use manifest::{Manifest, Need, Row};
+pub use protocol::PROTOCOL;
+pub(crate) use traces::kill_processes;

@@ -1,0 +1,143 @@
+//! The processes of a trial of an adapter: who they are, where they run, what they use, whether they live.
+
+use super::conversation::Conversation;
+use super::protocol::NamedProcess;
+use super::traces::RUN_VARIABLE;
+use furlong_model::{Failure, Fault, OtherProcess, Phase, Role, RoleTally};
+use furlong_os::BorrowedHandle;
+use furlong_os::other_process::{self, Death};
+use furlong_os::usage::Usage;
+use furlong_os::wait::is_readable;
+use std::io;
+
+/// One process that takes part.
+#[derive(Debug)]
+struct Participant {
+    pid: i32,
+    /// `None` for a server of the mechanism's own.
+    role: Option<Role>,
+    name: String,
+    /// Of one that furlong has not started; whose death it sees by itself.
+    death: Option<Death>,
+}
+
+/// All that take part.
+#[derive(Debug, Default)]
+pub(super) struct Participants(Vec<Participant>);
+
+/// What each of them has used so far.
+pub(super) struct Used(Vec<Usage>);
+
+impl Participants {
+    /// A program that furlong has started, and the processes that it names.
+    ///
+    /// # Errors
+    /// A process that is not one that this program has started, in the run `run`.
+    pub(super) fn add(
+        &mut self,
+        conversation: &Conversation,
+        named: Vec<NamedProcess>,
+        run: &str,
+    ) -> Result<(), Failure> {
+        let (pid, role) = (conversation.child.pid(), Some(conversation.role));
+        self.0.push(Participant { pid, role, name: String::new(), death: None });
+        for NamedProcess { pid, role, name } in named {
+            if !other_process::has_variable(pid, &format!("{RUN_VARIABLE}={run}")) {
+                let what =
+                    format!("it names process {pid}, which is none that it has started and that lives");
+                return Err(conversation.failure(Phase::Open, what));
+            }
+            // Where the kernel has no pidfd, its death shows as silence.
+            let death = Death::of(pid).ok();
+            let name = if name.is_empty() { other_process::name(pid) } else { name };
+            self.0.push(Participant { pid, role: role.role(), name, death });
+        }
+        Ok(())
+    }
+
+    /// Pins those of both roles, with all their threads.
+    pub(super) fn pin(&self, processors: Option<[usize; 2]>) -> io::Result<()> {
+        let Some(processors) = processors else { return Ok(()) };
+        for Participant { pid, role, .. } in &self.0 {
+            if let Some(role) = role {
+                other_process::pin_all_threads(*pid, processors[role.index()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The processes that are roles.
+    pub(super) fn roles(&self) -> Vec<(Role, i32)> {
+        self.0.iter().filter_map(|one| Some((one.role?, one.pid))).collect()
+    }
+
+    /// What becomes readable when one dies that furlong has not started.
+    pub(super) fn deaths(&self) -> impl Iterator<Item = BorrowedHandle<'_>> {
+        self.0.iter().filter_map(|one| one.death.as_ref()).map(Death::as_handle)
+    }
+
+    /// The death of one that furlong has not started, if one has died.
+    pub(super) fn death(&self, phase: Phase) -> Option<Failure> {
+        let dead =
+            |one: &&Participant| one.death.as_ref().is_some_and(|death| is_readable(death.as_handle()));
+        self.0.iter().find(dead).map(|Participant { pid, role, name, .. }| {
+            let detail = format!("process {pid} ({name}), which it has started, has died");
+            Failure { phase, role: *role, fault: Fault::Killed, detail }
+        })
+    }
+
+    /// What each has used so far.
+    pub(super) fn used(&self) -> io::Result<Used> {
+        self.0.iter().map(|one| other_process::used(one.pid)).collect::<io::Result<_>>().map(Used)
+    }
+
+    /// What the processes of each role have used between two readings, in so many round trips; and what all others have.
+    pub(super) fn tallies(
+        &self,
+        before: &Used,
+        after: &Used,
+        round_trips: u64,
+        messages_received: impl Fn(Role) -> u64,
+    ) -> io::Result<(Vec<RoleTally>, Vec<OtherProcess>)> {
+        let used = |index: usize| after.0[index] - before.0[index];
+        let (mut tallies, mut others): (Vec<RoleTally>, Vec<OtherProcess>) = (Vec::new(), Vec::new());
+        for (index, Participant { pid, role, name, .. }) in self.0.iter().enumerate() {
+            let used = used(index);
+            match role {
+                None => others.push(OtherProcess {
+                    name: name.clone(),
+                    user_ns: used.user_ns,
+                    system_ns: used.system_ns,
+                    voluntary_switches: used.voluntary_switches,
+                    involuntary_switches: used.involuntary_switches,
+                }),
+                Some(role) => match tallies.iter_mut().find(|tally| tally.role == *role) {
+                    Some(tally) => {
+                        tally.user_ns += used.user_ns;
+                        tally.system_ns += used.system_ns;
+                        tally.voluntary_switches += used.voluntary_switches;
+                        tally.involuntary_switches += used.involuntary_switches;
+                        tally.minor_faults += used.minor_faults;
+                        tally.major_faults += used.major_faults;
+                    }
+                    None => tallies.push(RoleTally {
+                        role: *role,
+                        processor: other_process::processor(*pid)?,
+                        messages_received: messages_received(*role),
+                        round_trips,
+                        user_ns: used.user_ns,
+                        system_ns: used.system_ns,
+                        idle_ns: 0,
+                        voluntary_switches: used.voluntary_switches,
+                        idle_switches: 0,
+                        involuntary_switches: used.involuntary_switches,
+                        minor_faults: used.minor_faults,
+                        major_faults: used.major_faults,
+                    }),
+                },
+            }
+        }
+        tallies.sort_by_key(|tally| tally.role);
+        Ok((tallies, others))
+    }
+}

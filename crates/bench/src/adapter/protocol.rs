@@ -1,0 +1,267 @@
+//! The lines of the adapter protocol (`adapters/protocol.md`): one JSON object each.
+
+use furlong_model::{Copies, Fault, Pattern, PeerDeath, Phase, Reach, Role, Wait, WhenFull};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version that is spoken here.
+pub const PROTOCOL: u32 = 1;
+
+/// What furlong asks for.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+pub(super) enum Request<'a> {
+    /// Who are you?
+    Hello { protocol: u32 },
+    /// Be this role.
+    SetUp {
+        role: &'a str,
+        pattern: Pattern,
+        wait: Wait,
+        sizes_bytes: [usize; 2],
+        stamps: [String; 2],
+        folder: &'a Path,
+        name: &'a str,
+    },
+    /// Exchange messages.
+    Exchange { phase: Phase, messages: u64, batch: u32, verify: bool },
+    /// Say when.
+    Readings,
+    /// End.
+    Finish,
+}
+
+/// What a program replies.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+pub(super) enum Reply {
+    /// To [`Request::Hello`].
+    Hello(Hello),
+    /// To [`Request::SetUp`].
+    Ready(Ready),
+    /// To [`Request::Exchange`].
+    Exchanged { messages: u64, verified: u64 },
+    /// To [`Request::Readings`].
+    Readings { clock_ns: Vec<u64> },
+    /// To [`Request::Finish`].
+    Finished,
+    /// To any.
+    Error { fault: AdapterFault, detail: String },
+}
+
+impl Reply {
+    /// Its name on the line.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Reply::Hello(_) => "hello",
+            Reply::Ready(_) => "ready",
+            Reply::Exchanged { .. } => "exchanged",
+            Reply::Readings { .. } => "readings",
+            Reply::Finished => "finished",
+            Reply::Error { .. } => "error",
+        }
+    }
+}
+
+/// Who a program is.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Hello {
+    pub(super) protocol: u32,
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) versions: BTreeMap<String, String>,
+    pub(super) clock_ns: u64,
+    pub(super) shape: Shape,
+    pub(super) claims: Claims,
+}
+
+/// How many processes furlong starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// One for each role.
+    Pair,
+    /// One, which starts its own peer.
+    #[serde(rename = "self")]
+    Own,
+}
+
+/// What a program says of its mechanism; what it leaves out is as on the page.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(super) struct Claims {
+    pub(super) summary: String,
+    pub(super) waits: Vec<Wait>,
+    pub(super) patterns: Vec<Pattern>,
+    pub(super) max_size_bytes: Option<usize>,
+    pub(super) limited_by: String,
+    pub(super) when_full: WhenFull,
+    pub(super) copies: Copies,
+    pub(super) peer_death: PeerDeath,
+    pub(super) reach: Reach,
+    pub(super) alone: bool,
+}
+
+impl Default for Claims {
+    fn default() -> Self {
+        Claims {
+            summary: String::new(),
+            waits: vec![Wait::Block],
+            patterns: Pattern::ALL.to_vec(),
+            max_size_bytes: None,
+            limited_by: String::new(),
+            when_full: WhenFull::Waits,
+            copies: Copies::Two,
+            peer_death: PeerDeath::Noticed,
+            reach: Reach::FileSystem,
+            alone: false,
+        }
+    }
+}
+
+/// What will be, and who takes part.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Ready {
+    pub(super) effective: Effective,
+    #[serde(default)]
+    pub(super) processes: Vec<NamedProcess>,
+}
+
+/// What a program will do.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct Effective {
+    pub(super) pattern: Pattern,
+    pub(super) wait: Wait,
+    pub(super) sizes_bytes: [usize; 2],
+    /// Numbers in force, by name.
+    #[serde(flatten)]
+    pub(super) numbers: BTreeMap<String, u64>,
+}
+
+/// A process that furlong has not started.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct NamedProcess {
+    pub(super) pid: i32,
+    pub(super) role: Part,
+    #[serde(default)]
+    pub(super) name: String,
+}
+
+/// Which part a process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Part {
+    /// As the role.
+    Initiator,
+    /// As the role.
+    Responder,
+    /// Neither: a server of the mechanism's own.
+    Other,
+}
+
+impl Part {
+    /// The role, if it is one.
+    pub(super) fn role(self) -> Option<Role> {
+        match self {
+            Part::Initiator => Some(Role::Initiator),
+            Part::Responder => Some(Role::Responder),
+            Part::Other => None,
+        }
+    }
+}
+
+/// What goes wrong in a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum AdapterFault {
+    Lost,
+    Repeated,
+    Reordered,
+    Truncated,
+    Flipped,
+    /// It cannot be done here, which is no failure.
+    Unsupported,
+    #[serde(other)]
+    Error,
+}
+
+impl AdapterFault {
+    /// Furlong's name for it; `None` for what is no failure.
+    pub(super) fn fault(self) -> Option<Fault> {
+        Some(match self {
+            AdapterFault::Lost => Fault::Lost,
+            AdapterFault::Repeated => Fault::Repeated,
+            AdapterFault::Reordered => Fault::Reordered,
+            AdapterFault::Truncated => Fault::Truncated,
+            AdapterFault::Flipped => Fault::Flipped,
+            AdapterFault::Error => Fault::Error,
+            AdapterFault::Unsupported => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of the protocol's page: each block of JSON, with its lines joined.
+    fn examples() -> Vec<String> {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/protocol.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let blocks = page.split("```json\n").skip(1);
+        blocks.map(|block| block.split("```").next().unwrap().replace('\n', " ")).collect()
+    }
+
+    #[test]
+    fn every_reply_of_the_page_is_understood() {
+        let requests = ["hello", "set-up", "exchange", "readings", "finish"];
+        let mut replies = Vec::new();
+        for example in examples() {
+            let value: serde_json::Value = serde_json::from_str(&example).unwrap();
+            let op = value["op"].as_str().unwrap();
+            match serde_json::from_str::<Reply>(&example) {
+                // A request and a reply of one name differ in what else they have.
+                Err(_) if requests.contains(&op) => {}
+                Err(error) => panic!("{example}: {error}"),
+                Ok(reply) => replies.push(reply.name()),
+            }
+        }
+        assert_eq!(replies, ["hello", "ready", "exchanged", "readings", "finished", "error"]);
+    }
+
+    #[test]
+    fn every_request_is_as_on_the_page() {
+        let folder = Path::new("/tmp/furlong-5e…/0");
+        let stamps = ["1f0c…", "88ab…"].map(str::to_owned);
+        let requests = [
+            Request::Hello { protocol: PROTOCOL },
+            Request::SetUp {
+                role: "initiator",
+                pattern: Pattern::RoundTrip,
+                wait: Wait::Block,
+                sizes_bytes: [128, 128],
+                stamps,
+                folder,
+                name: "furlong-5e…-0",
+            },
+            Request::Exchange { phase: Phase::Timed, messages: 20000, batch: 1, verify: false },
+            Request::Readings,
+            Request::Finish,
+        ];
+        let known: Vec<serde_json::Value> =
+            examples().iter().map(|example| serde_json::from_str(example).unwrap()).collect();
+        for request in requests {
+            let request = serde_json::to_value(request).unwrap();
+            assert!(known.contains(&request), "{request} is not on the page");
+        }
+    }
+
+    #[test]
+    fn claims_have_the_defaults_of_the_page() {
+        let claims: Claims = serde_json::from_str(r#"{"summary":"x"}"#).unwrap();
+        assert_eq!(claims.waits, [Wait::Block]);
+        assert_eq!(claims.patterns, Pattern::ALL);
+        assert!(!claims.alone && claims.max_size_bytes.is_none());
+    }
+}

@@ -1,0 +1,91 @@
+//! What programs leave behind: processes of theirs, files, and objects with the link's name.
+
+use furlong_mechanism::LinkSpecification;
+use furlong_os::other_process;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// In the environment of every program, and by that of all that they start: which run they belong to.
+pub(crate) const RUN_VARIABLE: &str = "FURLONG_RUN";
+
+/// Kills every process that programs of this run have started and that still lives, and gives their names.
+///
+/// # Errors
+/// Where one may not be killed, or does not end.
+pub(crate) fn kill_processes(run: &str) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    // One that is killed may have started another in between.
+    let ended = within(TIMEOUT, || {
+        let found = processes_of(run);
+        for pid in &found {
+            let name = format!("process {pid} ({})", other_process::name(*pid));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            other_process::kill(*pid)?;
+        }
+        Ok(found.is_empty())
+    })?;
+    if ended { Ok(names) } else { Err(io::Error::other(format!("{} cannot be ended", names.join(", ")))) }
+}
+
+/// The same, for processes that were asked to end and have a moment to do so.
+///
+/// # Errors
+/// As above.
+pub(super) fn remaining_processes(run: &str) -> io::Result<Vec<String>> {
+    within(MOMENT, || Ok(processes_of(run).is_empty()))?;
+    kill_processes(run)
+}
+
+/// How long processes that are killed may take to end.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long those may take that end by themselves.
+const MOMENT: Duration = Duration::from_millis(500);
+
+/// The processes that programs of this run have started; not this one, which a program may have started too.
+fn processes_of(run: &str) -> Vec<i32> {
+    let found = other_process::find_by_variable(&format!("{RUN_VARIABLE}={run}"));
+    found.into_iter().filter(|pid| *pid != std::process::id() as i32).collect()
+}
+
+/// Whether it is so within this time; asks every millisecond.
+fn within(time: Duration, mut is_so: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
+    let begin = Instant::now();
+    loop {
+        if is_so()? {
+            return Ok(true);
+        }
+        if begin.elapsed() >= time {
+            return Ok(false);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Removes all files and named objects of a link that are still there, and gives their names.
+pub(super) fn remove_files(specification: &LinkSpecification) -> Vec<String> {
+    let mut removed = Vec::new();
+    let named = |name: &str| name.trim_start_matches("sem.").starts_with(&specification.name);
+    for (folder, is_ours) in [
+        (specification.folder.as_path(), &(|_: &str| true) as &dyn Fn(&str) -> bool),
+        (Path::new("/dev/shm"), &named),
+        (Path::new("/dev/mqueue"), &named),
+    ] {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(is_ours) {
+                let path = entry.path();
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                let gone = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+                if gone.is_ok() {
+                    removed.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    removed
+}

@@ -1,0 +1,222 @@
+//! What other processes of this user do, seen from outside: /proc, their clocks, their threads' processors.
+//!
+//! For programs that are not furlong's own and say nothing of all this.
+
+use crate::error::{Context, check};
+use crate::linux::affinity::mask_of;
+use crate::linux::handle::own;
+use crate::usage::Usage;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// What a process has used since it began, all its threads together.
+///
+/// Processor time is exact (its CPU-time clock); its split into user and system time is that of the kernel's ticks, as with
+/// `getrusage`. Switches are those of the threads that live.
+///
+/// # Errors
+/// Where there is no such process.
+pub fn used(pid: i32) -> io::Result<Usage> {
+    let fields = stat(pid)?;
+    let [minor_faults, major_faults, user, system] =
+        [MINOR_FAULTS, MAJOR_FAULTS, USER_TICKS, SYSTEM_TICKS].map(|index| number(&fields, index));
+    let total_ns = processor_time_ns(pid)?;
+    // Before the first tick nothing says where the time went; a program begins in user mode.
+    let in_user = if user + system == 0 { 1.0 } else { user as f64 / (user + system) as f64 };
+    let user_ns = (total_ns as f64 * in_user) as u64;
+    let (voluntary_switches, involuntary_switches) = switches(pid)?;
+    Ok(Usage {
+        user_ns,
+        system_ns: total_ns - user_ns,
+        voluntary_switches,
+        involuntary_switches,
+        minor_faults,
+        major_faults,
+    })
+}
+
+/// The processor that its first thread was on last.
+///
+/// # Errors
+/// Where there is no such process.
+pub fn processor(pid: i32) -> io::Result<usize> {
+    Ok(number(&stat(pid)?, PROCESSOR) as usize)
+}
+
+/// The name of what it runs, as far as the kernel keeps it; empty if it is gone.
+pub fn name(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+}
+
+/// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with.
+pub fn has_variable(pid: i32, variable: &str) -> bool {
+    // Those of others, and those that end, cannot be read.
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|known| known == variable.as_bytes())
+}
+
+/// Binds all threads of a process to one processor; those that they start later are bound with them.
+///
+/// # Errors
+/// Where there is no such process, or it is another user's.
+pub fn pin_all_threads(pid: i32, processor: usize) -> io::Result<()> {
+    let mask = mask_of(processor)?;
+    // A thread that is started while the first ones are bound is found in the second round.
+    for _ in 0..2 {
+        for thread in threads(pid)? {
+            // SAFETY: the kernel only reads the mask.
+            let bound =
+                check(unsafe { libc::sched_setaffinity(thread, size_of_val(&mask), mask.as_ptr().cast()) });
+            match bound {
+                // It has ended in between.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                other => drop(other.context(|| format!("pin process {pid} to processor {processor}"))?),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Something that becomes readable when a process dies that is no child.
+#[derive(Debug)]
+pub struct Death(OwnedFd);
+
+impl Death {
+    /// Of this process.
+    ///
+    /// # Errors
+    /// Where there is no such process, or the kernel has no pidfd.
+    pub fn of(pid: i32) -> io::Result<Death> {
+        // SAFETY: plain integers in and out; the new number is owned by nobody.
+        let number = check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as libc::c_int })?;
+        // SAFETY: opened just now.
+        Ok(Death(unsafe { own(number) }))
+    }
+
+    /// What to watch.
+    pub fn as_handle(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// All processes of this user that [have](has_variable) this variable.
+pub fn find_by_variable(variable: &str) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| has_variable(*pid, variable)).collect()
+}
+
+/// Kills a process. That it is gone already is no error.
+///
+/// # Errors
+/// Where it may not be killed.
+pub fn kill(pid: i32) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    match check(unsafe { libc::kill(pid, libc::SIGKILL) }) {
+        Err(error) if error.raw_os_error() != Some(libc::ESRCH) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Places in /proc/PID/stat, behind the name (proc(5) counts from 1, and the name is 2).
+const MINOR_FAULTS: usize = 10 - 3;
+const MAJOR_FAULTS: usize = 12 - 3;
+const USER_TICKS: usize = 14 - 3;
+const SYSTEM_TICKS: usize = 15 - 3;
+const PROCESSOR: usize = 39 - 3;
+
+/// The fields of /proc/PID/stat behind the name, which may have anything in it.
+fn stat(pid: i32) -> io::Result<Vec<String>> {
+    let text =
+        fs::read_to_string(format!("/proc/{pid}/stat")).context(|| format!("look at process {pid}"))?;
+    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
+    Ok(behind.split_whitespace().map(str::to_owned).collect())
+}
+
+fn number(fields: &[String], index: usize) -> u64 {
+    fields.get(index).and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
+/// Its processor time in nanoseconds, threads that have ended included (`clock_getcpuclockid`).
+fn processor_time_ns(pid: i32) -> io::Result<u64> {
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the library writes one clock number, and the kernel one timespec.
+    unsafe {
+        match libc::clock_getcpuclockid(pid, &mut clock) {
+            0 => check(libc::clock_gettime(clock, &mut time))?,
+            error => return Err(io::Error::from_raw_os_error(error)),
+        };
+    }
+    Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Its threads.
+fn threads(pid: i32) -> io::Result<Vec<i32>> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"))
+        .context(|| format!("look at the threads of process {pid}"))?;
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// How often its threads have given up the processor, and how often it was taken from them.
+fn switches(pid: i32) -> io::Result<(u64, u64)> {
+    let (mut voluntary, mut involuntary) = (0, 0);
+    for thread in threads(pid)? {
+        let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).unwrap_or_default();
+        let value = |key: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(key));
+            line.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0)
+        };
+        voluntary += value("voluntary_ctxt_switches:");
+        involuntary += value("nonvoluntary_ctxt_switches:");
+    }
+    Ok((voluntary, involuntary))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usage;
+    use std::process::Command;
+
+    #[test]
+    fn this_process_is_seen_as_it_sees_itself() {
+        let pid = std::process::id() as i32;
+        let before = usage::now().unwrap();
+        let seen = used(pid).unwrap();
+        let after = usage::now().unwrap();
+        let total = |usage: Usage| usage.user_ns + usage.system_ns;
+        // The clock's time is finer than the microseconds of getrusage.
+        assert!(
+            total(before) <= total(seen) + 2_000 && total(seen) <= total(after) + 2_000,
+            "{before:?} {seen:?} {after:?}"
+        );
+        assert!(before.minor_faults <= seen.minor_faults && seen.minor_faults <= after.minor_faults);
+        assert!(processor(pid).is_ok());
+    }
+
+    #[test]
+    fn a_process_is_pinned_found_and_killed() {
+        let variable = format!("FURLONG_TEST_OF_OTHER_PROCESS={}", std::process::id());
+        let (name, value) = variable.split_once('=').unwrap();
+        let mut child = Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
+        let pid = child.id() as i32;
+        let processor = crate::affinity::allowed().unwrap()[0];
+        pin_all_threads(pid, processor).unwrap();
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        assert!(status.contains(&format!("Cpus_allowed_list:\t{processor}\n")), "{status}");
+        let death = Death::of(pid).unwrap();
+        assert!(!crate::wait::is_readable(death.as_handle()));
+        // Between fork and exec the child has this process's environment.
+        while find_by_variable(&variable) != [pid] {
+            std::thread::yield_now();
+        }
+        kill(pid).unwrap();
+        child.wait().unwrap();
+        assert!(crate::wait::is_readable(death.as_handle()));
+        assert!(find_by_variable(&variable).is_empty());
+        kill(pid).unwrap();
+        assert!(used(pid).is_err());
+    }
+}
