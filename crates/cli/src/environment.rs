@@ -199,10 +199,11 @@ impl RunRecorder<'_> {
             self.keep(Record::End(end));
         }
         drop(self.session);
+        let complete = end.is_some_and(|end| end.interrupted_by.is_none());
         Ok(FinishedRun {
             run: Run::from_records(self.records)?,
             interrupted_by: end.and_then(|end| end.interrupted_by),
-            saved: self.store.map(Store::finish).transpose(),
+            saved: self.store.map(|store| store.finish(complete)).transpose(),
         })
     }
 }

@@ -19,7 +19,9 @@ use clap::{ArgMatches, FromArgMatches};
 use exit::Outcome;
 use furlong_console::exit;
 use std::process::ExitCode;
-use verbs::{compare, costs, count, doctor, explain, export, list, manual, recommend, replay, report, run};
+use verbs::{
+    compare, costs, count, doctor, explain, export, list, manual, recommend, replay, report, run, runs,
+};
 
 fn main() -> ExitCode {
     // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
@@ -53,6 +55,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Replay(options)) => replay::replay(&options),
         Some(Verb::Recommend(options)) => recommend::recommend(&options, typed),
         Some(Verb::Compare(options)) => compare::compare(&options),
+        Some(Verb::Runs(options)) => runs::runs(&options),
         Some(Verb::Export(options)) => export::export(&options),
         Some(Verb::Report(options)) => report::report(&options),
         Some(Verb::List(options)) => list::list(&options),

@@ -2,8 +2,9 @@
 
 use crate::nearest::nearest;
 use crate::saving::{self, is_name};
-use furlong_analysis::Run;
+use furlong_analysis::{ReadError, Run};
 use furlong_console::exit::Usage;
+use furlong_model::RunHeader;
 use furlong_render::plain;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,40 @@ impl SavedRun {
         // What is wrong with a line may quote it, and it may come from anybody.
         Run::read(&self.path).map_err(|error| Usage(plain(&format!("run {}: {error}", self.name))).into())
     }
+}
+
+impl SavedRun {
+    /// Its file, if it was named by what it was saved under.
+    ///
+    /// # Errors
+    /// That it was named by a path: such a file is not furlong's to change.
+    pub fn own_file(&self) -> anyhow::Result<&Path> {
+        match is_name(&self.name) {
+            true => Ok(&self.path),
+            false => {
+                let why = "this is a path, and only runs that are named are changed: use the shell";
+                Err(Usage(format!("{}: {why}", plain(&self.name))).into())
+            }
+        }
+    }
+
+    /// Its file.
+    pub fn file(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was asked, and when.
+    ///
+    /// # Errors
+    /// That the file cannot be read, is no run, or was written by a newer furlong.
+    pub fn header(&self) -> Result<RunHeader, ReadError> {
+        Run::read_header(&self.path)
+    }
+}
+
+/// All saved runs, from the oldest to the newest. What is no run of ours is passed over.
+pub fn all() -> Vec<SavedRun> {
+    by_time()
 }
 
 /// The runs that these words name, in their order; those of a glob from the oldest to the newest. A run may be named

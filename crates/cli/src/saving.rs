@@ -1,6 +1,7 @@
 //! Keeping a run: one file of JSON lines in the user's data folder, a line as each thing happens.
 
 use crate::arguments::SavingOptions;
+use crate::output;
 use anyhow::Context;
 use furlong_console::data_folder;
 use furlong_console::exit::Usage;
@@ -14,6 +15,8 @@ pub struct Store {
     path: PathBuf,
     file: Option<File>,
     trouble: Option<std::io::Error>,
+    /// The file of another run, whose place this one takes once it is complete.
+    replaces: Option<PathBuf>,
 }
 
 /// The folder of saved runs.
@@ -27,10 +30,26 @@ pub fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && name.chars().all(plain)
 }
 
+/// The file of the run of this name, which was given by an option or as an argument.
+///
+/// # Errors
+/// That it is no name, or that there is no folder for runs.
+pub fn path_of(given_by: &str, name: &str) -> anyhow::Result<PathBuf> {
+    if !is_name(name) {
+        let rule = "use letters, digits, '.', '_' and '-', and no '.' first";
+        return Err(Usage(format!("{given_by} '{name}': {rule}")).into());
+    }
+    let folder = folder().ok_or_else(|| {
+        Usage(format!("{given_by} needs a data folder: set XDG_DATA_HOME or HOME to an absolute path"))
+    })?;
+    Ok(folder.join(format!("{name}.jsonl")))
+}
+
 impl Store {
     /// A new file for the run with this header, unless it is not to be saved.
     pub fn of(saving: &SavingOptions, header: &RunHeader) -> anyhow::Result<Option<Store>> {
-        match &saving.save {
+        match &saving.name.save {
+            Some(name) if saving.name.replace => Store::in_place_of(name, header).map(Some),
             Some(name) => Store::named(name).map(Some),
             None if saving.no_save => Ok(None),
             None => Ok(Store::dated(header)),
@@ -39,22 +58,30 @@ impl Store {
 
     /// A new file under the given name. An existing one is never overwritten.
     fn named(name: &str) -> anyhow::Result<Store> {
-        if !is_name(name) {
-            let rule = "use letters, digits, '.', '_' and '-', and no '.' first";
-            return Err(Usage(format!("--save '{name}': {rule}")).into());
-        }
-        let folder = folder().ok_or_else(|| {
-            Usage("--save needs a data folder: set XDG_DATA_HOME or HOME to an absolute path".into())
-        })?;
-        create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let path = folder.join(format!("{name}.jsonl"));
+        let path = path_of("--save", name)?;
+        let folder = path.parent().unwrap_or(&path);
+        create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         match OpenOptions::new().append(true).create_new(true).open(&path) {
-            Ok(file) => Ok(Store { path, file: Some(file), trouble: None }),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(Usage(format!("--save {name}: {} is there already", path.display())).into())
-            }
+            Ok(file) => Ok(Store { path, file: Some(file), trouble: None, replaces: None }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Usage(format!(
+                "--save {name}: {} is there already; --replace replaces it, 'furlong runs remove {name}' deletes it, and \
+                 'furlong runs rename {name} OTHER' keeps it",
+                path.display()
+            ))
+            .into()),
             Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
         }
+    }
+
+    /// A new file, which replaces the run of this name once it is complete: until then, and if it never is, that run stays.
+    fn in_place_of(name: &str, header: &RunHeader) -> anyhow::Result<Store> {
+        let path = path_of("--save", name)?;
+        if path.symlink_metadata().is_err() {
+            return Store::named(name);
+        }
+        let new =
+            Store::dated(header).with_context(|| format!("cannot save a run beside {}", path.display()))?;
+        Ok(Store { replaces: Some(path), ..new })
     }
 
     /// A new file named after the time of the run, if there is a folder that can be written to; a run that was
@@ -79,15 +106,28 @@ impl Store {
         }
     }
 
-    /// Where the run was saved.
+    /// Where the run was saved; `complete` says whether it was not interrupted.
     ///
     /// # Errors
     /// What went wrong, if not all of it could be.
-    pub fn finish(self) -> anyhow::Result<PathBuf> {
-        match self.trouble {
-            None => Ok(self.path),
-            Some(error) => {
+    pub fn finish(self, complete: bool) -> anyhow::Result<PathBuf> {
+        match (self.trouble, self.replaces) {
+            (Some(error), _) => {
                 Err(error).with_context(|| format!("the run is not complete in {}", self.path.display()))
+            }
+            (None, None) => Ok(self.path),
+            (None, Some(replaced)) if complete => {
+                std::fs::rename(&self.path, &replaced).with_context(|| {
+                    format!("cannot replace {} by {}", replaced.display(), self.path.display())
+                })?;
+                Ok(replaced)
+            }
+            (None, Some(replaced)) => {
+                output::tell(format_args!(
+                    "{} is not replaced: this run is not complete",
+                    replaced.display()
+                ));
+                Ok(self.path)
             }
         }
     }

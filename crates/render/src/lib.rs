@@ -36,11 +36,13 @@ mod json;
 mod markdown;
 mod noise;
 mod object;
+mod origin;
 mod printed;
 mod prose;
 mod ranking;
 mod recommendation;
 mod replay;
+mod runs;
 mod self_check;
 mod style;
 mod summary;
@@ -65,6 +67,7 @@ pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::escape as escape_markdown;
 pub use noise::noise;
+pub use origin::{date, shell};
 pub use printed::{
     comparison_markdown, comparison_table, costs_table, count_table, explanation_table, markdown,
     recommendation_table, replay_markdown, replay_table, self_check_table, table, table_of_run,
@@ -73,6 +76,7 @@ pub use prose::{floor, footnotes, machine};
 pub use ranking::marked_name;
 pub use recommendation::{recommendation_json, recommendation_sentences};
 pub use replay::{claim_reason, claim_status, replay_csv, replay_json, replay_racehorse, replay_verdict};
+pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
 pub use style::{Charts, Style};
 
 #[cfg(doc)]

@@ -2,7 +2,7 @@
 
 use furlong_analysis::Summary;
 use furlong_model::{Machine, format_bytes, format_ns};
-use furlong_render::plain;
+use furlong_render::{date, plain, shell};
 use serde::Serialize;
 
 /// A fact, and what it is.
@@ -70,56 +70,4 @@ pub fn method(summary: &Summary) -> Vec<Fact> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-/// The command as a shell takes it, without the folders of the program.
-pub fn shell(argv: &[String]) -> String {
-    let quoted = |word: &String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+~".contains(c);
-        let word = plain(word);
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    let program = argv.first().map(|path| path.rsplit('/').next().unwrap_or_default().to_owned());
-    program.iter().chain(argv.iter().skip(1)).map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-/// A time as `2026-11-21 21:42 UTC`.
-pub fn date(unix_s: u64) -> String {
-    let (days, seconds) = (unix_s / 86_400, unix_s % 86_400);
-    // Days are counted from the first of March of year 0, in eras of 400 years, so that leap days come last.
-    let days = days.min(3_000_000) + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = year + era * 400 + next;
-    format!("{year}-{month:02}-{day:02} {:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(date(0), "1970-01-01 00:00 UTC");
-        assert_eq!(date(951_825_599), "2000-02-29 11:59 UTC");
-        assert_eq!(date(1_795_296_000), "2026-11-21 21:20 UTC");
-        assert_eq!(date(4_107_542_399), "2100-02-28 23:59 UTC");
-        assert!(date(u64::MAX).ends_with("UTC"));
-    }
-
-    #[test]
-    fn commands_can_be_typed_again() {
-        let argv =
-            ["target/release/furlong", "run", "unix-*", "-s", "64..1MiB:x4", "it's"].map(str::to_owned);
-        assert_eq!(shell(&argv), "furlong run 'unix-*' -s 64..1MiB:x4 'it'\\''s'");
-        assert_eq!(shell(&[]), "");
-    }
 }

@@ -1,6 +1,5 @@
 //! The report as Markdown, for a README or a pull request: the verdict first, then tables, with pictures if there are.
 
-use crate::facts;
 use crate::part::Part;
 use crate::report::{Report, file_of};
 use crate::table::Table;
@@ -39,8 +38,8 @@ fn part_text(part: &Part, folder: Option<&str>) -> String {
     let mut text = format!("\n## {}\n\n", escape(&part.name));
     text += &format!(
         "{}: `{}`\n\n",
-        facts::date(summary.run.started_unix_s),
-        code(&facts::shell(&summary.run.argv))
+        render::date(summary.run.started_unix_s),
+        code(&render::shell(&summary.run.argv))
     );
     text += &format!("**{}**\n\n", fitness(summary.run.noise.level));
     text += &part.verdict.iter().map(|sentence| format!("- {}\n", escape(sentence))).collect::<String>();

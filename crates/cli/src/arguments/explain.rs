@@ -1,6 +1,6 @@
 //! What `furlong count`, `furlong costs` and `furlong explain` take.
 
-use super::shared::{CaseOptions, CommonOptions};
+use super::shared::{CaseOptions, CommonOptions, SavedName};
 use clap::Args;
 use furlong_console::ListFormat;
 use furlong_model::Time;
@@ -8,7 +8,8 @@ use furlong_model::Time;
 const COUNT_EXAMPLES: &str = "Examples:
   furlong count pipe/block                       its system calls, a round trip and a message
   furlong count 'unix-stream/*' --place same-core
-  furlong count posix-shm/spin --format json     one JSON object, for programs";
+  furlong count posix-shm/spin --format json     one JSON object, for programs
+  furlong count pipe tcp --save calls            for furlong compare calls NAME --fail-on more-calls";
 
 /// What `furlong count` takes.
 #[derive(Debug, Clone, Args)]
@@ -21,6 +22,8 @@ pub struct CountOptions {
     /// Form of the result
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
+    #[command(flatten)]
+    pub name: SavedName,
 }
 
 /// What `furlong costs` takes.
@@ -61,9 +64,8 @@ pub struct ExplainOptions {
     /// Form of the result
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
-    /// Save the run, its costs included, under this name, as furlong compare takes it
-    #[arg(long, value_name = "NAME")]
-    pub save: Option<String>,
+    #[command(flatten)]
+    pub name: SavedName,
     /// Exit with 5 if the machine was too noisy
     #[arg(long)]
     pub strict: bool,

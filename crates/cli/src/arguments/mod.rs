@@ -9,6 +9,7 @@ mod recommend;
 mod replay;
 mod report;
 mod run;
+mod runs;
 mod shared;
 
 pub use compare::{CompareOptions, FailOn};
@@ -19,7 +20,8 @@ pub use recommend::{RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;
-pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
+pub use runs::{RunsOptions, RunsVerb};
+pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavedName, SavingOptions};
 
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;
@@ -66,6 +68,8 @@ pub enum Verb {
     Recommend(Box<RecommendOptions>),
     /// Compare saved runs row by row: better, worse or the same
     Compare(CompareOptions),
+    /// List, show, remove and rename saved runs
+    Runs(RunsOptions),
     /// Convert saved runs to CSV, JSON, Markdown or OpenMetrics
     Export(ExportOptions),
     /// Show saved runs as a page with charts, as Markdown, or as pictures

@@ -76,21 +76,31 @@ pub struct CommonOptions {
     pub no_progress: bool,
 }
 
+/// The name under which the records of a run are saved.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SavedName {
+    /// Save the run under this name, as furlong compare takes it
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<String>,
+    /// Replace the run that has this name, once this one is complete
+    #[arg(long, requires = "save")]
+    pub replace: bool,
+}
+
 /// Where the records of a run go: under the time unless something else is said.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SavingOptions {
-    /// Save the run under this name (it is saved under the time otherwise)
-    #[arg(long, value_name = "NAME")]
-    pub save: Option<String>,
-    /// Do not save the run
+    #[command(flatten)]
+    pub name: SavedName,
+    /// Do not save the run (without a name it is saved under the time)
     #[arg(long, conflicts_with = "save")]
     pub no_save: bool,
 }
 
-impl SavingOptions {
+impl SavedName {
     /// Under this name, or nowhere.
-    pub fn named_or_not(name: Option<&String>) -> SavingOptions {
-        SavingOptions { save: name.cloned(), no_save: name.is_none() }
+    pub fn or_not_saved(&self) -> SavingOptions {
+        SavingOptions { name: self.clone(), no_save: self.save.is_none() }
     }
 }
 

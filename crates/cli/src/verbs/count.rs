@@ -1,6 +1,6 @@
 //! `furlong count`: what a message costs beside time.
 
-use crate::arguments::{CountOptions, ListFormat, SavingOptions};
+use crate::arguments::{CountOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
 use crate::mechanisms::mechanisms;
@@ -18,7 +18,7 @@ pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let cases = selection::select(&mechanisms, &options, &Manner::default())?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
-    let finished = environment.perform(&plan, &SavingOptions::named_or_not(None))?;
+    let finished = environment.perform(&plan, &asked.name.or_not_saved())?;
     let counted = CountSummary::of(&DecodedRun::of(&finished.run));
     output::print(&match asked.format {
         ListFormat::Table => render::count_table(&counted, output::style()),

@@ -1,6 +1,6 @@
 //! `furlong explain`: where the time of a row goes.
 
-use crate::arguments::{ExplainOptions, ListFormat, SavingOptions};
+use crate::arguments::{ExplainOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
 use crate::mechanisms::mechanisms;
@@ -35,7 +35,7 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     }
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { costs: true, count: true, ..environment.plan(cases, asked.trials, asked.budget.0)? };
-    let finished = environment.perform(&plan, &SavingOptions::named_or_not(asked.save.as_ref()))?;
+    let finished = environment.perform(&plan, &asked.name.or_not_saved())?;
     let explained = explanation(&DecodedRun::of(&finished.run), &rows);
     output::print(&match asked.format {
         ListFormat::Table => render::explanation_table(&explained, output::style()),

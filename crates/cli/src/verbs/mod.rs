@@ -12,3 +12,4 @@ pub mod recommend;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod runs;

@@ -28,7 +28,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         experiments.into_iter().map(|experiment| change(experiment, asked)).collect::<anyhow::Result<_>>()?;
     let mechanisms = registry();
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
-    let saving = SavingOptions { save: None, no_save: asked.no_save };
+    let saving = SavingOptions { no_save: asked.no_save, ..SavingOptions::default() };
     let mut outcome = Outcome::Done;
     let (mut replays, mut all) = (Vec::new(), Results::default());
     for experiment in &changed {

@@ -31,6 +31,7 @@ mod replay_handover;
 mod replay_published;
 mod replay_usage;
 mod report;
+mod runs;
 mod schema_1;
 mod self_check;
 mod tracing;

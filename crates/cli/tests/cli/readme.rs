@@ -179,7 +179,7 @@ fn try_one(line: &str) {
 
 /// Whether a line reads runs that were saved before.
 fn reads_saved_runs(line: &str) -> bool {
-    ["compare", "report", "export"].iter().any(|verb| line.starts_with(&format!("furlong {verb}")))
+    ["compare", "report", "export", "runs"].iter().any(|verb| line.starts_with(&format!("furlong {verb}")))
 }
 
 #[test]

@@ -147,7 +147,9 @@ fn a_saved_run_is_never_overwritten() {
     let arguments = ["run", "pipe", "--trials", "1", "--budget", "2ms", "--save", "mine"];
     place.run(arguments).expect_code(0);
     let first = fs::read(place.saved("mine")).unwrap();
-    place.run(arguments).expect_code(2).expect_complaint("is there already");
+    let refused =
+        place.run(arguments).expect_code(2).expect_complaint("is there already; --replace replaces it");
+    refused.expect_complaint("'furlong runs remove mine' deletes it");
     assert_eq!(first, fs::read(place.saved("mine")).unwrap());
     // Nor is what somebody else put there, even if it leads nowhere.
     std::os::unix::fs::symlink("/nonexistent/target", place.saved("link")).unwrap();

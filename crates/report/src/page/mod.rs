@@ -153,7 +153,7 @@ fn part(part: &Part) -> PartView<'_> {
         reasons: render::noise(noise),
         verdict: &part.verdict,
         experiment,
-        date: facts::date(summary.run.started_unix_s),
+        date: render::date(summary.run.started_unix_s),
         machine_line: render::machine(&summary.run.machine, &summary.run.harness),
         machine: facts::machine(&summary.run.machine),
         method: facts::method(summary),

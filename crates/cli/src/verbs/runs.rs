@@ -1,0 +1,90 @@
+//! `furlong runs`: what is saved, listed, shown, removed and renamed. Nothing is measured.
+
+use crate::arguments::{ListFormat, RunsOptions, RunsVerb};
+use crate::{output, saved, saving};
+use anyhow::Context;
+use furlong_analysis::DecodedRun;
+use furlong_console::exit::{Outcome, Usage};
+use furlong_render::{ListedRun, plain, runs_json, runs_table, saved_run_table};
+use std::fs;
+
+/// Does what was asked for.
+pub fn runs(asked: &RunsOptions) -> anyhow::Result<Outcome> {
+    match &asked.verb {
+        RunsVerb::List { format } => list(*format)?,
+        RunsVerb::Show { runs } => show(runs)?,
+        RunsVerb::Remove { runs } => remove(runs)?,
+        RunsVerb::Rename { run, name } => rename(run, name)?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn list(format: ListFormat) -> anyhow::Result<()> {
+    // One that is removed meanwhile is not there.
+    let read = |run: saved::SavedRun| {
+        let bytes = fs::metadata(run.file()).ok()?.len();
+        Some((run.header().ok()?, bytes, run))
+    };
+    let found: Vec<_> = saved::all().into_iter().filter_map(read).collect();
+    let files: Vec<_> = found.iter().map(|(_, _, run)| run.file().to_string_lossy()).collect();
+    let listed: Vec<_> = found
+        .iter()
+        .zip(&files)
+        .map(|((header, bytes, run), file)| ListedRun { run: &run.name, file, bytes: *bytes, header })
+        .collect();
+    output::print(&match format {
+        ListFormat::Table => runs_table(&listed, output::style()),
+        ListFormat::Json => runs_json(&listed),
+    })
+}
+
+fn show(words: &[String]) -> anyhow::Result<()> {
+    let found = saved::find(words)?;
+    for (number, run) in found.iter().enumerate() {
+        let heading = match (number, found.len()) {
+            (_, 1) => String::new(),
+            (0, _) => format!("{}: ", plain(&run.name)),
+            _ => format!("\n{}: ", plain(&run.name)),
+        };
+        let records = run.read()?;
+        output::print(&(heading + &saved_run_table(&DecodedRun::of(&records), output::style())))?;
+    }
+    Ok(())
+}
+
+/// All of what is named, or nothing if one of it is not there.
+fn remove(words: &[String]) -> anyhow::Result<()> {
+    let mut found = saved::find(words)?;
+    found.iter().try_for_each(|run| run.own_file().map(drop))?;
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.dedup();
+    for run in found {
+        fs::remove_file(run.file()).with_context(|| format!("cannot remove {}", run.file().display()))?;
+        output::tell(format_args!("removed: {}", run.file().display()));
+    }
+    Ok(())
+}
+
+fn rename(word: &str, name: &str) -> anyhow::Result<()> {
+    let found = saved::find(&[word.to_owned()])?;
+    let [run] = &found[..] else {
+        let names: Vec<_> = found.iter().map(|run| plain(&run.name)).collect();
+        let why = format!("'{}' names several runs ({}): name one", plain(word), names.join(", "));
+        return Err(Usage(why).into());
+    };
+    let (from, to) = (run.own_file()?, saving::path_of("the name", name)?);
+    // A link to the file fails where something has that name; a rename would replace it.
+    let renamed = fs::hard_link(from, &to).and_then(|()| fs::remove_file(from));
+    match renamed {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Usage(format!(
+            "{name}: {} is there already; 'furlong runs remove {name}' deletes it",
+            to.display()
+        ))
+        .into()),
+        renamed => {
+            renamed.with_context(|| format!("cannot rename {} to {}", from.display(), to.display()))?;
+            output::tell(format_args!("renamed: {} is {} now", plain(&run.name), to.display()));
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Saved runs as things: listed, shown, renamed, removed and replaced.
+
+use crate::common::value::{at, list, text};
+use crate::common::{Place, look_for};
+use std::fs;
+use std::time::Duration;
+
+/// A row that is measured quickly, saved as this.
+fn save(place: &Place, row: &str, name: &str, more: &[&str]) -> crate::common::Finished {
+    let words = ["run", row, "--trials", "1", "--budget", "2ms", "--no-progress", "--save", name];
+    place.run(words.iter().chain(more).copied())
+}
+
+fn names(place: &Place) -> Vec<String> {
+    let json = place.run(["runs", "list", "--format", "json"]).expect_code(0).json();
+    assert_eq!(at(&json, "schema"), 1);
+    list(&json, "runs").iter().map(|run| text(run, "run").to_owned()).collect()
+}
+
+#[test]
+fn runs_are_listed_shown_renamed_and_removed() {
+    let place = Place::new();
+    assert!(place.run(["runs", "list"]).expect_code(0).stdout.contains("No run is saved yet"));
+    save(&place, "pipe", "first", &[]).expect_code(0);
+    save(&place, "tcp", "second", &[]).expect_code(0);
+    fs::write(place.saved("no-run"), "{}\n").unwrap();
+    assert_eq!(names(&place), ["first", "second"]);
+    let table = place.run(["runs", "list"]).expect_code(0).stdout;
+    assert!(table.contains("first") && table.contains("furlong run pipe --trials 1"), "{table}");
+    let shown = place.run(["runs", "show", "first"]).expect_code(0).stdout;
+    assert!(shown.contains("furlong run pipe") && shown.contains("pipe/block"), "{shown}");
+    assert!(!shown.contains("tcp"), "{shown}");
+
+    // A name that is taken stays whose it is.
+    let taken = place.run(["runs", "rename", "first", "second"]).expect_code(2);
+    taken.expect_complaint("is there already; 'furlong runs remove second' deletes it");
+    place.run(["runs", "rename", "*", "third"]).expect_code(2).expect_complaint("names several runs");
+    place.run(["runs", "rename", "first", "../x"]).expect_code(2).expect_complaint("use letters, digits");
+    assert_eq!(names(&place), ["first", "second"]);
+    place.run(["runs", "rename", "first", "third"]).expect_code(0);
+    assert_eq!(names(&place), ["third", "second"]);
+
+    // All of what is named, or nothing.
+    place
+        .run(["runs", "remove", "third", "fourth"])
+        .expect_code(2)
+        .expect_complaint("no run is saved as 'fourth'");
+    let path = place.saved("third").to_string_lossy().into_owned();
+    place.run(["runs", "remove", &path]).expect_code(2).expect_complaint("this is a path");
+    assert_eq!(names(&place), ["third", "second"]);
+    place.run(["runs", "remove", "third", "thi*"]).expect_code(0);
+    assert_eq!(names(&place), ["second"]);
+    assert!(place.saved("no-run").exists());
+}
+
+#[test]
+fn a_complete_run_alone_replaces_another() {
+    let place = Place::new();
+    save(&place, "pipe", "mine", &["--replace"]).expect_code(0);
+    save(&place, "tcp", "mine", &["--replace"]).expect_code(0).expect_complaint("mine.jsonl");
+    let replaced = fs::read_to_string(place.saved("mine")).unwrap();
+    assert!(replaced.contains("\"tcp\"") && !replaced.contains("\"mechanism\":\"pipe\""), "{replaced}");
+    assert_eq!(place.all_saved().len(), 1);
+    // What is interrupted is saved under the time.
+    let words = ["run", "fifo", "--trials", "1000", "--budget", "20ms", "--save", "mine", "--replace"];
+    let running = place.start(&mut place.furlong(words));
+    look_for(Duration::from_secs(30), || (place.records_of_all("trial") > 1).then_some(())).expect("a trial");
+    running.signal(libc::SIGINT);
+    running.finish().expect_code(130).expect_complaint("is not replaced: this run is not complete");
+    assert_eq!(fs::read_to_string(place.saved("mine")).unwrap(), replaced);
+    assert_eq!(place.all_saved().len(), 2);
+    place.run(["run", "pipe", "--replace"]).expect_code(2).expect_complaint("--save <NAME>");
+}

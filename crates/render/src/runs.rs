@@ -1,0 +1,112 @@
+//! Saved runs: a list of them, and each as the verb that measured it prints it.
+
+use super::document::{Column, Document, Row, Section, Table};
+use super::object::object;
+use super::origin::{date, shell};
+use super::printed::{count_table, recommendation_table, replay_table, table_of_run};
+use super::style::Style;
+use super::terminal::terminal;
+use furlong_analysis::text::plain;
+use furlong_analysis::{CountSummary, DecodedRun, recommend, replay};
+use furlong_model::{RunHeader, format_bytes};
+use serde::Serialize;
+
+/// Version of [`runs_json`]; it changes when a field changes its meaning or goes.
+const RUNS_SCHEMA: u32 = 1;
+
+/// A saved run, of which no more than its header was read.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct ListedRun<'a> {
+    /// The name that it was saved under.
+    pub run: &'a str,
+    /// Its file.
+    pub file: &'a str,
+    /// The size of that.
+    pub bytes: u64,
+    /// What was asked, when, and on which machine.
+    #[serde(flatten)]
+    pub header: &'a RunHeader,
+}
+
+/// A line a run, in the order given.
+pub fn runs_table(runs: &[ListedRun], style: Style) -> String {
+    let columns = [
+        Column::words("run"),
+        Column::words("measured").expendable(1),
+        Column::figures("size").expendable(2),
+        Column::words("command"),
+    ];
+    let line = |run: &ListedRun| {
+        let size = format_bytes(usize::try_from(run.bytes).unwrap_or(usize::MAX));
+        Row::neutral(vec![plain(run.run), date(run.header.started_unix_s), size, shell(&run.header.argv)])
+    };
+    let section = match runs {
+        [] => Section::default().paragraph("No run is saved yet: 'furlong run --save NAME' saves one."),
+        runs => Section::default().table(Table::new(columns, runs.iter().map(line).collect())),
+    };
+    terminal(&Document::from_iter([section]), style)
+}
+
+/// The same as one JSON object, with all of each header.
+pub fn runs_json(runs: &[ListedRun]) -> String {
+    #[derive(Serialize)]
+    struct List<'a> {
+        schema: u32,
+        runs: &'a [ListedRun<'a>],
+    }
+    object(&List { schema: RUNS_SCHEMA, runs }, &[])
+}
+
+/// What was asked and when, and below it what the verb printed that measured the run: of the figures that a run may hold,
+/// those that it was made for.
+pub fn saved_run_table(run: &DecodedRun, style: Style) -> String {
+    let header = &run.records.header;
+    let asked = format!("{}, {}", shell(&header.argv), date(header.started_unix_s));
+    let asked = terminal(&Document::from_iter([Section::default().paragraph(asked)]), style);
+    let figures = if let Some(replayed) = replay(run) {
+        replay_table(&replayed, style)
+    } else if let Some(recommended) = recommend(run) {
+        recommendation_table(&recommended, style)
+    } else if run.records.trials.is_empty() && !run.records.counts.is_empty() {
+        count_table(&CountSummary::of(run), style)
+    } else {
+        table_of_run(run, style)
+    };
+    asked + "\n" + &figures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::Run;
+    use furlong_analysis::fixture::{self, recommendation, replay as replays};
+    use furlong_model::{Placement, Record, Wait, Workload};
+
+    #[test]
+    fn a_list_of_runs() {
+        let header = fixture::header();
+        let run = |name, bytes| ListedRun { run: name, file: "/runs/x.jsonl", bytes, header: &header };
+        let listed = [run("before", 12 << 10), run("\u{1b}[31mred", 1)];
+        insta::assert_snapshot!(runs_table(&listed, Style::default()));
+        let json: serde_json::Value = serde_json::from_str(&runs_json(&listed)).unwrap();
+        assert_eq!((&json["schema"], &json["runs"][0]["run"]), (&1.into(), &"before".into()));
+        assert_eq!(json["runs"][0]["started_unix_s"], header.started_unix_s);
+        assert!(runs_table(&[], Style::default()).contains("--save NAME"));
+    }
+
+    #[test]
+    fn each_run_is_shown_as_its_verb_prints_it() {
+        let shown = |run: &Run| {
+            let text = saved_run_table(&DecodedRun::of(run), Style::default());
+            assert!(text.contains("2026-03-31 23:33 UTC"), "{text}");
+            text
+        };
+        assert!(shown(&Run::from_records(fixture::records()).unwrap()).contains("sleeping until woken"));
+        let recommended = recommendation::records(Workload::default(), &[recommendation::SOCKET]);
+        assert!(shown(&Run::from_records(recommended).unwrap()).contains("Take "));
+        assert!(shown(&Run::from_records(replays::ka2yan().records()).unwrap()).contains("x then"));
+        let counted = fixture::count(&fixture::case("tcp", Wait::Block, Placement::OtherCore), "read", 500);
+        let counted = [Record::Run(fixture::header()), Record::Count(counted)];
+        assert!(shown(&Run::from_records(counted).unwrap()).contains("system calls"));
+    }
+}
