@@ -1,6 +1,6 @@
 //! Every row one way and as an answer to requests, and the buffers that can be asked for.
 
-use crate::rows::{case, session};
+use crate::rows::{case, is_usual, session};
 use crate::workers::Trial;
 use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
@@ -18,8 +18,7 @@ const SIZES: &[usize] = &[1, 17, 128, 4097, 65_537, 300_000];
 const FEW_SIZES: &[usize] = &[128, 65_537];
 
 fn sizes(entry: &MechanismEntry, wait: Wait) -> impl Iterator<Item = usize> {
-    let usual = entry.capabilities.waits[0] == wait;
-    (if usual { SIZES } else { FEW_SIZES }).iter().copied()
+    (if is_usual(entry, wait) { SIZES } else { FEW_SIZES }).iter().copied()
 }
 
 /// Each row in each pattern, and each mechanism with a buffer.

@@ -11,6 +11,16 @@ use std::time::Duration;
 /// Sizes around the edges of stamps, lines, pages and a pipe's buffer.
 const SIZES: [usize; 10] = [1, 7, 8, 9, 16, 17, 128, 4096, 4097, 65_537];
 
+/// Those that the waits are tried with which are not the usual ones of a mechanism: what is at the edges of a stamp does not
+/// depend on how one waits.
+const FEW_SIZES: [usize; 3] = [1, 128, 65_537];
+
+/// Sizes in one process: also those that do not fit into a mechanism in one piece.
+const SIZES_IN_ONE_PROCESS: [usize; 4] = [1, 128, 4097, 300_000];
+
+/// Those that the other waits are tried with.
+const FEW_SIZES_IN_ONE_PROCESS: [usize; 2] = [128, 300_000];
+
 /// The largest size that is tried where only memory limits it.
 const LARGEST: usize = 16 << 20;
 
@@ -111,6 +121,11 @@ fn measured(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Mea
     }
 }
 
+/// Whether rows of the mechanism wait so if nothing else is said.
+pub fn is_usual(entry: &MechanismEntry, wait: Wait) -> bool {
+    entry.capabilities.waits[0] == wait
+}
+
 fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,
@@ -122,7 +137,7 @@ fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
         measured(entry, wait, size)?;
         return Ok(Completion::Completed);
     }
-    for size in SIZES {
+    for &size in if is_usual(entry, wait) { &SIZES[..] } else { &FEW_SIZES } {
         if limits.max_size_bytes.is_none_or(|max| size <= max) {
             measured(entry, wait, size)?;
         }
@@ -130,7 +145,7 @@ fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// With both ends in one process, also where a message does not fit into the mechanism in one piece.
+/// With both ends in one process.
 fn carries_in_one_process(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,
@@ -139,7 +154,8 @@ fn carries_in_one_process(entry: &MechanismEntry, wait: Wait) -> Result<Completi
         }
     };
     let fixed = entry.capabilities.fixed_size_bytes.map(|size| vec![size]);
-    for size in fixed.unwrap_or_else(|| vec![1, 128, 4097, 300_000]) {
+    let sizes = if is_usual(entry, wait) { &SIZES_IN_ONE_PROCESS[..] } else { &FEW_SIZES_IN_ONE_PROCESS };
+    for size in fixed.unwrap_or_else(|| sizes.to_vec()) {
         let case = Case { placement: Placement::OneProcess, ..case(entry, wait, size) };
         if case.refusal(entry.capabilities, &limits).is_some() {
             continue;
