@@ -3,12 +3,13 @@
 //! The type is erased here, at the loop, and not at the call: what an entry opens is an end together with its measured
 //! loops, compiled for the type of its endpoint.
 
-use crate::adapter::{Adapter, Manifest, Row};
+use crate::adapter::Adapter;
 use crate::both_ends::BothEnds;
 use crate::channel::Channel;
 use crate::message_loop::MessageLoop;
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
+use furlong_adapters::{Manifest, Row};
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Limits, Unavailable, Wait};

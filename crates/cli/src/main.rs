@@ -20,7 +20,8 @@ use exit::Outcome;
 use furlong_console::exit;
 use std::process::ExitCode;
 use verbs::{
-    compare, costs, count, doctor, explain, export, list, manual, recommend, replay, report, run, runs,
+    adapter, compare, costs, count, doctor, explain, export, list, manual, recommend, replay, report, run,
+    runs,
 };
 
 fn main() -> ExitCode {
@@ -60,6 +61,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Report(options)) => report::report(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
+        Some(Verb::Adapter(options)) => adapter::adapter(&options),
         Some(Verb::Driver(options)) => furlong_driver::driver(&options),
         Some(Verb::Completions(options)) => manual::completions(&options),
         Some(Verb::Man(options)) => manual::man(&options),

@@ -2,28 +2,24 @@
 
 use crate::arguments::CaseOptions;
 use fast_glob::glob_match;
-use furlong_bench::adapter::Manifest;
+use furlong_adapters::{Manifest, ManifestError, installed};
 use furlong_bench::{MechanismEntry, registry};
 use furlong_console::data_folder;
 use furlong_console::exit::Usage;
 use std::path::PathBuf;
-use std::{fs, thread};
+use std::thread;
 
 /// Where installed adapters are, each in a folder of its name.
 pub fn adapters_folder() -> Option<PathBuf> {
     Some(data_folder()?.join("adapters"))
 }
 
-/// The installed adapters, by name; a folder without a manifest is none.
+/// The installed adapters, by name.
 ///
 /// # Errors
 /// A manifest that cannot be used.
-pub fn installed() -> anyhow::Result<Vec<Manifest>> {
-    let entries = adapters_folder().map(fs::read_dir).into_iter().flatten().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    folders.retain(|folder| folder.join(furlong_bench::adapter::manifest::FILE).is_file());
-    folders.sort();
-    Ok(folders.iter().map(|folder| Manifest::read(folder)).collect::<Result<_, _>>()?)
+pub fn installed() -> Result<Vec<Manifest>, ManifestError> {
+    adapters_folder().map_or(Ok(Vec::new()), |folder| installed::all(&folder))
 }
 
 /// The mechanisms for what was asked, and what was asked with the rows of adapters that were asked for by their folder. Of

@@ -113,6 +113,7 @@ fn shared_futex_words_use_shared_operations() {
 fn floors_only_look_down() {
     let floors = [
         ("model", &[][..]),
+        ("adapters", &[][..]),
         ("os", &["model"][..]),
         ("chart", &["model"][..]),
         ("stats", &[][..]),
@@ -120,13 +121,14 @@ fn floors_only_look_down() {
         ("render", &["analysis", "chart", "model", "stats"][..]),
         ("programs", &["model"][..]),
         ("mechanism", &["model", "os"][..]),
-        ("bench", &["mechanism", "model", "os", "stats"][..]),
+        ("bench", &["adapters", "mechanism", "model", "os", "stats"][..]),
         ("report", &["analysis", "chart", "model", "render", "stats"][..]),
         ("console", &["model", "os"][..]),
         ("driver", &["console", "model", "os"][..]),
         (
             "cli",
             &[
+                "adapters",
                 "analysis",
                 "bench",
                 "console",

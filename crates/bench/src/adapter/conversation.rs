@@ -1,8 +1,8 @@
 //! A program under the adapter protocol: it is started, asked, listened to with bounds, and ended.
 
-use super::manifest::Manifest;
 use super::protocol::{Reply, Request};
 use super::traces::RUN_VARIABLE;
+use furlong_adapters::Manifest;
 use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::linux::signal;
 use furlong_os::memory::{bounded_object, written_text};
@@ -27,7 +27,8 @@ pub(super) struct Conversation {
     pub(super) role: Role,
     pub(super) child: Child,
     pub(super) exit: Option<Exit>,
-    requests: File,
+    /// `None` once no more is asked.
+    requests: Option<File>,
     replies: File,
     /// What came of the reply under way.
     line: Vec<u8>,
@@ -71,7 +72,7 @@ impl Conversation {
         };
         let inherit = [their_requests.raw_handle(), their_replies.raw_handle()];
         let child = spawn(&program, &inherit, printed.as_handle(), Bond::DiesWithParentAndGroup)?;
-        let (requests, replies) = (File::from(requests), File::from(replies));
+        let (requests, replies) = (Some(File::from(requests)), File::from(replies));
         Ok(Conversation {
             role,
             child,
@@ -88,10 +89,16 @@ impl Conversation {
     pub(super) fn send(&mut self, request: &Request<'_>) -> io::Result<()> {
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
-        match self.requests.write_all(&line) {
+        let Some(requests) = &mut self.requests else { return Ok(()) };
+        match requests.write_all(&line) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Asks no more.
+    pub(super) fn end_requests(&mut self) {
+        self.requests = None;
     }
 
     /// What becomes readable when it replies or dies.

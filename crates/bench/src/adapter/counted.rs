@@ -17,9 +17,11 @@ use crate::stamp::Stamp;
 use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
 use crate::trial::context::Settings;
 use crate::verification::verified_bursts;
-use crate::watch::{OTHER_REPORT_MS, Observer, cause};
+use crate::watch::{NoObserver, OTHER_REPORT_MS, Observer, cause};
 use furlong_mechanism::LinkSpecification;
 use furlong_model::{Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
+use furlong_os::linux::signal;
+use furlong_os::process::{Exit, send_signal};
 use furlong_os::usage::Usage;
 use furlong_os::wait::wait_any;
 use furlong_os::{clock, identity};
@@ -42,30 +44,93 @@ pub(crate) fn measure(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Measurement, NotMeasured> {
-    let creating = |error| not_started(Phase::Create, &error);
-    let specification = session.specification(0, case.sizes_bytes(), true).map_err(creating)?;
-    session.note_programs().map_err(creating)?;
-    let roles: &[Role] = if adapter.shape == Shape::Own { &[Role::Initiator] } else { &Role::ALL };
-    let mut conversations = Vec::new();
-    for role in roles {
-        let started = Conversation::start(&adapter.manifest, &adapter.row.arguments, *role, session.name());
-        conversations.push(started.map_err(|error| not_started(Phase::Open, &error))?);
-    }
-    let participants = Participants::default();
-    let mut trial =
-        CountedTrial { adapter, case, settings, session, observer, conversations, participants, done: 0 };
-    let measured = trial.run(&specification, processors);
-    drop(trial);
-    let processes = remaining_processes(session.name());
-    let removed = remove_files(&specification);
-    let left: Vec<String> = processes.map_err(creating)?.into_iter().chain(removed).collect();
-    match measured {
-        Ok(_) if !left.is_empty() => {
-            let detail =
-                format!("it has left behind what furlong has removed: {}", shortened(&left.join(", ")));
-            Err(Failure { phase: Phase::Finish, role: None, fault: Fault::Error, detail }.into())
+    let surroundings = Surroundings { adapter, case, session, settings };
+    surroundings.try_with(observer, |mut trial, specification| trial.run(specification, processors))
+}
+
+/// How a program is ended before it has done anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EarlyEnd {
+    /// The requests end.
+    EndOfRequests,
+    /// Each of its processes that furlong has started is asked to end (SIGTERM).
+    Terminate,
+}
+
+/// Ends the programs of a row when they are set up: they have to end by themselves, and to leave nothing.
+///
+/// # Errors
+/// What they did instead.
+pub fn end_early(
+    adapter: &Adapter,
+    case: &Case,
+    session: &Session,
+    how: EarlyEnd,
+) -> Result<(), NotMeasured> {
+    let settings = Settings { timeout: Duration::from_secs(5), ..Settings::default() };
+    let surroundings = Surroundings { adapter, case, session, settings: &settings };
+    surroundings.try_with(&mut NoObserver, |mut trial, specification| {
+        trial.hello()?;
+        trial.set_up(specification)?;
+        for conversation in &mut trial.conversations {
+            match how {
+                EarlyEnd::EndOfRequests => conversation.end_requests(),
+                EarlyEnd::Terminate => send_signal(conversation.child.pid(), signal::TERMINATE)
+                    .map_err(|error| not_started(Phase::Open, &error))?,
+            }
         }
-        measured => measured,
+        for conversation in &mut trial.conversations {
+            if conversation.child.wait_at_most(settings.timeout.as_millis() as u64).is_none() {
+                let what = format!("it has not ended for {:?}", settings.timeout);
+                return Err(conversation.failure(Phase::Finish, what).into());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What a trial is about.
+#[derive(Clone, Copy)]
+struct Surroundings<'a> {
+    adapter: &'a Adapter,
+    case: &'a Case,
+    session: &'a Session,
+    settings: &'a Settings,
+}
+
+impl Surroundings<'_> {
+    /// Starts the programs, does something with them, and sees to it that nothing is left.
+    fn try_with<T>(
+        self,
+        observer: &mut dyn Observer,
+        work: impl FnOnce(CountedTrial<'_>, &LinkSpecification) -> Result<T, NotMeasured>,
+    ) -> Result<T, NotMeasured> {
+        let Surroundings { adapter, case, session, settings } = self;
+        let creating = |error| not_started(Phase::Create, &error);
+        let specification = session.specification(0, case.sizes_bytes(), true).map_err(creating)?;
+        session.note_programs().map_err(creating)?;
+        let roles: &[Role] = if adapter.shape == Shape::Own { &[Role::Initiator] } else { &Role::ALL };
+        let mut conversations = Vec::new();
+        for role in roles {
+            let Adapter { manifest, row, .. } = adapter;
+            let started = Conversation::start(manifest, &row.arguments, *role, session.name());
+            conversations.push(started.map_err(|error| not_started(Phase::Open, &error))?);
+        }
+        let participants = Participants::default();
+        let trial =
+            CountedTrial { adapter, case, settings, session, observer, conversations, participants, done: 0 };
+        let worked = work(trial, &specification);
+        let processes = remaining_processes(session.name());
+        let removed = remove_files(&specification);
+        let left: Vec<String> = processes.map_err(creating)?.into_iter().chain(removed).collect();
+        match worked {
+            Ok(_) if !left.is_empty() => {
+                let detail =
+                    format!("it has left behind what furlong has removed: {}", shortened(&left.join(", ")));
+                Err(Failure { phase: Phase::Finish, role: None, fault: Fault::Error, detail }.into())
+            }
+            worked => worked,
+        }
     }
 }
 
@@ -300,7 +365,7 @@ impl CountedTrial<'_> {
                 return Err(unexpected(conversation, Phase::Finish, "finished", &reply).into());
             };
             let what = match conversation.child.wait_at_most(timeout.as_millis() as u64) {
-                Some(furlong_os::process::Exit::Code(0)) => continue,
+                Some(Exit::Code(0)) => continue,
                 Some(exit) => format!("it {exit} after it had finished"),
                 None => format!("it has not ended {timeout:?} after it had finished"),
             };

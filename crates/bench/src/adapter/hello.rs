@@ -1,9 +1,9 @@
 //! One row of an adapter: what its program says of itself, asked once before a run.
 
 use super::conversation::{Conversation, shortened};
-use super::manifest::{Manifest, Row};
 pub use super::protocol::Shape;
 use super::protocol::{Claims, Hello, PROTOCOL, Reply, Request};
+use furlong_adapters::{Manifest, Row};
 use furlong_model::{
     Call, Calls, Capabilities, Case, Family, KernelBuffer, Lifetime, Limits, Pattern, Placement, Role, Start,
     Unavailable, is_one_outstanding,
@@ -44,7 +44,9 @@ impl Adapter {
                     limited_by: claims.limited_by.clone(),
                     remedy: String::new(),
                 });
-                let (alone, patterns) = (claims.alone, claims.patterns.clone());
+                let alone = claims.alone;
+                // Where nobody receives there is nothing one way.
+                let patterns = if alone { vec![Pattern::RoundTrip] } else { claims.patterns.clone() };
                 (
                     Adapter { shape, alone, patterns, versions, ..Adapter::of(manifest, row, here) },
                     Some(claims),

@@ -6,14 +6,13 @@
 mod conversation;
 mod counted;
 mod hello;
-pub mod manifest;
 mod participants;
 mod protocol;
 mod readings;
 mod traces;
 
 pub(crate) use counted::measure;
+pub use counted::{EarlyEnd, end_early};
 pub use hello::{Adapter, Shape};
-pub use manifest::{Manifest, Need, Row};
 pub use protocol::PROTOCOL;
 pub(crate) use traces::kill_processes;

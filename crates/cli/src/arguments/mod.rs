@@ -1,5 +1,6 @@
 //! What can be typed behind `furlong`: the verbs, and the options that several of them take.
 
+mod adapter;
 mod chart;
 mod compare;
 mod explain;
@@ -12,6 +13,10 @@ mod run;
 mod runs;
 mod shared;
 
+pub use adapter::{
+    AdapterCheckOptions, AdapterInstallOptions, AdapterListOptions, AdapterNamesOptions, AdapterNewOptions,
+    AdapterOptions, AdapterPart,
+};
 pub use compare::{CompareOptions, FailOn};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
@@ -78,6 +83,8 @@ pub enum Verb {
     List(ListOptions),
     /// Check whether this machine is fit to measure, and find what killed runs left behind
     Doctor(DoctorOptions),
+    /// List, install, check and begin adapters: programs that carry mechanisms, such as a library's or a language's own
+    Adapter(AdapterOptions),
     /// Build, install and inspect furlong's kernel module: message queues and shared memory as devices
     Driver(DriverOptions),
     /// Print a completion script for a shell

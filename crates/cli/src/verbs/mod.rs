@@ -1,5 +1,6 @@
 //! The verbs, a file each: what is typed comes in, and what is printed goes out.
 
+pub mod adapter;
 pub mod compare;
 pub mod costs;
 pub mod count;

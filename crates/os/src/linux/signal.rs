@@ -134,6 +134,9 @@ pub fn read_signalfd(fd: BorrowedFd<'_>) -> io::Result<(i32, i32)> {
     Ok((info.ssi_signo as i32, info.ssi_int))
 }
 
+/// The signal that asks a process to end.
+pub const TERMINATE: i32 = libc::SIGTERM;
+
 /// The signals that ask a run to end: interrupt, terminate, hang-up.
 pub const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 

@@ -122,7 +122,7 @@ impl Manifest {
     }
 
     /// The command to start, by its path, if it is there.
-    pub(super) fn program(&self) -> Option<PathBuf> {
+    pub fn program(&self) -> Option<PathBuf> {
         find_command(&self.command[0], &self.folder)
     }
 

@@ -1,0 +1,50 @@
+//! Lists the files of `adapters/`, so that they become part of this program.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Endings of files that somebody wrote; what builds make has none of them.
+const WRITTEN: [&str; 17] = [
+    "c", "cpp", "go", "h", "hpp", "java", "js", "json", "lock", "md", "mjs", "mod", "py", "rs", "sh", "sum",
+    "toml",
+];
+
+/// Folders that builds make.
+const MADE: [&str; 5] = ["target", "node_modules", "__pycache__", "build", "classes"];
+
+fn main() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters").canonicalize()?;
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut files = Vec::new();
+    find(&root, &mut files)?;
+    files.sort();
+    let mut list = "&[\n".to_owned();
+    for file in files {
+        let name = file.strip_prefix(&root).unwrap_or(&file);
+        list.push_str(&format!("    ({name:?}, include_str!({file:?})),\n"));
+    }
+    list.push_str("]\n");
+    let out = std::env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
+    fs::write(out.join("files.rs"), list)
+}
+
+/// Adds the files below a folder.
+fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is = |list: &[&str], part: Option<&std::ffi::OsStr>| {
+            part.is_some_and(|part| list.iter().any(|one| part == *one))
+        };
+        if path.is_dir() {
+            // Without this, cargo does not see a file that is new in a folder.
+            println!("cargo::rerun-if-changed={}", path.display());
+            if !is(&MADE, path.file_name()) {
+                find(&path, files)?;
+            }
+        } else if is(&WRITTEN, path.extension()) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! The source of the adapters that furlong brings, which is part of this program: who has furlong has them too.
+
+use crate::manifest::{FILE, Manifest};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Every file of `adapters/`, with its text.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// Where the templates of new adapters are.
+const TEMPLATES: &str = "templates";
+
+/// The manifests of all adapters that furlong brings, by name.
+pub fn manifests() -> Vec<Manifest> {
+    let is_manifest = |name: &str| name.split_once('/').is_some_and(|(_, file)| file == FILE);
+    let texts = FILES.iter().filter(|(name, _)| is_manifest(name));
+    // A test reads them all.
+    texts.filter_map(|(_, text)| toml::from_str(text).ok()).collect()
+}
+
+/// Writes the folder of an adapter, and those that several adapters share, into `folder`: the adapter's as `name`.
+///
+/// # Errors
+/// Which file could not be written.
+pub fn write(adapter: &str, name: &str, folder: &Path) -> io::Result<()> {
+    let manifests = manifests();
+    let is_shared = |top: &str| top != TEMPLATES && manifests.iter().all(|manifest| manifest.name != top);
+    for (file, text) in FILES {
+        match file.split_once('/') {
+            Some((top, rest)) if top == adapter => write_file(&folder.join(name).join(rest), text)?,
+            Some((top, _)) if is_shared(top) => write_file(&folder.join(file), text)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The languages that there are templates for.
+pub fn languages() -> Vec<&'static str> {
+    let mut languages: Vec<_> = templates().map(|(language, _, _)| language).collect();
+    languages.dedup();
+    languages
+}
+
+/// Writes a new adapter called `name` from the template of a language into `folder`.
+///
+/// # Errors
+/// Which file could not be written.
+pub fn write_template(language: &str, name: &str, folder: &Path) -> io::Result<()> {
+    for (_, file, text) in templates().filter(|(of, _, _)| *of == language) {
+        write_file(&folder.join(file), &text.replace("NAME", name))?;
+    }
+    Ok(())
+}
+
+/// Every file of a template: its language, its name in the new folder, and its text.
+fn templates() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    FILES.iter().filter_map(|(file, text)| {
+        let (language, file) = file.strip_prefix(TEMPLATES)?.strip_prefix('/')?.split_once('/')?;
+        Some((language, file, *text))
+    })
+}
+
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_adapter_has_a_manifest_that_can_be_used_and_rows_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut names = BTreeSet::new();
+        for (file, _) in FILES.iter().filter(|(name, _)| name.ends_with(FILE) && !name.starts_with(TEMPLATES))
+        {
+            let name = file.split_once('/').unwrap().0;
+            write(name, name, folder.path()).unwrap();
+            let manifest = Manifest::read(&folder.path().join(name)).unwrap();
+            assert_eq!(manifest.name, name, "{file}");
+            for row in &manifest.rows {
+                assert!(names.insert(row.name.clone()), "two rows are called {}", row.name);
+                assert!(!row.expectation.is_empty(), "{}: what is to be expected?", row.name);
+            }
+        }
+        assert_eq!(
+            manifests().len(),
+            fs::read_dir(folder.path())
+                .unwrap()
+                .flatten()
+                .filter(|entry| entry.path().join(FILE).is_file())
+                .count()
+        );
+    }
+
+    #[test]
+    fn a_template_becomes_an_adapter_of_the_name_that_was_asked_for() {
+        for language in languages() {
+            let folder = tempfile::tempdir().unwrap();
+            write_template(language, "mine", folder.path()).unwrap();
+            let manifest = Manifest::read(folder.path()).unwrap();
+            assert_eq!(
+                (manifest.name.as_str(), manifest.rows[0].name.as_str()),
+                ("mine", "mine"),
+                "{language}"
+            );
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `furlong adapter check`: every claim of an adapter, tried.
+
+use crate::arguments::AdapterCheckOptions;
+use crate::mechanisms::{adapters_folder, entries};
+use crate::output;
+use furlong_adapters::Manifest;
+use furlong_bench::adapter::{Adapter, EarlyEnd, end_early};
+use furlong_bench::not_measured::NotMeasured;
+use furlong_bench::plan::Plan;
+use furlong_bench::run::{Event, Run, harness};
+use furlong_bench::session::{self, Session};
+use furlong_bench::{ChildProgram, MechanismEntry};
+use furlong_console::exit::{Outcome, Usage};
+use furlong_model::{Case, Outcome as TrialOutcome, Pattern, Placement, Record, Request, Wait, format_bytes};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The sizes of round trips: of a message smaller than its stamp, as large as its parts, and larger than buffers.
+const SIZES: [usize; 9] = [1, 2, 7, 8, 16, 17, 128, 64 << 10, 1 << 20];
+
+/// Those of the other patterns.
+const FEWER_SIZES: [usize; 3] = [1, 128, 64 << 10];
+
+/// Tries all rows of an adapter and says what each does not do.
+pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
+    let manifest = find(&options.adapter)?;
+    let rows: Vec<_> = (0..manifest.rows.len()).map(|row| (manifest.clone(), row)).collect();
+    let entries = entries(&rows);
+    let _ = session::enter_private_namespace();
+    let session = Session::open(session::Options {
+        program: ChildProgram::own()?,
+        file_folder: None,
+        handle_signals: true,
+    })?;
+    let mut failed = 0;
+    for entry in &entries {
+        let Some(adapter) = entry.adapter() else { continue };
+        let name = entry.capabilities.name;
+        if let Err(why) = entry.probe() {
+            failed += 1;
+            let remedy = if why.remedy.is_empty() { String::new() } else { format!("; {}", why.remedy) };
+            output::print(&format!("{name}: cannot run: {why}{remedy}\n"))?;
+            continue;
+        }
+        let versions: Vec<_> =
+            adapter.versions.iter().map(|(what, version)| format!("{what} {version}")).collect();
+        output::print(&format!("{name}: {} ({})\n", entry.capabilities.summary, versions.join(", ")))?;
+        let mut tried = 0;
+        let faults = [
+            exchanges(entry, adapter, &session, &mut tried),
+            early_ends(entry, adapter, &session, &mut tried),
+        ]
+        .concat();
+        for fault in &faults {
+            output::print(&format!("  failed: {fault}\n"))?;
+        }
+        if let Some(signal) = session.shutdown_request() {
+            return Err(furlong_console::exit::Interrupted(signal).into());
+        }
+        output::print(&format!("  {} of {tried} passed\n", tried - faults.len()))?;
+        failed += usize::from(!faults.is_empty());
+    }
+    Ok(if failed == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+/// The adapter in a folder, or the installed one of this name.
+fn find(asked: &PathBuf) -> anyhow::Result<Manifest> {
+    let by_name = adapters_folder().map(|folder| folder.join(asked)).filter(|folder| folder.is_dir());
+    let folder = if asked.exists() { asked.clone() } else { by_name.unwrap_or_else(|| asked.clone()) };
+    Manifest::read(&folder).map_err(|error| Usage(error.to_string()).into())
+}
+
+/// Every way of waiting, pattern and size that it claims. Gives what went wrong.
+fn exchanges(entry: &MechanismEntry, adapter: &Adapter, session: &Session, tried: &mut usize) -> Vec<String> {
+    let plan = Plan {
+        cases: cases(entry, adapter),
+        trials: 1,
+        budget: Duration::from_millis(5),
+        warm_up: Some(Duration::from_millis(1)),
+        timeout: Duration::from_secs(10),
+        ..Plan::default()
+    };
+    *tried += plan.cases.len();
+    let mut faults = Vec::new();
+    let mechanisms = [*entry];
+    let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session };
+    run.go(&mut |event| {
+        if let Event::Record(Record::Trial(trial)) = event {
+            let why = match &trial.outcome {
+                TrialOutcome::Measured(_) => return,
+                TrialOutcome::Failed(failure) => failure.to_string(),
+                TrialOutcome::Refused(why) | TrialOutcome::Unavailable(why) => why.to_string(),
+            };
+            faults.push(format!("{}: {why}", trial.case));
+        }
+    });
+    faults
+}
+
+/// What to try of a row.
+fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
+    let most = entry.probe().ok().and_then(|limits| limits.max_size_bytes).unwrap_or(usize::MAX);
+    let mut cases = Vec::new();
+    for &wait in entry.capabilities.waits {
+        for &pattern in &adapter.patterns {
+            let sizes = if pattern == Pattern::RoundTrip { &SIZES[..] } else { &FEWER_SIZES[..] };
+            let largest = most.min(SIZES[SIZES.len() - 1]);
+            let sizes = sizes.iter().copied().filter(|size| *size < largest);
+            let largest = (pattern == Pattern::RoundTrip).then_some(largest);
+            cases.extend(sizes.chain(largest).map(|size| case(entry, wait, pattern, size)));
+        }
+    }
+    cases
+}
+
+fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize) -> Case {
+    let request = (pattern == Pattern::Request).then_some(Request { size_bytes: 1, by: None });
+    Case { pattern, request, ..Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free) }
+}
+
+/// Whether its programs end by themselves and leave nothing.
+fn early_ends(
+    entry: &MechanismEntry,
+    adapter: &Adapter,
+    session: &Session,
+    tried: &mut usize,
+) -> Vec<String> {
+    let pattern = adapter.patterns[0];
+    let case = case(entry, entry.capabilities.waits[0], pattern, 128);
+    let mut faults = Vec::new();
+    for (how, what) in [(EarlyEnd::EndOfRequests, "end of requests"), (EarlyEnd::Terminate, "SIGTERM")] {
+        *tried += 1;
+        let why = match end_early(adapter, &case, session, how) {
+            Ok(()) | Err(NotMeasured::Interrupted(_)) => continue,
+            Err(NotMeasured::Failed(failure)) => failure.to_string(),
+            Err(NotMeasured::Refused(why) | NotMeasured::Unavailable(why)) => why.to_string(),
+        };
+        faults.push(format!("{what} ({}): {why}", format_bytes(case.size_bytes)));
+    }
+    faults
+}

@@ -1,0 +1,146 @@
+//! `furlong adapter install` and `remove`: from the source that this program carries to a folder of the user's.
+
+use super::folder;
+use crate::arguments::{AdapterInstallOptions, AdapterNamesOptions};
+use crate::mechanisms::entries;
+use crate::output;
+use anyhow::Context;
+use furlong_adapters::{Manifest, sources};
+use furlong_console::exit::{Outcome, Usage};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Builds and installs what was asked for, one after the other. One that cannot be does not keep the others.
+pub fn install(options: &AdapterInstallOptions) -> anyhow::Result<Outcome> {
+    let known = sources::manifests();
+    let names = if options.all {
+        known.iter().map(|manifest| manifest.name.clone()).collect()
+    } else {
+        options.names.clone()
+    };
+    for name in &names {
+        if !known.iter().any(|manifest| manifest.name == *name) {
+            let why = format!("no adapter is called {name}; furlong adapter list shows all there are");
+            return Err(Usage(why).into());
+        }
+    }
+    let folder = folder()?;
+    let mut outcome = Outcome::Done;
+    for manifest in known.iter().filter(|manifest| names.contains(&manifest.name)) {
+        let missing: Vec<_> =
+            manifest.missing().iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
+        if !missing.is_empty() {
+            output::print(&format!(
+                "{}: not installed, it needs {}\n",
+                manifest.name,
+                missing.join(" and ")
+            ))?;
+            outcome = outcome.worse(if options.all { Outcome::Done } else { Outcome::Missing });
+            continue;
+        }
+        match install_one(manifest, &folder) {
+            Ok(of_one) => outcome = outcome.worse(of_one),
+            Err(error) => {
+                output::print(&format!("{}: not installed: {error:#}\n", manifest.name))?;
+                outcome = outcome.worse(Outcome::Failed);
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// Builds one beside where it will be, and puts it there when that is done.
+fn install_one(manifest: &Manifest, folder: &Path) -> anyhow::Result<Outcome> {
+    let name = &manifest.name;
+    let (begun, place) = (folder.join(format!(".{name}")), folder.join(name));
+    remove_folder(&begun)?;
+    sources::write(name, &format!(".{name}"), folder)
+        .with_context(|| format!("write its source into {}", begun.display()))?;
+    if let Err(error) = build(manifest, &begun) {
+        remove_folder(&begun)?;
+        return Err(error);
+    }
+    remove_folder(&place)?;
+    fs::rename(&begun, &place).with_context(|| format!("put it into {}", place.display()))?;
+    output::print(&format!("{name}: installed in {}\n", place.display()))?;
+    let manifest = Manifest::read(&place)?;
+    let rows: Vec<_> = (0..manifest.rows.len()).map(|row| (manifest.clone(), row)).collect();
+    let mut outcome = Outcome::Done;
+    for entry in entries(&rows) {
+        let name = entry.capabilities.name;
+        let line = match entry.probe() {
+            Ok(_) => {
+                let versions = entry.adapter().map(|adapter| &adapter.versions).into_iter().flatten();
+                let versions: Vec<_> = versions.map(|(what, version)| format!("{what} {version}")).collect();
+                format!("  {name}: {} ({})\n", entry.capabilities.summary, versions.join(", "))
+            }
+            Err(why) => {
+                outcome = Outcome::Failed;
+                format!("  {name}: cannot run: {why}\n")
+            }
+        };
+        output::print(&line)?;
+    }
+    Ok(outcome)
+}
+
+/// Runs the commands that build it.
+fn build(manifest: &Manifest, folder: &Path) -> anyhow::Result<()> {
+    for command in &manifest.build {
+        let Some((program, arguments)) = command.split_first() else { continue };
+        let line = command.join(" ");
+        output::print(&format!("{}: {line}\n", manifest.name))?;
+        let log = folder.join("build.log");
+        let said = File::create(&log).with_context(|| format!("write {}", log.display()))?;
+        let status = Command::new(program)
+            .args(arguments)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(said.try_clone()?)
+            .stderr(said)
+            .status()
+            .with_context(|| format!("start {program}"))?;
+        if !status.success() {
+            anyhow::bail!("{line} ended with {status}:\n{}", last_lines(&log));
+        }
+    }
+    Ok(())
+}
+
+/// The end of what a build said.
+fn last_lines(log: &Path) -> String {
+    const LINES: usize = 20;
+    let mut bytes = Vec::new();
+    // What cannot be read is as good as not said.
+    let _ = File::open(log).and_then(|mut log| log.read_to_end(&mut bytes));
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+/// Removes what was asked for.
+pub fn remove(options: &AdapterNamesOptions) -> anyhow::Result<Outcome> {
+    let folder = folder()?;
+    for name in &options.names {
+        let place = folder.join(name);
+        if !furlong_adapters::manifest::is_name(name) || !place.is_dir() {
+            return Err(
+                Usage(format!("no adapter called {name} is installed in {}", folder.display())).into()
+            );
+        }
+        remove_folder(&place)?;
+        output::print(&format!("{name}: removed\n"))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn remove_folder(folder: &Path) -> anyhow::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,68 @@
+//! `furlong adapter list`: what there is, whether it is installed, and what is missing.
+
+use crate::arguments::{AdapterListOptions, ListFormat};
+use crate::mechanisms::installed;
+use crate::output;
+use comfy_table::{ContentArrangement, Table, presets};
+use furlong_adapters::{Manifest, sources};
+use furlong_console::exit::Outcome;
+use serde_json::{Value, json};
+
+/// Shows the list.
+pub fn list(options: &AdapterListOptions) -> anyhow::Result<Outcome> {
+    let installed = installed()?;
+    let mut manifests = sources::manifests();
+    manifests.extend(
+        installed
+            .iter()
+            .filter(|one| !manifests.iter().any(|known| known.name == one.name))
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
+    manifests.sort_by(|one, other| one.name.cmp(&other.name));
+    let is_installed = |manifest: &Manifest| installed.iter().any(|other| other.name == manifest.name);
+    output::print(&match options.format {
+        ListFormat::Table => table(&manifests, is_installed),
+        ListFormat::Json => {
+            let entries = manifests.iter().map(|manifest| object(manifest, is_installed(manifest)));
+            format!("{}\n", serde_json::to_string_pretty(&Value::Array(entries.collect()))?)
+        }
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn table(manifests: &[Manifest], is_installed: impl Fn(&Manifest) -> bool) -> String {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(output::width().clamp(60, 140) as u16)
+        .set_header(["ADAPTER", "ROWS", "HERE", "LICENCE"]);
+    for manifest in manifests {
+        let rows: Vec<_> = manifest.rows.iter().map(|row| row.name.as_str()).collect();
+        let missing: Vec<_> =
+            manifest.missing().iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
+        let here = if is_installed(manifest) {
+            "installed".to_owned()
+        } else if missing.is_empty() {
+            "can be installed".to_owned()
+        } else {
+            format!("needs {}", missing.join(", "))
+        };
+        table.add_row([manifest.name.clone(), rows.join(" "), here, manifest.licence.clone()]);
+    }
+    format!("{}\nNext: furlong adapter install NAME, then furlong run with its rows.\n", table.trim_fmt())
+}
+
+fn object(manifest: &Manifest, installed: bool) -> Value {
+    let rows = manifest
+        .rows
+        .iter()
+        .map(|row| json!({ "mechanism": row.name, "does": row.does, "expectation": row.expectation }));
+    let missing =
+        manifest.missing().into_iter().map(|need| json!({ "command": need.command, "get": need.get }));
+    json!({
+        "adapter": manifest.name, "licence": manifest.licence, "installed": installed,
+        "missing": missing.collect::<Vec<_>>(), "rows": rows.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,33 @@
+//! `furlong adapter new`: an adapter that works, to be changed into another.
+
+use crate::arguments::AdapterNewOptions;
+use crate::output;
+use anyhow::Context;
+use furlong_adapters::{manifest, sources};
+use furlong_console::exit::{Outcome, Usage};
+use std::path::Path;
+
+/// Writes it into a new folder of its name.
+pub fn new(options: &AdapterNewOptions) -> anyhow::Result<Outcome> {
+    let AdapterNewOptions { lang, name } = options;
+    let languages = sources::languages();
+    if !languages.contains(&lang.as_str()) {
+        let why = format!("there is no template in '{lang}'; there are {}", languages.join(", "));
+        return Err(Usage(why).into());
+    }
+    if !manifest::is_name(name) {
+        let why = "a name has lower-case letters, digits and hyphens, and begins with a letter";
+        return Err(Usage(format!("'{name}' is no name of an adapter: {why}")).into());
+    }
+    let folder = Path::new(name);
+    if folder.exists() {
+        return Err(Usage(format!("{name} is there already: choose another name")).into());
+    }
+    sources::write_template(lang, name, folder).with_context(|| format!("write into {name}"))?;
+    output::print(&format!(
+        "{name}: an adapter in {lang}, which sends messages through a UNIX socket\n
+Next: furlong adapter check ./{name}         does it do what it claims?
+      furlong run --adapter ./{name} pipe    its row beside a pipe\n"
+    ))?;
+    Ok(Outcome::Done)
+}
