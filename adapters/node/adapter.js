@@ -125,6 +125,7 @@ class ChannelEnd extends End {
     channel.on("message", json
       ? (message) => (typeof message === "string" ? this.deliver(decode(message)) : this.take(message))
       : (message) => (message instanceof Uint8Array ? this.deliver(message) : this.take(message)));
+    channel.on("error", (error) => this.fail(error));
     const sent = () => {
       this.sending--;
       if (this.sending === 0) this.drained();

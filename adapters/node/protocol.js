@@ -432,11 +432,12 @@ function run(row) {
         return { op: "ready", effective: { pattern, wait, sizes_bytes }, processes: work.end.processes ?? [] };
       }
       case "exchange": {
+        if (!work) throw new Failure("error", "nothing is set up");
         const verified = await work.exchange(request);
         return { op: "exchanged", messages: request.messages, verified };
       }
       case "readings":
-        return { op, clock_ns: [...(await work.readings())] };
+        return { op, clock_ns: work ? [...(await work.readings())] : [] };
       case "finish":
         await work?.end.close();
         return { op: "finished" };
@@ -467,6 +468,9 @@ function run(row) {
           reply(await answer(request));
         } catch (error) {
           reply({ op: "error", fault: error.fault ?? "error", detail: error.message });
+          // The other role may wait for a message that never comes.
+          await work?.end.close();
+          work = null;
         }
         if (request.op === "finish") process.exit(0);
       });

@@ -410,6 +410,8 @@ def run(row_class):
             work = kind(row_class, request)
             asked = {key: request[key] for key in ("pattern", "wait", "sizes_bytes")}
             return {"op": "ready", "effective": {**asked, **work.row.effective}, "processes": work.processes}
+        if op in ("exchange", "readings") and not work:
+            raise Failure("error", "nothing is set up")
         if op == "exchange":
             verified = work.exchange(request["messages"], request["batch"], request["verify"])
             return {"op": "exchanged", "messages": request["messages"], "verified": verified}
@@ -425,14 +427,18 @@ def run(row_class):
     try:
         for line in requests:
             request = json.loads(line)
+            failed = None
             try:
                 reply = answer(request)
-            except Failure as failure:
-                reply = {"op": "error", "fault": failure.fault, "detail": failure.detail}
             except Exception as error:
-                reply = {"op": "error", "fault": "error", "detail": f"{type(error).__name__}: {error}"}
+                failed = error if isinstance(error, Failure) else Failure("error", f"{type(error).__name__}: {error}")
+                reply = {"op": "error", "fault": failed.fault, "detail": failed.detail}
             replies.write(json.dumps(reply) + "\n")
             replies.flush()
+            if failed and work:
+                # The other role may wait for a message that never comes.
+                broken, work = work, None
+                broken.close()
             if request["op"] == "finish":
                 break
     finally:
