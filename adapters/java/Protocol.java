@@ -328,7 +328,7 @@ final class Protocol {
         var replies = new FileOutputStream(System.getenv("FURLONG_WRITE"));
         Role role = null;
         for (String line; (line = requests.readLine()) != null; ) {
-            Map<String, Object> request = Json.parse(line);
+            Map<String, Object> request = ProtocolJson.parse(line);
             String op = (String) request.get("op"), reply;
             Exception failed = null;
             try {
@@ -338,8 +338,8 @@ final class Protocol {
                         refuse(row, request);
                         SetUp setUp = new SetUp(request);
                         role = new Role(setUp, row.opens.open(setUp));
-                        reply = "{\"op\":\"ready\",\"effective\":{\"pattern\":" + Json.text(setUp.pattern) + ",\"wait\":"
-                                + Json.text(setUp.wait) + ",\"sizes_bytes\":" + Arrays.toString(setUp.sizes) + "},\"processes\":[]}";
+                        reply = "{\"op\":\"ready\",\"effective\":{\"pattern\":" + ProtocolJson.text(setUp.pattern) + ",\"wait\":"
+                                + ProtocolJson.text(setUp.wait) + ",\"sizes_bytes\":" + Arrays.toString(setUp.sizes) + "},\"processes\":[]}";
                     }
                     case "exchange" -> {
                         long messages = ((Number) request.get("messages")).longValue();
@@ -367,7 +367,7 @@ final class Protocol {
                 failed = error;
                 String fault = error instanceof Failure failure ? failure.fault : "error";
                 String detail = error instanceof Failure ? error.getMessage() : error.toString();
-                reply = "{\"op\":\"error\",\"fault\":" + Json.text(fault) + ",\"detail\":" + Json.text(detail) + "}";
+                reply = "{\"op\":\"error\",\"fault\":" + ProtocolJson.text(fault) + ",\"detail\":" + ProtocolJson.text(detail) + "}";
             }
             replies.write((reply + "\n").getBytes(StandardCharsets.UTF_8));
             if (failed != null && role != null) {
@@ -386,10 +386,10 @@ final class Protocol {
     }
 
     private static String hello(Row row) {
-        String version = Json.text(Runtime.version().toString()), machine = Json.text(System.getProperty("java.vm.name"));
-        return "{\"op\":\"hello\",\"protocol\":1,\"name\":" + Json.text(row.name) + ",\"versions\":{\"Java\":" + version
-                + ",\"virtual machine\":" + machine + "},\"clock_ns\":" + System.nanoTime() + ",\"shape\":" + Json.text(row.shape())
-                + ",\"claims\":{\"waits\":[" + Json.text(row.waits) + "],\"alone\":" + row.alone + "," + row.claims + "}}";
+        String version = ProtocolJson.text(Runtime.version().toString()), machine = ProtocolJson.text(System.getProperty("java.vm.name"));
+        return "{\"op\":\"hello\",\"protocol\":1,\"name\":" + ProtocolJson.text(row.name) + ",\"versions\":{\"Java\":" + version
+                + ",\"virtual machine\":" + machine + "},\"clock_ns\":" + System.nanoTime() + ",\"shape\":" + ProtocolJson.text(row.shape())
+                + ",\"claims\":{\"waits\":[" + ProtocolJson.text(row.waits) + "],\"alone\":" + row.alone + "," + row.claims + "}}";
     }
 
     private static void refuse(Row row, Map<String, Object> request) throws Failure {

@@ -30,7 +30,7 @@ final class StampsTest {
     }
 
     public static void main(String[] arguments) throws Exception {
-        var vectors = (List<?>) Json.parse("{\"all\":" + Files.readString(Path.of("../stamps.json")) + "}").get("all");
+        var vectors = (List<?>) ProtocolJson.parse("{\"all\":" + Files.readString(Path.of("../stamps.json")) + "}").get("all");
         for (Object one : vectors) {
             var vector = (Map<?, ?>) one;
             byte[] sent = HexFormat.of().parseHex((String) vector.get("bytes"));

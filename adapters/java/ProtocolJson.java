@@ -5,17 +5,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-final class Json {
+final class ProtocolJson {
     private final String text;
     private int at;
 
-    private Json(String text) {
+    private ProtocolJson(String text) {
         this.text = text;
     }
 
     @SuppressWarnings("unchecked")
     static Map<String, Object> parse(String text) {
-        return (Map<String, Object>) new Json(text).value();
+        return (Map<String, Object>) new ProtocolJson(text).value();
     }
 
     /** A text as JSON. */
