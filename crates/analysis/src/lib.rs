@@ -56,8 +56,8 @@ mod trials;
 pub use advice::Advice;
 pub use comparable::Comparable;
 pub use compare::{
-    COMPARISON_SCHEMA, Cause, Change, ComparedRow, ComparedRun, Comparison, Difference, Incomparable,
-    Inconclusive, OnlyIn, Power, Share, Together, compare,
+    COMPARISON_SCHEMA, Cause, Change, ChangedCall, ComparedCount, ComparedRow, ComparedRun, Comparison,
+    CountChange, Counted, Difference, Incomparable, Inconclusive, OnlyIn, Power, Share, Together, compare,
 };
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
 pub use count::{CountRow, Counting, Figures, RoleFigures};

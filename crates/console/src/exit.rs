@@ -9,8 +9,8 @@ pub const HELP: &str = "Exit codes, the same for all verbs:
   1    something failed: a row (it did not end, delivered something other than was sent, or has
        figures that cannot be true), a self-check, a step, or writing a file
   2    usage: an option or a name is wrong, or a run cannot be read
-  3    a requirement is not met: a row is worse (compare --fail-on regression),
-       or the objective does not hold (recommend --slo)
+  3    a requirement is not met: a row is worse (compare --fail-on regression) or makes more system
+       calls (--fail-on more-calls), or the objective does not hold (recommend --slo)
   4    a row is inconclusive (compare --fail-on inconclusive), or none can be judged (--fail-on)
   5    the machine is not fit to measure (--strict)
   6    the runs have no row in common (compare)
@@ -26,7 +26,7 @@ pub enum Outcome {
     Done,
     /// A row failed or delivered something other than what was sent, or the run could not be saved.
     Failed,
-    /// A row is worse than in the baseline, and `--fail-on regression` was said.
+    /// A row is worse than in the baseline, or makes more system calls, and `--fail-on` named that.
     Regressed,
     /// What the user said must hold does not.
     Missed,

@@ -53,7 +53,7 @@ mod unmeasured;
 mod used_costs;
 pub mod words;
 
-pub use comparison::{comparison_csv, comparison_json, comparison_verdict, incomparable};
+pub use comparison::{comparison_csv, comparison_json, comparison_junit, comparison_verdict, incomparable};
 pub use costs::costs_json;
 pub use count::count_json;
 pub use csv::csv;

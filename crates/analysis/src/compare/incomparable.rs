@@ -7,7 +7,7 @@ use furlong_model::Case;
 pub enum Incomparable {
     /// A baseline alone says nothing.
     TooFewRuns,
-    /// Nothing of a run has a speed.
+    /// Nothing of a run has a speed or was counted.
     NoRows {
         /// Which.
         run: String,

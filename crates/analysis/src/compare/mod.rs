@@ -4,6 +4,7 @@
 //! not explain the difference, but all else that changed between the runs is in it too.
 
 mod cause;
+mod counts;
 mod environment;
 mod incomparable;
 mod power;
@@ -11,6 +12,7 @@ mod row;
 mod together;
 
 pub use cause::{Cause, Share};
+pub use counts::{ChangedCall, ComparedCount, CountChange, Counted};
 pub use environment::Difference;
 pub use incomparable::Incomparable;
 pub use row::{Change, ComparedRow, Inconclusive};
@@ -37,6 +39,9 @@ pub struct Comparison {
     pub runs: Vec<ComparedRun>,
     /// The rows that a run shares with the baseline: by run, the worse first, then by ratio.
     pub rows: Vec<ComparedRow>,
+    /// What was counted in a run and in the baseline: by run, those that changed first.
+    #[serde(default)]
+    pub counts: Vec<ComparedCount>,
     /// Rows with a speed in one of two runs only.
     pub only_in: Vec<OnlyIn>,
     /// What the machines and the runs differ in.
@@ -91,9 +96,28 @@ impl Comparison {
         self.rows.iter().any(|row| row.verdict == Change::Inconclusive)
     }
 
+    /// Whether some row makes more system calls.
+    pub fn has_more_calls(&self) -> bool {
+        self.calls().any(|count| count.verdict == CountChange::More)
+    }
+
+    /// Whether there is a row of which it can be said what became of its system calls.
+    pub fn is_conclusive_about_calls(&self) -> bool {
+        self.calls().any(|count| count.verdict != CountChange::Inconclusive)
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &ComparedCount> {
+        self.counts.iter().filter(|count| count.counted == Counted::SystemCalls)
+    }
+
     /// The rows of the run of this name, in the order of the table.
     pub fn rows_of<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a ComparedRow> {
         self.rows.iter().filter(move |row| row.run == run)
+    }
+
+    /// The counts of the run of this name, in the order of the table.
+    pub fn counts_of<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a ComparedCount> {
+        self.counts.iter().filter(move |count| count.run == run)
     }
 
     /// All runs but the baseline.
@@ -105,7 +129,7 @@ impl Comparison {
 /// Compares each of `runs` but the first with the first. `margin` is a share: 0.05 is 5 %. Names should differ.
 ///
 /// # Errors
-/// That there are not two runs, or that one of them shares no row with the baseline.
+/// That there are not two runs, or that one of them shares neither a row nor a count with the baseline.
 pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparable> {
     let Some((baseline, others)) = runs.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Err(Incomparable::TooFewRuns);
@@ -117,13 +141,15 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
         margin: tidy(margin),
         runs: vec![ComparedRun::of(baseline, &[], margin)],
         rows: Vec::new(),
+        counts: Vec::new(),
         only_in: Vec::new(),
         environment_differences: Vec::new(),
         causes: Vec::new(),
     };
     for other in others {
         let rows = row::compare_rows(*baseline, *other, margin);
-        if rows.is_empty() {
+        let counts = counts::compare_counts(*baseline, *other);
+        if rows.is_empty() && counts.is_empty() {
             return Err(no_common_row(baseline, other));
         }
         let differences = environment::differences(*baseline, *other, &rows);
@@ -134,6 +160,7 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
         comparison.environment_differences.extend(differences);
         comparison.causes.extend(causes);
         comparison.rows.extend(rows);
+        comparison.counts.extend(counts);
     }
     Ok(comparison)
 }
@@ -151,7 +178,7 @@ impl ComparedRun {
 }
 
 fn has_rows(side: &NamedRun) -> Result<(), Incomparable> {
-    if !side.run.summary.rows.is_empty() {
+    if !side.run.summary.rows.is_empty() || !side.run.records.counts.is_empty() {
         return Ok(());
     }
     Err(Incomparable::NoRows {
@@ -163,7 +190,13 @@ fn has_rows(side: &NamedRun) -> Result<(), Incomparable> {
 }
 
 fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> Incomparable {
-    let has = |side: &NamedRun| side.run.summary.rows.iter().map(|row| row.case.clone()).collect();
+    let has = |side: &NamedRun| {
+        let rows = side.run.summary.rows.iter().map(|row| &row.case);
+        let counted = side.run.records.counts.iter().map(|count| &count.case);
+        let mut cases: Vec<Case> = rows.chain(counted).cloned().collect();
+        cases.dedup();
+        cases
+    };
     Incomparable::NoCommonRow {
         baseline: baseline.name.to_owned(),
         run: other.name.to_owned(),

@@ -1,6 +1,5 @@
 //! What `furlong compare` takes.
 
-use super::shared::Format;
 use clap::{Args, ValueEnum};
 use furlong_model::Percent;
 
@@ -17,10 +16,12 @@ Examples:
                                                  for a script: 3 if a row is worse
   furlong compare before after --format markdown
                                                  for a pull request
+  furlong compare before after --format junit    for a system of continuous integration
 
 Verdicts: worse or better if chance between trials does not explain the difference (rank-sum test,
 Holm-corrected over all rows) and all of the ratio's 95 % interval is beyond the margin; same if all
-of it is within; else inconclusive.";
+of it is within; else inconclusive. Where both runs have counts (furlong count --save NAME), those are
+compared too: noise does not change how many system calls a message makes.";
 
 /// What `furlong compare` takes.
 #[derive(Debug, Clone, Args)]
@@ -32,16 +33,31 @@ pub struct CompareOptions {
     /// Changes of a row up to this count as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
-    /// Exit with 3 if a row is worse (regression), or with 4 if one is inconclusive; with 4 too if no row can be judged;
-    /// may be repeated
+    /// Exit with 3 if a row is worse (regression) or makes more system calls (more-calls), or with 4 if one is inconclusive;
+    /// with 4 too if nothing can be judged; may be repeated
     #[arg(long, value_enum, value_name = "VERDICT", value_delimiter = ',')]
     pub fail_on: Vec<FailOn>,
-    /// With --fail-on regression: exit with 0 where no row can be judged
+    /// With --fail-on: exit with 0 where nothing can be judged
     #[arg(long, requires = "fail_on")]
     pub allow_inconclusive: bool,
     /// Form of the result
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
+    pub format: CompareFormat,
+}
+
+/// Forms of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// For people
+    Table,
+    /// One object
+    Json,
+    /// One line a row
+    Csv,
+    /// For documents
+    Markdown,
+    /// JUnit's XML, for continuous integration: a row that is worse is a failure
+    Junit,
 }
 
 /// What a script may take for a failure.
@@ -51,4 +67,6 @@ pub enum FailOn {
     Regression,
     /// A row is inconclusive
     Inconclusive,
+    /// A row makes more system calls
+    MoreCalls,
 }

@@ -17,7 +17,7 @@ pub use adapter::{
     AdapterCheckOptions, AdapterInstallOptions, AdapterListOptions, AdapterNamesOptions, AdapterNewOptions,
     AdapterOptions, AdapterPart,
 };
-pub use compare::{CompareOptions, FailOn};
+pub use compare::{CompareFormat, CompareOptions, FailOn};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use list::{DoctorOptions, ListOptions};

@@ -1,6 +1,6 @@
 //! `furlong compare`: saved runs row by row. Nothing is measured.
 
-use crate::arguments::{CompareOptions, FailOn, Format};
+use crate::arguments::{CompareFormat, CompareOptions, FailOn};
 use crate::{output, saved};
 use furlong_analysis::{Comparison, DecodedRun, NamedRun, Run, compare as compare_runs};
 use furlong_console::exit::{Outcome, Usage};
@@ -26,11 +26,10 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
         Ok(comparison) => {
             output::print(&rendered(&comparison, asked.format))?;
             let outcome = outcome(&comparison, asked);
-            if outcome == Outcome::Inconclusive && !comparison.is_conclusive() {
-                output::tell(format_args!(
-                    "furlong: no row could be judged, so a regression is not excluded; more trials or a quieter machine \
-                     would tell (--allow-inconclusive ends with 0 all the same)"
-                ));
+            if outcome == Outcome::Inconclusive {
+                for what in asked.fail_on.iter().filter(|what| !can_be_judged(&comparison, **what)) {
+                    output::tell(format_args!("furlong: {}", why_nothing(*what)));
+                }
             }
             Ok(outcome)
         }
@@ -41,24 +40,49 @@ pub fn compare(asked: &CompareOptions) -> anyhow::Result<Outcome> {
     }
 }
 
-fn rendered(comparison: &Comparison, format: Format) -> String {
+fn rendered(comparison: &Comparison, format: CompareFormat) -> String {
     match format {
-        Format::Table => render::comparison_table(comparison, output::style()),
-        Format::Json => render::comparison_json(comparison),
-        Format::Csv => render::comparison_csv(comparison),
-        Format::Markdown => render::comparison_markdown(comparison),
+        CompareFormat::Table => render::comparison_table(comparison, output::style()),
+        CompareFormat::Json => render::comparison_json(comparison),
+        CompareFormat::Csv => render::comparison_csv(comparison),
+        CompareFormat::Markdown => render::comparison_markdown(comparison),
+        CompareFormat::Junit => render::comparison_junit(comparison),
     }
 }
 
 fn outcome(comparison: &Comparison, asked: &CompareOptions) -> Outcome {
     let fails_on = |what: FailOn| asked.fail_on.contains(&what);
     // Where nothing is known, that nothing is worse must not pass for good news.
-    let says_nothing = !asked.fail_on.is_empty() && !asked.allow_inconclusive && !comparison.is_conclusive();
-    if fails_on(FailOn::Regression) && comparison.has_regression() {
+    let says_nothing =
+        !asked.allow_inconclusive && asked.fail_on.iter().any(|what| !can_be_judged(comparison, *what));
+    if (fails_on(FailOn::Regression) && comparison.has_regression())
+        || (fails_on(FailOn::MoreCalls) && comparison.has_more_calls())
+    {
         Outcome::Regressed
     } else if says_nothing || (fails_on(FailOn::Inconclusive) && comparison.is_inconclusive()) {
         Outcome::Inconclusive
     } else {
         Outcome::Done
+    }
+}
+
+/// Whether there is a row of which it can be said that it does not fail so.
+fn can_be_judged(comparison: &Comparison, what: FailOn) -> bool {
+    match what {
+        FailOn::Regression | FailOn::Inconclusive => comparison.is_conclusive(),
+        FailOn::MoreCalls => comparison.is_conclusive_about_calls(),
+    }
+}
+
+fn why_nothing(what: FailOn) -> &'static str {
+    match what {
+        FailOn::Regression | FailOn::Inconclusive => {
+            "no row could be judged, so a regression is not excluded; more trials or a quieter machine would tell \
+             (--allow-inconclusive ends with 0 all the same)"
+        }
+        FailOn::MoreCalls => {
+            "of no row the system calls could be compared, so more calls are not excluded; count both runs, as in 'furlong \
+             count pipe --save NAME' (--allow-inconclusive ends with 0 all the same)"
+        }
     }
 }

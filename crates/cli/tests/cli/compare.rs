@@ -287,3 +287,49 @@ fn explained_runs_are_saved_with_their_costs_and_compared() {
         }
     }
 }
+
+/// The run with counts that were made of it, in which each role calls `name` so often in a round trip.
+fn counted(run: &Run, name: &str, each: u64) -> Vec<Record> {
+    let mut records = times(run, STEADY, 1.0);
+    let last = records.pop();
+    for count in &run.counts {
+        let mut count = count.clone();
+        for role in &mut count.roles {
+            role.system_calls = Some([(name.to_owned(), each * role.round_trips)].into());
+        }
+        records.push(Record::Count(count));
+    }
+    records.extend(last);
+    records
+}
+
+#[test]
+fn counts_are_a_baseline_that_noise_does_not_touch() {
+    let place = Place::new();
+    for name in ["calls", "again"] {
+        let words = ["count", "pipe", "unix-stream", "--place", "same-core", "--save", name];
+        place.run(words).expect_code(0);
+    }
+    let fail = ["--fail-on", "more-calls"];
+    let table = compare(&place, &[&["calls", "again"], &fail[..]].concat()).expect_code(0).stdout;
+    assert!(table.contains("No row was timed in both.") && table.contains("system calls"), "{table}");
+    // A run that only counted says nothing of times, and one that was only timed nothing of calls.
+    compare(&place, &["calls", "again", "--fail-on", "regression"])
+        .expect_code(4)
+        .expect_complaint("no row could be judged");
+    let run = Run::read(place.saved("calls")).expect("a run");
+    place.write_run("more", &counted(&run, "read", 3));
+    let more = compare(&place, &[&["calls", "more", "--format", "json"], &fail[..]].concat()).expect_code(3);
+    let json = more.json();
+    let counts: Vec<_> =
+        list(&json, "counts").iter().map(|count| (text(count, "counted"), text(count, "verdict"))).collect();
+    assert_eq!(counts.iter().filter(|count| **count == ("system-calls", "more")).count(), 2, "{json:#}");
+    compare(&place, &[&["more", "calls"], &fail[..]].concat()).expect_code(0);
+    let xml = compare(&place, &["calls", "more", "--format", "junit"]).expect_code(0).stdout;
+    assert!(xml.starts_with("<?xml") && xml.matches("<failure ").count() == 2, "{xml}");
+
+    let (place, _) = compared();
+    let uncounted = compare(&place, &[&["before", "again"], &fail[..]].concat()).expect_code(4);
+    uncounted.expect_complaint("of no row the system calls could be compared");
+    compare(&place, &[&["before", "again", "--allow-inconclusive"], &fail[..]].concat()).expect_code(0);
+}

@@ -1,15 +1,17 @@
-//! A comparison for a spreadsheet: a line for each row of each run, then one for each row that was not compared.
+//! A comparison for a spreadsheet: a line for each row of each run, one for each count, then one for each row that was not
+//! compared.
 
 use super::super::csv::{sheet, words};
 use super::prose::inconclusive_because;
-use furlong_analysis::{ComparedRow, Comparison, OnlyIn};
+use furlong_analysis::{ComparedCount, ComparedRow, Comparison, OnlyIn};
 use furlong_model::Case;
 
-/// One line: a row that both runs have, or one that only one of them has.
+/// One line: a row or a count that both runs have, or a row that only one of them has.
 struct Line<'a> {
     run: &'a str,
     case: &'a Case,
     row: Option<&'a ComparedRow>,
+    count: Option<&'a ComparedCount>,
     only: Option<&'a OnlyIn>,
 }
 
@@ -28,7 +30,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names.
-const COLUMNS: [Column; 26] = [
+const COLUMNS: [Column; 29] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
@@ -44,7 +46,10 @@ const COLUMNS: [Column; 26] = [
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
     ("window", |line| line.case.window.to_string()),
-    ("verdict", |line| line.row.map_or("not-compared", |row| row.verdict.name()).to_owned()),
+    ("verdict", |line| {
+        let of_count = || line.count.map_or("not-compared", |count| count.verdict.name());
+        line.row.map_or_else(of_count, |row| row.verdict.name()).to_owned()
+    }),
     ("ratio", |line| line.figure(|row| Some(row.ratio))),
     ("ci95_low", |line| line.figure(|row| row.ci95.map(|ends| ends[0]))),
     ("ci95_high", |line| line.figure(|row| row.ci95.map(|ends| ends[1]))),
@@ -57,6 +62,9 @@ const COLUMNS: [Column; 26] = [
     ("new_trials", |line| line.text(|row| row.new_trials.to_string())),
     ("doubtful", |line| line.text(|row| row.doubtful.to_string())),
     ("identical", |line| line.text(|row| row.identical.to_string())),
+    ("counted", |line| line.count.map(|count| count.counted.name().to_owned()).unwrap_or_default()),
+    ("baseline_count", |line| line.count.map(|count| count.baseline.to_string()).unwrap_or_default()),
+    ("new_count", |line| line.count.map(|count| count.new.to_string()).unwrap_or_default()),
     ("missing_in", |line| line.only.map(|only| words(&only.missing_in)).unwrap_or_default()),
     ("reason", |line| {
         let inconclusive = line.row.and_then(|row| row.reason.as_ref()).map(inconclusive_because);
@@ -67,15 +75,12 @@ const COLUMNS: [Column; 26] = [
 
 /// A header, then the lines.
 pub fn comparison_csv(comparison: &Comparison) -> String {
-    let rows =
-        comparison.rows.iter().map(|row| Line { run: &row.run, case: &row.case, row: Some(row), only: None });
-    let only = comparison.only_in.iter().map(|only| Line {
-        run: &only.run,
-        case: &only.case,
-        row: None,
-        only: Some(only),
-    });
+    let line = |run, case| Line { run, case, row: None, count: None, only: None };
+    let rows = comparison.rows.iter().map(|row| Line { row: Some(row), ..line(&row.run, &row.case) });
+    let counts =
+        comparison.counts.iter().map(|count| Line { count: Some(count), ..line(&count.run, &count.case) });
+    let only = comparison.only_in.iter().map(|only| Line { only: Some(only), ..line(&only.run, &only.case) });
     let header = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
     let cells = |line: Line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect();
-    sheet([header].into_iter().chain(rows.chain(only).map(cells)))
+    sheet([header].into_iter().chain(rows.chain(counts).chain(only).map(cells)))
 }

@@ -1,6 +1,6 @@
 //! Why runs cannot be compared, in a sentence.
 
-use super::verdict::NAMED;
+use super::prose::NAMED;
 use furlong_analysis::Incomparable;
 use furlong_analysis::text::{listed, plain};
 use furlong_model::Case;
@@ -21,7 +21,10 @@ pub fn incomparable(why: &Incomparable) -> String {
                 .map(|(count, what)| format!("{count} {what}"))
                 .collect();
             let has = if has.is_empty() { String::new() } else { format!(" (it has {})", has.join(", ")) };
-            format!("{} has no row with a speed{has}; other runs cannot be compared with it", plain(run))
+            format!(
+                "{} has no row with a speed or a count{has}; other runs cannot be compared with it",
+                plain(run)
+            )
         }
         Incomparable::NoCommonRow { baseline, run, baseline_has, has } => {
             let (baseline, run) = (plain(baseline), plain(run));

@@ -1,13 +1,16 @@
 //! A comparison of runs: as a document, for a spreadsheet and for programs.
 
 mod columns;
+mod counts;
 mod csv;
 mod incomparable;
+mod junit;
 mod prose;
 mod verdict;
 
 pub use csv::comparison_csv;
 pub use incomparable::incomparable;
+pub use junit::comparison_junit;
 pub use verdict::comparison_verdict;
 
 use super::document::{Document, Line, Section, Table};
@@ -30,13 +33,14 @@ pub fn comparison_json(comparison: &Comparison) -> String {
     object(&WithVerdict { comparison, verdict }, &[REASONS, prose::REASON, verdict::COST])
 }
 
-/// The runs; for each against the baseline the table, what is not told and what else is different; the verdict.
+/// The runs; for each against the baseline the table, what was counted, what is not told and what else is different; the verdict.
 pub(crate) fn document(comparison: &Comparison) -> Document {
     let neutral = |lines: Vec<String>| lines.into_iter().map(Line::neutral);
     let mut document: Document =
         [Section::default().bullets(neutral(prose::runs(comparison)))].into_iter().collect();
     for run in comparison.others() {
         document.push(against_baseline(comparison, run));
+        document.push(counts::section(comparison, run));
         document.push(Section::list("Inconclusive", neutral(prose::inconclusive(comparison, run))));
         document.push(Section::list("Not compared", neutral(prose::only_in(comparison, run))));
         document.push(Section::list("What else is different", neutral(prose::differences(comparison, run))));
@@ -46,7 +50,10 @@ pub(crate) fn document(comparison: &Comparison) -> Document {
 }
 
 fn against_baseline(comparison: &Comparison, run: &ComparedRun) -> Section {
-    let rows = comparison.rows_of(&run.name).map(line).collect();
+    let rows: Vec<_> = comparison.rows_of(&run.name).map(line).collect();
+    if rows.is_empty() {
+        return Section::chapter(prose::heading(comparison, run)).paragraph("No row was timed in both.");
+    }
     let notes = prose::footnotes(comparison, run);
     let table = Table { notes, ..Table::new(COLUMNS.map(|(column, _)| column), rows) };
     Section::chapter(prose::heading(comparison, run)).table(table)

@@ -5,8 +5,8 @@ use super::super::prose as shared;
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusive, OnlyIn};
 
-/// Rows of one reason that are named one by one.
-const NAMED: usize = 4;
+/// Rows, or what changed in them, that are named one by one.
+pub(super) const NAMED: usize = 4;
 
 /// Why a row is inconclusive, for programs.
 pub(crate) const REASON: Judged = Judged {

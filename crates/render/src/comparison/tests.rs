@@ -10,6 +10,7 @@ use furlong_analysis::{
         comparison::numbered,
     },
 };
+use furlong_model::Bounds;
 use proptest::prelude::*;
 
 /// A faster, a slower, a steady and a doubtful row; one that is wide, and one in each run alone.
@@ -47,6 +48,63 @@ fn hostile() -> Comparison {
 #[test]
 fn a_table_for_a_terminal() {
     insta::assert_snapshot!(comparison_table(&sample(), Style::default()));
+}
+
+/// The sample with counts: one call more in a row, a wait that depends on the moment in another.
+fn counted() -> Comparison {
+    let mut maker = TrialBuilder::default();
+    let mut run = |calls: [[u64; 2]; 2]| {
+        let mut run = maker.run(&[(numbered(0), 50_000.0)], &STEADY);
+        run.counts = [0, 1].map(|at| fixture::count(&numbered(at), "read", 1000)).into();
+        for (count, calls) in run.counts.iter_mut().zip(calls) {
+            count.declared.insert("futex".into(), Bounds { least: 0, most: Some(1) });
+            let closes = (calls[0] / 1000) as u32;
+            count.declared.insert("close".into(), Bounds { least: closes, most: Some(closes) });
+            for role in &mut count.roles {
+                let calls = [("read", 1000), ("close", calls[0]), ("futex", calls[1])];
+                role.system_calls = Some(calls.map(|(name, calls)| (name.to_owned(), calls)).into());
+            }
+        }
+        run
+    };
+    against(&run([[1000, 0]; 2]), &run([[2000, 0], [1000, 250]]))
+}
+
+#[test]
+fn counts_stand_beside_times() {
+    insta::assert_snapshot!(comparison_table(&counted(), Style::default()));
+    let sheet = comparison_csv(&counted());
+    assert!(
+        sheet.lines().any(|line| line.contains(",more,") && line.contains(",system-calls,4,6,")),
+        "{sheet}"
+    );
+    // Of runs that hold counts alone nothing is said of times.
+    let mut alone = counted();
+    alone.rows.clear();
+    let table = comparison_table(&alone, Style::default());
+    assert!(table.contains("No row was timed in both.") && table.contains("close 2.00"), "{table}");
+    assert!(!table.contains("copies"), "{table}");
+}
+
+#[test]
+fn xml_for_continuous_integration() {
+    insta::assert_snapshot!(comparison_junit(&sample()));
+    let counts = comparison_junit(&counted());
+    assert!(counts.contains("tests=\"5\" failures=\"1\" skipped=\"1\""), "{counts}");
+    assert!(counts.contains("<failure message=\"more system calls of mechanism-0/block"), "{counts}");
+    // Whatever a record says stays text.
+    let hostile = comparison_junit(&hostile());
+    assert!(!hostile.contains('\u{1b}') && !hostile.contains("<b>"), "{hostile}");
+    let mut reader = quick_xml::Reader::from_str(&hostile);
+    let mut elements = 0;
+    loop {
+        match reader.read_event().unwrap() {
+            quick_xml::events::Event::Eof => break,
+            quick_xml::events::Event::Text(text) => assert!(text.trim().is_empty()),
+            _ => elements += 1,
+        }
+    }
+    assert!(elements > 10, "{hostile}");
 }
 
 #[test]
@@ -155,7 +213,7 @@ fn runs_that_cannot_be_compared_are_named() {
     assert!(said.starts_with(start) && said.contains(" and 2 more, and before has mechanism-0/"), "{said}");
     let nothing =
         incomparable(&Incomparable::NoRows { run: run.clone(), skipped: 0, handovers: 0, starts: 0 });
-    assert_eq!(nothing, "after has no row with a speed; other runs cannot be compared with it");
+    assert_eq!(nothing, "after has no row with a speed or a count; other runs cannot be compared with it");
     let started = incomparable(&Incomparable::NoRows { run, skipped: 2, handovers: 0, starts: 3 });
     let has = "(it has 2 cases that were skipped, failed or void, 3 process starts, which are not compared)";
     assert!(started.contains(has), "{started}");

@@ -1,13 +1,11 @@
 //! What a comparison says, in sentences.
 
+use super::{counts, prose::NAMED};
 use crate::noise::disturbance;
 use crate::object::{Judged, sentence};
 use furlong_analysis::text::{capital, listed, plain};
 use furlong_analysis::{Cause, Change, ComparedRow, ComparedRun, Comparison, Level, Part, Power, Together};
 use furlong_model::format_ns;
-
-/// Rows that are named one by one.
-pub(super) const NAMED: usize = 4;
 
 /// What all of it says: each run against the baseline, and what no comparison of two runs can tell.
 pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
@@ -16,15 +14,18 @@ pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
     let differs = comparison.rows.iter().any(|row| !row.identical);
     comparison
         .others()
-        .flat_map(|run| conclude(comparison, run))
+        .flat_map(|run| [conclude(comparison, run), counts::sentences(comparison, run)].concat())
         .chain(differs.then(|| caveat.to_owned()))
         .collect()
 }
 
-/// What a run says against the baseline.
+/// What the rows of a run say against the baseline.
 fn conclude(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let rows: Vec<&ComparedRow> = comparison.rows_of(&run.name).collect();
     let (old, new) = (plain(&comparison.baseline), plain(&run.name));
+    if rows.is_empty() {
+        return Vec::new();
+    }
     if rows.iter().all(|row| row.identical) {
         let of = if rows.len() == 1 { "one row".to_owned() } else { format!("all {} rows", rows.len()) };
         return vec![format!(

@@ -1,0 +1,81 @@
+//! What was counted in two runs: a table, and a sentence for what changed.
+
+use super::super::document::{Column, Row, Section, Table, Tone};
+use super::prose::NAMED;
+use furlong_analysis::text::{decimals, listed, plain};
+use furlong_analysis::{ComparedCount, ComparedRun, Comparison, CountChange, Counted};
+
+/// What stands above a column, and how to fill it.
+type Filled = (Column, fn(&ComparedCount) -> String);
+
+const COLUMNS: [Filled; 5] = [
+    (Column::words("verdict"), |count| count.verdict.name().to_owned()),
+    (Column::words("row"), |count| plain(&count.case.to_string())),
+    (Column::words("counted"), |count| words(count.counted).to_owned()),
+    (Column::figures("then"), |count| decimals(Some(count.baseline))),
+    (Column::figures("now"), |count| decimals(Some(count.new))),
+];
+
+/// A line a count of this run, if there is one.
+pub(super) fn section(comparison: &Comparison, run: &ComparedRun) -> Section {
+    let counts: Vec<_> = comparison.counts_of(&run.name).collect();
+    if counts.is_empty() {
+        return Section::default();
+    }
+    let table = Table::new(COLUMNS.map(|(column, _)| column), counts.into_iter().map(line).collect());
+    Section::titled("Counts of a round trip").table(table)
+}
+
+fn line(count: &ComparedCount) -> Row {
+    let tone = match count.verdict {
+        CountChange::More => Tone::Bad,
+        CountChange::Fewer => Tone::Good,
+        CountChange::Inconclusive => Tone::Warning,
+        CountChange::Same => Tone::Neutral,
+    };
+    Row { tone, ..Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(count)).collect()) }
+}
+
+fn words(counted: Counted) -> &'static str {
+    match counted {
+        Counted::SystemCalls => "system calls",
+        Counted::ContextSwitches => "context switches",
+        Counted::Instructions => "instructions",
+    }
+}
+
+/// What of a run's counts is not the same as in the baseline, those of one kind in one sentence; nothing without counts.
+pub(super) fn sentences(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
+    let counts: Vec<_> = comparison.counts_of(&run.name).collect();
+    let changed: Vec<String> = [CountChange::More, CountChange::Fewer, CountChange::Inconclusive]
+        .into_iter()
+        .filter_map(|verdict| {
+            let named: Vec<_> =
+                counts.iter().filter(|count| count.verdict == verdict).map(|count| change(count)).collect();
+            let listed = listed(&named, NAMED);
+            (!named.is_empty()).then(|| match verdict {
+                CountChange::More => format!("More in a round trip: {listed}."),
+                CountChange::Fewer => format!("Fewer in a round trip: {listed}."),
+                _ => format!("Different, as it depends on when messages arrive: {listed}."),
+            })
+        })
+        .collect();
+    match (counts.len(), changed.is_empty()) {
+        (0, _) => Vec::new(),
+        (all, true) => vec![format!("All {all} counts are the same.")],
+        _ => changed,
+    }
+}
+
+/// What changed, with the calls by name: `system calls of pipe/block 128B (4.00 to 5.00: poll 0.00 to 1.00)`.
+pub(super) fn change(count: &ComparedCount) -> String {
+    let between = |then, now| format!("{} to {}", decimals(Some(then)), decimals(Some(now)));
+    let calls: Vec<_> = count
+        .calls
+        .iter()
+        .map(|call| format!("{} {}", plain(&call.name), between(call.baseline, call.new)))
+        .collect();
+    let calls = if calls.is_empty() { String::new() } else { format!(": {}", listed(&calls, NAMED)) };
+    let total = between(count.baseline, count.new);
+    format!("{} of {} ({total}{calls})", words(count.counted), plain(&count.case.to_string()))
+}
