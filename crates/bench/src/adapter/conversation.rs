@@ -17,6 +17,9 @@ use std::io::{self, Read, Write};
 /// The longest reply, in bytes.
 const LONGEST_REPLY: usize = 8 << 20;
 
+/// How long after the end of its replies a program is taken for dying, in milliseconds.
+const DEATH_MS: u64 = 100;
+
 /// How much of what it prints is kept, in bytes.
 const PRINTED_BYTES: usize = 64 << 10;
 
@@ -127,6 +130,10 @@ impl Conversation {
             if self.line.len() > LONGEST_REPLY {
                 return Err(self.failure(phase, format!("its reply is longer than {LONGEST_REPLY} bytes")));
             }
+        }
+        if self.silent {
+            // Its end is seen before its death.
+            self.exit = self.exit.or_else(|| self.child.wait_at_most(DEATH_MS));
         }
         match self.exit {
             // What else it started may hold its end open: nothing more comes from it.

@@ -4,6 +4,7 @@
 
 mod common;
 
+mod adapters;
 mod charts;
 mod compare;
 mod costs;

@@ -1,0 +1,133 @@
+//! Programs that carry mechanisms: what they do wrong fails their own row, with their own words, and leaves nothing.
+
+use crate::common::{Place, Snapshot, look_for};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the saboteur does wrong, and what is said of it.
+const WRONGS: [(&str, &str); 21] = [
+    ("name", "it calls itself 'another'"),
+    ("version", "it speaks version 2 of the adapter protocol"),
+    ("clock", "its clock is not CLOCK_MONOTONIC"),
+    ("unsupported", "there is no such thing here"),
+    ("nonsense", "its reply is not of the adapter protocol"),
+    ("twice", "it said more than it was asked for"),
+    ("endless", "its reply is longer than"),
+    ("size", "it does round-trip by spin of [1, 1]"),
+    ("foreign", "it names process 1, which is none that it has started"),
+    ("silent", "alive, but no reply came from it"),
+    ("deaf", "alive, but no reply came from it"),
+    ("stopped", "stopped by a signal (state T)"),
+    ("killed", "killed by SIGKILL"),
+    ("leaves", "left too early with exit code 3; it said: I give up"),
+    ("holds", "left too early with exit code 4"),
+    ("flipped", "message 7 differs from what was sent"),
+    ("count", "messages and has exchanged"),
+    ("early", "before it was asked"),
+    ("few", "it read the clock"),
+    ("forks", "it has left behind what furlong has removed: process"),
+    ("files", "it has left behind what furlong has removed: "),
+];
+
+/// A folder with the saboteur, which has these rows.
+fn saboteur<'a>(place: &Place, modes: impl IntoIterator<Item = &'a str>) -> PathBuf {
+    let folder = place.path("saboteur");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("saboteur.py"), include_str!("adapters/saboteur.py")).unwrap();
+    let mut manifest =
+        "name = \"saboteur\"\nlicence = \"MIT\"\ncommand = [\"python3\", \"saboteur.py\"]\n".to_owned();
+    for mode in modes {
+        write!(manifest, "[[rows]]\nname = \"{mode}\"\narguments = [\"{mode}\"]\n").unwrap();
+    }
+    fs::write(folder.join("adapter.toml"), manifest).unwrap();
+    folder
+}
+
+const SHORT: [&str; 8] = ["--trials", "1", "--budget", "2ms", "--timeout", "1s", "--place", "same-core"];
+
+#[test]
+fn what_an_adapter_does_wrong_fails_its_row_and_no_other() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let folder = saboteur(&place, WRONGS.iter().map(|(mode, _)| *mode).chain(["honest", "chatter"]));
+    let more = ["run", "--adapter", folder.to_str().unwrap(), "pipe", "--format", "json", "--no-save"];
+    let running = place.start(&mut place.furlong(more.into_iter().chain(SHORT)));
+    let finished = running.finish_within(Duration::from_secs(120)).expect_code(1);
+    before.expect_nothing_left(&place);
+    let summary = finished.summary();
+    for (mode, said) in WRONGS {
+        let skipped = summary.skipped.iter().find(|skipped| skipped.case.mechanism == mode);
+        let reason = &skipped.unwrap_or_else(|| panic!("{mode} was measured")).reason;
+        assert!(reason.contains(said), "{mode}: {reason}");
+    }
+    let mut measured: Vec<_> = summary.rows.iter().map(|row| row.case.mechanism.as_str()).collect();
+    measured.sort_unstable();
+    assert_eq!(measured, ["chatter", "honest", "pipe"]);
+}
+
+#[test]
+fn what_an_adapter_has_started_ends_with_a_run_that_is_killed() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let folder = saboteur(&place, ["starts"]);
+    let asked = ["run", "--adapter", folder.to_str().unwrap(), "--no-save", "--place", "same-core"];
+    let running = place.start(&mut place.furlong(asked));
+    let started = || place.processes().into_iter().find(|process| process.arguments.contains("sleep 60"));
+    look_for(Duration::from_secs(30), started).expect("what the adapter starts");
+    running.signal(libc::SIGKILL);
+    drop(running.finish());
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn check_says_what_fails_and_ends_with_1() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let folder = saboteur(&place, ["honest", "count"]);
+    let finished = place.run(["adapter", "check", folder.to_str().unwrap()]).expect_code(1);
+    before.expect_nothing_left(&place);
+    assert!(
+        finished.stdout.contains("honest: does one thing wrong (saboteur 1.0)\n  11 of 11 passed\n"),
+        "{finished:#?}"
+    );
+    assert!(finished.stdout.contains("failed: count/spin 1B free: "), "{finished:#?}");
+}
+
+#[test]
+fn a_manifest_that_cannot_be_used_is_named() {
+    let place = Place::new();
+    let folder = saboteur(&place, ["pipe"]);
+    let path = folder.to_str().unwrap();
+    let two = place.run(["run", "--adapter", path, "--no-save"]).expect_code(2);
+    assert!(two.stderr.contains("two mechanisms are called pipe"), "{two:#?}");
+    fs::write(folder.join("adapter.toml"), "name = 1").unwrap();
+    for arguments in [&["run", "--adapter", path][..], &["adapter", "check", path]] {
+        let wrong = place.run(arguments.iter().copied()).expect_code(2);
+        assert!(wrong.stderr.contains("saboteur/adapter.toml"), "{wrong:#?}");
+    }
+    let nowhere = place.run(["run", "--adapter", "nowhere"]).expect_code(2);
+    assert!(nowhere.stderr.contains("cannot read nowhere"), "{nowhere:#?}");
+}
+
+#[test]
+fn an_adapter_is_installed_used_by_name_and_removed() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let unknown = place.run(["adapter", "install", "pythn"]).expect_code(2);
+    assert!(unknown.stderr.contains("no adapter is called pythn"), "{unknown:#?}");
+    let installed = place.run(["adapter", "install", "python"]).expect_code(0);
+    assert!(
+        installed.stdout.contains("python: installed in ") && installed.stdout.contains("python-pipe: "),
+        "{installed:#?}"
+    );
+    let listed = place.run(["adapter", "list"]).expect_code(0);
+    assert!(
+        listed.stdout.lines().any(|line| line.contains("python") && line.contains("installed")),
+        "{listed:#?}"
+    );
+    let asked = ["run", "python-p*", "--format", "json", "--no-save"];
+    let run = place.run(asked.into_iter().chain(SHORT)).expect_code(0);
+    assert_eq!(run.summary().rows[0].case.mechanism, "python-pipe");
+    place.run(["adapter", "remove", "python"]).expect_code(0);
+    place.run(["adapter", "remove", "python"]).expect_code(2);
+    place.run(["run", "python-pipe"]).expect_code(2);
+    before.expect_nothing_left(&place);
+}
