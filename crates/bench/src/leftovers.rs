@@ -5,7 +5,7 @@
 //! what a dead run has left. The file's first line has the names; each further one something that outlives processes
 //! ([`persistent`]), written as it is made.
 
-use crate::adapter::kill_processes;
+use crate::adapter::{kill_processes, remove_named};
 use crate::persistent::{self, Entry, Left, PersistentResource};
 use furlong_mechanism::DIRECTIONS;
 use furlong_os::linux::{namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
@@ -170,6 +170,7 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
         let Left { resources, links, programs } = persistent::left(journal.lines().skip(1));
         if programs {
             kill_processes(&names.prefix)?;
+            remove_named(&names.prefix);
         }
         for link in 0..links.min(MOST_LINKS) {
             remove_link(names, &names.of_link(folder, link))?;

@@ -15,4 +15,4 @@ pub(crate) use counted::measure;
 pub use counted::{EarlyEnd, end_early};
 pub use hello::{Adapter, Shape};
 pub use protocol::PROTOCOL;
-pub(crate) use traces::kill_processes;
+pub(crate) use traces::{kill_processes, remove_named};

@@ -69,21 +69,26 @@ fn within(time: Duration, mut is_so: impl FnMut() -> io::Result<bool>) -> io::Re
 
 /// Removes all files and named objects of a link that are still there, and gives their names.
 pub(super) fn remove_files(specification: &LinkSpecification) -> Vec<String> {
+    let in_folder = remove_from(&specification.folder, |_| true);
+    in_folder.into_iter().chain(remove_named(&specification.name)).collect()
+}
+
+/// Removes everything in memory whose name begins like this, and gives the names: shared memory, semaphores and queues.
+pub(crate) fn remove_named(prefix: &str) -> Vec<String> {
+    let is_ours = |name: &str| name.trim_start_matches("sem.").starts_with(prefix);
+    ["/dev/shm", "/dev/mqueue"].iter().flat_map(|folder| remove_from(Path::new(folder), is_ours)).collect()
+}
+
+/// Removes these entries of a folder, and gives their names.
+fn remove_from(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Vec<String> {
     let mut removed = Vec::new();
-    let named = |name: &str| name.trim_start_matches("sem.").starts_with(&specification.name);
-    for (folder, is_ours) in [
-        (specification.folder.as_path(), &(|_: &str| true) as &dyn Fn(&str) -> bool),
-        (Path::new("/dev/shm"), &named),
-        (Path::new("/dev/mqueue"), &named),
-    ] {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry.file_name().to_str().is_some_and(is_ours) {
-                let path = entry.path();
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                let gone = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-                if gone.is_ok() {
-                    removed.push(path.display().to_string());
-                }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(&is_ours) {
+            let path = entry.path();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let gone = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if gone.is_ok() {
+                removed.push(path.display().to_string());
             }
         }
     }

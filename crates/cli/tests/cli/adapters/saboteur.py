@@ -51,6 +51,7 @@ def exchange(request):
     if mode in ("silent", "deaf", "starts"):
         if mode == "starts":
             subprocess.Popen(["sleep", "60"], start_new_session=True)
+            open(f"/dev/shm/{set_up['name']}-left", "w").close()
         if mode == "deaf":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(60)
