@@ -1,0 +1,457 @@
+//! furlong's adapter protocol, version 1, in Rust: the conversation, the stamps and the loops.
+//!
+//! A program gives [`run`] what it claims and a type of [`Link`], for which the loops are compiled.
+
+use serde_json::{Value, json};
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::sync::Mutex;
+
+/// How far a number may be off and still count as another message's rather than as damage.
+const NEAR: u32 = 64;
+
+/// What the protocol calls an error: a fault by its name, and the detail that the row shows.
+#[derive(Debug)]
+pub struct Failure {
+    fault: &'static str,
+    detail: String,
+}
+
+impl Failure {
+    /// What is no fault of a message.
+    pub fn new(detail: impl Into<String>) -> Failure {
+        Failure { fault: "error", detail: detail.into() }
+    }
+
+    fn unsupported(detail: impl Into<String>) -> Failure {
+        Failure { fault: "unsupported", detail: detail.into() }
+    }
+}
+
+impl<E: Error> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+/// Moves whole messages.
+pub trait Link: Sized {
+    /// Made when furlong sets a role up; returns when both ends are connected.
+    fn open(set_up: &SetUp) -> Result<Self, Failure>;
+    /// Numbers in force, by name.
+    fn numbers(&self) -> Vec<(&'static str, u64)>;
+    /// Sends a message.
+    fn send(&mut self, message: &[u8]) -> Result<(), Failure>;
+    /// Receives a message, and gives its length.
+    fn receive(&mut self, message: &mut [u8]) -> Result<usize, Failure>;
+}
+
+/// What furlong asks for, seen from one role.
+#[derive(Debug, Clone)]
+pub struct SetUp {
+    pub initiator: bool,
+    pub pattern: String,
+    pub folder: String,
+    pub name: String,
+    pub own_size: usize,
+    pub other_size: usize,
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+#[inline]
+fn now_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel fills in a timespec that lives here.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// What the messages of one direction carry.
+#[derive(Debug, Clone, Copy)]
+struct Stamp(u64);
+
+impl Stamp {
+    #[inline]
+    fn head(self, number: u32) -> [u8; 8] {
+        ((u64::from(number) ^ self.0 >> 32) << 32 | u64::from(number)).to_le_bytes()
+    }
+
+    #[inline]
+    fn tail(self, number: u32) -> [u8; 8] {
+        (self.0.rotate_left(17) ^ u64::from(number)).to_le_bytes()
+    }
+
+    fn word(self, number: u32, index: u64) -> [u8; 8] {
+        let seed = self.0.wrapping_add(u64::from(number) << 32);
+        let mut x = seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ (x >> 31)).to_le_bytes()
+    }
+
+    /// Writes head and end.
+    #[inline]
+    fn write(self, message: &mut [u8], number: u32) {
+        let (head, length) = (self.head(number), message.len());
+        match message.split_first_chunk_mut() {
+            Some((first, _)) => *first = head,
+            None => message.copy_from_slice(&head[..length]),
+        }
+        if length >= 16
+            && let Some((_, last)) = message.split_last_chunk_mut()
+        {
+            *last = self.tail(number);
+        }
+    }
+
+    /// Writes every byte.
+    fn write_all(self, message: &mut [u8], number: u32) {
+        for (index, chunk) in (0..).zip(message.chunks_mut(8)) {
+            chunk.copy_from_slice(&self.word(number, index)[..chunk.len()]);
+        }
+        self.write(message, number);
+    }
+
+    /// Whether head and end are those of the message with this number.
+    #[inline]
+    fn holds(self, message: &[u8], number: u32) -> bool {
+        let head = self.head(number);
+        let head_holds = match message.first_chunk() {
+            Some(first) => *first == head,
+            None => *message == head[..message.len()],
+        };
+        head_holds && (message.len() < 16 || message.last_chunk() == Some(&self.tail(number)))
+    }
+
+    /// What happened to a message that is not the one that was due, which is `sent`.
+    fn explain(self, message: &[u8], sent: &[u8], due: u32) -> Failure {
+        let head = &message[..message.len().min(8)];
+        for off in 1..=NEAR {
+            for found in [due.wrapping_sub(off), due.wrapping_add(off)] {
+                if head == &self.head(found)[..head.len()] {
+                    let (fault, detail) = if found == due.wrapping_add(off) {
+                        ("lost", format!("message {found} came where {due} was due, which never came"))
+                    } else {
+                        ("repeated", format!("message {found} came again where {due} was due"))
+                    };
+                    return Failure { fault, detail };
+                }
+            }
+        }
+        let at = message.iter().zip(sent).take_while(|(found, sent)| found == sent).count();
+        let detail = format!("message {due} differs from what was sent, first at byte {at}");
+        Failure { fault: "flipped", detail }
+    }
+}
+
+/// One end and its messages.
+struct Role<L> {
+    set_up: SetUp,
+    link: L,
+    own: Stamp,
+    other: Stamp,
+    outbox: Vec<u8>,
+    inbox: Vec<u8>,
+    expected: Vec<u8>,
+    readings: Vec<u64>,
+    done: u64,
+}
+
+impl<L: Link> Role<L> {
+    fn new(set_up: SetUp, stamps: [Stamp; 2]) -> Result<Self, Failure> {
+        let own = usize::from(!set_up.initiator);
+        let (outbox, inbox) = (vec![0; set_up.own_size], vec![0; set_up.other_size]);
+        Ok(Role {
+            link: L::open(&set_up)?,
+            set_up,
+            own: stamps[own],
+            other: stamps[1 - own],
+            outbox,
+            expected: inbox.clone(),
+            inbox,
+            readings: Vec::new(),
+            done: 0,
+        })
+    }
+
+    /// Exchanges messages and gives how many of those received were verified.
+    fn exchange(&mut self, messages: u64, batch: u64, verify: bool) -> Result<u64, Failure> {
+        let in_batch = if batch == 0 { messages } else { batch }.max(1);
+        let batches = messages / in_batch;
+        self.readings = vec![0; batches as usize + 1];
+        if verify {
+            self.run::<true>(batches, in_batch)?
+        } else {
+            self.run::<false>(batches, in_batch)?
+        }
+        let one_way = self.set_up.pattern == "one-way";
+        match (one_way, self.set_up.initiator) {
+            _ if batch == 0 => self.readings.clear(),
+            (true, true) => self.readings.truncate(1),
+            (true, false) => drop(self.readings.remove(0)),
+            (false, true) => {}
+            (false, false) => self.readings.clear(),
+        }
+        Ok(if verify && !(one_way && self.set_up.initiator) { messages } else { 0 })
+    }
+
+    fn run<const VERIFY: bool>(&mut self, batches: u64, in_batch: u64) -> Result<(), Failure> {
+        match (self.set_up.pattern == "one-way", self.set_up.initiator) {
+            (true, true) => self.send_all::<VERIFY>(batches * in_batch),
+            (true, false) => self.receive_all::<VERIFY>(batches, in_batch),
+            (false, true) => self.initiate::<VERIFY>(batches, in_batch),
+            (false, false) => self.respond::<VERIFY>(batches * in_batch),
+        }
+    }
+
+    fn initiate<const VERIFY: bool>(&mut self, batches: u64, in_batch: u64) -> Result<(), Failure> {
+        let mut unchecked = None;
+        self.stamp::<VERIFY>();
+        self.readings[0] = now_ns();
+        for index in 1..=batches as usize {
+            for _ in 0..in_batch {
+                self.link.send(&self.outbox)?;
+                if let Some(length) = unchecked {
+                    self.check::<VERIFY>(length)?;
+                }
+                self.done += 1;
+                self.stamp::<VERIFY>();
+                unchecked = Some(self.link.receive(&mut self.inbox)?);
+            }
+            self.readings[index] = now_ns();
+        }
+        unchecked.map_or(Ok(()), |length| self.check::<VERIFY>(length))
+    }
+
+    fn respond<const VERIFY: bool>(&mut self, messages: u64) -> Result<(), Failure> {
+        self.stamp::<VERIFY>();
+        for _ in 0..messages {
+            let length = self.link.receive(&mut self.inbox)?;
+            self.link.send(&self.outbox)?;
+            self.done += 1;
+            self.check::<VERIFY>(length)?;
+            self.stamp::<VERIFY>();
+        }
+        Ok(())
+    }
+
+    fn send_all<const VERIFY: bool>(&mut self, messages: u64) -> Result<(), Failure> {
+        self.readings[0] = now_ns();
+        for _ in 0..messages {
+            self.stamp::<VERIFY>();
+            self.link.send(&self.outbox)?;
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    fn receive_all<const VERIFY: bool>(&mut self, batches: u64, in_batch: u64) -> Result<(), Failure> {
+        for index in 1..=batches as usize {
+            for _ in 0..in_batch {
+                let length = self.link.receive(&mut self.inbox)?;
+                self.done += 1;
+                self.check::<VERIFY>(length)?;
+            }
+            self.readings[index] = now_ns();
+        }
+        Ok(())
+    }
+
+    /// Stamps the next message.
+    #[inline(always)]
+    fn stamp<const VERIFY: bool>(&mut self) {
+        let number = (self.done + 1) as u32;
+        match VERIFY {
+            true => self.own.write_all(&mut self.outbox, number),
+            false => self.own.write(&mut self.outbox, number),
+        }
+    }
+
+    /// Checks the message that came last.
+    #[inline(always)]
+    fn check<const VERIFY: bool>(&mut self, length: usize) -> Result<(), Failure> {
+        let number = self.done as u32;
+        if length != self.inbox.len() || !self.other.holds(&self.inbox, number) {
+            return Err(self.discrepancy(length));
+        }
+        if VERIFY {
+            self.other.write_all(&mut self.expected, number);
+            if self.inbox != self.expected {
+                return Err(self.other.explain(&self.inbox, &self.expected, number));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn discrepancy(&self, length: usize) -> Failure {
+        let number = self.done as u32;
+        if length != self.inbox.len() {
+            let detail = format!("message {number} has {length} bytes instead of {}", self.inbox.len());
+            return Failure { fault: "truncated", detail };
+        }
+        let mut sent = self.inbox.clone();
+        self.other.write(&mut sent, number);
+        self.other.explain(&self.inbox, &sent, number)
+    }
+}
+
+/// What was set up: what is made has its name, or lies in its folder.
+static SET_UP: Mutex<Option<SetUp>> = Mutex::new(None);
+
+/// Removes all that was made: once the link is dropped, or when it cannot be any more.
+fn remove_files() {
+    let Some(set_up) = SET_UP.lock().ok().and_then(|mut set_up| set_up.take()) else { return };
+    for (folder, prefix) in [(set_up.folder.as_str(), ""), ("/dev/shm", set_up.name.as_str())] {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(prefix) {
+                let path = entry.path();
+                // The other role removes them too.
+                let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            }
+        }
+    }
+}
+
+/// SIGTERM goes to a thread that waits for it: what a handler may do is too little.
+fn remove_files_when_terminated() {
+    // SAFETY: plain memory that is made an empty set, and given one signal.
+    let termination = unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGTERM);
+        set
+    };
+    // SAFETY: changes which signals this thread gets, and so all that it starts; nothing was written where null is.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &termination, std::ptr::null_mut()) };
+    std::thread::spawn(move || {
+        let mut signal = 0;
+        // SAFETY: both live here, and all threads have blocked the signal.
+        unsafe { libc::sigwait(&termination, &mut signal) };
+        remove_files();
+        // SAFETY: ends the process at once, and touches nothing of it.
+        unsafe { libc::_exit(128 + signal) };
+    });
+}
+
+/// What the row cannot do is refused.
+fn set_up_of(claims: &Value, request: &Value) -> Result<SetUp, Failure> {
+    let text = |key: &str| request[key].as_str().unwrap_or_default().to_owned();
+    let claimed =
+        |key: &str, value: &str| claims[key].as_array().is_some_and(|all| all.contains(&json!(value)));
+    let (pattern, wait, initiator) = (text("pattern"), text("wait"), request["role"] == "initiator");
+    let size = |index: usize| request["sizes_bytes"][index].as_u64().unwrap_or_default() as usize;
+    let (own_size, other_size) = (size(usize::from(!initiator)), size(usize::from(initiator)));
+    if !claimed("waits", &wait) {
+        return Err(Failure::unsupported(format!("it cannot wait by {wait}")));
+    }
+    if !claimed("patterns", &pattern) {
+        return Err(Failure::unsupported(format!("it has no pattern {pattern}")));
+    }
+    if own_size.min(other_size) < 1 {
+        return Err(Failure::unsupported("a message has at least one byte"));
+    }
+    Ok(SetUp { initiator, pattern, folder: text("folder"), name: text("name"), own_size, other_size })
+}
+
+/// What is replied to a request; `about` says who the program is.
+fn answer<L: Link>(about: &Value, role: &mut Option<Role<L>>, request: &Value) -> Result<Value, Failure> {
+    let op = request["op"].as_str().unwrap_or_default();
+    match op {
+        "hello" => {
+            let mut reply = json!({"op": op, "protocol": 1, "shape": "pair", "clock_ns": now_ns()});
+            for (key, value) in about.as_object().into_iter().flatten() {
+                reply[key] = value.clone();
+            }
+            Ok(reply)
+        }
+        "set-up" => {
+            let set_up = set_up_of(&about["claims"], request)?;
+            let stamp = |index: usize| {
+                let digits = request["stamps"][index].as_str().unwrap_or_default();
+                u64::from_str_radix(digits, 16).map(Stamp)
+            };
+            *SET_UP.lock()? = Some(set_up.clone());
+            let made = role.insert(Role::new(set_up, [stamp(0)?, stamp(1)?])?);
+            let mut effective = json!({});
+            for key in ["pattern", "wait", "sizes_bytes"] {
+                effective[key] = request[key].clone();
+            }
+            for (name, number) in made.link.numbers() {
+                effective[name] = number.into();
+            }
+            Ok(json!({"op": "ready", "effective": effective, "processes": []}))
+        }
+        "finish" => {
+            end(role);
+            Ok(json!({"op": "finished"}))
+        }
+        "exchange" | "readings" => {
+            let role = role.as_mut().ok_or_else(|| Failure::new("nothing is set up"))?;
+            if op == "readings" {
+                return Ok(json!({"op": op, "clock_ns": role.readings}));
+            }
+            let number = |key: &str| request[key].as_u64().unwrap_or_default();
+            let verified = role.exchange(number("messages"), number("batch"), request["verify"] == true)?;
+            Ok(json!({"op": "exchanged", "messages": request["messages"], "verified": verified}))
+        }
+        _ => Err(Failure::unsupported(format!("the request {op} is unknown"))),
+    }
+}
+
+fn end<L>(role: &mut Option<Role<L>>) {
+    // The link first, which removes most by itself.
+    drop(role.take());
+    remove_files();
+}
+
+/// Opens what a variable names.
+fn open(variable: &str, writing: bool) -> Result<File, Failure> {
+    let path = std::env::var(variable)
+        .map_err(|_| Failure::new("furlong starts this: furlong run --adapter FOLDER"))?;
+    Ok(fs::OpenOptions::new().read(!writing).write(writing).open(path)?)
+}
+
+/// Answers furlong's requests until there are no more. `about` has `name`, `versions` and `claims`.
+pub fn run<L: Link>(about: Value) -> Result<(), Failure> {
+    remove_files_when_terminated();
+    let (requests, mut replies) = (open("FURLONG_READ", false)?, open("FURLONG_WRITE", true)?);
+    let mut role: Option<Role<L>> = None;
+    for line in BufReader::new(requests).lines() {
+        let request: Value = serde_json::from_str(&line?)?;
+        let reply = answer(&about, &mut role, &request).unwrap_or_else(
+            |Failure { fault, detail }| json!({"op": "error", "fault": fault, "detail": detail}),
+        );
+        writeln!(replies, "{reply}")?;
+        if request["op"] == "finish" {
+            break;
+        }
+    }
+    end(&mut role);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_are_those_that_furlong_makes() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../stamps.json");
+        let vectors: Vec<Value> = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        assert!(!vectors.is_empty());
+        for vector in vectors {
+            let stamp = Stamp(u64::from_str_radix(vector["stamp"].as_str().unwrap(), 16).unwrap());
+            let number = vector["number"].as_u64().unwrap() as u32;
+            let mut message = vec![0; vector["length"].as_u64().unwrap() as usize];
+            stamp.write_all(&mut message, number);
+            let bytes: String = message.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(vector["bytes"], bytes, "{vector}");
+            assert!(stamp.holds(&message, number), "{vector}");
+            message[0] ^= 1;
+            assert!(!stamp.holds(&message, number), "{vector}");
+        }
+    }
+}
