@@ -61,8 +61,12 @@ std::string address(const adapter::SetUp& set_up) { return set_up.folder + "/soc
 std::shared_ptr<grpc::Channel> connected(const adapter::SetUp& set_up) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
+    // The socket may be there and not listen yet; its own is to try again after a second.
+    arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     adapter::until("the responder", [&] { return access(address(set_up).c_str(), F_OK) == 0; });
-    return grpc::CreateCustomChannel("unix:" + address(set_up), grpc::InsecureChannelCredentials(), arguments);
+    auto channel = grpc::CreateCustomChannel("unix:" + address(set_up), grpc::InsecureChannelCredentials(), arguments);
+    if (!channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20))) adapter::fail("gRPC cannot connect");
+    return channel;
 }
 
 // The responder, and the queue of what it has done.
