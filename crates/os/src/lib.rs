@@ -79,7 +79,7 @@ pub mod process {
 /// What other processes of this user do, seen from outside.
 pub mod other_process {
     pub use crate::platform::other_process::{
-        Death, find_by_variable, has_variable, kill, name, pin_all_threads, processor, used,
+        Death, Used, find_by_variable, has_variable, kill, name, pin_all_threads, processor, used,
     };
 }
 

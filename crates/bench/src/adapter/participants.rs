@@ -6,7 +6,6 @@ use super::traces::RUN_VARIABLE;
 use furlong_model::{Failure, Fault, OtherProcess, Phase, Role, RoleTally};
 use furlong_os::BorrowedHandle;
 use furlong_os::other_process::{self, Death};
-use furlong_os::usage::Usage;
 use furlong_os::wait::is_readable;
 use std::io;
 
@@ -26,7 +25,7 @@ struct Participant {
 pub(super) struct Participants(Vec<Participant>);
 
 /// What each of them has used so far.
-pub(super) struct Used(Vec<Usage>);
+pub(super) struct Used(Vec<other_process::Used>);
 
 impl Participants {
     /// A program that furlong has started, and the processes that it names.

@@ -8,32 +8,48 @@ use crate::linux::handle::own;
 use crate::usage::Usage;
 use std::fs;
 use std::io;
+use std::ops::Sub;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// What a process has used since it began, all its threads together.
-///
-/// Processor time is exact (its CPU-time clock); its split into user and system time is that of the kernel's ticks, as with
-/// `getrusage`. Switches are those of the threads that live.
+/// What a process has used since it began, all its threads together. What it used in between is the difference of two.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Used {
+    processor_ns: u64,
+    user_ticks: u64,
+    system_ticks: u64,
+    /// All but the times.
+    counts: Usage,
+}
+
+impl Sub for Used {
+    type Output = Usage;
+
+    /// Processor time is exact (the process's CPU-time clock); its split into user and system time is that of the kernel's
+    /// ticks in between, as with `getrusage`.
+    fn sub(self, earlier: Used) -> Usage {
+        let processor_ns = self.processor_ns.saturating_sub(earlier.processor_ns);
+        let user = self.user_ticks.saturating_sub(earlier.user_ticks);
+        let system = self.system_ticks.saturating_sub(earlier.system_ticks);
+        // Without a tick nothing says where the time went; a program begins in user mode.
+        let in_user = if user + system == 0 { 1.0 } else { user as f64 / (user + system) as f64 };
+        let user_ns = (processor_ns as f64 * in_user) as u64;
+        Usage { user_ns, system_ns: processor_ns - user_ns, ..self.counts - earlier.counts }
+    }
+}
+
+/// What a process has used since it began. Switches are those of the threads that live.
 ///
 /// # Errors
 /// Where there is no such process.
-pub fn used(pid: i32) -> io::Result<Usage> {
+pub fn used(pid: i32) -> io::Result<Used> {
     let fields = stat(pid)?;
-    let [minor_faults, major_faults, user, system] =
+    let [minor_faults, major_faults, user_ticks, system_ticks] =
         [MINOR_FAULTS, MAJOR_FAULTS, USER_TICKS, SYSTEM_TICKS].map(|index| number(&fields, index));
-    let total_ns = processor_time_ns(pid)?;
-    // Before the first tick nothing says where the time went; a program begins in user mode.
-    let in_user = if user + system == 0 { 1.0 } else { user as f64 / (user + system) as f64 };
-    let user_ns = (total_ns as f64 * in_user) as u64;
+    let processor_ns = processor_time_ns(pid)?;
     let (voluntary_switches, involuntary_switches) = switches(pid)?;
-    Ok(Usage {
-        user_ns,
-        system_ns: total_ns - user_ns,
-        voluntary_switches,
-        involuntary_switches,
-        minor_faults,
-        major_faults,
-    })
+    let counts =
+        Usage { voluntary_switches, involuntary_switches, minor_faults, major_faults, ..Usage::default() };
+    Ok(Used { processor_ns, user_ticks, system_ticks, counts })
 }
 
 /// The processor that its first thread was on last.
@@ -184,7 +200,7 @@ mod tests {
     fn this_process_is_seen_as_it_sees_itself() {
         let pid = std::process::id() as i32;
         let before = usage::now().unwrap();
-        let seen = used(pid).unwrap();
+        let seen = used(pid).unwrap() - Used::default();
         let after = usage::now().unwrap();
         let total = |usage: Usage| usage.user_ns + usage.system_ns;
         // The clock's time is finer than the microseconds of getrusage.
@@ -194,6 +210,16 @@ mod tests {
         );
         assert!(before.minor_faults <= seen.minor_faults && seen.minor_faults <= after.minor_faults);
         assert!(processor(pid).is_ok());
+    }
+
+    #[test]
+    fn no_time_is_counted_twice_where_the_split_changes() {
+        // No tick before, as of a program that has just begun; then all of them in the kernel.
+        let earlier = Used { processor_ns: 5_000_000, ..Used::default() };
+        let later = Used { processor_ns: 25_000_000, system_ticks: 2, ..Used::default() };
+        let usage = later - earlier;
+        assert_eq!((usage.user_ns, usage.system_ns), (0, 20_000_000));
+        assert_eq!((earlier - Used::default()).user_ns, 5_000_000);
     }
 
     #[test]
