@@ -7,7 +7,7 @@ use crate::{
     law::Breach,
     trials::MeasuredTrial,
 };
-use furlong_model::{Arrival, Case, CountMethod, Depth, Family, Measurement, RunHeader};
+use furlong_model::{AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, RunHeader};
 use furlong_stats::{Distribution, DistributionShape, are_apart, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,6 +55,12 @@ pub struct Row {
     /// differ, and `None` in runs of before that was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<[Depth; 2]>,
+    /// The program that carries the messages, where that is another than furlong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<AdapterFacts>,
+    /// Processor time of processes that are neither role, by name, in nanoseconds an exchange.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others_cpu_ns: BTreeMap<String, f64>,
     /// Processors of the roles, the initiator first, by the kernel's numbers.
     pub processors: Vec<usize>,
     /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
@@ -111,6 +117,8 @@ impl Row {
             verified: true,
             effective: smallest_effective(&trials),
             depth: smallest_depth(&trials),
+            adapter: trials[0].adapter.clone(),
+            others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
             trials_on_one_processor: case
                 .placement
@@ -181,6 +189,17 @@ fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     let sends: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
     let late: f64 = trials.iter().map(|trial| trial.late_sends as f64).sum();
     (matches!(case.arrival, Arrival::Interval(_)) && sends > 0.0).then(|| tidy(late / sends))
+}
+
+/// What processes used beside the roles, over all trials.
+fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
+    let exchanges: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
+    let mut used = BTreeMap::new();
+    for other in trials.iter().flat_map(|trial| &trial.others) {
+        *used.entry(other.name.clone()).or_insert(0.0) +=
+            (other.user_ns + other.system_ns) as f64 / exchanges;
+    }
+    used.into_iter().map(|(name, ns)| (name, tidy(ns))).collect()
 }
 
 fn on_one_processor(trials: &[&Measurement]) -> usize {

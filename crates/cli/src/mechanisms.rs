@@ -35,24 +35,45 @@ pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>,
         options.rows.extend(manifest.rows.iter().map(|row| row.name.clone()));
         wanted.extend((0..manifest.rows.len()).map(|row| (manifest.clone(), row)));
     }
-    for manifest in installed()? {
-        for (index, row) in manifest.rows.iter().enumerate() {
-            let typed = |typed: &String| {
-                let name = typed.split_once('/').map_or(typed.as_str(), |(name, _)| name);
-                glob_match(name, &row.name)
-            };
-            let by_folder =
-                wanted.iter().any(|(other, row)| other.rows[*row].name == manifest.rows[index].name);
-            if !by_folder && (options.all_adapters || options.rows.iter().any(typed)) {
-                wanted.push((manifest.clone(), index));
+    let by_folder: Vec<String> = options.rows[options.rows.len() - wanted.len()..].to_vec();
+    let typed: Vec<String> = options
+        .rows
+        .iter()
+        .map(|typed| typed.split_once('/').map_or(typed.as_str(), |(name, _)| name).to_owned())
+        .collect();
+    for (manifest, row) in installed_rows()? {
+        let name = manifest.rows[row].name.clone();
+        let by_name = typed.iter().any(|typed| glob_match(typed, &name));
+        if !by_folder.contains(&name) && (options.all_adapters || by_name) {
+            if options.all_adapters {
+                options.rows.push(name);
             }
-        }
-        if options.all_adapters {
-            options.rows.extend(manifest.rows.iter().map(|row| row.name.clone()));
+            wanted.push((manifest, row));
         }
     }
+    Ok((with_rows(&wanted)?, options))
+}
+
+/// The mechanisms that furlong has, and of installed adapters those that are wanted by their names.
+///
+/// # Errors
+/// As [`mechanisms`].
+pub fn with_installed(is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<MechanismEntry>> {
+    let mut rows = installed_rows()?;
+    rows.retain(|(manifest, row)| is_wanted(&manifest.rows[*row].name));
+    with_rows(&rows)
+}
+
+/// The rows of all installed adapters, each by its manifest and its index there.
+fn installed_rows() -> Result<Vec<(Manifest, usize)>, ManifestError> {
+    let rows = |manifest: Manifest| (0..manifest.rows.len()).map(move |row| (manifest.clone(), row));
+    Ok(installed()?.into_iter().flat_map(rows).collect())
+}
+
+/// The mechanisms that furlong has, and these rows.
+fn with_rows(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> {
     let mut mechanisms = registry();
-    for entry in entries(&wanted) {
+    for entry in entries(rows) {
         let name = entry.capabilities.name;
         if mechanisms.iter().any(|other| other.capabilities.name == name) {
             return Err(
@@ -61,7 +82,7 @@ pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>,
         }
         mechanisms.push(entry);
     }
-    Ok((mechanisms, options))
+    Ok(mechanisms)
 }
 
 /// The entries of these rows of these manifests, whose programs are asked two at a time.

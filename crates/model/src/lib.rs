@@ -58,7 +58,7 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Phase, Role};
-pub use trial::{Failure, Fault, Measurement, OtherProcess, Outcome, RoleTally, Trial};
+pub use trial::{AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, RoleTally, Trial};
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};
 pub use workload::{

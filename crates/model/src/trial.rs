@@ -74,9 +74,18 @@ pub struct Measurement {
     /// What processes used that are neither role: servers of the mechanism's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherProcess>,
-    /// What carries the messages, by name, with its version, where that is another program.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// The program that carries the messages, where that is another than furlong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<AdapterFacts>,
+}
+
+/// What is said of a program that carries messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdapterFacts {
+    /// What is inside, by name, with its version.
     pub versions: BTreeMap<String, String>,
+    /// What it does beside moving bytes, by its manifest.
+    pub does: Vec<String>,
 }
 
 /// What a process used in the measured part of a trial that is neither role.

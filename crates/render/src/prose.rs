@@ -119,7 +119,31 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         .flatten()
         .chain(doubts(summary))
         .chain(calls)
+        .chain(adapters(summary))
         .collect()
+}
+
+/// What carries the rows of adapters, and what that does beside moving bytes: a line each.
+fn adapters(summary: &Summary) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for row in &summary.rows {
+        let Some(adapter) = &row.adapter else { continue };
+        let versions: Vec<_> =
+            adapter.versions.iter().map(|(what, version)| format!("{what} {version}")).collect();
+        let mut line = format!("{}: another program ({})", row.case.mechanism, versions.join(", "));
+        if !adapter.does.is_empty() {
+            line.push_str(&format!("; beside moving bytes: {}", adapter.does.join(", ")));
+        }
+        for (name, ns) in &row.others_cpu_ns {
+            let (ns, case) = (format_ns(*ns), &row.case);
+            line.push_str(&format!("; {name} used {ns} of processor time a message at {case}"));
+        }
+        let line = plain(&line) + ".";
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.

@@ -204,7 +204,7 @@ impl CountedTrial<'_> {
             depth: None,
             roles,
             others,
-            versions: self.adapter.versions.clone(),
+            adapter: Some(self.adapter.facts()),
         })
     }
 

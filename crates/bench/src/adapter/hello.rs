@@ -5,8 +5,8 @@ pub use super::protocol::Shape;
 use super::protocol::{Claims, Hello, PROTOCOL, Reply, Request};
 use furlong_adapters::{Manifest, Row};
 use furlong_model::{
-    Call, Calls, Capabilities, Case, Family, KernelBuffer, Lifetime, Limits, Pattern, Placement, Role, Start,
-    Unavailable, is_one_outstanding,
+    AdapterFacts, Call, Calls, Capabilities, Case, Family, KernelBuffer, Lifetime, Limits, Pattern,
+    Placement, Role, Start, Unavailable, is_one_outstanding,
 };
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
@@ -68,6 +68,11 @@ impl Adapter {
             versions: BTreeMap::new(),
             here,
         }
+    }
+
+    /// What is recorded of it.
+    pub(crate) fn facts(&self) -> AdapterFacts {
+        AdapterFacts { versions: self.versions.clone(), does: self.row.does.clone() }
     }
 
     /// Why furlong cannot ask this of a program, if it cannot.

@@ -59,6 +59,11 @@ impl Counting {
         Counting { method: CountMethod::Ptrace, event: None, why_not_better }
     }
 
+    /// None, but what a process is charged for, since nothing better can be had for this reason.
+    fn of_usage(why: &str) -> Counting {
+        Counting { method: CountMethod::Rusage, event: None, why_not_better: vec![why.to_owned()] }
+    }
+
     /// Counts what a case costs.
     ///
     /// # Errors
@@ -71,7 +76,11 @@ impl Counting {
         let (untraced, traced) = W::counted_settings(settings);
         let mut hardware = HardwareCounters::default();
         let used = W::measure(context, &untraced, &mut hardware)?;
-        let traced = self.trace(W::COUNTED, |observer| W::measure(context, &traced, observer))?;
+        let traced = if context.work.is_traceable() {
+            self.trace(W::COUNTED, |observer| W::measure(context, &traced, observer))?
+        } else {
+            Traced { counting: Counting::of_usage("the programs of adapters are not traced"), calls: None }
+        };
         Ok(record(&context.work, &used, &traced, hardware))
     }
 

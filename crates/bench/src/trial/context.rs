@@ -71,6 +71,11 @@ pub trait Work: Sized {
     /// What is tried.
     fn case(&self) -> &Self::Case;
 
+    /// Whether the calls of its roles can be told from those around them, and all of its threads are known.
+    fn is_traceable(&self) -> bool {
+        true
+    }
+
     /// Whether both are ranked in one group, and so measured next to each other.
     fn is_ranked_with(&self, other: &Self) -> bool;
 

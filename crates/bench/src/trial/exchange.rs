@@ -47,6 +47,10 @@ impl Work for MessageExchange<'_> {
         self.case
     }
 
+    fn is_traceable(&self) -> bool {
+        self.entry.adapter().is_none()
+    }
+
     fn is_ranked_with(&self, other: &Self) -> bool {
         let notifies = |work: &Self| work.entry.capabilities.notifies_only();
         match (notifies(self), notifies(other)) {
@@ -281,7 +285,7 @@ impl RunningTrial {
             depth: Some(self.depth),
             roles,
             others: Vec::new(),
-            versions: BTreeMap::new(),
+            adapter: None,
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::selection::Manner;
 use crate::{output, selection};
 use furlong_analysis::{DecodedRun, explain as explanation};
 use furlong_bench::plan::Plan;
+use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Case, Placement};
 use furlong_render as render;
@@ -23,7 +24,12 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     }
     // Whatever is explained is measured with both ends in one process too, and so are the rows by which a context
     // switch and a wake-up are measured.
-    let twins = rows.iter().map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
+    // A program of an adapter cannot hold both ends.
+    let is_own = |case: &&Case| {
+        find(&mechanisms, &case.mechanism, case.wait).is_some_and(|entry| entry.adapter().is_none())
+    };
+    let twins =
+        rows.iter().filter(is_own).map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
     // The published formula knows switches on one core alone, wherever the roles are.
     let places = [&[Placement::SameCore], &asked.cases.places[..]].concat();
     let references = selection::references(&mechanisms, &places);

@@ -1,9 +1,10 @@
 //! `furlong list`: every mechanism and what it promises.
 
 use crate::arguments::{ListFormat, ListOptions};
+use crate::mechanisms::with_installed;
 use crate::output;
 use comfy_table::{ContentArrangement, Table, presets};
-use furlong_bench::{MechanismEntry, registry, session};
+use furlong_bench::{MechanismEntry, session};
 use furlong_console::exit::Outcome;
 use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes};
 use serde_json::json;
@@ -19,7 +20,7 @@ struct Entry {
 pub fn list(options: &ListOptions) -> anyhow::Result<Outcome> {
     // Limits are those under which a run would take place.
     let _ = session::enter_private_namespace();
-    let entries = entries(&registry());
+    let entries = entries(&with_installed(|_| true)?);
     let text = match options.format {
         ListFormat::Json => json_text(&entries)?,
         ListFormat::Table if options.why => format!("{}\n{}", table(&entries), reasons(&entries)),

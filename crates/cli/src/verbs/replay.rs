@@ -3,11 +3,12 @@
 use crate::arguments::{Format, ReplayOptions, ReplayStyle, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
+use crate::mechanisms::with_installed;
 use crate::output;
 use furlong_analysis::{DecodedRun, Replay, published, read_experiment};
+use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
-use furlong_bench::{MechanismEntry, registry};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Amount, Case, Experiment, ExperimentRow, Handover, StartMethod, Target, Work};
 use furlong_render as render;
@@ -26,7 +27,11 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     asked.chart.check(asked.style != ReplayStyle::Furlong || asked.format != Format::Table)?;
     let changed: Vec<Experiment> =
         experiments.into_iter().map(|experiment| change(experiment, asked)).collect::<anyhow::Result<_>>()?;
-    let mechanisms = registry();
+    let rows =
+        || changed.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| row.target.as_ref());
+    let mechanisms = with_installed(|name| {
+        rows().any(|target| matches!(target, Target::Row { mechanism, .. } if mechanism == name))
+    })?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let saving = SavingOptions { no_save: asked.no_save, ..SavingOptions::default() };
     let mut outcome = Outcome::Done;
