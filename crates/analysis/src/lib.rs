@@ -36,6 +36,7 @@ mod little;
 mod noise;
 mod not_explained;
 mod ranking;
+mod rate_sweep;
 mod recommend;
 mod reference;
 mod renamed_keys;
@@ -73,6 +74,7 @@ pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict};
 pub use not_explained::NotExplained;
 pub use ranking::{Carries, Group, describe_placement};
+pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use recommend::{
     Alternative, Budget, BudgetKind, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
     Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach, recommend, shortlist, surroundings,

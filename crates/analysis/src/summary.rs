@@ -1,7 +1,7 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    CountRow, Counting, Finding, Group, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
+    CountRow, Counting, Finding, Group, RateSweep, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
     cache_line::is_above_the_cache_line,
     comparable::comparables,
     count::count_of,
@@ -36,6 +36,9 @@ pub struct Summary {
     pub counting: Vec<Counting>,
     /// Cases without a speed, or with lost trials, the worst first.
     pub skipped: Vec<Skipped>,
+    /// Rows that were asked for several rates; empty in any other run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_sweeps: Vec<RateSweep>,
     /// What the figures say.
     #[serde(rename = "findings_data", default)]
     pub findings: Vec<Finding>,
@@ -61,8 +64,9 @@ impl Summary {
             schema: SUMMARY_SCHEMA,
             run: RunFacts::of(run, noise),
             groups,
-            rows,
             counting: Counting::all(&run.counts),
+            rate_sweeps: RateSweep::all(&rows, &skipped),
+            rows,
             skipped,
             findings,
         }

@@ -53,7 +53,7 @@ pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{
-    ByteSize, InvalidQuantity, Percent, Rate, Sizes, Time, format_bytes, format_digits, format_ns,
+    ByteSize, InvalidQuantity, Percent, Rate, Rates, Sizes, Time, format_bytes, format_digits, format_ns,
     three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};

@@ -64,27 +64,37 @@ impl FromStr for Sizes {
     type Err = InvalidQuantity;
 
     fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-        let Some((first, rest)) = text.split_once("..") else {
-            return text.parse().map(|size| Sizes(vec![size]));
-        };
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
             what: "sweep of sizes",
             hint: "write the first, the last and a factor from 2 on, as in 64..16MiB:x4; the first is above 0 and not \
                    above the last",
         };
-        let (last, factor) = match rest.split_once(':') {
-            Some((last, factor)) => (last, factor.strip_prefix('x').and_then(|factor| factor.parse().ok())),
-            None => (rest, Some(2)),
-        };
-        let factor: usize = factor.filter(|factor| *factor >= 2).ok_or_else(invalid)?;
-        let (first, last) = (first.parse::<ByteSize>()?, last.parse::<ByteSize>()?);
-        if first.0 == 0 || first > last {
-            return Err(invalid());
-        }
-        let next = |size: &ByteSize| size.0.checked_mul(factor).map(ByteSize).filter(|next| *next <= last);
-        Ok(Sizes(std::iter::successors(Some(first), next).collect()))
+        let next = |size: ByteSize, factor: usize| size.0.checked_mul(factor).map(ByteSize);
+        let sizes = swept(text, next, invalid)?;
+        let begins_at_zero = sizes[0] == ByteSize(0) && text.contains("..");
+        if begins_at_zero { Err(invalid()) } else { Ok(Sizes(sizes)) }
     }
+}
+
+/// One value, or those of a sweep that is written `FIRST..LAST:xFACTOR`, or without a factor, which is 2 then. Never empty.
+fn swept<T: Copy + PartialOrd + FromStr<Err = InvalidQuantity>>(
+    text: &str,
+    next: impl Fn(T, usize) -> Option<T>,
+    invalid: impl Fn() -> InvalidQuantity,
+) -> Result<Vec<T>, InvalidQuantity> {
+    let Some((first, rest)) = text.split_once("..") else {
+        return text.parse().map(|one| vec![one]);
+    };
+    let (last, factor) = match rest.split_once(':') {
+        Some((last, factor)) => (last, factor.strip_prefix('x').and_then(|factor| factor.parse().ok())),
+        None => (rest, Some(2)),
+    };
+    let factor: usize = factor.filter(|factor| *factor >= 2).ok_or_else(&invalid)?;
+    let (first, last) = (first.parse::<T>()?, last.parse::<T>()?);
+    // Times any factor, zero stays what it is.
+    let next = |one: &T| next(*one, factor).filter(|next| *next <= last && *next > *one);
+    if first > last { Err(invalid()) } else { Ok(std::iter::successors(Some(first), next).collect()) }
 }
 
 /// A length of time, written `200us`, `40ms`, `1.5s`, `2min`.
@@ -144,6 +154,23 @@ impl FromStr for Rate {
         let (number, factor) = split_unit(text, &UNITS).ok_or_else(invalid)?;
         let per_second = number.parse::<f64>().map_err(|_| invalid())? * factor;
         (1.0..=1e7).contains(&per_second).then_some(Rate(per_second)).ok_or_else(invalid)
+    }
+}
+
+/// One rate, or a sweep over several: `1k/s..1M/s:x4` is 1,000 a second, four times that, and so on up to a million.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rates(pub Vec<Rate>);
+
+impl FromStr for Rates {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        let invalid = || InvalidQuantity {
+            given: text.to_owned(),
+            what: "sweep of rates",
+            hint: "write the first, the last and a factor from 2 on, as in 1k/s..1M/s:x4; the first is not above the last",
+        };
+        swept(text, |rate: Rate, factor| Some(Rate(rate.0 * factor as f64)), invalid).map(Rates)
     }
 }
 
@@ -252,6 +279,22 @@ mod tests {
         for text in ["", "-1", "1e9", "NaN", "4XB", "1.5KiB", "2GiB", "18446744073709551616", "KiB", " 1"] {
             assert!(text.parse::<ByteSize>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn sweeps_of_rates_read() {
+        let rates = |text: &str| {
+            text.parse::<Rates>().map(|rates| rates.0.iter().map(|rate| rate.0).collect::<Vec<_>>())
+        };
+        assert_eq!(rates("1k/s..10k/s:x2"), Ok(vec![1e3, 2e3, 4e3, 8e3]));
+        assert_eq!(rates("100..200/s"), Ok(vec![100.0, 200.0]));
+        assert_eq!(rates("60/s"), Ok(vec![60.0]));
+        for text in
+            ["2k/s..1k/s", "1k/s..4k/s:x1", "1k/s..4k/s:2", "1k/s..", "..1k/s", "0..4/s", "1k/s..20M/s"]
+        {
+            assert!(rates(text).is_err(), "{text}");
+        }
+        assert!(rates("1..4:x1").unwrap_err().to_string().contains("as in 1k/s..1M/s:x4"));
     }
 
     #[test]

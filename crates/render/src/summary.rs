@@ -2,6 +2,7 @@
 //! it all says.
 
 use super::{
+    charts::latency_by_rate,
     document::{Document, Line, Row, Section, Table, Tone, drawn},
     findings::finding,
     noise, prose,
@@ -26,8 +27,8 @@ pub(crate) fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     drawn(charts).for_each(|section| document.push(section));
     document.push(Section::default().footnotes(prose::footnotes(summary)));
     document.push(unmeasured(&summary.skipped));
-    let findings = summary.findings.iter().map(|found| Line::neutral(finding(found)));
-    document.push(Section::list(prose::FINDINGS, findings));
+    let findings = summary.findings.iter().map(finding).chain(latency_by_rate::sentences(summary));
+    document.push(Section::list(prose::FINDINGS, findings.map(Line::neutral)));
     document
 }
 

@@ -1,19 +1,19 @@
-//! Charts of sweeps: what a row does as its messages grow.
+//! Charts of sweeps: what a row does as its messages grow, or come more often.
 
-use super::charts::{FEWEST_SIZES, Sweep, latency_by_size, sweeps, throughput_by_size};
+use super::charts::{FEWEST_POINTS, Sweep, latency_by_rate, latency_by_size, sweeps, throughput_by_size};
 use super::style::Charts;
 use furlong_analysis::Summary;
 use furlong_chart::{Chart, Looks};
 use furlong_model::Pattern;
 
-/// Sizes from which on a row is drawn without being asked for.
+/// Sizes or rates from which on a row is drawn without being asked for.
 const FEWEST_UNASKED: usize = 3;
 
-/// A chart for each manner in which some row was measured with several sizes; nothing without one.
+/// A chart for each manner in which some row was measured with several sizes or rates; nothing without one.
 pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     let fewest = match when {
         Charts::Never => return Vec::new(),
-        Charts::Always => FEWEST_SIZES,
+        Charts::Always => FEWEST_POINTS,
         Charts::Auto => FEWEST_UNASKED,
     };
     // Letters tell curves apart in a terminal, and no looks.
@@ -26,7 +26,7 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     for sweep in &mut all {
         sweep.curves.retain(|curve| curve.rows.len() >= fewest);
     }
-    all.iter().filter_map(chart).collect()
+    all.iter().filter_map(chart).chain(latency_by_rate::charts(summary, fewest, &looks)).collect()
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
     use crate::{Style, document, terminal::terminal};
     use crate::{csv, table};
     use furlong_analysis::{DecodedRun, Run, fixture};
-    use furlong_model::{Case, Outcome, Placement, Record, Request, Trial, Wait};
+    use furlong_model::{Arrival, Case, Outcome, Placement, Record, Request, Trial, Wait};
 
     /// Rows whose time grows with the size, measured with each of `sizes`.
     fn swept(pattern: Pattern, sizes: &[usize]) -> Summary {
@@ -78,6 +78,55 @@ mod tests {
                 && request.contains("answers to 1B requests"),
             "{request}"
         );
+    }
+
+    /// Rows at 1, 2, 4 and 8 k a second, of which they carry this many a second at most.
+    fn paced(rows: &[(&str, u64)]) -> Summary {
+        let mut records = vec![Record::Run(fixture::header()), Record::Noise(fixture::quiet(0, 290.0))];
+        for (name, most_per_second) in rows {
+            for asked in [1_000, 2_000, 4_000, 8_000] {
+                let arrival = Arrival::Interval(1_000_000_000 / asked);
+                let case = Case { arrival, ..fixture::case(name, Wait::Block, Placement::OtherCore) };
+                for number in 0..5 {
+                    let mut measured = fixture::measurement(&case, 5e4 + f64::from(number) * 100.0, 0);
+                    measured.elapsed_ns = measured.round_trips * 1_000_000_000 / asked.min(*most_per_second);
+                    measured.late_sends = if asked > *most_per_second { measured.round_trips } else { 0 };
+                    let (outcome, family) = (Outcome::Measured(measured), fixture::family(name));
+                    records.push(Record::Trial(Trial { case: case.clone(), family, number, outcome }));
+                }
+            }
+        }
+        DecodedRun::of(&Run::from_records(records).unwrap()).summary
+    }
+
+    #[test]
+    fn rates_have_a_chart_and_a_sentence_with_the_last_that_a_row_carries() {
+        let summary = paced(&[("pipe", 10_000), ("tcp", 3_000), ("posix-mq", 500)]);
+        let text = table(&summary, Style::default());
+        assert!(
+            text.contains("Latency against rate, 128B round-trip, two cores, sleeping until woken"),
+            "{text}"
+        );
+        let said = crate::charts::latency_by_rate::sentences(&summary);
+        assert_eq!(
+            said,
+            [
+                "The median stays below twice its shortest up to: pipe/block 8.00 k/s (the highest that was asked), \
+              tcp/block 2.00 k/s (saturated at 4.00 k/s), posix-mq/block no rate (saturated at 1.00 k/s)."
+            ]
+        );
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said[0]), "{text}");
+        let json: serde_json::Value = serde_json::from_str(&crate::json(&summary)).unwrap();
+        let sweep = &json["rate_sweeps"][1];
+        assert_eq!(
+            (&sweep["mechanism"], &sweep["knee_per_second"]),
+            (&"tcp".into(), &2e3.into()),
+            "{json:#}"
+        );
+        assert!(sweep["points"][2]["saturated"]["carried_per_second"].is_number(), "{sweep:#}");
+        assert_eq!(serde_json::from_value::<Summary>(json).unwrap(), summary);
+        // Nothing of it stands in other runs.
+        assert!(!crate::json(&fixture::summary()).contains("rate_sweeps"));
     }
 
     #[test]

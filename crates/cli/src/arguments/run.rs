@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use furlong_bench::plan::{Across, Plan};
 use furlong_console::exit::Usage;
-use furlong_model::{Percent, Rate, Time};
+use furlong_model::{Percent, Rates, Time};
 use furlong_stats::FEWEST_FIRST_TRIALS;
 use std::num::NonZeroU32;
 
@@ -23,6 +23,7 @@ Examples:
   furlong run --wait spin --place 0:1            everything that can spin, on processors 0 and 1
   furlong run '*-shm/*' --place same-core        shared memory with every doorbell, on one core
   furlong run pipe tcp --rate 1k/s               at a fixed rate: what a stall does to the messages behind it
+  furlong run pipe tcp --rate 1k/s..1M/s:x4      over a sweep of rates: up to which one their latency stays as it is
   furlong run pipe posix-shm --think-time 1ms    a message after a pause
   furlong run pipe unix-stream --window 8        round trips with 8 messages outstanding
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
@@ -45,9 +46,10 @@ pub struct RunOptions {
     #[command(flatten)]
     pub pattern: PatternOptions,
     /// Send at a fixed rate, as 10k/s, with one message outstanding: one that is due while another is under way waits, and
-    /// its time counts from when it was due (corrected for coordinated omission)
-    #[arg(long, value_name = "RATE", conflicts_with = "think_time", allow_hyphen_values = true)]
-    pub rate: Option<Rate>,
+    /// its time counts from when it was due (corrected for coordinated omission). Or at each rate of a sweep, such as
+    /// 1k/s..1M/s:x2; may be repeated
+    #[arg(long = "rate", value_name = "RATE", conflicts_with = "think_time", allow_hyphen_values = true)]
+    pub rates: Vec<Rates>,
     /// Wait this long after each response before the next message is sent
     #[arg(long, alias = "gap", value_name = "TIME", allow_hyphen_values = true)]
     pub think_time: Option<Time>,

@@ -63,8 +63,12 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
-    let arrival = arrival(asked);
-    let manner = Manner::of(&asked.pattern, arrival, asked.window)?;
+    let arrivals = arrivals(asked);
+    let manners: Vec<Manner> = arrivals
+        .iter()
+        .map(|arrival| Manner::of(&asked.pattern, *arrival, asked.window))
+        .collect::<anyhow::Result<_>>()?;
+    let manner = &manners[0];
     if asked.count && manner.pattern != Pattern::RoundTrip {
         return Err(Usage(format!("--count counts round trips, and -m {} was asked", manner.pattern)).into());
     }
@@ -76,13 +80,16 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     if !asked.pattern.response.is_empty() {
         options.sizes.clone_from(&asked.pattern.response);
     }
-    let cases = selection::select(&mechanisms, &options, &manner)?;
+    let mut cases = Vec::new();
+    for manner in &manners {
+        cases.extend(selection::select(&mechanisms, &options, manner)?);
+    }
     for (asked, name) in [(manner.pipe_bytes, "--pipe-size"), (manner.socket_bytes, "--socket-buffer")] {
         if asked.is_some() && !cases.iter().any(|case| case.buffer_bytes == asked) {
             return Err(Usage(format!("{name}: none of these rows has such a buffer")).into());
         }
     }
-    let budget = asked.budget.map_or_else(|| usual_budget(arrival), |time| time.0);
+    let budget = asked.budget.map_or_else(|| usual_budget(&arrivals), |time| time.0);
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = asked.precision.apply(Plan {
         warm_up: asked.warm_up.map(|time| time.0),
@@ -113,20 +120,27 @@ fn results(summary: &Summary) -> Results {
     Results::of(!summary.rows.is_empty(), &summary.skipped)
 }
 
-/// Time measured in each trial unless the user says: enough for a median, also where messages are rare.
-fn usual_budget(arrival: Arrival) -> Duration {
+/// Time measured in each trial unless the user says: enough for a median, also where messages are rarest.
+fn usual_budget(arrivals: &[Arrival]) -> Duration {
     const MESSAGES: u64 = 100;
-    let pauses = Duration::from_nanos(arrival.pause_ns().saturating_mul(MESSAGES));
+    let longest_ns = arrivals.iter().map(Arrival::pause_ns).max().unwrap_or_default();
+    let pauses = Duration::from_nanos(longest_ns.saturating_mul(MESSAGES));
     pauses.min(Duration::from_secs(1)).max(Duration::from_millis(40))
 }
 
-/// When messages are sent.
-fn arrival(asked: &RunOptions) -> Arrival {
-    match (asked.rate, asked.think_time) {
-        (Some(rate), _) => Arrival::Interval(rate.interval_ns()),
-        (None, Some(time)) => Arrival::ThinkTime(time.0.as_nanos() as u64),
-        (None, None) => Arrival::ClosedLoop,
+/// When messages are sent: each once, and never none.
+fn arrivals(asked: &RunOptions) -> Vec<Arrival> {
+    if let Some(time) = asked.think_time {
+        return vec![Arrival::ThinkTime(time.0.as_nanos() as u64)];
     }
+    let mut rates: Vec<Arrival> = Vec::new();
+    for rate in asked.rates.iter().flat_map(|rates| &rates.0) {
+        let arrival = Arrival::Interval(rate.interval_ns());
+        if !rates.contains(&arrival) {
+            rates.push(arrival);
+        }
+    }
+    if rates.is_empty() { vec![Arrival::ClosedLoop] } else { rates }
 }
 
 fn rendered(run: &DecodedRun, asked: &RunOptions) -> String {

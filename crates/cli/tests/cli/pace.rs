@@ -107,3 +107,25 @@ fn the_table_says_at_which_pace() {
     assert!(table(["--gap", "1ms"]).contains("after a gap of 1.00 ms"));
     assert!(table(["--rate", "1k/s"]).contains("one message every 1.00 ms"));
 }
+
+#[test]
+fn a_sweep_of_rates_has_a_chart_and_says_what_a_row_carries() {
+    let place = Place::new();
+    let words =
+        ["run", "pipe", "--place", "same-core", "--rate", "500/s..1k/s", "--rate", "10M/s", "--rate", "1k/s"];
+    let quick = ["--trials", "3", "--budget", "20ms", "--chart", "always", "--save", "swept"];
+    let table = place.run(words.iter().chain(&quick).copied()).expect_code(0).stdout;
+    assert!(table.contains("Latency against rate, 128B round-trip, one core"), "{table}");
+    let shown = place.run(["export", "swept", "--format", "json"]).expect_code(0).json();
+    let sweep = &list(&shown[0], "rate_sweeps")[0];
+    let asked: Vec<f64> =
+        list(sweep, "points").iter().map(|point| number(point, "asked_per_second")).collect();
+    assert_eq!(asked, [500.0, 1_000.0, 1e7], "{sweep:#}");
+    // No pipe carries ten million round trips a second.
+    assert!(list(sweep, "points")[2].get("saturated").is_some(), "{sweep:#}");
+    let page = place.run(["report", "swept", "--format", "markdown", "--charts", "charts", "-o", "swept.md"]);
+    page.expect_code(0);
+    let charts = std::fs::read_dir(place.path("charts")).expect("charts").flatten();
+    let names: Vec<_> = charts.map(|chart| chart.file_name().to_string_lossy().into_owned()).collect();
+    assert!(names.iter().any(|name| name.contains("latency-by-rate")), "{names:?}");
+}

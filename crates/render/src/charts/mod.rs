@@ -1,6 +1,7 @@
 //! Charts that both a terminal and a report show, one file a kind: each turns what was computed into the description of a
 //! chart, and says in a sentence what it shows.
 
+pub mod latency_by_rate;
 pub mod latency_by_size;
 pub mod ranking;
 mod sweep;
@@ -8,7 +9,8 @@ pub mod throughput_by_size;
 
 use furlong_analysis::{Carries, Group, Summary};
 
-pub(crate) use sweep::{FEWEST_SIZES, Sweep, sweeps};
+pub use sweep::FEWEST_POINTS;
+pub(crate) use sweep::{Sweep, sweeps};
 
 /// The groups of which each has a chart of its own, but of a sweep over sizes three, and how many are left out.
 pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {

@@ -3,23 +3,18 @@
 use crate::words::waiting;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
-use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes};
+use furlong_model::{Arrival, Case, Pattern, Wait, WaitKind, format_bytes};
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
 
-/// Sizes from which on a row is a curve.
-pub(crate) const FEWEST_SIZES: usize = 2;
+/// Sizes or rates from which on a row is a curve.
+pub const FEWEST_POINTS: usize = 2;
 
 /// What the rows of one chart have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Manner<'a> {
-    pattern: Pattern,
-    request: Option<&'a Request>,
-    placement: Placement,
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Manner {
+    /// A case of them, without what they differ in.
+    case: Case,
     waiting: WaitKind,
-    arrival: Arrival,
-    buffer_bytes: Option<usize>,
-    window: NonZeroU32,
 }
 
 /// One row at several sizes.
@@ -42,34 +37,36 @@ pub struct Sweep<'a> {
     pub ends: [Option<&'a Group>; 2],
 }
 
-impl<'a> Manner<'a> {
-    fn of(row: &'a Row) -> Self {
-        let case = &row.case;
-        Manner {
-            pattern: case.pattern,
-            request: case.request.as_ref(),
-            placement: case.placement,
-            waiting: case.wait.kind(),
-            arrival: case.arrival,
-            buffer_bytes: case.buffer_bytes,
-            window: case.window,
-        }
+impl Manner {
+    /// Of rows that differ in their size.
+    fn but_for_size(case: &Case) -> Manner {
+        let (mechanism, wait) = (String::new(), Wait::Block);
+        Manner { waiting: case.wait.kind(), case: Case { mechanism, wait, size_bytes: 0, ..case.clone() } }
     }
 
-    fn words(&self) -> String {
-        let mut words = format!("{}, {}", describe_placement(self.placement), waiting(self.waiting));
-        if let Some(request) = self.request {
+    /// Of rows that differ in the rate at which messages are sent.
+    pub(crate) fn but_for_rate(case: &Case) -> Manner {
+        let other = Manner::but_for_size(case);
+        let (size_bytes, arrival) = (case.size_bytes, Arrival::ClosedLoop);
+        Manner { case: Case { size_bytes, arrival, ..other.case }, ..other }
+    }
+
+    /// In words.
+    pub(crate) fn words(&self) -> String {
+        let case = &self.case;
+        let mut words = format!("{}, {}", describe_placement(case.placement), waiting(self.waiting));
+        if let Some(request) = &case.request {
             let by = request.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
             words += &format!(", {} requests{by}", format_bytes(request.size_bytes));
         }
-        if !self.arrival.is_closed_loop() {
-            words += &format!(", {}", self.arrival);
+        if !case.arrival.is_closed_loop() {
+            words += &format!(", {}", case.arrival);
         }
-        if let Some(bytes) = self.buffer_bytes {
+        if let Some(bytes) = case.buffer_bytes {
             words += &format!(", buffers of {}", format_bytes(bytes));
         }
-        if self.window.get() > 1 {
-            words += &format!(", {} outstanding", self.window);
+        if case.window.get() > 1 {
+            words += &format!(", {} outstanding", case.window);
         }
         words
     }
@@ -90,20 +87,21 @@ pub fn sweeps<'a>(summary: &'a Summary, patterns: &[Pattern]) -> Vec<Sweep<'a>> 
     let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == Carries::Data);
     let asked = |row: &&Row| patterns.contains(&row.case.pattern);
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).filter(asked).collect();
-    let manners: BTreeSet<Manner> = rows.iter().map(|row| Manner::of(row)).collect();
-    let sweep = |manner: Manner<'a>| {
-        let mut members: Vec<&Row> = rows.iter().copied().filter(|row| Manner::of(row) == manner).collect();
+    let manner_of = |row: &Row| Manner::but_for_size(&row.case);
+    let manners: BTreeSet<Manner> = rows.iter().map(|row| manner_of(row)).collect();
+    let sweep = |manner: Manner| {
+        let mut members: Vec<&Row> = rows.iter().copied().filter(|row| manner_of(row) == manner).collect();
         members.sort_by_key(|row| (row.case.row(), row.case.size_bytes));
         let curves = members.chunk_by(|one, other| one.case.row() == other.case.row());
         let mut curves: Vec<Curve> = curves
-            .filter(|points| points.len() >= FEWEST_SIZES)
+            .filter(|points| points.len() >= FEWEST_POINTS)
             .map(|points| Curve { name: plain(&points[0].case.row()), rows: points.to_vec() })
             .collect();
         curves.sort_by(|one, other| mean_logarithm(&one.rows).total_cmp(&mean_logarithm(&other.rows)));
         let mut points: Vec<&Row> = curves.iter().flat_map(|curve| curve.rows.iter().copied()).collect();
         points.sort_by_key(|row| row.case.size_bytes);
         let ends = [points.first(), points.last()].map(|row| row.and_then(|row| group_of(row)));
-        Sweep { pattern: manner.pattern, manner: manner.words(), curves, ends }
+        Sweep { pattern: manner.case.pattern, manner: manner.words(), curves, ends }
     };
     manners.into_iter().map(sweep).filter(|sweep| !sweep.curves.is_empty()).collect()
 }

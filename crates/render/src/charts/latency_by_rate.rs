@@ -1,0 +1,105 @@
+//! Latency against the rate at which messages are sent.
+
+use super::sweep::Manner;
+use furlong_analysis::text::{format_count, listed, plain};
+use furlong_analysis::{AtRate, Level, RatePoint, RateSweep, Summary, Unit};
+use furlong_chart::{Axis, Chart, Guide, Kind, Looks, Measure, Point, Series, Side};
+use furlong_model::format_bytes;
+use std::collections::BTreeSet;
+
+/// Rows that are named one by one.
+const NAMED: usize = 4;
+/// Rows whose knees are marked: more marks hide the curves.
+const MARKED: usize = 2;
+
+/// A chart for each manner in which rows were asked for at least so many rates.
+pub fn charts(summary: &Summary, fewest: usize, looks: &Looks) -> Vec<Chart> {
+    let sweeps = || summary.rate_sweeps.iter().filter(|sweep| sweep.points.len() >= fewest);
+    let manners: BTreeSet<Manner> = sweeps().map(|sweep| Manner::but_for_rate(&sweep.case)).collect();
+    let of = |manner: &Manner| {
+        sweeps().filter(|sweep| Manner::but_for_rate(&sweep.case) == *manner).collect::<Vec<_>>()
+    };
+    manners.iter().filter_map(|manner| chart(manner, &of(manner), looks)).collect()
+}
+
+fn chart(manner: &Manner, sweeps: &[&RateSweep], looks: &Looks) -> Option<Chart> {
+    let case = &sweeps.first()?.case;
+    let series = sweeps.iter().enumerate().map(|(number, sweep)| {
+        let name = plain(&sweep.case.row());
+        let look = Series::look(number, looks.of(&name));
+        Series { name, look, points: sweep.points.iter().filter_map(point).collect() }
+    });
+    let mut rates: Vec<f64> =
+        sweeps.iter().flat_map(|sweep| &sweep.points).map(|point| point.asked_per_second).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    let manner = format!("{} {}, {}", format_bytes(case.size_bytes), case.pattern, manner.words());
+    let knee = |sweep: &&RateSweep| {
+        let at = sweep.knee_per_second.filter(|_| sweep.beyond().is_some())?;
+        Some(Guide::Upright(at, format!("{} keeps its latency up to here", plain(&sweep.case.row()))))
+    };
+    let chart = Chart {
+        id: format!("latency-by-rate-{manner}"),
+        title: format!("Latency against rate, {manner}"),
+        says: sentence(sweeps),
+        notes: vec![
+            "Whiskers are 95 % intervals of the median. A row has no point at a rate that it cannot carry."
+                .to_owned(),
+        ],
+        x: Axis::log("messages sent a second", Measure::Number),
+        y: Axis::log(format!("median {}", Unit::of(case.pattern).word()), Measure::Time),
+        kind: Kind::Lines { marks: true, value: Side::Y, columns: rates.into_iter().map(label).collect() },
+        series: series.collect(),
+        guides: sweeps.iter().take(MARKED).filter_map(knee).collect(),
+    };
+    chart.drawable()
+}
+
+/// `16 k/s`.
+fn label(per_second: f64) -> String {
+    format!("{}/s", format_count(per_second))
+}
+
+fn point(point: &RatePoint) -> Option<Point> {
+    let AtRate::Carried { p50_ns, median_ci95 } = point.result else { return None };
+    let asked = point.asked_per_second;
+    Some(Point { y_ends: median_ci95, ..Point::new(label(asked), asked, p50_ns) })
+}
+
+/// Up to which rate each row keeps its latency, and what comes beyond; a sentence a manner. Nothing where figures should not
+/// be used.
+pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
+    if summary.run.noise.level == Level::Unreliable {
+        return Vec::new();
+    }
+    let manners: BTreeSet<Manner> =
+        summary.rate_sweeps.iter().map(|sweep| Manner::but_for_rate(&sweep.case)).collect();
+    let of = |manner: &Manner| -> Vec<&RateSweep> {
+        let alike = |sweep: &&RateSweep| Manner::but_for_rate(&sweep.case) == *manner;
+        summary.rate_sweeps.iter().filter(alike).collect()
+    };
+    manners.iter().map(|manner| sentence(&of(manner))).collect()
+}
+
+fn sentence(sweeps: &[&RateSweep]) -> String {
+    let mut sorted = sweeps.to_vec();
+    let knee = |sweep: &RateSweep| sweep.knee_per_second.unwrap_or_default();
+    sorted.sort_by(|a, b| knee(b).total_cmp(&knee(a)));
+    let named: Vec<_> = sorted.iter().map(|sweep| said(sweep)).collect();
+    format!("The median stays below twice its shortest up to: {}.", listed(&named, NAMED))
+}
+
+fn said(sweep: &RateSweep) -> String {
+    let name = plain(&sweep.case.row());
+    let beyond = sweep.beyond().map(|point| match point.result {
+        AtRate::Saturated { .. } => format!("saturated at {}", label(point.asked_per_second)),
+        AtRate::Carried { p50_ns, .. } => {
+            format!("{:.1} times as long at {}", sweep.times_shortest(p50_ns), label(point.asked_per_second))
+        }
+    });
+    match (sweep.knee_per_second, beyond) {
+        (Some(knee), Some(beyond)) => format!("{name} {} ({beyond})", label(knee)),
+        (Some(knee), None) => format!("{name} {} (the highest that was asked)", label(knee)),
+        (None, beyond) => format!("{name} no rate ({})", beyond.unwrap_or_default()),
+    }
+}
