@@ -1,0 +1,89 @@
+//! What a channel is to be: how much it holds, how long a message may be, how its ends wait.
+
+use crate::error::{Error, Result};
+use crate::ring;
+use crate::waiting::Waiting;
+
+/// Bytes that each direction holds unless it is told otherwise: more than the caches that a core has to itself, so that
+/// what was read long ago is written again where both cores find it, and no more than the caches that they share.
+const CAPACITY_BYTES: usize = 2 << 20;
+
+/// Bytes in the longest message unless it is told otherwise.
+const LONGEST_BYTES: usize = 16 << 20;
+
+/// The fewest bytes that a direction may hold: a page.
+const LEAST_CAPACITY_BYTES: usize = 4096;
+
+/// The most bytes that a direction may hold.
+const MOST_CAPACITY_BYTES: usize = 1 << 32;
+
+/// What a channel is to be. Both ends of one that was not made by `connect` are given the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    pub(crate) capacity: usize,
+    pub(crate) longest: usize,
+    pub(crate) waiting: Waiting,
+    pub(crate) start: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { capacity: CAPACITY_BYTES, longest: LONGEST_BYTES, waiting: Waiting::default(), start: 0 }
+    }
+}
+
+impl Options {
+    /// 2 MiB each way, messages of up to 16 MiB, adaptive waiting.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Bytes that each direction holds, headers included: rounded up to a power of two, at least 4 KiB.
+    ///
+    /// A longer message goes through in parts. What is lent in place fits in a quarter.
+    #[must_use]
+    pub fn capacity(self, bytes: usize) -> Options {
+        let capacity = bytes.clamp(LEAST_CAPACITY_BYTES, MOST_CAPACITY_BYTES).next_power_of_two();
+        Options { capacity, ..self }
+    }
+
+    /// Bytes in the longest message that may be sent, and that is taken from the other end: up to 4 GiB less one byte.
+    #[must_use]
+    pub fn longest_message(self, bytes: usize) -> Options {
+        Options { longest: bytes.min(u32::MAX as usize), ..self }
+    }
+
+    /// How this end waits.
+    #[must_use]
+    pub fn waiting(self, waiting: Waiting) -> Options {
+        Options { waiting, ..self }
+    }
+
+    /// Where both directions begin to count their bytes: for tests of what happens near the end of the numbers. A
+    /// multiple of 8.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn start(self, start: u64) -> Options {
+        Options { start: start & !7, ..self }
+    }
+
+    /// How many messages of `len` bytes a direction surely holds while nobody receives. None, where a message goes
+    /// through in parts.
+    pub fn depth(&self, len: usize) -> usize {
+        ring::depth(self.capacity, len)
+    }
+
+    /// The same, with values that came from another process.
+    pub(crate) fn checked(capacity: u64, longest: u64, start: u64, waiting: Waiting) -> Result<Options> {
+        let invalid = Error::Corrupt("the geometry is none");
+        let (Ok(capacity), Ok(longest)) = (usize::try_from(capacity), usize::try_from(longest)) else {
+            return Err(invalid);
+        };
+        let is_capacity =
+            capacity.is_power_of_two() && (LEAST_CAPACITY_BYTES..=MOST_CAPACITY_BYTES).contains(&capacity);
+        if !is_capacity || longest > u32::MAX as usize || !start.is_multiple_of(8) {
+            return Err(invalid);
+        }
+        Ok(Options { capacity, longest, waiting, start })
+    }
+}

@@ -1,0 +1,399 @@
+//! The end of a direction that receives.
+
+use crate::error::{Error, Result};
+use crate::memory::{Lane, Promise};
+use crate::options::Options;
+use crate::ring::{Consumer, Kind, Record};
+use crate::trust::{Trust, Trusted, Untrusted};
+use crate::waiting::{Limit, Waiter};
+use std::fmt;
+use std::ops::Deref;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// The most messages that are given up by their sender in a row before a call that does not wait ends.
+const ABORTS: u32 = 16;
+
+/// The end of a direction that receives. When it is dropped, the other end is told once it waits for room.
+pub struct Receiver<T: Trust = Untrusted> {
+    end: ReceivingEnd,
+    trust: T,
+}
+
+/// The same without its type.
+struct ReceivingEnd {
+    ring: Consumer,
+    waiter: Waiter,
+    /// A message, or its first parts, that came in parts to a call that could not wait for all of them, or that had too
+    /// small a buffer.
+    gathered: Vec<u8>,
+    /// Whether `gathered` is a whole message.
+    is_whole: bool,
+    /// The buffer of `recv_each`.
+    copy: Vec<u8>,
+}
+
+impl Drop for ReceivingEnd {
+    fn drop(&mut self) {
+        self.waiter.close();
+    }
+}
+
+impl Receiver {
+    pub(crate) fn new(lane: Lane, socket: OwnedFd, options: &Options) -> Receiver {
+        let waiter = Waiter::new(options.waiting, lane.ends_of_receiver(), socket);
+        let ring = Consumer::new(lane, options.start, options.longest);
+        let end = ReceivingEnd { ring, waiter, gathered: Vec::new(), is_whole: false, copy: Vec::new() };
+        Receiver { end, trust: Untrusted(()) }
+    }
+
+    /// The same end of a channel whose other process is trusted.
+    pub(crate) fn trust(self, promise: Promise) -> Receiver<Trusted> {
+        Receiver { end: self.end, trust: Trusted(promise) }
+    }
+}
+
+impl<T: Trust> Receiver<T> {
+    /// Copies the next message into `buffer`, after waiting for it, and gives its length.
+    ///
+    /// # Errors
+    /// `BufferTooSmall`, and the message stays the next one; `Closed` or `PeerDied` once everything was received;
+    /// `Corrupt`.
+    #[inline]
+    pub fn recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.end.recv(buffer, Limit::None)
+    }
+
+    /// The same if a message is there now.
+    ///
+    /// # Errors
+    /// `WouldBlock` if not; else as above. Whether the other end is gone is told by calls that wait, and by
+    /// [`watch`](Self::watch).
+    #[inline]
+    pub fn try_recv(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.end.recv(buffer, Limit::Now)
+    }
+
+    /// The same, after waiting no longer than `timeout`.
+    ///
+    /// # Errors
+    /// `TimedOut`; else as above.
+    pub fn recv_timeout(&mut self, buffer: &mut [u8], timeout: Duration) -> Result<usize> {
+        self.end.recv(buffer, Limit::after(timeout))
+    }
+
+    /// The next message, after waiting for it.
+    ///
+    /// # Errors
+    /// As [`recv`](Self::recv), without `BufferTooSmall`.
+    pub fn recv_vec(&mut self) -> Result<Vec<u8>> {
+        let mut message = Vec::new();
+        self.end.recv_vec(&mut message, Limit::None)?;
+        Ok(message)
+    }
+
+    /// Waits for a message, then hands a copy of each that is there, at most `most`, to `take`, and gives their number.
+    ///
+    /// # Errors
+    /// As [`recv_vec`](Self::recv_vec), where there was no message.
+    pub fn recv_each(&mut self, most: usize, take: impl FnMut(&[u8])) -> Result<usize> {
+        self.end.recv_each(most, Limit::None, take)
+    }
+
+    /// The same with the messages that are there now, if there are any.
+    ///
+    /// # Errors
+    /// `WouldBlock` if not; else as above.
+    pub fn try_recv_each(&mut self, most: usize, take: impl FnMut(&[u8])) -> Result<usize> {
+        self.end.recv_each(most, Limit::Now, take)
+    }
+
+    /// The descriptor that becomes readable when [`watch`](Self::watch) said that it will.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.end.waiter.descriptor()
+    }
+
+    /// Prepares a wait outside: true if [`descriptor`](Self::descriptor) becomes readable once a message comes, or once
+    /// the other end is gone; false if there is a message already. Call it anew before each wait.
+    ///
+    /// # Errors
+    /// `Closed` or `PeerDied` once everything was received; `Corrupt`; `System` where this end was made to spin.
+    pub fn watch(&mut self) -> Result<bool> {
+        let ReceivingEnd { ring, waiter, is_whole, .. } = &mut self.end;
+        Ok(!*is_whole && waiter.watch(|| ring.look())?)
+    }
+}
+
+impl Receiver<Trusted> {
+    /// The next message where it lies, after waiting for it. One that came in parts was copied together.
+    ///
+    /// # Errors
+    /// As [`Receiver::recv_vec`].
+    #[inline]
+    pub fn peek(&mut self) -> Result<Message<'_>> {
+        self.peek_until(Limit::None)
+    }
+
+    /// The same if a message is there now.
+    ///
+    /// # Errors
+    /// `WouldBlock` if not; else as above.
+    #[inline]
+    pub fn try_peek(&mut self) -> Result<Message<'_>> {
+        self.peek_until(Limit::Now)
+    }
+
+    /// The same, after waiting no longer than `timeout`.
+    ///
+    /// # Errors
+    /// `TimedOut`; else as above.
+    pub fn peek_timeout(&mut self, timeout: Duration) -> Result<Message<'_>> {
+        self.peek_until(Limit::after(timeout))
+    }
+
+    #[inline(always)]
+    fn peek_until(&mut self, limit: Limit) -> Result<Message<'_>> {
+        let record = self.end.peek(limit)?;
+        Ok(Message { end: &mut self.end, record, promise: self.trust.0 })
+    }
+}
+
+/// A message where it lies. Dropped without `release`, it stays the next one.
+pub struct Message<'a> {
+    end: &'a mut ReceivingEnd,
+    /// Its record; none if it was copied together.
+    record: Option<Record>,
+    promise: Promise,
+}
+
+impl Message<'_> {
+    /// Gives its room back to the sender.
+    #[inline]
+    pub fn release(self) {
+        match self.record {
+            Some(record) => self.end.pass(&record),
+            None => self.end.forget_gathered(),
+        }
+    }
+}
+
+impl Deref for Message<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.record {
+            Some(record) => self.end.ring.in_place(self.promise, record),
+            None => &self.end.gathered,
+        }
+    }
+}
+
+/// An error if a call is not to look for a further message after its sender gave one up.
+fn after_abort(aborts: &mut u32, limit: Limit) -> Result<()> {
+    *aborts += 1;
+    match limit {
+        Limit::Now if *aborts >= ABORTS => Err(Error::WouldBlock),
+        Limit::At(end) if Instant::now() >= end => Err(Error::TimedOut),
+        _ => Ok(()),
+    }
+}
+
+impl ReceivingEnd {
+    /// The next record.
+    #[inline(always)]
+    fn look(&mut self, limit: Limit) -> Result<Record> {
+        match self.ring.look()? {
+            Some(record) => Ok(record),
+            None => self.waiter.wait(limit, || self.ring.look()),
+        }
+    }
+
+    /// Goes on behind a record, and tells the sender from time to time.
+    #[inline(always)]
+    fn pass(&mut self, record: &Record) {
+        self.ring.pass(record);
+        if self.ring.release_much() {
+            self.waiter.wake_sleeper();
+        }
+    }
+
+    #[inline(always)]
+    fn recv(&mut self, buffer: &mut [u8], limit: Limit) -> Result<usize> {
+        if self.gathered.is_empty() {
+            let record = self.look(limit)?;
+            if record.kind == Kind::Whole && record.len <= buffer.len() {
+                self.ring.copy_out(&record, buffer);
+                self.pass(&record);
+                return Ok(record.len);
+            }
+        }
+        self.recv_otherwise(buffer, limit)
+    }
+
+    /// A message that comes in parts, or one that is too long.
+    #[inline(never)]
+    fn recv_otherwise(&mut self, buffer: &mut [u8], limit: Limit) -> Result<usize> {
+        let mut aborts = 0;
+        loop {
+            if !self.gathered.is_empty() {
+                self.gather(limit)?;
+                if self.is_whole {
+                    return self.copy_gathered(buffer);
+                }
+            } else {
+                let record = self.look(limit)?;
+                if record.message > buffer.len() {
+                    return Err(Error::BufferTooSmall { len: record.message });
+                }
+                if record.kind == Kind::Whole {
+                    self.ring.copy_out(&record, buffer);
+                    self.pass(&record);
+                    return Ok(record.len);
+                }
+                if self.recv_parts(&mut buffer[..record.message], limit)? {
+                    return Ok(record.message);
+                }
+            }
+            after_abort(&mut aborts, limit)?;
+        }
+    }
+
+    /// Copies the parts of a message straight to where they belong; false if its sender gave it up. If they do not come in
+    /// time, keeps those that came.
+    fn recv_parts(&mut self, message: &mut [u8], limit: Limit) -> Result<bool> {
+        let mut len = 0;
+        while len < message.len() {
+            let record = match self.look(limit) {
+                Ok(record) => record,
+                Err(error) => {
+                    self.gathered.extend_from_slice(&message[..len]);
+                    return Err(error);
+                }
+            };
+            if record.kind != Kind::Abort {
+                self.ring.copy_out(&record, &mut message[len..]);
+                len += record.len;
+            }
+            self.pass(&record);
+            if record.kind == Kind::Abort {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Copies the parts of a message together, beginning with those that came before. If its sender gives it up, nothing
+    /// is left of it.
+    fn gather(&mut self, limit: Limit) -> Result<()> {
+        while !self.is_whole {
+            let record = self.look(limit)?;
+            if record.kind == Kind::Abort {
+                self.pass(&record);
+                self.gathered.clear();
+                return Ok(());
+            }
+            let len = self.gathered.len();
+            self.gathered.resize(len + record.len, 0);
+            self.ring.copy_out(&record, &mut self.gathered[len..]);
+            self.pass(&record);
+            self.is_whole = !self.ring.is_within_message();
+        }
+        Ok(())
+    }
+
+    fn copy_gathered(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let len = self.gathered.len();
+        let Some(room) = buffer.get_mut(..len) else {
+            return Err(Error::BufferTooSmall { len });
+        };
+        room.copy_from_slice(&self.gathered);
+        self.forget_gathered();
+        Ok(len)
+    }
+
+    fn forget_gathered(&mut self) {
+        self.gathered.clear();
+        self.is_whole = false;
+    }
+
+    /// Waits for a message and puts a copy of it in place of what `message` has.
+    fn recv_vec(&mut self, message: &mut Vec<u8>, limit: Limit) -> Result<()> {
+        let mut aborts = 0;
+        loop {
+            if self.gathered.is_empty() {
+                let record = self.look(limit)?;
+                if record.kind == Kind::Whole {
+                    message.resize(record.len, 0);
+                    self.ring.copy_out(&record, message);
+                    self.pass(&record);
+                    return Ok(());
+                }
+            }
+            self.gather(limit)?;
+            if self.is_whole {
+                std::mem::swap(message, &mut self.gathered);
+                self.forget_gathered();
+                return Ok(());
+            }
+            after_abort(&mut aborts, limit)?;
+        }
+    }
+
+    fn recv_each(&mut self, most: usize, limit: Limit, mut take: impl FnMut(&[u8])) -> Result<usize> {
+        let (mut count, mut message) = (0, std::mem::take(&mut self.copy));
+        let result = loop {
+            if count == most {
+                break Ok(count);
+            }
+            match self.recv_vec(&mut message, if count == 0 { limit } else { Limit::Now }) {
+                Ok(()) => take(&message),
+                Err(_) if count > 0 => break Ok(count),
+                Err(error) => break Err(error),
+            }
+            count += 1;
+        };
+        self.copy = message;
+        result
+    }
+
+    /// Waits for a message that is to be read where it lies, and gives its record; none if it was copied together.
+    #[inline(always)]
+    fn peek(&mut self, limit: Limit) -> Result<Option<Record>> {
+        if self.gathered.is_empty() {
+            let record = self.look(limit)?;
+            if record.kind == Kind::Whole {
+                return Ok(Some(record));
+            }
+        }
+        self.peek_otherwise(limit)
+    }
+
+    #[inline(never)]
+    fn peek_otherwise(&mut self, limit: Limit) -> Result<Option<Record>> {
+        let mut aborts = 0;
+        loop {
+            self.gather(limit)?;
+            if self.is_whole {
+                return Ok(None);
+            }
+            after_abort(&mut aborts, limit)?;
+            let record = self.look(limit)?;
+            if record.kind == Kind::Whole {
+                return Ok(Some(record));
+            }
+        }
+    }
+}
+
+impl<T: Trust> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("ring", &self.end.ring).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("record", &self.record).finish_non_exhaustive()
+    }
+}

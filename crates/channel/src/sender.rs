@@ -1,0 +1,326 @@
+//! The end of a direction that sends.
+
+use crate::error::{Error, Result};
+use crate::memory::{Lane, Promise};
+use crate::options::Options;
+use crate::ring::{Kind, Place, Producer};
+use crate::trust::{Trust, Trusted, Untrusted};
+use crate::waiting::{Limit, Waiter};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+/// The end of a direction that sends. When it is dropped, the other end receives what was sent, and then
+/// [`Closed`](Error::Closed).
+pub struct Sender<T: Trust = Untrusted> {
+    end: SendingEnd,
+    trust: T,
+}
+
+/// The same without its type.
+struct SendingEnd {
+    ring: Producer,
+    waiter: Waiter,
+    longest: usize,
+}
+
+impl Drop for SendingEnd {
+    fn drop(&mut self) {
+        self.waiter.close();
+    }
+}
+
+impl Sender {
+    pub(crate) fn new(lane: Lane, socket: OwnedFd, options: &Options) -> Sender {
+        let waiter = Waiter::new(options.waiting, lane.ends_of_sender(), socket);
+        let ring = Producer::new(lane, options.start);
+        Sender { end: SendingEnd { ring, waiter, longest: options.longest }, trust: Untrusted(()) }
+    }
+
+    /// The same end of a channel whose other process is trusted.
+    pub(crate) fn trust(self, promise: Promise) -> Sender<Trusted> {
+        Sender { end: self.end, trust: Trusted(promise) }
+    }
+}
+
+impl<T: Trust> Sender<T> {
+    /// Sends a message, after waiting until there is room.
+    ///
+    /// # Errors
+    /// `TooLong`; `Closed`, `PeerDied` and `Corrupt` where there is no room. A message that was sent may find nobody who
+    /// receives it.
+    #[inline]
+    pub fn send(&mut self, message: &[u8]) -> Result<()> {
+        if message.len() > self.end.ring.undivided() {
+            return self.end.send_long(message, Limit::None);
+        }
+        self.end.send_short(message, Limit::None)
+    }
+
+    /// Sends a message if there is room for it now.
+    ///
+    /// # Errors
+    /// `WouldBlock` if not; `TooLong` also where it would not fit in an empty ring; `Corrupt`.
+    #[inline]
+    pub fn try_send(&mut self, message: &[u8]) -> Result<()> {
+        if message.len() > self.end.ring.undivided() {
+            return self.end.send_long(message, Limit::Now);
+        }
+        self.end.send_short(message, Limit::Now)
+    }
+
+    /// Sends a message, after waiting until there is room, but not longer than `timeout`.
+    ///
+    /// # Errors
+    /// `TimedOut`, and then nothing of the message arrives; else as [`send`](Self::send).
+    pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<()> {
+        let limit = Limit::after(timeout);
+        if message.len() > self.end.ring.undivided() {
+            return self.end.send_long(message, limit);
+        }
+        self.end.send_short(message, limit)
+    }
+
+    /// Sends messages one after the other, and makes those visible together for which there is room at once.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send): then those before the one that failed were sent.
+    pub fn send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<()> {
+        let sent = messages.into_iter().try_for_each(|message| self.end.stage_or_send(message.as_ref()));
+        self.end.publish();
+        sent
+    }
+
+    /// Sends as many of the messages, from the first on, as there is room for now, makes them visible together, and gives
+    /// their number.
+    ///
+    /// # Errors
+    /// `TooLong`, if one is that does not go as one record; `Corrupt`. Then those before it were sent.
+    pub fn try_send_all<M: AsRef<[u8]>>(&mut self, messages: impl IntoIterator<Item = M>) -> Result<usize> {
+        let mut sent = 0;
+        let result = messages.into_iter().try_for_each(|message| {
+            if self.end.stage_short(message.as_ref())? {
+                sent += 1;
+                return Ok(());
+            }
+            Err(Error::WouldBlock)
+        });
+        self.end.publish();
+        match result {
+            Ok(()) | Err(Error::WouldBlock) => Ok(sent),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The descriptor that becomes readable when [`watch`](Self::watch) said that it will.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.end.waiter.descriptor()
+    }
+
+    /// Prepares a wait outside for room for a message of `len` bytes: true if [`descriptor`](Self::descriptor) becomes
+    /// readable once there may be room, or once the other end is gone; false if there is room already. Call it anew before
+    /// each wait.
+    ///
+    /// # Errors
+    /// `TooLong`, `Closed`, `PeerDied`, `Corrupt`; `System` where this end was made to spin.
+    pub fn watch(&mut self, len: usize) -> Result<bool> {
+        let SendingEnd { ring, waiter, .. } = &mut self.end;
+        if len <= ring.longest_record() {
+            return waiter.watch(|| ring.place(len));
+        }
+        check_length(len, ring.longest_at_once())?;
+        let part = ring.longest_record();
+        waiter.watch(|| Ok(ring.has_room_for_parts(len, part)?.then_some(())))
+    }
+}
+
+impl Sender<Trusted> {
+    /// Room for a message of `len` bytes, to be written where it lies, after waiting until there is some. What is in it
+    /// before is anything.
+    ///
+    /// # Errors
+    /// `TooLong` where it has more than [`longest_loan`](Self::longest_loan); else as [`send`](Self::send).
+    #[inline]
+    pub fn loan(&mut self, len: usize) -> Result<Loan<'_>> {
+        self.loan_until(len, Limit::None)
+    }
+
+    /// The same if there is room now.
+    ///
+    /// # Errors
+    /// `WouldBlock` if not; else as above.
+    #[inline]
+    pub fn try_loan(&mut self, len: usize) -> Result<Loan<'_>> {
+        self.loan_until(len, Limit::Now)
+    }
+
+    /// The same, after waiting no longer than `timeout`.
+    ///
+    /// # Errors
+    /// `TimedOut`; else as above.
+    pub fn loan_timeout(&mut self, len: usize, timeout: Duration) -> Result<Loan<'_>> {
+        self.loan_until(len, Limit::after(timeout))
+    }
+
+    #[inline(always)]
+    fn loan_until(&mut self, len: usize, limit: Limit) -> Result<Loan<'_>> {
+        check_length(len, self.longest_loan())?;
+        let place = self.end.place(len, limit)?;
+        Ok(Loan { end: &mut self.end, place, promise: self.trust.0 })
+    }
+
+    /// Bytes in the longest message that can be lent: a quarter of the ring, less a header, if messages may be so long.
+    pub fn longest_loan(&self) -> usize {
+        self.end.ring.longest_record().min(self.end.longest)
+    }
+}
+
+/// Room for one message where it is to lie. Dropped without `commit`, nothing is sent.
+pub struct Loan<'a> {
+    end: &'a mut SendingEnd,
+    place: Place,
+    promise: Promise,
+}
+
+impl Loan<'_> {
+    /// Sends what was written.
+    #[inline]
+    pub fn commit(self) {
+        self.end.ring.stage_whole(self.place);
+        self.end.publish();
+    }
+}
+
+impl Deref for Loan<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        self.end.ring.in_place(self.promise, self.place)
+    }
+}
+
+impl DerefMut for Loan<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.end.ring.in_place_mut(self.promise, self.place)
+    }
+}
+
+fn check_length(len: usize, most: usize) -> Result<()> {
+    if len > most { Err(Error::TooLong { len, most }) } else { Ok(()) }
+}
+
+impl SendingEnd {
+    /// Makes visible what was staged, and wakes the receiver if it sleeps.
+    #[inline(always)]
+    fn publish(&mut self) {
+        self.ring.publish();
+        self.waiter.wake();
+    }
+
+    /// A place for a record.
+    #[inline(always)]
+    fn place(&mut self, len: usize, limit: Limit) -> Result<Place> {
+        if let Some(place) = self.ring.place(len)? {
+            return Ok(place);
+        }
+        self.wait_for_place(len, limit)
+    }
+
+    #[inline(never)]
+    fn wait_for_place(&mut self, len: usize, limit: Limit) -> Result<Place> {
+        self.waiter.wait(limit, || self.ring.place(len))
+    }
+
+    #[inline(always)]
+    fn send_short(&mut self, message: &[u8], limit: Limit) -> Result<()> {
+        check_length(message.len(), self.longest)?;
+        let place = self.place(message.len(), limit)?;
+        self.ring.fill(place, message);
+        self.ring.stage_whole(place);
+        self.publish();
+        Ok(())
+    }
+
+    /// Stages a message that goes as one record; says whether there was room.
+    #[inline(always)]
+    fn stage_short(&mut self, message: &[u8]) -> Result<bool> {
+        check_length(message.len(), self.longest.min(self.ring.longest_record()))?;
+        let Some(place) = self.ring.place(message.len())? else {
+            return Ok(false);
+        };
+        self.ring.fill(place, message);
+        self.ring.stage_whole(place);
+        Ok(true)
+    }
+
+    /// Stages a message, or publishes what was staged and sends it if there is no room for it or it goes in parts.
+    fn stage_or_send(&mut self, message: &[u8]) -> Result<()> {
+        if message.len() > self.ring.undivided() {
+            self.publish();
+            return self.send_long(message, Limit::None);
+        }
+        if self.stage_short(message)? {
+            return Ok(());
+        }
+        self.publish();
+        self.send_short(message, Limit::None)
+    }
+
+    /// Sends a message that may have to go in parts.
+    #[inline(never)]
+    fn send_long(&mut self, message: &[u8], limit: Limit) -> Result<()> {
+        check_length(message.len(), self.longest)?;
+        let mut part_bytes = self.ring.part_bytes()?;
+        if matches!(limit, Limit::Now) {
+            part_bytes = self.ring.longest_record();
+            self.check_room_at_once(message.len(), part_bytes)?;
+        }
+        if message.len() <= part_bytes {
+            return self.send_short(message, limit);
+        }
+        let mut rest = message;
+        while !rest.is_empty() {
+            let is_first = rest.len() == message.len();
+            let (part, behind) = rest.split_at(part_bytes.min(rest.len()));
+            let place = match self.place(part.len(), limit) {
+                Ok(place) => place,
+                Err(error) => {
+                    // To whoever is gone, or broke the protocol, nothing need be said.
+                    if !is_first && matches!(error, Error::TimedOut) {
+                        self.ring.abort();
+                        self.waiter.wake();
+                    }
+                    return Err(error);
+                }
+            };
+            self.ring.fill(place, part);
+            self.ring.stage(place, if is_first { Kind::First } else { Kind::Rest }, rest.len());
+            self.publish();
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn check_room_at_once(&mut self, len: usize, part_bytes: usize) -> Result<()> {
+        if len <= part_bytes {
+            return Ok(());
+        }
+        check_length(len, self.ring.longest_at_once())?;
+        if self.ring.has_room_for_parts(len, part_bytes)? { Ok(()) } else { Err(Error::WouldBlock) }
+    }
+}
+
+impl<T: Trust> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("ring", &self.end.ring).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Loan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loan").field("place", &self.place).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,361 @@
+//! The calls of the operating system that a channel makes, one function each; with `memory`, where the `unsafe` is.
+
+use crate::credentials::Credentials;
+use crate::error::{Error, Result};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Takes a number that a call has just given.
+fn own(number: RawFd) -> OwnedFd {
+    // SAFETY: callers pass a descriptor that the kernel has just made for them, and nobody else owns.
+    unsafe { OwnedFd::from_raw_fd(number) }
+}
+
+/// Anonymous memory of `len` bytes, zeroed, whose size nobody can change any more.
+pub(crate) fn sealed_memory(len: usize) -> io::Result<OwnedFd> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is NUL-terminated.
+    let memory = own(check(unsafe { libc::memfd_create(c"furlong-channel".as_ptr(), flags) })?);
+    let len = libc::off_t::try_from(len).map_err(io::Error::other)?;
+    // SAFETY: no memory of ours is involved.
+    check(unsafe { libc::ftruncate(memory.as_raw_fd(), len) })?;
+    // SAFETY: as above.
+    check(unsafe { libc::fcntl(memory.as_raw_fd(), libc::F_ADD_SEALS, SEALS | libc::F_SEAL_SEAL) })?;
+    Ok(memory)
+}
+
+/// Who holds these can touch every byte for ever: what lies beyond the end of a file kills who touches it.
+const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
+
+/// Whether a descriptor that came from another process is memory of exactly `len` bytes that stays so.
+pub(crate) fn check_memory(memory: BorrowedFd<'_>, len: usize) -> Result<()> {
+    let number = memory.as_raw_fd();
+    // SAFETY: no memory of ours is involved.
+    let seals = unsafe { libc::fcntl(number, libc::F_GET_SEALS) };
+    if seals < 0 || seals & SEALS != SEALS || seals & (libc::F_SEAL_WRITE | libc::F_SEAL_FUTURE_WRITE) != 0 {
+        return Err(Error::Corrupt("the memory is not sealed as it must be"));
+    }
+    // Pages of other kinds may run out at any touch.
+    let mut system = MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: there is room for the answer, and it is read only where the call has written it.
+    let kind = unsafe {
+        check(libc::fstatfs(number, system.as_mut_ptr()))?;
+        system.assume_init().f_type
+    };
+    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: as above.
+    let size = unsafe {
+        check(libc::fstat(number, status.as_mut_ptr()))?;
+        status.assume_init().st_size
+    };
+    if kind != libc::TMPFS_MAGIC || usize::try_from(size) != Ok(len) {
+        return Err(Error::Corrupt("the memory has another size or kind"));
+    }
+    Ok(())
+}
+
+/// Maps `len` bytes of memory that is at least so long, and takes all pages at once.
+pub(crate) fn map(memory: BorrowedFd<'_>, len: usize) -> io::Result<*mut u8> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+    // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, memory.as_raw_fd(), 0) };
+    if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(start.cast()) }
+}
+
+/// Gives a mapping back.
+///
+/// # Safety
+/// It was made by [`map`] with this length, and nobody uses it any more.
+pub(crate) unsafe fn unmap(start: *mut u8, len: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { libc::munmap(start.cast(), len) };
+}
+
+/// Sleeps while `word` holds `seen`, at most for `limit`; may return early for no reason.
+pub(crate) fn sleep_on(word: &AtomicU32, seen: u32, limit: Duration) {
+    let limit = timespec(limit);
+    // SAFETY: the word and the time live for the whole call. Not the private operation: others map the word elsewhere.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, &raw const limit) };
+}
+
+/// Wakes whoever sleeps on `word`.
+pub(crate) fn wake(word: &AtomicU32) {
+    // SAFETY: the kernel takes the address as a key.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
+}
+
+/// Sleeps whatever happens.
+pub(crate) fn sleep(time: Duration) {
+    std::thread::sleep(time);
+}
+
+fn timespec(time: Duration) -> libc::timespec {
+    libc::timespec {
+        tv_sec: time.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(time.subsec_nanos()),
+    }
+}
+
+/// Nanoseconds of a clock that all processes share.
+pub(crate) fn now_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: there is room for the answer; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The processor that this thread runs on, counted from 1; 0 if that is not known.
+#[inline]
+pub(crate) fn processor() -> u32 {
+    // SAFETY: no memory is involved.
+    let number = unsafe { libc::sched_getcpu() };
+    (number + 1).max(0) as u32
+}
+
+const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+const GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: no memory is involved.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Whether others can order what this process does by [`order_all_processes`], from now on and in its forks.
+pub(crate) fn can_be_ordered_by_others() -> bool {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    *REGISTERED.get_or_init(|| membarrier(REGISTER_GLOBAL_EXPEDITED))
+}
+
+/// Whether [`order_all_processes`] works here.
+pub(crate) fn can_order_others() -> bool {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    *WORKS.get_or_init(order_all_processes)
+}
+
+/// A full barrier, here and in every running thread of every process that has registered.
+pub(crate) fn order_all_processes() -> bool {
+    membarrier(GLOBAL_EXPEDITED)
+}
+
+/// Whether the other end of a socket is gone.
+pub(crate) fn has_hung_up(socket: BorrowedFd<'_>) -> bool {
+    let gone = libc::POLLHUP | libc::POLLRDHUP | libc::POLLERR | libc::POLLNVAL;
+    let mut watch = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLRDHUP, revents: 0 };
+    // SAFETY: one entry, which lives for the whole call.
+    unsafe { libc::poll(&raw mut watch, 1, 0) == 1 && watch.revents & gone != 0 }
+}
+
+/// Makes a socket's other end readable. Where it has more than it can hold, it is readable already.
+pub(crate) fn signal(socket: BorrowedFd<'_>) {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    // SAFETY: one byte, which lives for the whole call.
+    unsafe { libc::send(socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
+}
+
+/// Takes what [`signal`] has sent, at most so often that a sender without end does not keep us.
+pub(crate) fn drain(socket: BorrowedFd<'_>) {
+    let mut bytes = [0u8; 64];
+    for _ in 0..16 {
+        // SAFETY: there is room for so many bytes.
+        let count = unsafe {
+            libc::recv(socket.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT)
+        };
+        if count <= 0 {
+            return;
+        }
+    }
+}
+
+const SOCKET_KIND: libc::c_int = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+
+/// Two sockets that are connected with each other.
+pub(crate) fn socket_pair() -> io::Result<[OwnedFd; 2]> {
+    let mut numbers = [-1; 2];
+    // SAFETY: there is room for two numbers.
+    check(unsafe { libc::socketpair(libc::AF_UNIX, SOCKET_KIND, 0, numbers.as_mut_ptr()) })?;
+    Ok(numbers.map(own))
+}
+
+/// A name of a UNIX socket as the kernel takes it: a path, or after `@` a name that is in no file system.
+pub(crate) struct Address {
+    address: libc::sockaddr_un,
+    len: libc::socklen_t,
+}
+
+impl Address {
+    pub(crate) fn new(name: &[u8]) -> io::Result<Address> {
+        // SAFETY: all zeroes are a valid address.
+        let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        let is_abstract = name.first() == Some(&b'@');
+        if name.is_empty() || name.len() >= address.sun_path.len() || name.contains(&0) {
+            let message = "a name of a socket has 1 to 107 bytes, none of them 0";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        for (to, from) in address.sun_path.iter_mut().zip(name) {
+            *to = *from as libc::c_char;
+        }
+        if is_abstract {
+            address.sun_path[0] = 0;
+        }
+        let head = size_of::<libc::sa_family_t>();
+        let len = (head + name.len() + usize::from(!is_abstract)) as libc::socklen_t;
+        Ok(Address { address, len })
+    }
+
+    fn as_ptr(&self) -> *const libc::sockaddr {
+        (&raw const self.address).cast()
+    }
+}
+
+fn socket() -> io::Result<OwnedFd> {
+    // SAFETY: no memory is involved.
+    Ok(own(check(unsafe { libc::socket(libc::AF_UNIX, SOCKET_KIND, 0) })?))
+}
+
+/// A socket that others can connect to.
+pub(crate) fn listen(address: &Address) -> io::Result<OwnedFd> {
+    let listener = socket()?;
+    // SAFETY: the address is as long as it says.
+    check(unsafe { libc::bind(listener.as_raw_fd(), address.as_ptr(), address.len) })?;
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::listen(listener.as_raw_fd(), 128) })?;
+    Ok(listener)
+}
+
+/// A socket that is connected to a listener.
+pub(crate) fn connect(address: &Address) -> io::Result<OwnedFd> {
+    let connected = socket()?;
+    // SAFETY: as above.
+    check(unsafe { libc::connect(connected.as_raw_fd(), address.as_ptr(), address.len) })?;
+    Ok(connected)
+}
+
+/// The next connection of a listener, after waiting for one.
+pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    loop {
+        let none = std::ptr::null_mut();
+        // SAFETY: no address is asked for.
+        let number = unsafe { libc::accept4(listener.as_raw_fd(), none, none.cast(), libc::SOCK_CLOEXEC) };
+        match check(number) {
+            Ok(number) => return Ok(own(number)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The number of this process's user.
+pub(crate) fn user() -> u32 {
+    // SAFETY: no memory is involved.
+    unsafe { libc::geteuid() }
+}
+
+/// Who is at the other end of a connected socket.
+pub(crate) fn credentials(socket: BorrowedFd<'_>) -> io::Result<Credentials> {
+    let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut len = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: there is room for the answer.
+    check(unsafe {
+        let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+        libc::getsockopt(socket.as_raw_fd(), level, name, (&raw mut found).cast(), &raw mut len)
+    })?;
+    Ok(Credentials { process: found.pid, user: found.uid, group: found.gid })
+}
+
+/// Descriptors that go with a greeting.
+pub(crate) const PASSED: usize = 2;
+
+/// Room for a control message with more descriptors than are allowed, so that they can be counted and closed.
+#[repr(C, align(8))]
+struct Control([u8; 256]);
+
+/// Sends bytes with descriptors. Never waits: it is the first thing that the socket carries.
+pub(crate) fn send_descriptors(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    descriptors: [BorrowedFd<'_>; PASSED],
+) -> io::Result<()> {
+    let numbers = descriptors.map(|descriptor| descriptor.as_raw_fd());
+    let mut control = Control([0; 256]);
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: all zeroes are a message without anything; the rest points to what lives for the whole call, and the
+    // control message has room for the numbers.
+    let sent = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of_val(&numbers) as u32) as _;
+        let head = libc::CMSG_FIRSTHDR(&raw const message);
+        (*head).cmsg_level = libc::SOL_SOCKET;
+        (*head).cmsg_type = libc::SCM_RIGHTS;
+        (*head).cmsg_len = libc::CMSG_LEN(size_of_val(&numbers) as u32) as _;
+        std::ptr::copy_nonoverlapping(numbers.as_ptr().cast(), libc::CMSG_DATA(head), size_of_val(&numbers));
+        libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT)
+    };
+    match sent {
+        count if count == bytes.len() as isize => Ok(()),
+        count if count < 0 => Err(io::Error::last_os_error()),
+        _ => Err(io::ErrorKind::WriteZero.into()),
+    }
+}
+
+/// Receives what [`send_descriptors`] has sent, within a time: exactly so many bytes and descriptors. Descriptors that
+/// are too many are closed.
+pub(crate) fn receive_descriptors(
+    socket: BorrowedFd<'_>,
+    bytes: &mut [u8],
+    limit: Duration,
+) -> Result<[OwnedFd; PASSED]> {
+    let mut watch = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let limit_ms = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: one entry, which lives for the whole call.
+    if check(unsafe { libc::poll(&raw mut watch, 1, limit_ms) })? == 0 {
+        return Err(Error::TimedOut);
+    }
+    let mut control = Control([0; 256]);
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let mut descriptors = Vec::new();
+    // SAFETY: as in `send_descriptors`; the kernel says in the message how much it has written, and every number in it
+    // is a new descriptor of ours.
+    let (count, flags) = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = control.0.len() as _;
+        let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
+        let count = libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags);
+        if count < 0 {
+            return Err(io::Error::last_os_error().into());
+        }
+        let mut head = libc::CMSG_FIRSTHDR(&raw const message);
+        while !head.is_null() {
+            if (*head).cmsg_level == libc::SOL_SOCKET && (*head).cmsg_type == libc::SCM_RIGHTS {
+                let data = libc::CMSG_DATA(head).cast::<RawFd>();
+                let len = ((*head).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
+                descriptors
+                    .extend((0..len / size_of::<RawFd>()).map(|at| own(data.add(at).read_unaligned())));
+            }
+            head = libc::CMSG_NXTHDR(&raw const message, head);
+        }
+        (count, message.msg_flags)
+    };
+    if count == 0 {
+        return Err(Error::Closed);
+    }
+    if count as usize != bytes.len() || flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
+        return Err(Error::Corrupt("the greeting has another length"));
+    }
+    descriptors.try_into().map_err(|_| Error::Corrupt("the greeting has another number of descriptors"))
+}

@@ -1,0 +1,351 @@
+//! How an end waits for the other one, and how that one wakes it.
+//!
+//! Who is about to sleep says so and then looks once more; who has published something then looks whether anybody sleeps.
+//! Between the two steps each needs a full barrier, or both may miss the other. A full barrier after every message costs
+//! more than the message, so where the kernel has `membarrier` the sleeper, who has time, makes the one for both.
+
+use crate::error::{Error, Result};
+use crate::memory::Ends;
+use crate::sys;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{Ordering, compiler_fence, fence};
+use std::time::{Duration, Instant};
+
+/// How an end waits for a message or for room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// Looks again and again. The fastest, and its processor is busy all the time.
+    Spin,
+    /// Sleeps at once. A wake-up takes some 50 microseconds between two processors.
+    Park,
+    /// Looks again and again for as long as a wake-up takes here, then sleeps; sleeps at once where the other end waited
+    /// last on the same processor.
+    #[default]
+    Adaptive,
+}
+
+/// What an end's word says.
+mod state {
+    /// It is awake. If it is about to sleep, both sides need a full barrier. The first state.
+    pub(super) const AWAKE: u32 = 0;
+    /// It sleeps on the word.
+    pub(super) const SLEEPS: u32 = 1;
+    /// It waits, or is about to, for its socket to become readable.
+    pub(super) const WATCHES: u32 = 2;
+    /// It is awake and never sleeps.
+    pub(super) const NEVER_SLEEPS: u32 = 3;
+    /// It is awake. If it is about to sleep, it makes the barrier of all who have registered.
+    pub(super) const AWAKE_WITH_BARRIER: u32 = 4;
+}
+
+/// Looks in a row between two looks at anything else.
+const LOOKS: u32 = 64;
+
+/// The longest that a waiting end does not look whether the other one lives.
+const LIFE_SIGN: Duration = Duration::from_millis(40);
+
+/// What a wake-up is taken to cost until one was measured, and between which bounds it is believed.
+const WAKE_UP_NS: u64 = 50_000;
+const WAKE_UP_RANGE_NS: std::ops::RangeInclusive<u64> = 5_000..=100_000;
+
+/// Wake-ups in vain during one wait, after which it sleeps whatever the other end does.
+const VAIN_WAKE_UPS: u32 = 64;
+
+/// Until when a call waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Limit {
+    /// Not at all.
+    Now,
+    /// Until then.
+    At(Instant),
+    /// For ever.
+    None,
+}
+
+impl Limit {
+    /// So long from now.
+    pub(crate) fn after(time: Duration) -> Limit {
+        Instant::now().checked_add(time).map_or(Limit::None, Limit::At)
+    }
+
+    /// What is left; nothing where the time is over.
+    fn left(self) -> Option<Duration> {
+        match self {
+            Limit::Now => None,
+            Limit::At(end) => end.checked_duration_since(Instant::now()),
+            Limit::None => Some(LIFE_SIGN),
+        }
+    }
+}
+
+/// What one end needs to wait, and to wake the other one.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    waiting: Waiting,
+    ends: Ends,
+    /// Connected with the other end of this direction, and with nobody else: it hangs up when that is gone.
+    socket: OwnedFd,
+    /// What a wake-up took lately.
+    wake_up_ns: u64,
+    /// What the word says while this end is awake.
+    awake: u32,
+    /// Whether others can make the barrier for this process.
+    is_registered: bool,
+    /// What the word for the processor says.
+    processor: u32,
+    /// Whether the word may still say that this end watches its socket.
+    is_watching: bool,
+}
+
+impl Waiter {
+    /// A way to wait and wake.
+    pub(crate) fn new(waiting: Waiting, ends: Ends, socket: OwnedFd) -> Waiter {
+        let awake = match waiting {
+            Waiting::Spin => state::NEVER_SLEEPS,
+            _ if sys::can_order_others() => state::AWAKE_WITH_BARRIER,
+            _ => state::AWAKE,
+        };
+        ends.own().state.store(awake, Ordering::SeqCst);
+        let is_registered = sys::can_be_ordered_by_others();
+        Waiter {
+            waiting,
+            ends,
+            socket,
+            wake_up_ns: WAKE_UP_NS,
+            awake,
+            is_registered,
+            processor: 0,
+            is_watching: false,
+        }
+    }
+
+    /// The socket, to be watched.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// Wakes the other end if it sleeps. Called after something was published for it.
+    #[inline(always)]
+    pub(crate) fn wake(&self) {
+        compiler_fence(Ordering::SeqCst);
+        match self.ends.other().state.load(Ordering::Relaxed) {
+            state::NEVER_SLEEPS => {}
+            state::AWAKE_WITH_BARRIER if self.is_registered => {}
+            _ => self.wake_sleeper(),
+        }
+    }
+
+    /// The same where it may be about to sleep.
+    #[inline(never)]
+    pub(crate) fn wake_sleeper(&self) {
+        let other = self.ends.other();
+        fence(Ordering::SeqCst);
+        let seen = other.state.load(Ordering::Relaxed);
+        if seen != state::SLEEPS && seen != state::WATCHES {
+            return;
+        }
+        other.woken_at_ns.store(sys::now_ns(), Ordering::Relaxed);
+        // Who changes the word wakes, and nobody else.
+        if other.state.compare_exchange(seen, state::AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+            if seen == state::SLEEPS { sys::wake(&other.state) } else { sys::signal(self.socket.as_fd()) }
+        }
+    }
+
+    /// Says that this end is closed.
+    pub(crate) fn close(&self) {
+        self.ends.own().closed.store(1, Ordering::Release);
+        self.wake_sleeper();
+    }
+
+    /// Whether the other end has said so.
+    fn is_closed(&self) -> bool {
+        self.ends.other().closed.load(Ordering::Acquire) != 0
+    }
+
+    /// Says that this end is awake.
+    fn awake(&self) {
+        self.ends.own().state.store(self.awake, Ordering::Relaxed);
+    }
+
+    /// Says that this end is about to sleep. What it waits for must be looked at once more after that.
+    fn announce(&self, state: u32) {
+        self.ends.own().state.store(state, Ordering::Relaxed);
+        if self.awake != state::AWAKE_WITH_BARRIER || !sys::order_all_processes() {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Waits until `ready` gives something.
+    ///
+    /// # Errors
+    /// What `ready` gives; `WouldBlock` and `TimedOut` by the limit; `Closed` and `PeerDied` once `ready` gives nothing
+    /// although the other end is known to be gone.
+    #[inline]
+    pub(crate) fn wait<T>(
+        &mut self,
+        limit: Limit,
+        mut ready: impl FnMut() -> Result<Option<T>>,
+    ) -> Result<T> {
+        if self.is_watching {
+            self.awake();
+            self.is_watching = false;
+        }
+        if matches!(limit, Limit::Now) {
+            return ready()?.ok_or(Error::WouldBlock);
+        }
+        let spins = self.spins_for();
+        // Where the other end is quick, nothing else is looked at.
+        if spins.is_some() {
+            for _ in 0..LOOKS {
+                if let Some(found) = ready()? {
+                    return Ok(found);
+                }
+                std::hint::spin_loop();
+            }
+        }
+        self.wait_longer(limit, spins, &mut ready)
+    }
+
+    /// Prepares this end for a wait outside: says whether the socket is to be waited for; not so where `ready` gives
+    /// something already.
+    ///
+    /// # Errors
+    /// As of [`wait`](Self::wait), and `System` where this end never sleeps.
+    pub(crate) fn watch<T>(&mut self, mut ready: impl FnMut() -> Result<Option<T>>) -> Result<bool> {
+        if self.awake == state::NEVER_SLEEPS {
+            let message = "an end that spins is never woken";
+            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, message).into());
+        }
+        sys::drain(self.socket.as_fd());
+        self.is_watching = true;
+        self.announce(state::WATCHES);
+        if ready()?.is_some() {
+            return Ok(false);
+        }
+        if self.is_closed() {
+            return ready()?.map(|_| false).ok_or(Error::Closed);
+        }
+        self.look_for_life(&mut ready)?;
+        Ok(ready()?.is_none())
+    }
+
+    /// For how long this wait spins: not at all, for a time, or for ever.
+    #[inline(always)]
+    fn spins_for(&mut self) -> Option<Duration> {
+        match self.waiting {
+            Waiting::Spin => Some(Duration::MAX),
+            Waiting::Park => None,
+            Waiting::Adaptive => {
+                let here = sys::processor();
+                if here != self.processor {
+                    self.ends.own().processor.store(here, Ordering::Relaxed);
+                    self.processor = here;
+                }
+                let together = here != 0 && here == self.ends.other().processor.load(Ordering::Relaxed);
+                (!together).then_some(Duration::from_nanos(self.wake_up_ns))
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn wait_longer<T>(
+        &mut self,
+        limit: Limit,
+        spins: Option<Duration>,
+        ready: &mut impl FnMut() -> Result<Option<T>>,
+    ) -> Result<T> {
+        let begin = Instant::now();
+        let (mut looked, mut vain) = (begin, 0);
+        while let Some(spins) = spins {
+            for _ in 0..LOOKS {
+                if let Some(found) = ready()? {
+                    return Ok(found);
+                }
+                std::hint::spin_loop();
+            }
+            if self.is_closed() {
+                return ready()?.ok_or(Error::Closed);
+            }
+            let now = Instant::now();
+            if now - looked > LIFE_SIGN {
+                looked = now;
+                self.look_for_life(ready)?;
+            }
+            if limit.left().is_none() {
+                return ready()?.ok_or(Error::TimedOut);
+            }
+            if now - begin >= spins {
+                break;
+            }
+        }
+        loop {
+            if let Some(found) = self.park(limit, &mut vain, ready)? {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Sleeps once.
+    fn park<T>(
+        &mut self,
+        limit: Limit,
+        vain: &mut u32,
+        ready: &mut impl FnMut() -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        self.announce(state::SLEEPS);
+        let found = ready();
+        if !matches!(found, Ok(None)) {
+            self.awake();
+            return found;
+        }
+        if self.is_closed() {
+            self.awake();
+            return ready()?.ok_or(Error::Closed).map(Some);
+        }
+        let Some(left) = limit.left() else {
+            self.awake();
+            return ready()?.ok_or(Error::TimedOut).map(Some);
+        };
+        let began = Instant::now();
+        if *vain < VAIN_WAKE_UPS {
+            sys::sleep_on(&self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN));
+        } else {
+            // Something else than what is waited for wakes it all the time.
+            sys::sleep(left.min(Duration::from_millis(1)));
+        }
+        let is_woken = self.ends.own().state.load(Ordering::Relaxed) != state::SLEEPS;
+        self.awake();
+        let found = ready();
+        if !matches!(found, Ok(None)) {
+            if is_woken {
+                self.learn();
+            }
+            return found;
+        }
+        *vain += u32::from(is_woken);
+        if began.elapsed() >= LIFE_SIGN || *vain >= VAIN_WAKE_UPS {
+            self.look_for_life(ready)?;
+        }
+        Ok(None)
+    }
+
+    /// Notes how long the last wake-up took.
+    fn learn(&mut self) {
+        let took_ns = sys::now_ns().wrapping_sub(self.ends.own().woken_at_ns.load(Ordering::Relaxed));
+        let took_ns = took_ns.clamp(*WAKE_UP_RANGE_NS.start(), *WAKE_UP_RANGE_NS.end());
+        self.wake_up_ns = self.wake_up_ns - self.wake_up_ns / 8 + took_ns / 8;
+    }
+
+    /// An error if the other end is gone and `ready` gives nothing.
+    fn look_for_life<T>(&self, ready: &mut impl FnMut() -> Result<Option<T>>) -> Result<()> {
+        if !sys::has_hung_up(self.socket.as_fd()) {
+            return Ok(());
+        }
+        // What it published before it went is there by now. Whoever finds that will come here again.
+        match ready()? {
+            Some(_) => Ok(()),
+            None if self.is_closed() => Err(Error::Closed),
+            None => Err(Error::PeerDied),
+        }
+    }
+}

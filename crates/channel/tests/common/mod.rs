@@ -1,0 +1,107 @@
+//! Both ends of a channel in one process, and processes of their own for one of them.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use furlong_channel::{Channel, Listener, Options, Waiting};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+pub const WAITINGS: [Waiting; 3] = [Waiting::Spin, Waiting::Park, Waiting::Adaptive];
+
+/// Longer than anything that works takes here.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Both ends in this process.
+pub fn pair(options: &Options) -> [Channel; 2] {
+    Channel::pair(options).unwrap().map(|end| Channel::from_descriptors(end, options).unwrap())
+}
+
+/// A message that says which one it is.
+pub fn content(number: usize, len: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..len).map(|at| (at * 31 + at / 256 + number * 7) as u8).collect();
+    let head = len.min(8);
+    bytes[..head].copy_from_slice(&number.to_le_bytes()[..head]);
+    bytes
+}
+
+/// A length that looks like chance and is the same in both processes: mostly short, sometimes longer than a small ring.
+pub fn length(number: usize) -> usize {
+    let mixed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+    (mixed % if number.is_multiple_of(7) { 20_000 } else { 300 }) as usize
+}
+
+/// A name that nobody else has.
+pub fn name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("@furlong-channel-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A new folder.
+pub fn folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(&name()[1..]);
+    std::fs::create_dir(&folder).unwrap();
+    folder
+}
+
+/// A connection with a listener at a path, without anything of the library.
+pub fn bare_connection(path: &Path) -> OwnedFd {
+    use std::os::unix::ffi::OsStrExt;
+    // SAFETY: a socket address that lives for the whole block, and a descriptor that is new.
+    unsafe {
+        let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0));
+        let mut address: libc::sockaddr_un = std::mem::zeroed();
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        for (to, from) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
+            *to = *from as libc::c_char;
+        }
+        let len = size_of_val(&address) as libc::socklen_t;
+        assert_eq!(libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len), 0);
+        socket
+    }
+}
+
+/// What a child process is asked to do, and the name under which this one listens.
+const TASK: &str = "CHANNEL_TEST_TASK";
+
+/// The task of this process, if it is a child.
+pub fn task() -> Option<(String, String)> {
+    let text = std::env::var(TASK).ok()?;
+    let (task, name) = text.split_once(' ')?;
+    Some((task.to_owned(), name.to_owned()))
+}
+
+/// A process that is killed when a test is done with it.
+pub struct Process(pub Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts this test program once more, to do `task` in its test `child`, and gives it the other end of a channel.
+pub fn start(task: &str, options: &Options) -> (Process, Channel) {
+    let name = name();
+    let listener = Listener::bind(&name, options).unwrap();
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--test-threads", "1"])
+        .env(TASK, format!("{task} {name}"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn();
+    let child = Process(child.unwrap());
+    (child, listener.accept().unwrap())
+}
+
+/// Fails if `result` is not of this kind.
+#[macro_export]
+macro_rules! expect {
+    ($result:expr, $pattern:pat) => {
+        let result = $result;
+        assert!(matches!(result, $pattern), "{result:?}");
+    };
+}

@@ -1,0 +1,308 @@
+//! The two ends in processes of their own: what they carry, and what is left when one dies.
+
+mod common;
+
+use common::{PATIENCE, Process, WAITINGS, content, length, start, task};
+use furlong_channel::{Channel, Error, Listener, Options, Waiting};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Within this time a death is noticed.
+const NOTICED: Duration = Duration::from_millis(100);
+
+/// How often a process is killed at random.
+fn kills() -> usize {
+    std::env::var("CHANNEL_KILLS").map_or(60, |text| text.parse().unwrap())
+}
+
+fn small(waiting: Waiting) -> Options {
+    Options::new().capacity(8192).longest_message(20_000).waiting(waiting)
+}
+
+fn waiting_of(text: &str) -> Waiting {
+    match text {
+        "Spin" => Waiting::Spin,
+        "Park" => Waiting::Park,
+        _ => Waiting::Adaptive,
+    }
+}
+
+/// What a child process does: not a test by itself.
+#[test]
+fn child() {
+    let Some((task, name)) = task() else { return };
+    let (what, waiting) = task.split_once('/').unwrap();
+    let mut end = Channel::connect(&name, &small(waiting_of(waiting))).unwrap();
+    match what {
+        "echo" => while end.recv_vec().and_then(|message| end.send(&message)).is_ok() {},
+        "send" => (0..).try_for_each(|number| end.send(&content(number, length(number)))).unwrap(),
+        "receive" => loop {
+            end.recv_vec().unwrap();
+        },
+        "send-ten-and-abort" => {
+            (0..10).for_each(|number| end.send(&content(number, 100)).unwrap());
+            std::process::abort();
+        }
+        "idle" => thread::sleep(PATIENCE),
+        other => panic!("nobody knows how to {other}"),
+    }
+}
+
+fn task_of(what: &str, waiting: Waiting) -> String {
+    format!("{what}/{waiting:?}")
+}
+
+#[test]
+fn messages_go_there_and_back() {
+    for waiting in WAITINGS {
+        let (_child, mut end) = start(&task_of("echo", waiting), &small(waiting));
+        for number in 0..500 {
+            let message = content(number, length(number));
+            end.send(&message).unwrap();
+            assert_eq!(end.recv_vec().unwrap(), message, "message {number}, {waiting:?}");
+        }
+        for len in [0, 1, 2020, 2040, 2041, 4096, 8192, 20_000] {
+            let message = content(len, len);
+            end.send(&message).unwrap();
+            assert_eq!(end.recv_vec().unwrap(), message, "{len} bytes, {waiting:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_dead_process_sent_is_received_and_then_its_death() {
+    for waiting in WAITINGS {
+        let (mut child, mut end) = start(&task_of("send-ten-and-abort", waiting), &small(waiting));
+        child.0.wait().unwrap();
+        for number in 0..10 {
+            assert_eq!(end.recv_vec().unwrap(), content(number, 100));
+        }
+        let begin = Instant::now();
+        expect!(end.recv_timeout(&mut [0; 8], PATIENCE), Err(Error::PeerDied));
+        assert!(begin.elapsed() < NOTICED + Duration::from_millis(50), "{waiting:?}: {:?}", begin.elapsed());
+    }
+}
+
+/// Kills the other process while this one waits, and gives how long it took to notice.
+fn noticed_after(waiting: Waiting, wait: fn(&mut Channel) -> Error) -> Duration {
+    let (child, mut end) = start(&task_of("idle", waiting), &small(waiting));
+    let waiter = thread::spawn(move || {
+        let error = wait(&mut end);
+        (error, Instant::now())
+    });
+    thread::sleep(Duration::from_millis(60));
+    let killed = Instant::now();
+    drop::<Process>(child);
+    let (error, noticed) = waiter.join().unwrap();
+    expect!(error, Error::PeerDied);
+    noticed - killed
+}
+
+#[test]
+fn a_death_is_noticed_however_one_waits() {
+    for waiting in WAITINGS {
+        let to_receive = |end: &mut Channel| end.recv_timeout(&mut [0; 8], PATIENCE).unwrap_err();
+        let to_send = |end: &mut Channel| loop {
+            if let Err(error) = end.send_timeout(&[1; 900], PATIENCE) {
+                break error;
+            }
+        };
+        for wait in [to_receive, to_send] {
+            // A busy machine may not let this process look in time, but not every time.
+            let fastest = (0..5).map(|_| noticed_after(waiting, wait)).find(|time| *time < NOTICED);
+            assert!(fastest.is_some(), "{waiting:?}");
+        }
+    }
+}
+
+/// What this process has open, and what lies where named memory and sockets would.
+fn things() -> BTreeSet<String> {
+    let names = |folder: &str, begin: &str| {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names
+            .filter(|name| name.starts_with(begin))
+            .map(|name| format!("{folder}/{name}"))
+            .collect::<Vec<_>>()
+    };
+    let open = names("/proc/self/fd", "").len();
+    let maps = fs::read_to_string("/proc/self/maps").unwrap().matches("furlong-channel").count();
+    let mut things = BTreeSet::from([format!("{open} descriptors, {maps} maps")]);
+    things.extend(names("/dev/shm", "furlong-channel"));
+    things
+}
+
+/// Only this test looks at what the process has open, so it is alone in its program.
+#[test]
+#[ignore = "run by `a_process_killed_at_random_harms_nobody` in a process of its own"]
+fn killed_at_random() {
+    let before = things();
+    for number in 0..kills() {
+        let waiting = WAITINGS[number % 3];
+        let sends = number % 2 == 0;
+        let what = if sends { "send" } else { "receive" };
+        let (child, mut end) = start(&task_of(what, waiting), &small(waiting));
+        let delay = Duration::from_micros((number as u64).wrapping_mul(2_654_435_761) % 3000);
+        let killer = thread::spawn(move || {
+            thread::sleep(delay);
+            drop::<Process>(child);
+        });
+        let error = (0..).find_map(|number| {
+            if sends {
+                match end.recv_vec() {
+                    Ok(message) => {
+                        assert_eq!(message, content(number, length(number)), "message {number}");
+                        None
+                    }
+                    Err(error) => Some(error),
+                }
+            } else {
+                end.send(&content(number, length(number))).err()
+            }
+        });
+        expect!(error, Some(Error::PeerDied));
+        killer.join().unwrap();
+    }
+    assert_eq!(things(), before);
+}
+
+#[test]
+fn a_process_killed_at_random_harms_nobody() {
+    let result = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "killed_at_random", "--ignored", "--test-threads", "1"])
+        .output()
+        .unwrap();
+    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stdout));
+}
+
+#[test]
+fn a_process_that_starts_again_connects_anew() {
+    let (first, end) = start(&task_of("echo", Waiting::Adaptive), &small(Waiting::Adaptive));
+    drop((first, end));
+    let (_second, mut end) = start(&task_of("echo", Waiting::Adaptive), &small(Waiting::Adaptive));
+    end.send(b"again").unwrap();
+    assert_eq!(end.recv_vec().unwrap(), b"again");
+}
+
+/// Waits until a descriptor is readable, and says whether it is.
+fn poll(descriptor: std::os::fd::BorrowedFd<'_>, time: Duration) -> bool {
+    let mut watch = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which lives for the whole call.
+    unsafe { libc::poll(&raw mut watch, 1, time.as_millis() as i32) == 1 }
+}
+
+#[test]
+fn a_descriptor_tells_of_messages_of_room_and_of_death() {
+    for waiting in [Waiting::Park, Waiting::Adaptive] {
+        let (child, mut end) = start(&task_of("echo", waiting), &small(waiting));
+        let (sender, receiver) = end.both();
+        let mut buffer = [0; 100];
+        for number in 0..200 {
+            assert!(receiver.watch().unwrap(), "nothing was sent");
+            sender.send(&content(number, 100)).unwrap();
+            // One that arrived before the wait began needs no wait.
+            while receiver.watch().unwrap() {
+                assert!(poll(receiver.descriptor(), PATIENCE), "message {number}");
+            }
+            assert_eq!(receiver.try_recv(&mut buffer).unwrap(), 100);
+            assert_eq!(buffer[..], content(number, 100));
+            expect!(receiver.try_recv(&mut buffer), Err(Error::WouldBlock));
+        }
+        assert!(receiver.watch().unwrap());
+        assert!(!poll(receiver.descriptor(), Duration::from_millis(5)), "nothing happened");
+        let receiving = thread::scope(|scope| {
+            let receiving = scope.spawn(|| (0..500).try_for_each(|_| receiver.recv_vec().map(drop)));
+            for number in 0..500 {
+                let message = content(number, 1000);
+                while sender.try_send(&message).is_err() {
+                    if sender.watch(message.len()).unwrap() {
+                        assert!(poll(sender.descriptor(), PATIENCE), "room for message {number}");
+                    }
+                }
+            }
+            receiving.join().unwrap()
+        });
+        receiving.unwrap();
+        assert!(receiver.watch().unwrap());
+        drop(child);
+        assert!(poll(receiver.descriptor(), PATIENCE), "a death");
+        expect!(receiver.watch(), Err(Error::PeerDied));
+    }
+    let (_child, mut end) = start(&task_of("idle", Waiting::Spin), &small(Waiting::Spin));
+    expect!(end.both().1.watch(), Err(Error::System(_)));
+}
+
+#[test]
+fn who_connects_is_known_and_can_be_refused() {
+    let name = common::name();
+    let listener = Listener::bind(&name, &Options::new()).unwrap();
+    let connecting = thread::spawn(move || Channel::connect(&name, &Options::new()).map(|end| end.peer()));
+    let end = listener.accept().unwrap();
+    let peer = connecting.join().unwrap().unwrap();
+    assert_eq!((end.peer().process, peer.process), (std::process::id() as i32, std::process::id() as i32));
+    let name = common::name();
+    let listener = Listener::bind(&name, &Options::new()).unwrap();
+    let connecting = thread::spawn(move || Channel::connect(&name, &Options::new()));
+    expect!(listener.accept_if(|peer| peer.process == 0), Err(Error::Refused(_)));
+    expect!(connecting.join().unwrap(), Err(Error::Closed));
+}
+
+#[test]
+fn who_has_left_before_it_is_accepted_is_passed_over() {
+    let folder = common::folder();
+    let path = folder.join("socket");
+    let listener = Listener::bind(path.to_str().unwrap(), &Options::new()).unwrap();
+    drop(common::bare_connection(&path));
+    let connecting = thread::spawn(move || Channel::connect(path.to_str().unwrap(), &Options::new()));
+    let mut end = listener.accept().unwrap();
+    let mut other = connecting.join().unwrap().unwrap();
+    end.send(b"to who is there").unwrap();
+    assert_eq!(other.recv_vec().unwrap(), b"to who is there");
+    drop(listener);
+    fs::remove_dir(&folder).unwrap();
+}
+
+#[test]
+fn a_path_is_removed_and_one_that_was_left_is_taken_over() {
+    let folder = common::folder();
+    let path = folder.join("socket");
+    let name = path.to_str().unwrap();
+    // A socket whose listener is gone, as a killed process leaves it.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let listener = Listener::bind(name, &Options::new()).unwrap();
+    expect!(Listener::bind(name, &Options::new()), Err(Error::System(_)));
+    drop(listener);
+    assert!(!path.exists());
+    fs::remove_dir(&folder).unwrap();
+}
+
+#[test]
+fn a_fork_has_one_end() {
+    let options = small(Waiting::Adaptive);
+    let [ours, theirs] = Channel::pair(&options).unwrap();
+    // SAFETY: the child only uses the channel, and ends without going back into the test.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        drop(ours);
+        let answered = Channel::from_descriptors(theirs, &options).and_then(|mut end| {
+            let mut buffer = [0; 100];
+            let len = end.recv(&mut buffer)?;
+            end.send(&buffer[..len])
+        });
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(i32::from(answered.is_err())) };
+    }
+    drop(theirs);
+    let mut end = Channel::from_descriptors(ours, &options).unwrap();
+    end.send(b"parent").unwrap();
+    let mut buffer = [0; 100];
+    let len = end.recv_timeout(&mut buffer, PATIENCE).unwrap();
+    assert_eq!(&buffer[..len], b"parent");
+    let mut status = 0;
+    // SAFETY: there is room for the status.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+}
