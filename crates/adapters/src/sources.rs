@@ -43,7 +43,8 @@ pub fn languages() -> Vec<&'static str> {
     languages
 }
 
-/// Writes a new adapter called `name` from the template of a language into `folder`.
+/// Writes a new adapter called `name` from the template of a language into `folder`, with what it shares with furlong's own
+/// adapter in that language: the files called after the protocol.
 ///
 /// # Errors
 /// Which file could not be written.
@@ -51,7 +52,18 @@ pub fn write_template(language: &str, name: &str, folder: &Path) -> io::Result<(
     for (_, file, text) in templates().filter(|(of, _, _)| *of == language) {
         write_file(&folder.join(file), &text.replace("NAME", name))?;
     }
+    for (file, text) in FILES {
+        let shared = file.split_once('/').filter(|(top, file)| *top == language && is_protocol(file));
+        if let Some((_, file)) = shared {
+            write_file(&folder.join(file), text)?;
+        }
+    }
     Ok(())
+}
+
+/// Whether a file of an adapter is the protocol's own part: `protocol.py`, `ProtocolJson.java`.
+fn is_protocol(file: &str) -> bool {
+    file.to_ascii_lowercase().starts_with("protocol")
 }
 
 /// Every file of a template: its language, its name in the new folder, and its text.
@@ -110,6 +122,9 @@ mod tests {
                 ("mine", "mine"),
                 "{language}"
             );
+            let files = fs::read_dir(folder.path()).unwrap().flatten();
+            let shared = files.filter(|entry| is_protocol(&entry.file_name().to_string_lossy()));
+            assert!(language == "rust" || shared.count() > 0, "{language}: the protocol is not there");
         }
     }
 }

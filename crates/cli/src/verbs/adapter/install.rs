@@ -87,7 +87,7 @@ fn install_one(manifest: &Manifest, folder: &Path) -> anyhow::Result<Outcome> {
 }
 
 /// Runs the commands that build it.
-fn build(manifest: &Manifest, folder: &Path) -> anyhow::Result<()> {
+pub(super) fn build(manifest: &Manifest, folder: &Path) -> anyhow::Result<()> {
     for command in &manifest.build {
         let Some((program, arguments)) = command.split_first() else { continue };
         let line = command.join(" ");

@@ -1,9 +1,10 @@
 //! `furlong adapter new`: an adapter that works, to be changed into another.
 
+use super::install::build;
 use crate::arguments::AdapterNewOptions;
 use crate::output;
 use anyhow::Context;
-use furlong_adapters::{manifest, sources};
+use furlong_adapters::{Manifest, manifest, sources};
 use furlong_console::exit::{Outcome, Usage};
 use std::path::Path;
 
@@ -24,8 +25,21 @@ pub fn new(options: &AdapterNewOptions) -> anyhow::Result<Outcome> {
         return Err(Usage(format!("{name} is there already: choose another name")).into());
     }
     sources::write_template(lang, name, folder).with_context(|| format!("write into {name}"))?;
+    let manifest = Manifest::read(folder)?;
+    let missing: Vec<_> =
+        manifest.missing().iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
+    if missing.is_empty() {
+        build(&manifest, &manifest.folder)?;
+    }
+    let commands = manifest.build.iter().map(|command| command.join(" ")).collect::<Vec<_>>().join(" && ");
+    let after = match (commands.is_empty(), missing.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => format!("It needs {}.\n", missing.join(" and ")),
+        (false, true) => format!("After a change, in its folder: {commands}\n"),
+        (false, false) => format!("It needs {}; then, in its folder: {commands}\n", missing.join(" and ")),
+    };
     output::print(&format!(
-        "{name}: an adapter in {lang}, which sends messages through a UNIX socket\n
+        "{name}: an adapter in {lang}, which sends messages through a UNIX socket\n{after}\n\
 Next: furlong adapter check ./{name}         does it do what it claims?
       furlong run --adapter ./{name} pipe    its row beside a pipe\n"
     ))?;

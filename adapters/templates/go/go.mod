@@ -1,0 +1,3 @@
+module furlong-adapter
+
+go 1.19
