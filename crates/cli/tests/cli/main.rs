@@ -4,6 +4,7 @@
 
 mod common;
 
+mod adapter_templates;
 mod adapters;
 mod charts;
 mod compare;

@@ -6,6 +6,7 @@ use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
 use crate::linux::handle::own;
 use crate::usage::Usage;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::Sub;
@@ -52,12 +53,29 @@ pub fn used(pid: i32) -> io::Result<Used> {
     Ok(Used { processor_ns, user_ticks, system_ticks, counts })
 }
 
-/// The processor that its first thread was on last.
+/// The processor that all its threads are bound to, and otherwise the one that its busiest thread was on last: the first
+/// thread of some programs only waits for another, where it was before that.
 ///
 /// # Errors
 /// Where there is no such process.
 pub fn processor(pid: i32) -> io::Result<usize> {
-    Ok(number(&stat(pid)?, PROCESSOR) as usize)
+    let threads = threads(pid)?;
+    let bound: BTreeSet<_> = threads.iter().filter_map(|thread| allowed_list(pid, *thread)).collect();
+    if let (1, Some(Ok(processor))) = (bound.len(), bound.first().map(|list| list.parse())) {
+        return Ok(processor);
+    }
+    let busiest = threads.into_iter().max_by_key(|thread| {
+        let times = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).unwrap_or_default();
+        times.split(' ').next().and_then(|ran_ns| ran_ns.parse::<u64>().ok()).unwrap_or(0)
+    });
+    Ok(number(&stat(busiest.unwrap_or(pid))?, PROCESSOR) as usize)
+}
+
+/// The processors that a thread may run on, as the kernel lists them.
+fn allowed_list(pid: i32, thread: i32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).ok()?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(list.trim().to_owned())
 }
 
 /// The name of what it runs, as far as the kernel keeps it; empty if it is gone.
@@ -228,10 +246,13 @@ mod tests {
         let (name, value) = variable.split_once('=').unwrap();
         let mut child = Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
         let pid = child.id() as i32;
-        let processor = crate::affinity::allowed().unwrap()[0];
-        pin_all_threads(pid, processor).unwrap();
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        assert!(status.contains(&format!("Cpus_allowed_list:\t{processor}\n")), "{status}");
+        for processor in crate::affinity::allowed().unwrap() {
+            pin_all_threads(pid, processor).unwrap();
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+            assert!(status.contains(&format!("Cpus_allowed_list:\t{processor}\n")), "{status}");
+            // It sleeps, and so was last on the one that it slept in on.
+            assert_eq!(super::processor(pid).unwrap(), processor);
+        }
         let death = Death::of(pid).unwrap();
         assert!(!crate::wait::is_readable(death.as_handle()));
         // Between fork and exec the child has this process's environment.

@@ -29,14 +29,8 @@ pub fn install(options: &AdapterInstallOptions) -> anyhow::Result<Outcome> {
     let folder = folder()?;
     let mut outcome = Outcome::Done;
     for manifest in known.iter().filter(|manifest| names.contains(&manifest.name)) {
-        let missing: Vec<_> =
-            manifest.missing().iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
-        if !missing.is_empty() {
-            output::print(&format!(
-                "{}: not installed, it needs {}\n",
-                manifest.name,
-                missing.join(" and ")
-            ))?;
+        if let Some(missing) = missing(manifest) {
+            output::print(&format!("{}: not installed, it needs {missing}\n", manifest.name))?;
             outcome = outcome.worse(if options.all { Outcome::Done } else { Outcome::Missing });
             continue;
         }
@@ -49,6 +43,13 @@ pub fn install(options: &AdapterInstallOptions) -> anyhow::Result<Outcome> {
         }
     }
     Ok(outcome)
+}
+
+/// What an adapter needs that is not there, and how to get it.
+pub(super) fn missing(manifest: &Manifest) -> Option<String> {
+    let missing = manifest.missing();
+    let said: Vec<_> = missing.iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
+    (!said.is_empty()).then(|| said.join(" and "))
 }
 
 /// Builds one beside where it will be, and puts it there when that is done.

@@ -1,6 +1,6 @@
 //! `furlong adapter new`: an adapter that works, to be changed into another.
 
-use super::install::build;
+use super::install::{build, missing};
 use crate::arguments::AdapterNewOptions;
 use crate::output;
 use anyhow::Context;
@@ -26,17 +26,18 @@ pub fn new(options: &AdapterNewOptions) -> anyhow::Result<Outcome> {
     }
     sources::write_template(lang, name, folder).with_context(|| format!("write into {name}"))?;
     let manifest = Manifest::read(folder)?;
-    let missing: Vec<_> =
-        manifest.missing().iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
-    if missing.is_empty() {
-        build(&manifest, &manifest.folder)?;
-    }
     let commands = manifest.build.iter().map(|command| command.join(" ")).collect::<Vec<_>>().join(" && ");
-    let after = match (commands.is_empty(), missing.is_empty()) {
-        (true, true) => String::new(),
-        (true, false) => format!("It needs {}.\n", missing.join(" and ")),
-        (false, true) => format!("After a change, in its folder: {commands}\n"),
-        (false, false) => format!("It needs {}; then, in its folder: {commands}\n", missing.join(" and ")),
+    let after = match missing(&manifest) {
+        Some(missing) if commands.is_empty() => format!("It needs {missing}.\n"),
+        Some(missing) => format!("It needs {missing}. Then, in its folder: {commands}\n"),
+        None => {
+            build(&manifest, &manifest.folder)?;
+            if commands.is_empty() {
+                String::new()
+            } else {
+                format!("After a change, in its folder: {commands}\n")
+            }
+        }
     };
     output::print(&format!(
         "{name}: an adapter in {lang}, which sends messages through a UNIX socket\n{after}\n\

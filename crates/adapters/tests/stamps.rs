@@ -1,0 +1,68 @@
+//! The stamps of messages in the adapters' languages: what each makes and checks is what furlong makes (`stamps.json`).
+
+use std::path::Path;
+use std::process::Command;
+
+/// Languages that CI need not have.
+const OPTIONAL: [&str; 4] = ["node", "go", "javac", "g++"];
+
+/// Whether a command is there. CI must have it, if it is not optional.
+fn is_there(tool: &str) -> bool {
+    let there = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()));
+    if !there {
+        let skips = OPTIONAL.contains(&tool) || std::env::var_os("CI").is_none();
+        assert!(skips, "CI lacks {tool}, and this test needs it");
+        eprintln!("skipped: {tool} is not here");
+    }
+    there
+}
+
+/// Runs a line of shell in an adapter's folder, with a folder for what it builds as `$OUT`.
+fn passes(adapter: &str, tool: &str, line: &str) {
+    if !is_there(tool) {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters").join(adapter);
+    let out = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-ec", line]).current_dir(folder).env("OUT", out.path());
+    let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    let said =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success(), "{adapter}: {said}");
+}
+
+#[test]
+fn of_python() {
+    passes("python", "python3", "python3 stamps_test.py");
+}
+
+#[test]
+fn of_node() {
+    passes("node", "node", "node stamps_test.js");
+}
+
+#[test]
+fn of_go() {
+    passes("go", "go", "go test .");
+}
+
+#[test]
+fn of_java() {
+    passes("java", "javac", "javac -d $OUT *.java && java -cp $OUT StampsTest");
+}
+
+#[test]
+fn of_c() {
+    passes(
+        "c",
+        "cc",
+        "cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o $OUT/test stamps_test.c && $OUT/test",
+    );
+}
+
+#[test]
+fn of_cxx() {
+    passes("cxx", "g++", "g++ -std=c++17 -o $OUT/test stamps_test.cpp && $OUT/test");
+}
