@@ -45,7 +45,8 @@ fn of_node() {
 
 #[test]
 fn of_go() {
-    passes("go", "go", "go test .");
+    // Go sees no change of a file that is outside of the module, and would say again what it said before.
+    passes("go", "go", "go test -count=1 .");
 }
 
 #[test]
