@@ -154,6 +154,16 @@ inline pid_t start_server(std::vector<std::string> command, const std::string& f
     return server;
 }
 
+// The first line that a command prints: a server's version.
+inline std::string output_of(const std::string& command) {
+    char line[256] = "";
+    if (FILE* output = popen(command.c_str(), "re")) {
+        if (!std::fgets(line, sizeof line, output)) line[0] = 0;
+        pclose(output);
+    }
+    return std::string(line, std::strcspn(line, "\n"));
+}
+
 // What the messages of one direction carry.
 struct Stamp {
     std::uint64_t word;
