@@ -2,6 +2,8 @@
 
 mod suites;
 
+use crate::adapters;
+use crate::target::target;
 use crate::{driver, root};
 use anyhow::{Context, bail};
 use std::path::Path;
@@ -64,6 +66,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     if root_too {
         let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
         let conformance = conformance.context("no suite is called conformance")?;
+        stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
         stages.run("the kernel module", driver::test)?;
         stages.run("as an ordinary user", || as_ordinary_user(&conformance.program))?;
     }
@@ -74,7 +77,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
 fn as_ordinary_user(conformance: &Path) -> anyhow::Result<()> {
     succeed(
         Command::new(root().join(".ci/as-ordinary-user"))
-            .arg(suites::target()?.join("release/furlong"))
+            .arg(target()?.join("release/furlong"))
             .arg(conformance),
     )
 }

@@ -2,8 +2,10 @@
 //! and `cargo xtask driver STEP`.
 #![forbid(unsafe_code)]
 
+mod adapters;
 mod ci;
 mod new_mechanism;
+mod target;
 
 use furlong_driver_harness as driver;
 use std::process::ExitCode;
@@ -13,6 +15,8 @@ const USAGE: &str = "cargo xtask ci [--root]            format, lint, test, and 
 cargo xtask new-mechanism KIND NAME
                                    write a mechanism that works, to be changed, and put it in the list
                                    (KIND: streams, datagrams, queues, notifications, memory)
+cargo xtask adapters test [NAME…]  install the adapters that furlong brings, and check what they claim (installs the
+                                   Debian packages that they need, as root)
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
@@ -28,6 +32,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--root"] => ci::run(true),
         ["new-mechanism", kind, name] => new_mechanism::write(&root(), kind, name),
+        ["adapters", "test", names @ ..] => adapters::test(names),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

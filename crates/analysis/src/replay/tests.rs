@@ -111,7 +111,11 @@ fn what_is_missing_says_why() {
         "{of_experiment}"
     );
     let none = ReplayBuilder::published("csdn-ipc-ranking").replay();
-    assert!(none.rows.iter().all(|row| row.reason.as_deref() == Some("this run has no trial of it")));
+    let not_tried = |row: &ReplayRow| row.reason.as_deref() == Some("this run has no trial of it");
+    let not_installed =
+        |row: &ReplayRow| row.reason.as_ref().is_some_and(|why| why.contains("furlong adapter install"));
+    assert_eq!(none.rows.iter().filter(|row| not_installed(row)).count(), 3);
+    assert!(none.rows.iter().all(|row| not_tried(row) || not_installed(row)));
     assert!(none.claims.iter().all(|claim| claim.status == ClaimStatus::NotTested));
 }
 

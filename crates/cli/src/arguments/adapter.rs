@@ -10,8 +10,8 @@ source of those that are listed is in this program; anybody can write another (d
 
 Examples:
   furlong adapter list                           what there is, and what is missing for it
-  furlong adapter install zeromq python          build and install two of them
-  furlong run 'zeromq-*' pipe unix-stream        their rows are rows like others
+  furlong adapter install python                 build and install one of them
+  furlong run 'python-*' pipe                    its rows are rows like others
   furlong adapter new --lang python mine         begin one of your own";
 
 /// What `furlong adapter` takes.
@@ -54,7 +54,7 @@ pub struct AdapterListOptions {
 #[command(after_help = "Every command is printed before it runs. What is installed already is built anew.
 
 Examples:
-  furlong adapter install zeromq
+  furlong adapter install python go
   furlong adapter install --all                  all that this machine has the tools for")]
 pub struct AdapterInstallOptions {
     /// The adapters, by their names in the list
@@ -68,7 +68,7 @@ pub struct AdapterInstallOptions {
 /// What `furlong adapter remove` takes.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
-  furlong adapter remove zeromq")]
+  furlong adapter remove python")]
 pub struct AdapterNamesOptions {
     /// The adapters, by their names in the list
     #[arg(value_name = "NAME", required = true)]
@@ -83,7 +83,7 @@ programs before they have done anything, by the end of their requests and by SIG
 
 Examples:
   furlong adapter check ./mine
-  furlong adapter check zeromq"
+  furlong adapter check python"
 )]
 pub struct AdapterCheckOptions {
     /// The folder of an adapter, or the name of an installed one

@@ -49,12 +49,3 @@ fn suite(message: &Value) -> Option<Suite> {
     let name = if is_unit_tests { format!("{crate_name} units") } else { format!("{crate_name} {target}") };
     Some(Suite { name, program: PathBuf::from(program), folder })
 }
-
-/// The folder in which cargo builds.
-pub fn target() -> anyhow::Result<PathBuf> {
-    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
-    let output = Command::new("cargo").args(arguments).current_dir(root()).output();
-    let output = output.context("cannot start cargo")?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata is no JSON")?;
-    Ok(metadata["target_directory"].as_str().context("cargo names no target folder")?.into())
-}

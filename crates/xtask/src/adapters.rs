@@ -1,0 +1,116 @@
+//! `cargo xtask adapters test`: the adapters that furlong brings are installed from its binary, and each is checked.
+
+use crate::root;
+use crate::target::target;
+use anyhow::{Context, bail};
+use furlong_adapters::{Manifest, sources};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// Those that `.ci/run` checks: the libraries that the published experiments name, and a language.
+pub const IN_CI: [&str; 4] = ["zeromq", "boost", "grpc", "python"];
+
+/// What came of one adapter.
+struct Tested {
+    name: String,
+    what: &'static str,
+    seconds: u64,
+}
+
+/// Installs and checks the adapters of these names, or all.
+///
+/// # Errors
+/// Which did not pass, after all were tried.
+pub fn test(names: &[&str]) -> anyhow::Result<()> {
+    let known = sources::manifests();
+    if let Some(name) = names.iter().find(|name| !known.iter().any(|manifest| manifest.name == **name)) {
+        bail!("no adapter is called {name}");
+    }
+    let chosen = |manifest: &&Manifest| names.is_empty() || names.contains(&manifest.name.as_str());
+    let manifests: Vec<&Manifest> = known.iter().filter(chosen).collect();
+    install_packages(&manifests)?;
+    let (furlong, data) = (build()?, target()?.join("adapters-test"));
+    let mut all = Vec::new();
+    for manifest in manifests {
+        let begin = Instant::now();
+        let run = |part: &str| {
+            println!("xtask: furlong adapter {part} {}", manifest.name);
+            let mut command = Command::new(&furlong);
+            command.args(["adapter", part, &manifest.name]).env("XDG_DATA_HOME", &data);
+            command.status().with_context(|| format!("start {}", furlong.display()))
+        };
+        let what = if !run("install")?.success() {
+            "not installed"
+        } else if !run("check")?.success() {
+            "FAILED"
+        } else {
+            "passed"
+        };
+        all.push(Tested { name: manifest.name.clone(), what, seconds: begin.elapsed().as_secs() });
+    }
+    println!("\nxtask: adapters");
+    for Tested { name, what, seconds } in &all {
+        println!("{name:<12} {what:<14} {seconds:>4} s");
+    }
+    match all.iter().filter(|tested| tested.what != "passed").count() {
+        0 => Ok(()),
+        failed => bail!("{failed} of {} adapters did not pass", all.len()),
+    }
+}
+
+/// Installs the Debian packages that their manifests name, where root runs this and they are not there.
+fn install_packages(manifests: &[&Manifest]) -> anyhow::Result<()> {
+    let needs = manifests.iter().flat_map(|manifest| &manifest.needs);
+    let lists = needs.filter_map(|need| need.get.strip_prefix("apt install "));
+    let mut packages: Vec<&str> = lists.flat_map(str::split_whitespace).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages.retain(|package| !is_installed(package));
+    if packages.is_empty() {
+        return Ok(());
+    }
+    println!("xtask: Debian packages that are missing: {}", packages.join(" "));
+    if !furlong_os::identity::is_administrator() {
+        println!("xtask: root would install them; what needs them is not installed");
+        return Ok(());
+    }
+    for arguments in
+        [vec!["update", "-qq"], [vec!["install", "-y", "-qq", "--no-install-recommends"], packages].concat()]
+    {
+        let status = Command::new("apt-get").args(&arguments).status().context("start apt-get")?;
+        if !status.success() {
+            bail!("apt-get {} ended with {status}", arguments.join(" "));
+        }
+    }
+    Ok(())
+}
+
+/// Whether dpkg knows a package as installed. A command of the same name that came in another way will do too.
+fn is_installed(package: &str) -> bool {
+    let known = Command::new("dpkg-query").args(["-W", "-f", "${Status}", package]).output();
+    let by_dpkg = known.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("ok installed"));
+    let commands = match package {
+        "golang-go" => &["go"][..],
+        "nodejs" => &["node"],
+        "default-jdk" => &["java", "javac"],
+        other => &[other],
+    };
+    by_dpkg
+        || commands
+            .iter()
+            .all(|command| furlong_adapters::manifest::find_command(command, Path::new("/")).is_some())
+}
+
+/// The furlong that is tested.
+fn build() -> anyhow::Result<PathBuf> {
+    let status = Command::new("cargo")
+        .args(["build", "--release", "--locked", "-p", "furlong"])
+        .current_dir(root())
+        .status()
+        .context("start cargo")?;
+    if !status.success() {
+        bail!("furlong cannot be built");
+    }
+    Ok(target()?.join("release/furlong"))
+}

@@ -1,0 +1,16 @@
+//! Where cargo puts what it builds.
+
+use crate::root;
+use anyhow::Context;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The folder in which cargo builds.
+pub fn target() -> anyhow::Result<PathBuf> {
+    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
+    let output = Command::new("cargo").args(arguments).current_dir(root()).output();
+    let output = output.context("cannot start cargo")?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata is no JSON")?;
+    Ok(metadata["target_directory"].as_str().context("cargo names no target folder")?.into())
+}
