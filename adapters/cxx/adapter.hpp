@@ -53,7 +53,7 @@ struct Row {
     std::vector<std::string> patterns{"round-trip", "one-way", "request"};
     std::size_t max_size_bytes = SIZE_MAX;
     std::string limited_by{};
-    std::string when_full = "waits", peer_death = "noticed", reach = "file-system";
+    std::string shape = "pair", when_full = "waits", peer_death = "noticed", reach = "file-system";
 };
 
 // What furlong asks for, seen from one role.
@@ -66,10 +66,16 @@ struct SetUp {
     bool one_way() const { return pattern == "one-way"; }
 };
 
-// What a link tells of itself: numbers in force by name, and servers of its own by name.
+// A process that takes part and that furlong has not started: `role` is `other` for a server.
+struct Process {
+    pid_t pid;
+    std::string role, name;
+};
+
+// What a link tells of itself: numbers in force by name, and processes.
 struct Ready {
     std::vector<std::pair<std::string, std::uint64_t>> numbers;
-    std::vector<std::pair<std::string, pid_t>> servers;
+    std::vector<Process> processes;
 };
 
 inline std::uint64_t now_ns() {
@@ -96,14 +102,16 @@ template <class Attempt> void until(const std::string& what, Attempt is_so) {
 namespace leftovers {
 inline char paths[16][512];
 inline pid_t servers[4];
+inline int ending_signals[4];
 inline volatile sig_atomic_t path_count, server_count;
 
 inline void remove_paths() {
-    for (; path_count > 0; path_count = path_count - 1) unlink(paths[path_count - 1]);
+    for (; path_count > 0; path_count = path_count - 1)
+        if (unlink(paths[path_count - 1]) != 0) rmdir(paths[path_count - 1]);
 }
 
 inline void remove() {
-    for (int index = 0; index < server_count; ++index) kill(servers[index], SIGKILL);
+    for (int index = 0; index < server_count; ++index) kill(servers[index], ending_signals[index]);
     for (; server_count > 0; server_count = server_count - 1) waitpid(servers[server_count - 1], nullptr, 0);
     remove_paths();
 }
@@ -114,7 +122,7 @@ inline void terminate(int signal) {
 }
 }  // namespace leftovers
 
-// A file to remove once both roles are connected, or when the program ends. Shared memory is a file in /dev/shm.
+// A file, or an empty folder, to remove once both roles are connected, or when the program ends. Shared memory is a file in /dev/shm.
 inline void remove_at_end(const std::string& path) {
     if (leftovers::path_count == 16 || path.size() >= 512) fail("too many or too long names");
     std::strcpy(leftovers::paths[leftovers::path_count], path.c_str());
@@ -135,8 +143,8 @@ inline std::string published(const SetUp& set_up) {
     return address;
 }
 
-// Starts a server that ends when the program does, however that ends.
-inline pid_t start_server(std::vector<std::string> command, const std::string& folder) {
+// Starts a server that ends when the program does, by this signal, or by SIGKILL if the program cannot send it any more.
+inline pid_t start_server(std::vector<std::string> command, const std::string& folder, int ending_signal = SIGKILL) {
     std::vector<char*> arguments;
     for (auto& argument : command) arguments.push_back(argument.data());
     arguments.push_back(nullptr);
@@ -150,6 +158,7 @@ inline pid_t start_server(std::vector<std::string> command, const std::string& f
         _exit(127);
     }
     leftovers::servers[leftovers::server_count] = server;
+    leftovers::ending_signals[leftovers::server_count] = ending_signal;
     leftovers::server_count = leftovers::server_count + 1;
     return server;
 }
@@ -386,7 +395,7 @@ inline Request parse(const std::string& line) {
     return members;
 }
 
-inline std::string quoted(const std::string& text) {
+inline std::string json_text(const std::string& text) {
     std::string line = "\"";
     for (unsigned char c : text) line += c == '"' || c == '\\' ? std::string{'\\', char(c)} : std::string(1, c < ' ' ? ' ' : c);
     return line + '"';
@@ -400,14 +409,14 @@ template <class Items, class Text> std::string list(const Items& items, Text tex
 }
 
 inline std::string hello(const Row& row) {
-    auto member = [](auto& item) { return quoted(item.first) + ":" + quoted(item.second); };
+    auto member = [](auto& item) { return json_text(item.first) + ":" + json_text(item.second); };
     auto limit = row.max_size_bytes == SIZE_MAX ? "" : ",\"max_size_bytes\":" + std::to_string(row.max_size_bytes) +
-                                                           ",\"limited_by\":" + quoted(row.limited_by);
-    return "{\"op\":\"hello\",\"protocol\":1,\"name\":" + quoted(row.name) + ",\"versions\":{" + list(row.versions, member) +
-           "},\"clock_ns\":" + std::to_string(now_ns()) + ",\"shape\":\"pair\",\"claims\":{\"summary\":" + quoted(row.summary) +
-           ",\"waits\":[" + list(row.waits, quoted) + "],\"patterns\":[" + list(row.patterns, quoted) + "]" + limit +
-           ",\"when_full\":" + quoted(row.when_full) + ",\"peer_death\":" + quoted(row.peer_death) +
-           ",\"reach\":" + quoted(row.reach) + "}}";
+                                                           ",\"limited_by\":" + json_text(row.limited_by);
+    return "{\"op\":\"hello\",\"protocol\":1,\"name\":" + json_text(row.name) + ",\"versions\":{" + list(row.versions, member) +
+           "},\"clock_ns\":" + std::to_string(now_ns()) + ",\"shape\":" + json_text(row.shape) + ",\"claims\":{\"summary\":" + json_text(row.summary) +
+           ",\"waits\":[" + list(row.waits, json_text) + "],\"patterns\":[" + list(row.patterns, json_text) + "]" + limit +
+           ",\"when_full\":" + json_text(row.when_full) + ",\"peer_death\":" + json_text(row.peer_death) +
+           ",\"reach\":" + json_text(row.reach) + "}}";
 }
 
 // What is asked for, unless the row cannot do it.
@@ -425,23 +434,32 @@ inline SetUp set_up_of(const Row& row, Request& request) {
     return {initiator, pattern, wait, request["folder"].at(0), request["name"].at(0), own, other};
 }
 
-template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Link>>& role, Request request) {
+inline std::string list_of(const std::vector<Process>& processes) {
+    return list(processes, [](auto& one) {
+        return "{\"pid\":" + std::to_string(one.pid) + ",\"role\":" + json_text(one.role) + ",\"name\":" + json_text(one.name) + "}";
+    });
+}
+
+inline std::string readings_of(const std::vector<std::uint64_t>& readings) {
+    return "{\"op\":\"readings\",\"clock_ns\":[" + list(readings, [](auto& one) { return std::to_string(one); }) + "]}";
+}
+
+inline std::string exchanged(std::uint64_t messages, std::uint64_t verified) {
+    return "{\"op\":\"exchanged\",\"messages\":" + std::to_string(messages) + ",\"verified\":" + std::to_string(verified) + "}";
+}
+
+template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Link>>& role, Request& request) {
     auto op = request["op"].at(0);
-    auto numbers = [](auto& number) { return std::to_string(number); };
     if (op == "hello") return hello(row);
     if (op == "set-up") {
         auto set_up = set_up_of(row, request);
         auto stamp = [&](bool index) { return Stamp{std::stoull(request["stamps"].at(index), nullptr, 16)}; };
         role = std::make_unique<Role<Link>>(set_up, stamp(!set_up.initiator), stamp(set_up.initiator));
-        auto number = [](auto& item) { return "," + quoted(item.first) + ":" + std::to_string(item.second); };
-        auto server = [](auto& item) {
-            return "{\"pid\":" + std::to_string(item.second) + ",\"role\":\"other\",\"name\":" + quoted(item.first) + "}";
-        };
         std::string in_force;
-        for (auto& item : role->ready.numbers) in_force += number(item);
-        return "{\"op\":\"ready\",\"effective\":{\"pattern\":" + quoted(set_up.pattern) + ",\"wait\":" + quoted(set_up.wait) +
+        for (auto& item : role->ready.numbers) in_force += "," + json_text(item.first) + ":" + std::to_string(item.second);
+        return "{\"op\":\"ready\",\"effective\":{\"pattern\":" + json_text(set_up.pattern) + ",\"wait\":" + json_text(set_up.wait) +
                ",\"sizes_bytes\":[" + list(request["sizes_bytes"], [](auto& size) { return size; }) + "]" + in_force +
-               "},\"processes\":[" + list(role->ready.servers, server) + "]}";
+               "},\"processes\":[" + list_of(role->ready.processes) + "]}";
     }
     if (op == "finish") {
         role.reset();
@@ -450,10 +468,10 @@ template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Li
     }
     if (op != "exchange" && op != "readings") throw Failure{"unsupported", "the request " + op + " is unknown"};
     if (!role) fail("nothing is set up");
-    if (op == "readings") return "{\"op\":\"readings\",\"clock_ns\":[" + list(role->readings, numbers) + "]}";
+    if (op == "readings") return readings_of(role->readings);
     auto messages = std::stoull(request["messages"].at(0));
     auto verified = role->exchange(messages, std::stoull(request["batch"].at(0)), request["verify"].at(0) == "true");
-    return "{\"op\":\"exchanged\",\"messages\":" + std::to_string(messages) + ",\"verified\":" + std::to_string(verified) + "}";
+    return exchanged(messages, verified);
 }
 
 // Opens what a variable names, and keeps the descriptor that was inherited from those that are started here.
@@ -466,24 +484,23 @@ inline FILE* open_variable(const char* name, const char* mode) {
     return file;
 }
 
-// Answers furlong's requests until there are no more.
-template <class Link> int run(const Row& row) {
+// Answers furlong's requests, each by what `answer` makes of it and of its line, until there are no more.
+template <class Answer> int converse(Answer answer) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTERM, leftovers::terminate);
     FILE *requests = open_variable("FURLONG_READ", "re"), *replies = open_variable("FURLONG_WRITE", "we");
     if (!requests || !replies) return std::fprintf(stderr, "furlong starts this: furlong run --adapter FOLDER\n"), 2;
-    std::unique_ptr<Role<Link>> role;
     char* line = nullptr;
     bool ends = false;
     for (std::size_t room = 0; !ends && getline(&line, &room, requests) > 0;) {
         std::string reply;
         auto request = parse(line);
         auto error = [](const std::string& fault, const std::string& detail) {
-            return "{\"op\":\"error\",\"fault\":" + quoted(fault) + ",\"detail\":" + quoted(detail) + "}";
+            return "{\"op\":\"error\",\"fault\":" + json_text(fault) + ",\"detail\":" + json_text(detail) + "}";
         };
         try {
             ends = request["op"].at(0) == "finish";
-            reply = answer<Link>(row, role, request);
+            reply = answer(request, line);
         } catch (const Failure& failure) {
             reply = error(failure.fault, failure.detail);
         } catch (const std::exception& failure) {
@@ -492,9 +509,16 @@ template <class Link> int run(const Row& row) {
         std::fprintf(replies, "%s\n", reply.c_str());
         std::fflush(replies);
     }
+    return 0;
+}
+
+// The whole life of a program with this link.
+template <class Link> int run(const Row& row) {
+    std::unique_ptr<Role<Link>> role;
+    int code = converse([&](Request& request, const char*) { return answer<Link>(row, role, request); });
     role.reset();
     leftovers::remove();
-    return 0;
+    return code;
 }
 
 }  // namespace adapter

@@ -60,7 +60,7 @@ struct Connection {
                             << "</limit><limit name=\"max_outgoing_bytes\">" << 1000000000 << "</limit></busconfig>\n";
         auto bus = adapter::start_server({"dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", "--config-file=" + file},
                                          set_up.folder);
-        ready.servers = {{"dbus-daemon", bus}};
+        ready.processes = {{bus, "other", "dbus-daemon"}};
     }
 
     void connect(const std::string& address) {

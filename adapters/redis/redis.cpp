@@ -23,7 +23,7 @@ struct Lists {
             auto server = adapter::start_server({"redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly",
                                                  "no", "--logfile", "/dev/null", "--set-proc-title", "no"},
                                                 set_up.folder);
-            ready.servers = {{"redis-server", server}};
+            ready.processes = {{server, "other", "redis-server"}};
         }
         adapter::until("redis-server", [&] {
             if (context) redisFree(context);
