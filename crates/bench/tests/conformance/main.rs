@@ -16,6 +16,7 @@ mod patterns;
 mod process_starts;
 mod rows;
 mod saboteur;
+mod unread;
 mod windows;
 mod workers;
 
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     if let Some(control) = requested_child() {
-        let mechanisms = || [registry(), saboteur::mechanisms()].concat();
+        let mechanisms = || [registry(), saboteur::mechanisms(), vec![unread::mechanism()]].concat();
         return ExitCode::from(child_main(mechanisms, control) as u8);
     }
     if handover_leftovers::is_run() {
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         paces::tests(),
         patterns::tests(),
         windows::tests(),
+        unread::tests(),
         faults::tests(),
         handovers::tests(),
         handover_leftovers::tests(),
