@@ -101,6 +101,17 @@ mod tests {
     }
 
     #[test]
+    fn metrics_have_the_same_order_each_time() {
+        let text = exported(export_openmetrics);
+        // The encoder's maps begin elsewhere in each of them.
+        for _ in 0..8 {
+            assert_eq!(exported(export_openmetrics), text);
+        }
+        let of_one: Vec<_> = text.lines().filter(|line| line.starts_with("furlong_noise{")).collect();
+        assert!(of_one.len() == 2 && of_one.is_sorted(), "{of_one:?}");
+    }
+
+    #[test]
     fn a_metric_is_in_seconds() {
         let summary = fixture::summary();
         let text = export_openmetrics(&[NamedSummary { name: "run", summary: &summary }]);

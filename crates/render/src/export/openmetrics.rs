@@ -60,7 +60,21 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
     registry.register("noise", noise, metrics.noise);
     let mut text = String::new();
     encode(&mut text, &registry).expect("memory takes every byte");
-    text
+    in_order(&text)
+}
+
+/// With the samples of each metric in the order of their labels: the encoder has them in a map without any.
+fn in_order(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut ordered = String::with_capacity(text.len());
+    for metric in lines.chunk_by(|one, other| one.starts_with('#') == other.starts_with('#')) {
+        let mut metric = metric.to_vec();
+        if !metric[0].starts_with('#') {
+            metric.sort_unstable();
+        }
+        metric.iter().for_each(|line| ordered.extend([line, "\n"]));
+    }
+    ordered
 }
 
 impl Metrics {
