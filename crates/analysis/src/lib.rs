@@ -76,8 +76,9 @@ pub use not_explained::NotExplained;
 pub use ranking::{Carries, Group, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use recommend::{
-    Alternative, Budget, BudgetKind, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked, Recommendation,
-    Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach, recommend, shortlist, surroundings,
+    Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
+    Recommendation, Repeated, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach, recommend,
+    shortlist, surroundings,
 };
 pub use replay::{
     Became, BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,

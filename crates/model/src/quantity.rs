@@ -157,6 +157,12 @@ impl FromStr for Rate {
     }
 }
 
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}/s", self.0))
+    }
+}
+
 /// One rate, or a sweep over several: `1k/s..1M/s:x4` is 1,000 a second, four times that, and so on up to a million.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates(pub Vec<Rate>);

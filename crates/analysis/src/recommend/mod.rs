@@ -7,6 +7,7 @@
 mod budget;
 mod candidates;
 mod constraints;
+mod earlier;
 mod finalists;
 mod first_look;
 mod integration_costs;
@@ -18,6 +19,7 @@ mod tests;
 pub use budget::{Budget, BudgetKind};
 pub use candidates::{Offer, shortlist};
 pub use constraints::out_of_reach;
+pub use earlier::{Answer, Earlier, Repeated};
 pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::{Sensitivity, WorkloadChange};
@@ -38,23 +40,26 @@ pub struct Recommendation {
     /// Which run it is of.
     #[serde(flatten)]
     pub run: RunFacts,
-    /// Whether the machine was unreliable: on a quiet one, another row may be the best.
+    /// Whether another row may be the best: the machine was unreliable, or the answer was another one before.
     #[serde(default)]
     pub provisional: bool,
+    /// What was answered to the same question before; `None` if it was not asked, or nothing may serve.
+    #[serde(default)]
+    pub earlier: Option<Earlier>,
     /// Whether some mechanism delivered another message than was sent.
     pub found_corruption: bool,
     /// What was asked.
     pub workload: Workload,
     /// What a process across the boundary was seen to reach on this machine.
     pub tried: Vec<Tried>,
-    /// What to take: of the best and those that tie with it, the one that leaves least to its users. `None` if nothing
+    /// What to take: of the best and those that tie with it, the one that is the least work to use. `None` if nothing
     /// may serve.
     pub choice: Option<Ranked>,
     /// Every row that was measured at the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
     /// Rows that cannot be told from the best by what is to be best.
     pub ties: Vec<String>,
-    /// The best of the rows that leave less to their users than the choice does.
+    /// The best of the rows that are less work to use than the choice.
     pub simpler: Option<Alternative>,
     /// The best row that keeps a processor busy while it waits, where that was not allowed.
     pub if_spinning: Option<Alternative>,
@@ -121,6 +126,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         schema: RECOMMENDATION_SCHEMA,
         run: long.run.clone(),
         provisional: long.run.noise.level == Level::Unreliable,
+        earlier: None,
         found_corruption: first.found_corruption() || long.found_corruption(),
         workload: workload.clone(),
         tried: shortlist.tried.clone(),

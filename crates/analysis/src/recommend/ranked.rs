@@ -137,7 +137,7 @@ pub(super) fn sort(rows: &mut [Ranked], objective: Objective) {
     });
 }
 
-/// Of the best and those that tie with it, what leaves least to its users; the better of two that leave as much.
+/// Of the best and those that tie with it, what is the least work to use; the better of two that are as much.
 pub(super) fn choose(sorted: &[Ranked], objective: Objective) -> Option<&Ranked> {
     let best = sorted.first()?;
     if objective == Objective::Simplicity {

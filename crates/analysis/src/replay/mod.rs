@@ -23,7 +23,7 @@ pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
 pub use throughput::{Throughput, throughput};
 
-use crate::{DecodedRun, RunFacts};
+use crate::{DecodedRun, Level, RunFacts};
 use furlong_model::{Figure, Measure};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,9 @@ pub struct Replay {
     /// Which run it is of.
     #[serde(flatten)]
     pub run: RunFacts,
+    /// Whether the machine was unreliable: on a quiet one, claims may come out otherwise.
+    #[serde(default)]
+    pub provisional: bool,
     /// The figures that rows have, in the order of tables.
     pub figures: Vec<Figure>,
     /// Every row at every size, by size and then in the order of the experiment.
@@ -114,6 +117,7 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
         programs: of.programs,
         measure: of.measure,
         run: run.summary.run.clone(),
+        provisional: run.summary.run.noise.level == Level::Unreliable,
         figures,
         rows,
         starts: starts::all(run.records, experiment),

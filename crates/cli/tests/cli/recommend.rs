@@ -1,6 +1,6 @@
 //! `furlong recommend`: constraints hold, the answer is measured at the workload, and what was typed wrong is said.
 
-use crate::common::value::{at, list, number};
+use crate::common::value::{at, list, number, text};
 use crate::common::{Place, look_for};
 use serde_json::Value;
 use std::fs;
@@ -218,4 +218,28 @@ fn an_interrupted_run_says_how_far_it_came_and_leaves_nothing() {
     assert!(finished.stdout.contains("The run is partial"), "{finished:#?}");
     assert_eq!(place.records_of_all("end"), 1);
     assert!(place.processes().is_empty());
+}
+
+#[test]
+fn who_asks_again_is_told_whether_the_answer_is_the_same() {
+    let place = Place::new();
+    let ask = |more: &[&str]| {
+        let words =
+            ["recommend", "--size", "128", "--needs", "fd-passing", "--within", "1s", "--format", "json"];
+        place.run(words.iter().chain(more).copied()).expect_code(0).json()
+    };
+    let first = ask(&[]);
+    assert_eq!(at(&first, "earlier"), &Value::Null);
+    let row =
+        |answer: &Value| format!("{}/{}", text(answer, "choice.mechanism"), text(answer, "choice.wait"));
+    let again = ask(&[]);
+    assert_eq!(text(&again, "earlier.row"), row(&first), "{again:#}");
+    let same = row(&again) == row(&first);
+    assert_eq!(text(&again, "earlier.now") == "same", same, "{again:#}");
+    // Another question, and one whose answer is not kept.
+    assert_eq!(at(&ask(&["--spin", "--no-save"]), "earlier"), &Value::Null);
+    assert_eq!(at(&ask(&["--spin"]), "earlier"), &Value::Null);
+    // What somebody else wrote there does no harm.
+    fs::write(place.path("data/furlong/answers.json"), "[{}]").unwrap();
+    assert_eq!(at(&ask(&[]), "earlier"), &Value::Null);
 }

@@ -79,8 +79,13 @@ fn answers_make_a_workload_and_wrong_ones_are_asked_again() {
     terminal.at("no service level objective", "");
     terminal.at("Which percentile must stay below", &format!("p99<10s{ENTER}"));
     terminal.at("What lies between the processes?", &format!("{DOWN}{DOWN}{ENTER}"));
+    terminal.at("What are they written in", &format!("klingon{ENTER}"));
+    terminal.at("no language is called 'klingon'", "");
+    terminal.at("What are they written in", &format!("rust,c{ENTER}"));
     terminal.at("Does each trust the other?", &format!("{DOWN}{ENTER}"));
     terminal.at("May waiting keep a processor busy?", ENTER);
+    terminal
+        .at("The same without questions: furlong recommend --size 4096 --rate 500/s --pattern request", "");
     let finished = terminal.finish().expect_code(0);
     expect_cursor(&finished);
     let answer = fs::read_to_string(place.path("answer.json")).expect("an answer");
@@ -91,6 +96,7 @@ fn answers_make_a_workload_and_wrong_ones_are_asked_again() {
     assert_eq!((number(workload, "size_bytes"), number(workload, "interval_ns")), (4096.0, 2e6));
     assert_eq!(text(workload, "trust"), "none");
     assert_eq!(at(workload, "boundaries"), &serde_json::json!(["user"]));
+    assert_eq!(at(workload, "languages"), &serde_json::json!(["rust", "c"]));
     assert_eq!(at(&answer, "choice.slo.holds"), true, "{answer:#}");
 }
 

@@ -1,9 +1,11 @@
 //! The sentences of a recommendation.
 
 use super::super::object::{Judged, sentence};
+use super::super::origin::date;
 use furlong_analysis::text::{format_count, listed, plain, three_digits};
 use furlong_analysis::{
-    Alternative, Budget, BudgetKind, Ranked, Recommendation, Sensitivity, SloVerdict, WorkloadChange,
+    Alternative, Budget, BudgetKind, Earlier, Level, Ranked, Recommendation, Repeated, Sensitivity,
+    SloVerdict, WorkloadChange,
 };
 use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
@@ -104,11 +106,14 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
     let unit = unit(workload);
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(recommendation.provisional.then(|| {
-        "The machine was unreliable during this run, so another row may be the best: ask again when furlong doctor finds \
-         it fit."
-            .to_owned()
-    }));
+    if recommendation.run.noise.level == Level::Unreliable {
+        lines.push(
+            "The machine was unreliable during this run, so another row may be the best: ask again when furlong doctor finds \
+             it fit."
+                .to_owned(),
+        );
+    }
+    lines.extend(recommendation.earlier.as_ref().map(earlier));
     lines.push(format!(
         "Half of the {unit}s take up to {}, 99 % up to {} ({} measured).",
         format_ns(choice.p50_ns),
@@ -142,6 +147,21 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     }
     lines.extend(choice.caveats.iter().map(|caveat| format!("Mind: {}.", plain(caveat))));
     lines
+}
+
+/// What was answered to the same question before, and what to do if that was something else.
+fn earlier(earlier: &Earlier) -> String {
+    let (when, row) = (date(earlier.started_unix_s), plain(&earlier.row));
+    match earlier.now {
+        Repeated::Same => format!("The answer was the same at {when}."),
+        Repeated::Tie => {
+            format!("At {when} the answer was {row}, which cannot be told from it: take either.")
+        }
+        Repeated::Other => format!(
+            "At {when} the answer was {row}: between the two runs the machine changed by more than the rows differ. Measure \
+             longer (--within 2min), at another time."
+        ),
+    }
 }
 
 /// What the figures leave out where a program runs in an interpreter or a virtual machine; `None` where none does.

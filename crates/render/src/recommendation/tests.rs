@@ -3,8 +3,8 @@
 use super::*;
 use crate::{Style, recommendation_table};
 use furlong_analysis::fixture::recommendation::records;
-use furlong_analysis::{DecodedRun, Run, recommend};
-use furlong_model::{Boundary, Pattern, Trust, Wait, Workload};
+use furlong_analysis::{Answer, DecodedRun, Run, recommend};
+use furlong_model::{Boundary, Pattern, Placement, Trust, Wait, Workload};
 
 fn made(workload: Workload) -> Recommendation {
     let rows = [
@@ -40,6 +40,29 @@ fn a_recommendation_for_programs() {
     let text = recommendation_json(&made);
     assert_eq!(serde_json::from_str::<Recommendation>(&text).unwrap(), made);
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn an_answer_says_whether_it_is_the_one_of_before() {
+    let answer = Answer::of(&made(Workload::default()), Placement::OtherCore).unwrap();
+    let after = |row: &str| {
+        let text = recommendation_table(
+            &made(Workload::default()).after(&Answer { row: row.to_owned(), ..answer.clone() }),
+            Style::default(),
+        );
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let same = after(&answer.row);
+    assert!(
+        same.contains("Take ") && same.contains("The answer was the same at 2026-03-31 23:33 UTC."),
+        "{same}"
+    );
+    let other = after("tcp/block");
+    assert!(other.contains("Provisional: ") && !other.contains("was unreliable"), "{other}");
+    assert!(
+        other.contains("At 2026-03-31 23:33 UTC the answer was tcp/block: between the two runs"),
+        "{other}"
+    );
 }
 
 #[test]

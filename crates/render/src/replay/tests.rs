@@ -21,6 +21,23 @@ fn seconds_then_and_now_for_a_terminal() {
 }
 
 #[test]
+fn what_an_unreliable_machine_says_is_provisional() {
+    let mut records = ka2yan().records();
+    assert!(!replay_verdict(&ka2yan().replay())[0].contains("provisional"));
+    let lost = |record: &mut Record| {
+        if let Record::Noise(reading) = record {
+            reading.spin_lost = Some(0.6);
+        }
+    };
+    records.iter_mut().for_each(lost);
+    let run = Run::from_records(records).unwrap();
+    let replay = replay(&DecodedRun::of(&run)).unwrap();
+    let said = replay_verdict(&replay);
+    assert!(replay.provisional && said[0].starts_with("All of this is provisional"), "{said:?}");
+    assert!(said.len() > 1, "{said:?}");
+}
+
+#[test]
 fn backings_for_a_terminal() {
     insta::assert_snapshot!(replay_table(&itmedia().replay(), Style::default()));
 }

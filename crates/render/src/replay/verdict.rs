@@ -7,6 +7,10 @@ use furlong_analysis::{
 };
 use furlong_model::format_bytes;
 
+/// What stands before all that is said of figures that should not be used.
+const PROVISIONAL: &str = "All of this is provisional: the machine was unreliable during this run. Replay it again when furlong \
+                           doctor finds it fit.";
+
 /// Most sizes that have a sentence each.
 const FEW_SIZES: usize = 3;
 
@@ -17,7 +21,8 @@ pub(crate) const REASON: Judged =
 /// All of it: what became of the fastest, of the order, of each claim, and of the best sizes.
 pub fn replay_verdict(replay: &Replay) -> Vec<String> {
     let several = replay.measure.sizes_bytes.len() > 1;
-    let mut sentences = of_the_fastest(replay);
+    let mut sentences: Vec<String> = replay.provisional.then(|| PROVISIONAL.to_owned()).into_iter().collect();
+    sentences.extend(of_the_fastest(replay));
     sentences.extend(of_pairs(replay.pairs));
     sentences.extend(replay.best_sizes.iter().filter_map(of_best_size));
     if replay.measure.sizes_bytes.len() <= FEW_SIZES {

@@ -1,13 +1,15 @@
 //! Asking for a workload on a terminal, one question after the other.
 
 use crate::arguments::WorkloadOptions;
+use crate::output;
 use anyhow::Context;
 use dialoguer::console::Term;
 use dialoguer::{Input, Select};
 use furlong_console::exit::{Interrupted, Usage};
-use furlong_model::{Boundary, ByteSize, Objective, Pattern, Rate, Slo, Trust};
+use furlong_model::{Boundary, ByteSize, Language, Objective, Pattern, Rate, Slo, Trust};
 use furlong_os::linux::noted_signal::NotedSignals;
 use furlong_os::linux::signal::ENDING;
+use furlong_render::shell;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, stderr, stdin};
 use std::str::FromStr;
@@ -57,6 +59,8 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
             ("a network: they are on two machines", Boundary::Host),
         ],
     )?;
+    let languages = asking
+        .optional::<Languages>("What are they written in, as in python,c (empty: whatever it takes)?")?;
     let trust = asking.choice(
         "Does each trust the other?",
         &[("yes", Trust::Mutual), ("no: neither may be able to hurt the other", Trust::None)],
@@ -65,17 +69,51 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
         "May waiting keep a processor busy?",
         &[("no: the waiting process sleeps", false), ("yes: there are processors to spare", true)],
     )?;
-    Ok(WorkloadOptions {
+    let answered = WorkloadOptions {
         size: Some(size),
         rate,
         pattern: Some(pattern),
         objective: Some(objective),
         slo,
         boundary: vec![boundary],
+        languages: languages.map(|languages| languages.0).unwrap_or_default(),
         trust: Some(trust),
         spin,
         ..WorkloadOptions::default()
-    })
+    };
+    output::tell(format_args!("The same without questions: {}", shell(&command(&answered))));
+    Ok(answered)
+}
+
+/// The command that says what was answered.
+fn command(answered: &WorkloadOptions) -> Vec<String> {
+    let WorkloadOptions { size, rate, pattern, objective, slo, boundary, languages, trust, spin, .. } =
+        answered;
+    let listed = |names: Vec<&str>| (!names.is_empty()).then(|| names.join(","));
+    let options = [
+        ("--size", size.map(|size| size.0.to_string())),
+        ("--rate", rate.map(|rate| rate.to_string())),
+        ("--pattern", pattern.map(|pattern| pattern.to_string())),
+        ("--objective", objective.map(|objective| objective.name().to_owned())),
+        ("--slo", slo.map(|slo| slo.to_string().replace(' ', ""))),
+        ("--boundary", listed(boundary.iter().map(|boundary| boundary.name()).collect())),
+        ("--languages", listed(languages.iter().map(|language| language.name()).collect())),
+        ("--trust", trust.map(|trust| trust.name().to_owned())),
+    ];
+    let said = options.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value?])).flatten();
+    let spin = spin.then(|| "--spin".to_owned());
+    ["furlong", "recommend"].map(str::to_owned).into_iter().chain(said).chain(spin).collect()
+}
+
+/// Languages with commas between them.
+struct Languages(Vec<Language>);
+
+impl FromStr for Languages {
+    type Err = <Language as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split(',').map(|word| word.trim().parse()).collect::<Result<_, _>>().map(Languages)
+    }
 }
 
 /// A terminal with somebody before it. A signal ends the question and not the process, which would leave the cursor
@@ -151,4 +189,45 @@ impl Drop for Asking {
 
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|error: T::Err| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{RecommendOptions, command as furlong};
+    use clap::FromArgMatches;
+
+    /// What a command means to furlong.
+    fn typed(words: &[String]) -> WorkloadOptions {
+        let typed = furlong().try_get_matches_from(words).unwrap();
+        RecommendOptions::from_arg_matches(typed.subcommand().unwrap().1).unwrap().workload
+    }
+
+    #[test]
+    fn the_command_says_what_was_answered() {
+        let short = WorkloadOptions {
+            size: Some(ByteSize(128)),
+            pattern: Some(Pattern::RoundTrip),
+            objective: Some(Objective::Latency),
+            boundary: vec![Boundary::Process],
+            trust: Some(Trust::Mutual),
+            ..WorkloadOptions::default()
+        };
+        let long = WorkloadOptions {
+            size: Some(ByteSize(1_000_001)),
+            rate: "2.5k/s".parse().ok(),
+            pattern: Some(Pattern::OneWay),
+            slo: "p99.9<1500us".parse().ok(),
+            boundary: vec![Boundary::User, Boundary::NetworkNamespace],
+            languages: "python, c".parse::<Languages>().unwrap().0,
+            trust: Some(Trust::None),
+            spin: true,
+            ..short.clone()
+        };
+        for answered in [short, long] {
+            let words = command(&answered);
+            assert_eq!(typed(&words), answered, "{words:?}");
+        }
+        assert!("python,fortran77".parse::<Languages>().is_err());
+    }
 }

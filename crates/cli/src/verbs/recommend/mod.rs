@@ -1,6 +1,7 @@
 //! `furlong recommend`: what to take for a workload.
 
 mod asking;
+mod earlier;
 mod emitting;
 mod file;
 mod looking;
@@ -29,6 +30,9 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
     let Some(recommendation) = judge(&DecodedRun::of(&finished.run)) else {
         anyhow::bail!("the run has no workload in it: this is a fault of furlong; please report it");
     };
+    // Half of a run says nothing that could be told again.
+    let keep = !asked.saving.no_save && !recommendation.run.partial;
+    let recommendation = earlier::compared(recommendation, asked.place, keep);
     let shown = match asked.format {
         ListFormat::Table => render::recommendation_table(&recommendation, output::style()),
         ListFormat::Json => render::recommendation_json(&recommendation),

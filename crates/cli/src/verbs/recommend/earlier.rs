@@ -1,0 +1,39 @@
+//! The last answers, kept beside the saved runs: whoever asks the same question again is told whether the answer is the same.
+
+use crate::output;
+use furlong_analysis::{Answer, Recommendation};
+use furlong_console::{data_folder, writing};
+use furlong_model::Placement;
+use std::fs;
+use std::path::PathBuf;
+
+/// Answers that are kept, the newest first.
+const KEPT: usize = 100;
+
+fn file() -> Option<PathBuf> {
+    Some(data_folder()?.join("answers.json"))
+}
+
+/// The recommendation with what was answered to the same question before. It is kept for the next time if `keep` says so.
+pub fn compared(recommendation: Recommendation, placement: Placement, keep: bool) -> Recommendation {
+    let (Some(file), Some(answer)) = (file(), Answer::of(&recommendation, placement)) else {
+        return recommendation;
+    };
+    // A file that cannot be read, or is of another version, is as good as none.
+    let text = fs::read_to_string(&file).unwrap_or_default();
+    let kept: Vec<Answer> = serde_json::from_str(&text).unwrap_or_default();
+    let (same, others): (Vec<_>, Vec<_>) = kept.into_iter().partition(|kept| kept.is_about_the_same(&answer));
+    if keep {
+        let kept: Vec<_> = [answer].into_iter().chain(others).take(KEPT).collect();
+        let written = serde_json::to_vec(&kept)
+            .map_err(anyhow::Error::from)
+            .and_then(|bytes| writing::replace(&file, &bytes));
+        if let Err(error) = written {
+            output::tell(format_args!("furlong: the answer is not kept for the next time: {error:#}"));
+        }
+    }
+    match same.first() {
+        Some(earlier) => recommendation.after(earlier),
+        None => recommendation,
+    }
+}
