@@ -4,6 +4,7 @@
 //! Before anything is measured, [`shortlist`] sorts rows by what they promise. A first look at each says which are worth
 //! measuring longer ([`finalists`]), and [`recommend`] judges what came of those.
 
+mod again;
 mod budget;
 mod candidates;
 mod constraints;
