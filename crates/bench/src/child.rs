@@ -3,7 +3,7 @@
 use crate::child_process::{ChildKind, greet};
 use crate::control::Control;
 use crate::registry::MechanismEntry;
-use crate::{bare_pair, boundary, costs, handover, janitor, noise, probe, role};
+use crate::{bare_pair, boundary, costs, handover, janitor, link_child, noise, probe, role};
 use furlong_os::{AsHandle, RawHandle, handle};
 use std::io;
 
@@ -29,6 +29,7 @@ fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Re
     let Some(kind) = control.receive::<ChildKind>()? else { return Ok(()) };
     match kind {
         ChildKind::Role => role::fresh(control, &mechanisms()),
+        ChildKind::Link => link_child::run(control, &mechanisms()),
         ChildKind::Handover => handover::role::fresh(control),
         ChildKind::SpinProbe => probe::run(control, noise::spin),
         ChildKind::CostProbe => probe::run(control, costs::single_costs),

@@ -23,6 +23,8 @@ const GREETING: &[u8] = b"{\"report\":\"started\"}\n";
 pub(crate) enum ChildKind {
     /// One role of an exchange of messages.
     Role,
+    /// Makes the link of a mechanism that a program beside furlong has.
+    Link,
     /// One role of a handover.
     Handover,
     /// Measures how much of a processor's time others take.

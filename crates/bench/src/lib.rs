@@ -18,6 +18,7 @@ pub mod count;
 pub mod handover;
 mod janitor;
 pub mod leftovers;
+mod link_child;
 mod message_loop;
 mod messages;
 pub mod noise;

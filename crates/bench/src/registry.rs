@@ -3,13 +3,14 @@
 //! The type is erased here, at the loop, and not at the call: what an entry opens is an end together with its measured
 //! loops, compiled for the type of its endpoint.
 
-use crate::adapter::Adapter;
+use crate::adapter::{Adapter, create_link};
 use crate::both_ends::BothEnds;
 use crate::channel::Channel;
+use crate::child_process::ChildProgram;
 use crate::message_loop::MessageLoop;
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
-use furlong_adapters::{Manifest, Row};
+use furlong_adapter_files::{Manifest, Row};
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Limits, Unavailable, Wait};
@@ -86,6 +87,27 @@ impl MechanismEntry {
         match self.source {
             Source::BuiltIn(_) => None,
             Source::Adapter(adapter) => Some(adapter),
+        }
+    }
+
+    /// The adapter, for a row whose programs have a loop of their own.
+    pub fn with_own_loop(&self) -> Option<&'static Adapter> {
+        self.adapter().filter(|adapter| adapter.role_program.is_none())
+    }
+
+    /// What roles are started from, where that is `usual` for built-in mechanisms.
+    pub(crate) fn role_program<'a>(&self, usual: &'a ChildProgram) -> &'a ChildProgram {
+        self.adapter().and_then(|adapter| adapter.role_program.as_ref()).unwrap_or(usual)
+    }
+
+    /// Makes a link, in the program that has the mechanism.
+    ///
+    /// # Errors
+    /// What could not be made.
+    pub(crate) fn create(&self, specification: &LinkSpecification, wait: Wait) -> io::Result<Link> {
+        match self.adapter().and_then(|adapter| adapter.role_program.as_ref()) {
+            Some(program) => create_link(program, self.capabilities.name, wait, specification),
+            None => (self.built_in()?.create)(specification),
         }
     }
 

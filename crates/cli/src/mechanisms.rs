@@ -2,7 +2,7 @@
 
 use crate::arguments::CaseOptions;
 use fast_glob::glob_match;
-use furlong_adapters::{Manifest, ManifestError, installed};
+use furlong_adapter_files::{Manifest, ManifestError, installed};
 use furlong_bench::{MechanismEntry, registry};
 use furlong_console::data_folder;
 use furlong_console::exit::Usage;

@@ -24,6 +24,8 @@ pub use contract::{
     DIRECTIONS, Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message,
 };
 pub use furlong_os::wait::Interest;
+/// One mechanism by its type: with it can be measured what a program beside furlong loses.
+pub use streams::linux::pipe::Pipe;
 
 #[cfg(test)]
 mod tests {

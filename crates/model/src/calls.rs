@@ -61,6 +61,25 @@ impl Calls {
     }
 }
 
+impl Calls<Vec<Call<String>>> {
+    /// The same, for as long as this process lives.
+    pub(crate) fn leak(self) -> Calls {
+        let leaked = |calls: Vec<Call<String>>| -> &'static [Call] {
+            let calls = calls.into_iter().map(|call| match call {
+                Call::Once(name) => Call::Once(name.leak() as &str),
+                Call::AtMostOnce(name) => Call::AtMostOnce(name.leak() as &str),
+            });
+            Vec::leak(calls.collect())
+        };
+        Calls {
+            send: leaked(self.send),
+            receive: leaked(self.receive),
+            ring: leaked(self.ring),
+            wait: leaked(self.wait),
+        }
+    }
+}
+
 impl Bounds {
     /// Whether `per_round_trip` is within; a hundredth is allowed for calls that a signal interrupted.
     pub fn allow(&self, per_round_trip: f64) -> bool {

@@ -83,6 +83,44 @@ impl Capabilities {
     }
 }
 
+impl OwnedCapabilities {
+    /// The same, for as long as this process lives, as those of built-in mechanisms.
+    pub fn leak(self) -> Capabilities {
+        let Capabilities {
+            name,
+            summary,
+            family,
+            waits,
+            boundaries,
+            fixed_size_bytes,
+            calls,
+            buffer,
+            copies,
+            when_full,
+            peer_death,
+            reach,
+            lifetime,
+            start,
+        } = self;
+        Capabilities {
+            name: name.leak(),
+            summary: summary.leak(),
+            family,
+            waits: waits.leak(),
+            boundaries,
+            fixed_size_bytes,
+            calls: calls.leak(),
+            buffer,
+            copies,
+            when_full,
+            peer_death,
+            reach,
+            lifetime,
+            start,
+        }
+    }
+}
+
 /// The kind of mechanism, by what it is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -52,7 +52,7 @@ impl fmt::Display for Depth {
 }
 
 /// What one direction of a link holds, when its sender begins to wait and as long as it waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Room {
     /// Messages that a sender gets ahead by.
     pub depth: Depth,

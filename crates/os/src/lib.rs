@@ -66,6 +66,11 @@ pub mod memory {
     pub use crate::platform::segment::{anonymous_object, bounded_object, written_text};
 }
 
+/// Handles passed to another process.
+pub mod passing {
+    pub use crate::platform::passing::{MOST_HANDLES, receive_handles, send_handles};
+}
+
 /// Connections between processes that have no name.
 pub mod pipe {
     pub use crate::platform::pipe::{duplex, pipe};

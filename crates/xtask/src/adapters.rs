@@ -3,7 +3,7 @@
 use crate::root;
 use crate::target::target;
 use anyhow::{Context, bail};
-use furlong_adapters::{Manifest, sources};
+use furlong_adapter_files::{Manifest, sources};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -99,7 +99,7 @@ fn is_installed(package: &str) -> bool {
     by_dpkg
         || commands
             .iter()
-            .all(|command| furlong_adapters::manifest::find_command(command, Path::new("/")).is_some())
+            .all(|command| furlong_adapter_files::manifest::find_command(command, Path::new("/")).is_some())
 }
 
 /// The furlong that is tested.

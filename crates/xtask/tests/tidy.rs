@@ -129,7 +129,7 @@ fn shared_futex_words_use_shared_operations() {
 fn floors_only_look_down() {
     let floors = [
         ("model", &[][..]),
-        ("adapters", &[][..]),
+        ("adapter-files", &[][..]),
         ("os", &["model"][..]),
         ("channel", &[][..]),
         ("chart", &["model"][..]),
@@ -138,14 +138,15 @@ fn floors_only_look_down() {
         ("render", &["analysis", "chart", "model", "stats"][..]),
         ("programs", &["model"][..]),
         ("mechanism", &["channel", "model", "os"][..]),
-        ("bench", &["adapters", "mechanism", "model", "os", "stats"][..]),
+        ("bench", &["adapter-files", "mechanism", "model", "os", "stats"][..]),
+        ("adapter", &["bench", "mechanism", "model"][..]),
         ("report", &["analysis", "chart", "model", "render", "stats"][..]),
         ("console", &["model", "os"][..]),
         ("driver", &["console", "model", "os"][..]),
         (
             "cli",
             &[
-                "adapters",
+                "adapter-files",
                 "analysis",
                 "bench",
                 "console",

@@ -2,7 +2,7 @@
 
 use super::protocol::{Reply, Request};
 use super::traces::RUN_VARIABLE;
-use furlong_adapters::Manifest;
+use furlong_adapter_files::Manifest;
 use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::linux::signal;
 use furlong_os::memory::{bounded_object, written_text};

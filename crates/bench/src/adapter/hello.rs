@@ -2,11 +2,12 @@
 
 use super::conversation::{Conversation, shortened};
 pub use super::protocol::Shape;
-use super::protocol::{Claims, Hello, PROTOCOL, Reply, Request};
-use furlong_adapters::{Manifest, Row};
+use super::protocol::{Claims, FurlongLoop, Hello, PROTOCOL, Reply, Request};
+use crate::child_process::ChildProgram;
+use furlong_adapter_files::{Manifest, Row};
 use furlong_model::{
-    AdapterFacts, Call, Calls, Capabilities, Case, Family, KernelBuffer, Lifetime, Limits, Pattern,
-    Placement, Role, Start, Unavailable, is_one_outstanding,
+    AdapterFacts, Call, Calls, Capabilities, Case, Family, KernelBuffer, Lifetime, Limits, OwnedCapabilities,
+    Pattern, Placement, Role, Start, Unavailable, is_one_outstanding,
 };
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
@@ -26,6 +27,8 @@ pub struct Adapter {
     pub shape: Shape,
     /// Whether there is no other process.
     pub(crate) alone: bool,
+    /// The program as one that starts roles which run furlong's own loop; `None` for one with a loop of its own.
+    pub(crate) role_program: Option<ChildProgram>,
     /// The patterns that it has.
     pub patterns: Vec<Pattern>,
     /// What is inside, by name.
@@ -38,6 +41,9 @@ impl Adapter {
     /// One row of a manifest, whose program is started and asked, and what it claims. One that cannot run says why.
     pub(crate) fn ask(manifest: &Manifest, row: &Row) -> (Adapter, Capabilities) {
         let (adapter, claims) = match greet(manifest, row) {
+            Ok(Hello { versions, furlong: Some(furlong), .. }) => {
+                return Adapter::with_furlongs_loop(manifest, row, versions, *furlong);
+            }
             Ok(Hello { versions, shape, claims, .. }) => {
                 let here = Ok(Limits {
                     max_size_bytes: claims.max_size_bytes,
@@ -57,6 +63,32 @@ impl Adapter {
         (adapter, capabilities(&row.name, claims))
     }
 
+    /// One whose roles run furlong's own loop: its claims are those of a built-in mechanism.
+    fn with_furlongs_loop(
+        manifest: &Manifest,
+        row: &Row,
+        versions: BTreeMap<String, String>,
+        furlong: FurlongLoop,
+    ) -> (Adapter, Capabilities) {
+        let FurlongLoop { version, capabilities, limits } = furlong;
+        let own = env!("CARGO_PKG_VERSION");
+        let fault = if version != own {
+            Some(format!("it is made with furlong {version}, and this is {own}"))
+        } else if manifest.command.len() > 1 || !row.arguments.is_empty() {
+            Some("its manifest gives arguments to a program that takes none".to_owned())
+        } else if capabilities.start == Start::Forked {
+            Some("its memory is inherited by a fork, and its roles are started afresh".to_owned())
+        } else {
+            None
+        };
+        let here = fault.map_or(Ok(limits), |why| Err(Unavailable::new(why, "build it again")));
+        let role_program = manifest.program().map(ChildProgram::at);
+        let patterns = Pattern::ALL.to_vec();
+        let shape = Shape::Pair;
+        let adapter = Adapter { shape, patterns, versions, role_program, ..Adapter::of(manifest, row, here) };
+        (adapter, OwnedCapabilities { name: row.name.clone(), ..capabilities }.leak())
+    }
+
     /// One that has said nothing yet.
     fn of(manifest: &Manifest, row: &Row, here: Result<Limits, Unavailable>) -> Adapter {
         Adapter {
@@ -64,6 +96,7 @@ impl Adapter {
             row: row.clone(),
             shape: Shape::Own,
             alone: false,
+            role_program: None,
             patterns: Vec::new(),
             versions: BTreeMap::new(),
             here,
@@ -77,6 +110,9 @@ impl Adapter {
 
     /// Why furlong cannot ask this of a program, if it cannot.
     pub(crate) fn refusal(&self, case: &Case) -> Option<Unavailable> {
+        if self.role_program.is_some() {
+            return None;
+        }
         let (what, remedy) = if !self.patterns.contains(&case.pattern) {
             (format!("no {} messages", case.pattern), "ask for round trips")
         } else if case.placement == Placement::OneProcess {

@@ -6,7 +6,9 @@
 mod conversation;
 mod counted;
 mod hello;
+mod link;
 mod participants;
+mod program;
 mod protocol;
 mod readings;
 mod traces;
@@ -14,5 +16,7 @@ mod traces;
 pub(crate) use counted::measure;
 pub use counted::{EarlyEnd, end_early};
 pub use hello::{Adapter, Shape};
+pub(crate) use link::{LinkConfiguration, MadeLink, create as create_link};
+pub use program::say_hello;
 pub use protocol::PROTOCOL;
 pub(crate) use traces::{kill_processes, remove_named};

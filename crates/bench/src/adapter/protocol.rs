@@ -1,6 +1,8 @@
 //! The lines of the adapter protocol (`adapters/protocol.md`): one JSON object each.
 
-use furlong_model::{Copies, Fault, Pattern, PeerDeath, Phase, Reach, Role, Wait, WhenFull};
+use furlong_model::{
+    Copies, Fault, Limits, OwnedCapabilities, Pattern, PeerDeath, Phase, Reach, Role, Wait, WhenFull,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,6 +76,18 @@ pub(super) struct Hello {
     pub(super) clock_ns: u64,
     pub(super) shape: Shape,
     pub(super) claims: Claims,
+    /// Of a program whose roles run furlong's own loop.
+    #[serde(default)]
+    pub(super) furlong: Option<Box<FurlongLoop>>,
+}
+
+/// What a program says of a mechanism that it has by furlong's own contract.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct FurlongLoop {
+    /// The version of furlong that it is made with.
+    pub(super) version: String,
+    pub(super) capabilities: OwnedCapabilities,
+    pub(super) limits: Limits,
 }
 
 /// How many processes furlong starts.

@@ -1,7 +1,7 @@
 //! An exchange of messages: a link, two roles with their configurations, and the figures that they report.
 
 use super::context::{Claims, Settings, Span, TrialContext, Work};
-use crate::adapter;
+use crate::adapter::{self, Adapter};
 use crate::child_process::ChildKind;
 use crate::control::{End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
 use crate::control_page::ControlPage;
@@ -12,8 +12,8 @@ use crate::session::Session;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
-    Capabilities, Case, Count, Depth, Direction, Failure, Fault, Measurement, Pattern, Phase, Placement,
-    Record, Role, RoleTally, Room, Start, Trial, Wait,
+    AdapterFacts, Capabilities, Case, Count, Depth, Direction, Failure, Fault, Measurement, Pattern, Phase,
+    Placement, Record, Role, RoleTally, Room, Start, Trial, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
 use furlong_stats::Distribution;
@@ -48,7 +48,7 @@ impl Work for MessageExchange<'_> {
     }
 
     fn is_traceable(&self) -> bool {
-        self.entry.adapter().is_none()
+        self.entry.with_own_loop().is_none()
     }
 
     fn is_ranked_with(&self, other: &Self) -> bool {
@@ -78,7 +78,7 @@ impl Work for MessageExchange<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Measurement, NotMeasured> {
-        if let Some(adapter) = context.work.entry.adapter() {
+        if let Some(adapter) = context.work.entry.with_own_loop() {
             let TrialContext { work, processors, session } = context;
             return adapter::measure(adapter, work.case, *processors, session, settings, observer);
         }
@@ -125,6 +125,7 @@ struct RunningTrial {
     watch: Watch<RoleResult>,
     effective: BTreeMap<String, u64>,
     depth: [Depth; 2],
+    adapter: Option<AdapterFacts>,
     /// Dropped last: it removes what the processes use.
     _links: (Link, Option<RequestLink>),
 }
@@ -169,7 +170,7 @@ impl RunningTrial {
         settings: &Settings,
     ) -> Result<RunningTrial, NotMeasured> {
         let TrialContext { work, processors, session } = *context;
-        let MessageExchange { mechanisms, entry, request_carrier, case } = work;
+        let MessageExchange { entry, request_carrier, case, .. } = work;
         let creating = |error| not_started(Phase::Create, &error);
         let opening = |error| not_started(Phase::Open, &error);
         let alone = entry.capabilities.start == Start::Alone;
@@ -180,8 +181,7 @@ impl RunningTrial {
             buffer_bytes: case.buffer_bytes,
             ..session.specification(0, case.sizes_bytes(), waits_inside(entry, case)).map_err(creating)?
         };
-        let mut link =
-            entry.built_in().and_then(|built_in| (built_in.create)(&specification)).map_err(creating)?;
+        let mut link = entry.create(&specification, case.wait).map_err(creating)?;
         let mut request = request_carrier
             .map(|entry| RequestLink::create(entry, case, session))
             .transpose()
@@ -228,8 +228,7 @@ impl RunningTrial {
                 configuration.ends.iter().chain(configuration.request.iter().map(|request| &request.end));
             let descriptors = ends.flat_map(|end| end.descriptors.iter().copied());
             let inherit: Vec<RawHandle> = descriptors.chain([control_page_object.raw_handle()]).collect();
-            processes
-                .push(start_process(mechanisms, held, &mut link, inherit, start, session).map_err(opening)?);
+            processes.push(start_process(work, held, &mut link, inherit, start, session).map_err(opening)?);
         }
         let pids: Vec<i32> = processes.iter().map(|process| process.child.pid()).collect();
         for (process, mut configuration) in processes.iter_mut().zip(configurations) {
@@ -255,7 +254,13 @@ impl RunningTrial {
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let explain = if case.pattern == Pattern::OneWay { lost_one_way } else { lost_round_trip };
         let watch = Watch { processes, control_page, timeout, budget, explain };
-        Ok(RunningTrial { watch, effective, depth: rooms.map(|room| room.depth), _links: (link, request) })
+        Ok(RunningTrial {
+            watch,
+            effective,
+            depth: rooms.map(|room| room.depth),
+            adapter: entry.adapter().map(Adapter::facts),
+            _links: (link, request),
+        })
     }
 
     /// The figures of both roles, once they are done and gone.
@@ -285,7 +290,7 @@ impl RunningTrial {
             depth: Some(self.depth),
             roles,
             others: Vec::new(),
-            adapter: None,
+            adapter: self.adapter,
         })
     }
 }
@@ -358,7 +363,7 @@ fn end_of(link: &Link, role: Role) -> End {
 /// Starts the process that holds these ends, the first of which is its role: afresh from furlong's own binary, or
 /// forked where memory must be inherited.
 fn start_process(
-    mechanisms: &[MechanismEntry],
+    MessageExchange { mechanisms, entry, .. }: MessageExchange<'_>,
     held: &[Role],
     link: &mut Link,
     inherit: Vec<RawHandle>,
@@ -370,7 +375,7 @@ fn start_process(
             role::forked(control, mechanisms, held.iter().map(|role| link.take_end(*role)).collect())
         }),
         Start::Fresh | Start::Alone => {
-            RoleProcess::fresh(held[0], session.program(), ChildKind::Role, inherit)
+            RoleProcess::fresh(held[0], entry.role_program(session.program()), ChildKind::Role, inherit)
         }
     }
 }

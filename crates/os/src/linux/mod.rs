@@ -20,6 +20,7 @@ pub mod mount;
 pub mod namespace;
 pub mod noted_signal;
 pub mod other_process;
+pub mod passing;
 pub mod pipe;
 pub mod posix_queue;
 pub mod posix_semaphore;

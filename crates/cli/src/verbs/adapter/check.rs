@@ -3,7 +3,7 @@
 use crate::arguments::AdapterCheckOptions;
 use crate::mechanisms::{adapters_folder, entries};
 use crate::output;
-use furlong_adapters::Manifest;
+use furlong_adapter_files::Manifest;
 use furlong_bench::adapter::{Adapter, EarlyEnd, end_early};
 use furlong_bench::not_measured::NotMeasured;
 use furlong_bench::plan::Plan;

@@ -5,7 +5,7 @@ use crate::arguments::{AdapterInstallOptions, AdapterNamesOptions};
 use crate::mechanisms::entries;
 use crate::output;
 use anyhow::Context;
-use furlong_adapters::{Manifest, sources};
+use furlong_adapter_files::{Manifest, sources};
 use furlong_console::exit::{Outcome, Usage};
 use std::fs::{self, File};
 use std::io::Read;
@@ -126,7 +126,7 @@ pub fn remove(options: &AdapterNamesOptions) -> anyhow::Result<Outcome> {
     let folder = folder()?;
     for name in &options.names {
         let place = folder.join(name);
-        if !furlong_adapters::manifest::is_name(name) || !place.is_dir() {
+        if !furlong_adapter_files::manifest::is_name(name) || !place.is_dir() {
             return Err(
                 Usage(format!("no adapter called {name} is installed in {}", folder.display())).into()
             );

@@ -4,7 +4,7 @@ use crate::arguments::{AdapterListOptions, ListFormat};
 use crate::mechanisms::installed;
 use crate::output;
 use comfy_table::{ContentArrangement, Table, presets};
-use furlong_adapters::{Manifest, sources};
+use furlong_adapter_files::{Manifest, sources};
 use furlong_console::exit::Outcome;
 use serde_json::{Value, json};
 

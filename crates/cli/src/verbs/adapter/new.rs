@@ -4,7 +4,7 @@ use super::install::{build, missing};
 use crate::arguments::AdapterNewOptions;
 use crate::output;
 use anyhow::Context;
-use furlong_adapters::{Manifest, manifest, sources};
+use furlong_adapter_files::{Manifest, manifest, sources};
 use furlong_console::exit::{Outcome, Usage};
 use std::path::Path;
 

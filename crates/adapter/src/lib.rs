@@ -1,0 +1,74 @@
+//! Makes a mechanism a program of its own: an *adapter*, whose row is measured in furlong's own loop.
+//!
+//! A library's way to exchange messages is written against the contract that furlong's own mechanisms have
+//! ([`Mechanism`] makes a link, [`Endpoint`] sends and receives), and the program is
+//!
+//! ```no_run
+//! # use furlong_adapter::{Endpoint, EndpointSetup, Limits, Link, LinkSpecification, Mechanism, Unavailable};
+//! # struct Mine;
+//! # struct End;
+//! # impl Endpoint for End {
+//! #     fn send(&mut self, _: &mut furlong_adapter::Message) -> std::io::Result<()> { Ok(()) }
+//! #     fn recv(&mut self, _: &mut furlong_adapter::Message) -> std::io::Result<usize> { Ok(0) }
+//! # }
+//! # impl Mechanism for Mine {
+//! #     const CAPABILITIES: furlong_adapter::Capabilities = furlong_adapter::Capabilities {
+//! #         name: "mine", ..furlong_adapter::library("a library's own queue")
+//! #     };
+//! #     type Endpoint = End;
+//! #     fn probe() -> Result<Limits, Unavailable> { Ok(Limits::none()) }
+//! #     fn create(_: &LinkSpecification) -> std::io::Result<Link> { unimplemented!() }
+//! #     fn open(_: &LinkSpecification, _: EndpointSetup) -> std::io::Result<End> { Ok(End) }
+//! # }
+//! fn main() -> std::process::ExitCode {
+//!     furlong_adapter::run::<Mine>(&[("library", "1.2.3")])
+//! }
+//! ```
+//!
+//! Beside it lies an `adapter.toml` (`adapters/protocol.md` of furlong). Such a row has all that a built-in one has: fixed
+//! rates, windows, counted system calls, explanations. The program and the furlong that starts it must be of one version.
+#![forbid(unsafe_code)]
+
+use furlong_bench::{MechanismEntry, adapter::say_hello, child_main};
+pub use furlong_mechanism::{Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message};
+pub use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Room,
+    Start, Unavailable, Wait, WhenFull,
+};
+use std::process::ExitCode;
+
+/// What most libraries promise, to be changed where one differs: whole messages of any size, each copied in and out, blocking
+/// calls, a sender that waits for room, over something with a path.
+pub const fn library(summary: &'static str) -> Capabilities {
+    Capabilities {
+        name: "",
+        summary,
+        family: Family::Adapter,
+        waits: &[Wait::Block],
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls::NONE,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    }
+}
+
+/// The whole program of an adapter with one mechanism. `versions` says what is inside, by name.
+pub fn run<M: Mechanism>(versions: &[(&str, &str)]) -> ExitCode {
+    if let Some(control) = furlong_bench::requested_child() {
+        return ExitCode::from(child_main(|| vec![MechanismEntry::of::<M>()], control) as u8);
+    }
+    let versions = versions.iter().map(|(what, version)| ((*what).to_owned(), (*version).to_owned()));
+    match say_hello(&M::CAPABILITIES, &M::probe(), &versions.collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", M::CAPABILITIES.name);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A mechanism of furlong's, made a program of its own: its row is measured in furlong's own loop.
+
+use furlong_adapter_files::Manifest;
+use furlong_bench::plan::Plan;
+use furlong_bench::run::{Event, Run, harness};
+use furlong_bench::session::{Options, Session};
+use furlong_bench::{ChildProgram, MechanismEntry};
+use furlong_model::{Arrival, Case, Outcome, Pattern, Placement, Record, Wait};
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The example, which cargo has built beside this test.
+fn example() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("examples/adapter-pipe")
+}
+
+/// The entry of the example, by a manifest that adds `more`.
+fn entry(more: &str) -> MechanismEntry {
+    let folder = tempfile::tempdir().unwrap();
+    let command = example();
+    let text = format!(
+        "name = \"adapter-pipe\"\nlicence = \"MIT\"\ncommand = [{command:?}]\n[[rows]]\nname = \"adapter-pipe\"\n{more}"
+    );
+    fs::write(folder.path().join("adapter.toml"), text).unwrap();
+    let manifest = Manifest::read(folder.path()).unwrap();
+    MechanismEntry::of_adapter(&manifest, &manifest.rows[0])
+}
+
+fn case(wait: Wait) -> Case {
+    Case::round_trip("adapter-pipe", wait, 128, Placement::SameCore)
+}
+
+#[test]
+fn it_can_all_that_the_built_in_row_can() {
+    let entry = entry("");
+    assert_eq!(entry.probe().map(|limits| limits.max_size_bytes), Ok(None));
+    let cases = vec![
+        case(Wait::Block),
+        case(Wait::Epoll),
+        Case { pattern: Pattern::OneWay, ..case(Wait::Block) },
+        Case { arrival: Arrival::Interval(100_000), ..case(Wait::Block) },
+        Case { window: NonZeroU32::new(4).unwrap(), ..case(Wait::Block) },
+        Case { placement: Placement::OneProcess, ..case(Wait::Block) },
+    ];
+    let plan = Plan {
+        cases,
+        trials: 1,
+        budget: Duration::from_millis(5),
+        timeout: Duration::from_secs(10),
+        count: true,
+        ..Plan::default()
+    };
+    // The example is a program that furlong's children can be started from.
+    let program = ChildProgram::at(example());
+    let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
+    let (mut measured, mut counted) = (0, 0);
+    let mechanisms = [entry];
+    Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session }.go(&mut |event| {
+        match event {
+            Event::Record(Record::Trial(trial)) => match &trial.outcome {
+                Outcome::Measured(found) => {
+                    let adapter = found.adapter.as_ref().expect("what carries it");
+                    assert!(adapter.versions.contains_key("furlong-adapter"));
+                    assert!(found.effective.contains_key("pipe-size-bytes"), "{:?}", found.effective);
+                    measured += 1;
+                }
+                other => panic!("{}: {other:?}", trial.case),
+            },
+            Event::Record(Record::Count(count)) => {
+                assert!(!count.declared.is_empty());
+                counted += usize::from(count.roles.iter().all(|role| role.system_calls.is_some()));
+            }
+            _ => {}
+        }
+    });
+    assert_eq!((measured, counted), (6, 6));
+}
+
+#[test]
+fn a_program_that_takes_no_arguments_is_given_none() {
+    let why = entry("arguments = [\"x\"]\n").probe().unwrap_err();
+    assert!(why.reason.contains("arguments"), "{why}");
+}

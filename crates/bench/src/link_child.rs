@@ -1,0 +1,50 @@
+//! The child that makes a link, where a program beside furlong has the mechanism.
+
+use crate::adapter::{LinkConfiguration, MadeLink};
+use crate::control::{Control, End, Report};
+use crate::registry::{MechanismEntry, find};
+use furlong_mechanism::Link;
+use furlong_model::{Fault, Phase, Role};
+use furlong_os::passing::send_handles;
+use furlong_os::{AsHandle, handle};
+use std::io;
+
+/// The life of such a child: it makes the link, hands both ends over, and removes what is left of it once nobody asks any more.
+pub(crate) fn run(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::Result<()> {
+    let Some(configuration) = control.receive::<LinkConfiguration>()? else { return Ok(()) };
+    let mut link = match make(mechanisms, &configuration) {
+        Ok(link) => link,
+        Err(error) => {
+            let detail = error.to_string();
+            return control.send(&Report::<()>::Failed { phase: Phase::Create, fault: Fault::Error, detail });
+        }
+    };
+    let socket = handle::inherit(configuration.socket)?;
+    let ends = Role::ALL.map(|role| link.take_end(role));
+    let described = ends.each_ref().map(|end| End {
+        descriptors: end.descriptors.iter().map(AsHandle::raw_handle).collect(),
+        numbers: end.numbers.iter().copied().collect(),
+    });
+    control.send(&Report::Done(MadeLink {
+        rooms: link.rooms(),
+        effective: link.effective.clone(),
+        ends: described,
+    }))?;
+    let handles: Vec<_> = ends.iter().flat_map(|end| &end.descriptors).map(AsHandle::as_handle).collect();
+    if !handles.is_empty() {
+        send_handles(socket.as_handle(), &handles)?;
+    }
+    // As long as this process had them too, no end could notice that the other is gone.
+    drop(ends);
+    // Nothing more is ever sent: this returns when the link is used no more.
+    let _ = control.receive::<()>();
+    drop(link);
+    Ok(())
+}
+
+fn make(mechanisms: &[MechanismEntry], configuration: &LinkConfiguration) -> io::Result<Link> {
+    let LinkConfiguration { mechanism, wait, specification, .. } = configuration;
+    let entry = find(mechanisms, mechanism, *wait)
+        .ok_or_else(|| io::Error::other(format!("this program has no mechanism called {mechanism}")))?;
+    (entry.built_in()?.create)(specification)
+}

@@ -1,0 +1,124 @@
+//! Descriptors passed to another process over a UNIX socket (SCM_RIGHTS).
+
+use crate::error::{Context, retry};
+use crate::linux::handle::own;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+/// The most descriptors that the kernel takes at once (SCM_MAX_FD of the kernel).
+pub const MOST_HANDLES: usize = 253;
+
+/// Room for a message of control with that many, in words so that it is aligned.
+type Room = [u64; 160];
+
+/// Sends descriptors, at most [`MOST_HANDLES`]. The receiver has to ask for as many.
+pub fn send_handles(socket: BorrowedFd<'_>, handles: &[BorrowedFd<'_>]) -> io::Result<()> {
+    if handles.is_empty() || handles.len() > MOST_HANDLES {
+        let what = format!("{} descriptors cannot be sent at once", handles.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    let mut byte = [0u8; 1];
+    let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
+    let mut room: Room = [0; 160];
+    let bytes = size_of::<RawFd>() * handles.len();
+    // SAFETY: the message describes `part` and `room`, which outlive the call. CMSG_SPACE of the most descriptors is 1032
+    // bytes, so that `room` holds the header and all numbers.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = room.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(bytes as u32) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(bytes as u32) as _;
+        let numbers = libc::CMSG_DATA(header).cast::<RawFd>();
+        for (index, handle) in handles.iter().enumerate() {
+            numbers.add(index).write_unaligned(handle.as_raw_fd());
+        }
+        retry(|| libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL))
+            .context(|| "send descriptors")?;
+    }
+    Ok(())
+}
+
+/// Receives as many descriptors as were sent at once.
+///
+/// # Errors
+/// `UnexpectedEof` if the other end is gone; `InvalidData` if it sent another number of them.
+pub fn receive_handles(socket: BorrowedFd<'_>, count: usize) -> io::Result<Vec<OwnedFd>> {
+    let mut byte = [0u8; 1];
+    let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
+    let mut room: Room = [0; 160];
+    let mut received = Vec::new();
+    // SAFETY: as above; the kernel writes no more into `room` than its size, and the numbers that it writes there are
+    // descriptors that nobody else owns.
+    let read = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = room.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&room) as _;
+        let read = retry(|| libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC))
+            .context(|| "receive descriptors")?;
+        let mut header = libc::CMSG_FIRSTHDR(&raw const message);
+        while !header.is_null() {
+            if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
+                let bytes = (*header).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
+                let numbers = libc::CMSG_DATA(header).cast::<RawFd>();
+                for index in 0..bytes / size_of::<RawFd>() {
+                    received.push(own(numbers.add(index).read_unaligned()));
+                }
+            }
+            header = libc::CMSG_NXTHDR(&raw const message, header);
+        }
+        read
+    };
+    match received.len() {
+        _ if read == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        number if number == count => Ok(received),
+        number => {
+            let what = format!("{number} descriptors came, and {count} were announced");
+            Err(io::Error::new(io::ErrorKind::InvalidData, what))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::pipe::{duplex, pipe};
+    use std::fs::File;
+    use std::io::{Read, Write};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn what_is_sent_is_the_same_open_object() {
+        let (ours, theirs) = duplex().unwrap();
+        let (reader, writer) = pipe().unwrap();
+        send_handles(ours.as_fd(), &[reader.as_fd(), writer.as_fd()]).unwrap();
+        drop((reader, writer));
+        let mut received = receive_handles(theirs.as_fd(), 2).unwrap();
+        let (mut writer, mut reader) = (File::from(received.remove(1)), File::from(received.remove(0)));
+        writer.write_all(b"through").unwrap();
+        drop(writer);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "through");
+    }
+
+    #[test]
+    fn as_many_as_the_kernel_takes_are_sent_and_another_number_is_refused() {
+        let (ours, theirs) = duplex().unwrap();
+        let many = vec![ours.as_fd(); MOST_HANDLES];
+        send_handles(ours.as_fd(), &many).unwrap();
+        assert_eq!(receive_handles(theirs.as_fd(), MOST_HANDLES).unwrap().len(), MOST_HANDLES);
+        assert!(send_handles(ours.as_fd(), &[&many[..], &many[..1]].concat()).is_err());
+        assert!(send_handles(ours.as_fd(), &[]).is_err());
+        send_handles(ours.as_fd(), &many[..2]).unwrap();
+        assert_eq!(receive_handles(theirs.as_fd(), 1).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        drop(ours);
+        assert_eq!(receive_handles(theirs.as_fd(), 1).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}
