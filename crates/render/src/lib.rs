@@ -116,6 +116,19 @@ mod tests {
     }
 
     #[test]
+    fn a_column_of_intervals_names_a_coverage_only_where_there_is_one() {
+        let with_trials = |count: u32| {
+            let is_kept = |record: &Record| !matches!(record, Record::Trial(trial) if trial.number >= count);
+            let run = Run::from_records(fixture::records().into_iter().filter(is_kept)).unwrap();
+            table(&DecodedRun::of(&run).summary, Style::default())
+        };
+        let one = with_trials(1);
+        assert!(one.contains("  interval  ") && !one.contains("  0 %  "), "{one}");
+        let three = with_trials(3);
+        assert!(three.contains("  75 %  "), "{three}");
+    }
+
+    #[test]
     fn colour_changes_nothing_but_colour() {
         let coloured = table(&fixture::summary(), Style { colour: true, ..Style::default() });
         assert!(coloured.contains("\u{1b}["));

@@ -121,9 +121,13 @@ pub(crate) fn columns(entries: &[Entry]) -> Vec<&'static Column> {
 /// What stands above the columns. Few trials have a narrower promise, and it is theirs that counts; over several repetitions
 /// it is from the lowest to the highest that any of them says.
 pub(crate) fn heads(columns: &[&Column], entries: &[Entry], across: u32) -> Vec<Head> {
-    let fewest = entries.iter().map(|entry| entry.row.trials).min().unwrap_or_default();
-    let name =
-        if across > 1 { format!("{across} times") } else { format!("{:.0} %", 100.0 * coverage(fewest)) };
+    let fewest =
+        entries.iter().map(|entry| entry.row).filter(|row| !has_no_interval(row)).map(|row| row.trials).min();
+    let name = match fewest {
+        None => "interval".to_owned(),
+        Some(_) if across > 1 => format!("{across} times"),
+        Some(fewest) => format!("{:.0} %", 100.0 * coverage(fewest)),
+    };
     let head = |column: &&Column| match column.head.name == INTERVAL {
         true => Head { name: name.clone().into(), ..column.head.clone() },
         false => column.head.clone(),

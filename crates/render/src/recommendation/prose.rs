@@ -145,7 +145,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     if !integration_costs.is_empty() {
         lines.push(format!("Left to you: {}.", integration_costs.join("; ")));
     }
-    lines.extend(choice.caveats.iter().map(|caveat| format!("Mind: {}.", plain(caveat))));
+    lines.extend(choice.caveats.iter().map(|caveat| format!("Note: {}.", plain(caveat))));
     lines
 }
 
@@ -286,7 +286,7 @@ pub(crate) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
         fails.then_some("! the objective does not hold."),
         cpu.then_some("vs first compares processor time."),
         (!recommendation.ranked.is_empty())
-            .then_some("effort: what is left to you, weighed; 1 is a line or two, 3 a piece of work."),
+            .then_some("effort: the work that is left to you; 1 is a line or two, 3 a larger piece."),
     ]
     .into_iter()
     .flatten()
@@ -348,7 +348,9 @@ fn sensitivity(sensitivity: &Sensitivity) -> String {
             format!("{} is {} times as fast", plain(row), three_digits(1.0 / times))
         }
         (Some(row), Some(times)) => format!("{}, {} times as long", plain(row), three_digits(times)),
-        (Some(row), None) => format!("{}, which was too far behind to be measured on", plain(row)),
+        (Some(row), None) => {
+            format!("{}, which was too slow in the first pass to be measured further", plain(row))
+        }
         (None, _) => "nothing here would do".to_owned(),
     };
     format!("{}: {instead}{reason}.", change(&sensitivity.change))
@@ -395,8 +397,10 @@ pub(crate) fn left_out(recommendation: &Recommendation) -> Vec<String> {
         .map(|row| format!("{} ({}x)", plain(&row_name(&row.mechanism, row.wait)), three_digits(row.times)))
         .collect();
     if !eliminated.is_empty() {
-        lines
-            .push(format!("behind at a first look, so not measured on: {}.", listed(&eliminated, 2 * NAMED)));
+        lines.push(format!(
+            "slower in the first pass, so not measured further: {}.",
+            listed(&eliminated, 2 * NAMED)
+        ));
     }
     lines
 }
