@@ -1,0 +1,180 @@
+// One role: its messages, its link, and the measured loops.
+
+#pragma once
+
+#include "failure.hpp"
+#include "leftovers.hpp"
+#include "stamp.hpp"
+
+#include <sys/types.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace adapter {
+
+// What furlong asks for, seen from one role.
+struct SetUp {
+    bool initiator;
+    std::string pattern, wait, folder, name;
+    std::size_t own_size, other_size;
+
+    std::size_t largest() const { return std::max(own_size, other_size); }
+    bool one_way() const { return pattern == "one-way"; }
+};
+
+// A process that takes part and that furlong has not started: `role` is `other` for a server.
+struct Process {
+    pid_t pid;
+    std::string role, name;
+};
+
+// What a link tells of itself: numbers in force by name, and processes.
+struct Ready {
+    std::vector<std::pair<std::string, std::uint64_t>> numbers;
+    std::vector<Process> processes;
+};
+
+inline std::uint64_t now_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::uint64_t(now.tv_sec) * 1000000000 + std::uint64_t(now.tv_nsec);
+}
+
+// A message's memory: whole pages, which are there.
+struct Buffer {
+    std::size_t length;
+    unsigned char* bytes;
+
+    explicit Buffer(std::size_t size) : length(size) {
+        auto room = (size + 4095) / 4096 * 4096;
+        bytes = static_cast<unsigned char*>(std::aligned_alloc(4096, room));
+        if (!bytes) fail("no memory");
+        std::memset(bytes, 0, room);
+    }
+    ~Buffer() { std::free(bytes); }
+    Buffer(const Buffer&) = delete;
+};
+
+// One end and its messages. The loops are compiled for the link: what is in them is what the protocol demands.
+template <class Link> struct Role {
+    SetUp set_up;
+    Ready ready;
+    Stamp own, other;
+    Buffer outbox, inbox, expected;
+    std::vector<std::uint64_t> readings;
+    std::uint64_t done = 0;
+    Link link;
+
+    Role(const SetUp& asked, Stamp own_stamp, Stamp other_stamp)
+        : set_up(asked), own(own_stamp), other(other_stamp), outbox(asked.own_size), inbox(asked.other_size),
+          expected(asked.other_size), link(set_up, ready) {
+        unsigned char greeting = 1, answer = 0;
+        if (set_up.initiator) link.send(&greeting, 1);
+        if (link.receive(&answer, 1) != 1 || answer != greeting) fail("the first message is not the other role's");
+        if (!set_up.initiator) link.send(&greeting, 1);
+        leftovers::remove_paths();
+    }
+
+    // Exchanges messages and gives how many of those received were verified.
+    std::uint64_t exchange(std::uint64_t messages, std::uint64_t batch, bool verify) {
+        bool sends_alone = set_up.one_way() && set_up.initiator;
+        auto in_batch = batch ? batch : messages, batches = in_batch ? messages / in_batch : 0;
+        readings.assign(batches + 1, 0);
+        verify ? loop<true>(batches, in_batch) : loop<false>(batches, in_batch);
+        if (!batch || (!set_up.initiator && !set_up.one_way())) readings.clear();
+        else if (sends_alone) readings.resize(1);
+        else if (set_up.one_way()) readings.erase(readings.begin());
+        return verify && !sends_alone ? messages : 0;
+    }
+
+    template <bool verify> void loop(std::uint64_t batches, std::uint64_t in_batch) {
+        if (set_up.one_way()) set_up.initiator ? send_all<verify>(batches * in_batch) : receive_all<verify>(batches, in_batch);
+        else set_up.initiator ? initiate<verify>(batches, in_batch) : respond<verify>(batches * in_batch);
+    }
+
+    template <bool verify> void initiate(std::uint64_t batches, std::uint64_t in_batch) {
+        bool came = false;
+        std::size_t length = 0;
+        stamp<verify>();
+        readings[0] = now_ns();
+        for (std::uint64_t index = 1; index <= batches; ++index) {
+            for (auto left = in_batch; left; --left) {
+                link.send(outbox.bytes, outbox.length);
+                if (came) check<verify>(length);
+                ++done;
+                stamp<verify>();
+                length = link.receive(inbox.bytes, inbox.length);
+                came = true;
+            }
+            readings[index] = now_ns();
+        }
+        if (came) check<verify>(length);
+    }
+
+    template <bool verify> void respond(std::uint64_t messages) {
+        for (stamp<verify>(); messages; --messages) {
+            auto length = link.receive(inbox.bytes, inbox.length);
+            link.send(outbox.bytes, outbox.length);
+            ++done;
+            check<verify>(length);
+            stamp<verify>();
+        }
+    }
+
+    template <bool verify> void send_all(std::uint64_t messages) {
+        for (readings[0] = now_ns(); messages; --messages) {
+            stamp<verify>();
+            link.send(outbox.bytes, outbox.length);
+            ++done;
+        }
+    }
+
+    template <bool verify> void receive_all(std::uint64_t batches, std::uint64_t in_batch) {
+        for (std::uint64_t index = 1; index <= batches; ++index) {
+            for (auto left = in_batch; left; --left) {
+                auto length = link.receive(inbox.bytes, inbox.length);
+                ++done;
+                check<verify>(length);
+            }
+            readings[index] = now_ns();
+        }
+    }
+
+    // Stamps the next message.
+    template <bool verify> void stamp() {
+        auto number = std::uint32_t(done + 1);
+        verify ? own.write_all(outbox.bytes, outbox.length, number) : own.write(outbox.bytes, outbox.length, number);
+    }
+
+    // Checks the message that came last.
+    template <bool verify> void check(std::size_t length) {
+        auto number = std::uint32_t(done);
+        if (length != inbox.length || !other.holds(inbox.bytes, inbox.length, number)) refuse(length);
+        if (verify) {
+            other.write_all(expected.bytes, expected.length, number);
+            if (std::memcmp(inbox.bytes, expected.bytes, inbox.length) != 0) refuse(length);
+        }
+    }
+
+    [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::size_t length) {
+        auto number = std::uint32_t(done);
+        if (length != inbox.length)
+            throw Failure{"truncated", "message " + std::to_string(number) + " has " + std::to_string(length) +
+                                           " bytes instead of " + std::to_string(inbox.length)};
+        if (other.holds(inbox.bytes, inbox.length, number)) other.write_all(expected.bytes, expected.length, number);
+        else {
+            std::memcpy(expected.bytes, inbox.bytes, inbox.length);
+            other.write(expected.bytes, expected.length, number);
+        }
+        throw other.explain(inbox.bytes, expected.bytes, inbox.length, number);
+    }
+};
+
+}  // namespace adapter
