@@ -435,6 +435,12 @@ static inline int set_up_work(struct work *work, const char *line)
 	return 0;
 }
 
+#ifdef __clang__
+#define COMPILER "clang"
+#else
+#define COMPILER "GCC"
+#endif
+
 /* Answers furlong's requests until there are no more, and gives the exit code. */
 static inline int run(const struct row *row)
 {
@@ -456,7 +462,7 @@ static inline int run(const struct row *row)
 		copy_text(value_of(line, "op"), op, sizeof(op));
 		if (strcmp(op, "hello") == 0) {
 			fprintf(replies,
-				"{\"op\":\"hello\",\"protocol\":1,\"name\":\"%s\",\"versions\":{\"compiler\":\"%s\"},"
+				"{\"op\":\"hello\",\"protocol\":1,\"name\":\"%s\",\"versions\":{\"" COMPILER "\":\"%s\"},"
 				"\"clock_ns\":%" PRIu64 ",\"shape\":\"%s\",\"claims\":{\"waits\":[\"%s\"],%s}}\n",
 				row->name, __VERSION__, now_ns(), row->shape, row->wait, row->claims);
 		} else if (strcmp(op, "set-up") == 0) {

@@ -54,13 +54,13 @@ class Null(Row):
         return send, receive
 
 
-def descriptor_end(write_to, read_from, size):
+def descriptor_end(write_to, read_from, set_up):
     """The end of a stream of bytes: whole messages by os.write and os.read."""
-    read, write = os.read, os.write
+    read, write, own_size, size = os.read, os.write, set_up.own_size, set_up.other_size
 
     def send(message):
         sent = write(write_to, message)
-        while sent < len(message):
+        while sent != own_size:
             sent += write(write_to, memoryview(message)[sent:])
 
     def receive():
@@ -94,7 +94,7 @@ class Pipe(Row):
         there, back = self.pipes if set_up.role == "initiator" else self.pipes[::-1]
         os.close(there[0])
         os.close(back[1])
-        return descriptor_end(there[1], back[0], set_up.other_size)
+        return descriptor_end(there[1], back[0], set_up)
 
     def other_size(self, role):
         return self.set_up.sizes[1 if set_up.role == "initiator" else 0]
@@ -113,7 +113,7 @@ class Socketpair(Pipe):
     def end(self, set_up):
         own, other = self.ends if set_up.role == "initiator" else self.ends[::-1]
         other.close()
-        return descriptor_end(own.fileno(), own.fileno(), set_up.other_size)
+        return descriptor_end(own.fileno(), own.fileno(), set_up)
 
 
 class ConnectionBytes(Row):
