@@ -14,6 +14,8 @@ from multiprocessing import resource_tracker, shared_memory
 import protocol
 
 FORK = multiprocessing.get_context("fork")
+# As in fcntl from Python 3.10 on.
+F_GETPIPE_SZ = 1032
 
 
 class Row:
@@ -88,7 +90,7 @@ class Pipe(Row):
     def __init__(self, set_up):
         super().__init__(set_up)
         self.pipes = os.pipe(), os.pipe()
-        self.effective = {"pipe-size-bytes": fcntl.fcntl(self.pipes[0][0], fcntl.F_GETPIPE_SZ)}
+        self.effective = {"pipe-size-bytes": fcntl.fcntl(self.pipes[0][0], F_GETPIPE_SZ)}
 
     def end(self, set_up):
         there, back = self.pipes if set_up.role == "initiator" else self.pipes[::-1]

@@ -21,7 +21,8 @@ import platform
 import signal
 import struct
 import sys
-from time import monotonic_ns
+import threading
+from time import monotonic_ns, sleep
 
 LOW, ALL = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 # How far a number may be off and still count as another message's rather than as damage.
@@ -276,7 +277,7 @@ def prepare(messages, batch):
 class Alone:
     """The one role of a row without another process."""
 
-    def __init__(self, row_class, request):
+    def __init__(self, row_class, request, _give_up):
         set_up = SetUp(request, "both", alone=True)
         self.row = row_class(set_up)
         self.role = Role(set_up, self.row.end(set_up))
@@ -295,7 +296,7 @@ class Alone:
 class OneOfAPair(Alone):
     """The role of a process that furlong started for it."""
 
-    def __init__(self, row_class, request):
+    def __init__(self, row_class, request, _give_up):
         set_up = SetUp(request, request["role"])
         self.row = row_class(set_up)
         self.role = Role(set_up, self.row.end(set_up))
@@ -305,14 +306,13 @@ class OneOfAPair(Alone):
 class BothRoles:
     """The initiator here, and the responder in a child."""
 
-    def __init__(self, row_class, request):
+    def __init__(self, row_class, request, give_up):
+        self.give_up = give_up
         set_up = SetUp(request, "initiator")
         self.row = row_class(set_up)
         context = multiprocessing.get_context("fork")
         self.control, control = context.Pipe()
         self.child = context.Process(target=self.respond, args=(request, control), daemon=True)
-        self.in_loop = False
-        signal.signal(signal.SIGUSR1, self.child_failed)
         self.child.start()
         control.close()
         self.role = Role(set_up, self.row.end(set_up))
@@ -333,15 +333,13 @@ class BothRoles:
                     control.send("begins")
                     control.send(role.exchange(*what))
         except Exception as error:
-            # The parent may wait for a message that never comes.
-            os.kill(os.getppid(), signal.SIGUSR1)
             control.send(error if isinstance(error, Failure) else Failure("error", repr(error)))
-        # Not by way of what multiprocessing does at exit: it waits for messages that nobody takes.
-        os._exit(1)
-
-    def child_failed(self, *_):
-        if self.in_loop:
-            raise ChildFailed
+            # The parent ends this process: the end of a stream would be heard before the reason.
+            while True:
+                sleep(1)
+        finally:
+            # Not by way of what multiprocessing does at exit: it waits for messages that nobody takes.
+            os._exit(1)
 
     def from_child(self):
         try:
@@ -355,15 +353,21 @@ class BothRoles:
     def exchange(self, *what):
         self.control.send(what)
         self.from_child()
-        verified = 0
+        theirs = []
+        watcher = threading.Thread(target=self.watch, args=(theirs,), daemon=True)
+        watcher.start()
+        verified = self.role.exchange(*what)
+        watcher.join()
+        return verified + theirs[0] if theirs else self.from_child()
+
+    def watch(self, theirs):
+        """Waits for what the child says: this role may wait for a message of it that never comes."""
         try:
-            self.in_loop = True
-            verified = self.role.exchange(*what)
-        except ChildFailed:
-            pass
-        finally:
-            self.in_loop = False
-        return verified + self.from_child()
+            theirs.append(self.control.recv())
+        except (EOFError, OSError):
+            return
+        if isinstance(theirs[0], Failure):
+            self.give_up(theirs[0])
 
     def readings(self):
         self.control.send("readings")
@@ -375,75 +379,98 @@ class BothRoles:
         self.row.close()
 
 
-class ChildFailed(Exception):
-    """The child has said, or says next, what failed."""
-
-
 def end_with_parent():
     """Ends this process when the one that started it ends, however that happens."""
-    for number in (signal.SIGTERM, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
     if os.getppid() != multiprocessing.parent_process().pid:
         os._exit(1)
 
 
-def run(row_class):
-    """Answers furlong's requests until there are no more."""
-    claims = {"waits": ["block"], "patterns": ["round-trip", "one-way", "request"], **row_class.claims}
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    requests = open(os.environ["FURLONG_READ"], encoding="utf-8")
-    replies = open(os.environ["FURLONG_WRITE"], "w", encoding="utf-8")
-    work = None
+class Conversation:
+    """What furlong asks a program, and what it answers."""
 
-    def answer(request):
-        nonlocal work
-        op = request["op"]
+    def __init__(self, row_class):
+        self.row_class, self.work = row_class, None
+        # Who has it answers. A thread that gives up keeps it.
+        self.turn = threading.RLock()
+        self.claims = {"waits": ["block"], "patterns": ["round-trip", "one-way", "request"], **row_class.claims}
+        self.requests = open(os.environ["FURLONG_READ"], encoding="utf-8")
+        self.replies = open(os.environ["FURLONG_WRITE"], "w", encoding="utf-8")
+
+    def go_on(self):
+        """Answers requests until there are no more."""
+        for line in self.requests:
+            request = json.loads(line)
+            self.reply(lambda: self.answer(request["op"], request))
+            if request["op"] == "finish":
+                return
+
+    def reply(self, answer):
+        failed = None
+        try:
+            reply = answer()
+        except Exception as error:
+            failed = error if isinstance(error, Failure) else Failure("error", f"{type(error).__name__}: {error}")
+            reply = {"op": "error", "fault": failed.fault, "detail": failed.detail}
+        with self.turn:
+            self.replies.write(json.dumps(reply) + "\n")
+            self.replies.flush()
+            if failed:
+                # The other role may wait for a message that never comes.
+                self.close()
+
+    def give_up(self, failure):
+        """Goes on in this thread, since the first one waits for what never comes; unless that has an answer itself."""
+
+        def fail():
+            raise failure
+
+        if self.turn.acquire(blocking=False):
+            self.reply(fail)
+            self.go_on()
+            os._exit(0)
+
+    def close(self):
+        work, self.work = self.work, None
+        if work:
+            work.close()
+
+    def answer(self, op, request):
+        row, claims = self.row_class, self.claims
         if op == "hello":
-            versions = {platform.python_implementation(): platform.python_version(), **row_class.versions}
-            about = {"name": row_class.name, "versions": versions, "shape": row_class.shape, "claims": claims}
+            versions = {platform.python_implementation(): platform.python_version(), **row.versions}
+            about = {"name": row.name, "versions": versions, "shape": row.shape, "claims": claims}
             return {"op": op, "protocol": 1, "clock_ns": monotonic_ns(), **about}
         if op == "set-up":
             refuse(request, claims)
-            kind = OneOfAPair if row_class.shape == "pair" else Alone if claims.get("alone") else BothRoles
-            work = kind(row_class, request)
+            kind = OneOfAPair if row.shape == "pair" else Alone if claims.get("alone") else BothRoles
+            self.work = kind(row, request, self.give_up)
             asked = {key: request[key] for key in ("pattern", "wait", "sizes_bytes")}
-            return {"op": "ready", "effective": {**asked, **work.row.effective}, "processes": work.processes}
-        if op in ("exchange", "readings") and not work:
+            effective = {**asked, **self.work.row.effective}
+            return {"op": "ready", "effective": effective, "processes": self.work.processes}
+        if op == "finish":
+            self.close()
+            return {"op": "finished"}
+        if not self.work:
             raise Failure("error", "nothing is set up")
         if op == "exchange":
-            verified = work.exchange(request["messages"], request["batch"], request["verify"])
+            verified = self.work.exchange(request["messages"], request["batch"], request["verify"])
             return {"op": "exchanged", "messages": request["messages"], "verified": verified}
         if op == "readings":
-            return {"op": op, "clock_ns": work.readings()}
-        if op == "finish":
-            finished, work = work, None
-            if finished:
-                finished.close()
-            return {"op": "finished"}
+            return {"op": op, "clock_ns": self.work.readings()}
         raise Failure("unsupported", f"the request {op} is unknown")
 
+
+def run(row_class):
+    """Answers furlong's requests until there are no more."""
+    conversation = Conversation(row_class)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        for line in requests:
-            request = json.loads(line)
-            failed = None
-            try:
-                reply = answer(request)
-            except Exception as error:
-                failed = error if isinstance(error, Failure) else Failure("error", f"{type(error).__name__}: {error}")
-                reply = {"op": "error", "fault": failed.fault, "detail": failed.detail}
-            replies.write(json.dumps(reply) + "\n")
-            replies.flush()
-            if failed and work:
-                # The other role may wait for a message that never comes.
-                broken, work = work, None
-                broken.close()
-            if request["op"] == "finish":
-                break
+        conversation.go_on()
     finally:
-        if work:
-            work.close()
+        conversation.close()
 
 
 def refuse(request, claims):

@@ -1,4 +1,5 @@
-//! The stamps of messages in the adapters' languages: what each makes and checks is what furlong makes (`stamps.json`).
+//! The stamps of messages in the adapters' languages: what each makes and checks is what furlong makes (`stamps.json`). And
+//! what a damaged message leads to, where a program is both roles.
 
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +36,7 @@ fn passes(adapter: &str, tool: &str, line: &str) {
 
 #[test]
 fn of_python() {
-    passes("python", "python3", "python3 stamps_test.py");
+    passes("python", "python3", "python3 stamps_test.py && python3 failures_test.py");
 }
 
 #[test]
