@@ -223,9 +223,9 @@ impl<'a> Race<'a> {
     fn memory_against_rest(&self) -> impl Iterator<Item = (&'a Group, &'a Row, &'a Row)> {
         self.data_groups().filter_map(|group| {
             let members = self.members(group);
-            let memory = members.iter().find(|row| row.family == Some(Family::Memory))?;
-            let rest =
-                members.iter().find(|row| row.family.is_some_and(|family| family != Family::Memory))?;
+            let is_memory = |family| matches!(family, Family::Memory | Family::Library);
+            let memory = members.iter().find(|row| row.family.is_some_and(is_memory))?;
+            let rest = members.iter().find(|row| row.family.is_some_and(|family| !is_memory(family)))?;
             Some((group, *memory, *rest))
         })
     }

@@ -44,7 +44,7 @@ pub(crate) struct End {
     pub state: AtomicU32,
     /// Not 0 once it is closed in good order.
     pub closed: AtomicU32,
-    /// The processor on which it waited last, counted from 1.
+    /// The processor on which it woke the other end last, counted from 1.
     pub processor: AtomicU32,
     /// When it was woken last, by the clock of `sys::now_ns`: written by its waker.
     pub woken_at_ns: AtomicU64,

@@ -47,6 +47,11 @@ impl Options {
         Options { capacity, ..self }
     }
 
+    /// Bytes that each direction holds.
+    pub fn capacity_bytes(&self) -> usize {
+        self.capacity
+    }
+
     /// Bytes in the longest message that may be sent, and that is taken from the other end: up to 4 GiB less one byte.
     #[must_use]
     pub fn longest_message(self, bytes: usize) -> Options {

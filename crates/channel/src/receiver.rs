@@ -214,6 +214,7 @@ impl ReceivingEnd {
     fn pass(&mut self, record: &Record) {
         self.ring.pass(record);
         if self.ring.release_much() {
+            self.waiter.is_busy();
             self.waiter.wake_sleeper();
         }
     }

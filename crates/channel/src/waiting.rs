@@ -1,8 +1,10 @@
 //! How an end waits for the other one, and how that one wakes it.
 //!
 //! Who is about to sleep says so and then looks once more; who has published something then looks whether anybody sleeps.
-//! Between the two steps each needs a full barrier, or both may miss the other. A full barrier after every message costs
-//! more than the message, so where the kernel has `membarrier` the sleeper, who has time, makes the one for both.
+//! Between the two steps each needs a full barrier, or both may miss the other. Where messages come one after the other, a
+//! full barrier after each costs more than the message. So a receiver that is busy says that it will make the barrier for
+//! both, by `membarrier`, before it sleeps. That takes as long as a third of a sleep, so one that sleeps all the time leaves
+//! it to each to make its own.
 
 use crate::error::{Error, Result};
 use crate::memory::Ends;
@@ -18,8 +20,8 @@ pub enum Waiting {
     Spin,
     /// Sleeps at once. A wake-up takes some 50 microseconds between two processors.
     Park,
-    /// Looks again and again for as long as a wake-up takes here, then sleeps; sleeps at once where the other end waited
-    /// last on the same processor.
+    /// Looks again and again for as long as a wake-up takes here, then sleeps; sleeps at once where the other end ran on
+    /// the same processor when it woke this one last.
     #[default]
     Adaptive,
 }
@@ -34,7 +36,7 @@ mod state {
     pub(super) const WATCHES: u32 = 2;
     /// It is awake and never sleeps.
     pub(super) const NEVER_SLEEPS: u32 = 3;
-    /// It is awake. If it is about to sleep, it makes the barrier of all who have registered.
+    /// It is awake and busy. Before it sleeps it makes the barrier of all who have registered.
     pub(super) const AWAKE_WITH_BARRIER: u32 = 4;
 }
 
@@ -89,10 +91,10 @@ pub(crate) struct Waiter {
     wake_up_ns: u64,
     /// What the word says while this end is awake.
     awake: u32,
+    /// Whether this end may make the barrier for both.
+    can_order: bool,
     /// Whether others can make the barrier for this process.
     is_registered: bool,
-    /// What the word for the processor says.
-    processor: u32,
     /// Whether the word may still say that this end watches its socket.
     is_watching: bool,
 }
@@ -100,11 +102,8 @@ pub(crate) struct Waiter {
 impl Waiter {
     /// A way to wait and wake.
     pub(crate) fn new(waiting: Waiting, ends: Ends, socket: OwnedFd) -> Waiter {
-        let awake = match waiting {
-            Waiting::Spin => state::NEVER_SLEEPS,
-            _ if sys::can_order_others() => state::AWAKE_WITH_BARRIER,
-            _ => state::AWAKE,
-        };
+        let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
+        let can_order = waiting != Waiting::Spin && sys::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
         let is_registered = sys::can_be_ordered_by_others();
         Waiter {
@@ -113,8 +112,8 @@ impl Waiter {
             socket,
             wake_up_ns: WAKE_UP_NS,
             awake,
+            can_order,
             is_registered,
-            processor: 0,
             is_watching: false,
         }
     }
@@ -144,6 +143,8 @@ impl Waiter {
         if seen != state::SLEEPS && seen != state::WATCHES {
             return;
         }
+        // It may have to know where this end runs to decide how to wait.
+        self.ends.own().processor.store(sys::processor(), Ordering::Relaxed);
         other.woken_at_ns.store(sys::now_ns(), Ordering::Relaxed);
         // Who changes the word wakes, and nobody else.
         if other.state.compare_exchange(seen, state::AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
@@ -167,12 +168,26 @@ impl Waiter {
         self.ends.own().state.store(self.awake, Ordering::Relaxed);
     }
 
-    /// Says that this end is about to sleep. What it waits for must be looked at once more after that.
-    fn announce(&self, state: u32) {
-        self.ends.own().state.store(state, Ordering::Relaxed);
-        if self.awake != state::AWAKE_WITH_BARRIER || !sys::order_all_processes() {
-            fence(Ordering::SeqCst);
+    /// Says that much was received without a wait. The other end then need not make a barrier for each message.
+    pub(crate) fn is_busy(&mut self) {
+        if self.can_order && self.awake != state::AWAKE_WITH_BARRIER {
+            self.awake = state::AWAKE_WITH_BARRIER;
+            self.awake();
         }
+    }
+
+    /// Says that this end is about to sleep. What it waits for must be looked at once more after that. False, if the other
+    /// end may miss it this time.
+    fn announce(&mut self, state: u32) -> bool {
+        self.ends.own().state.store(state, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if self.awake != state::AWAKE_WITH_BARRIER {
+            return true;
+        }
+        // Whoever has read the old word has published by the end of this barrier; from then on it reads this one.
+        self.awake = state::AWAKE;
+        self.can_order = sys::order_all_processes();
+        self.can_order
     }
 
     /// Waits until `ready` gives something.
@@ -218,8 +233,7 @@ impl Waiter {
         }
         sys::drain(self.socket.as_fd());
         self.is_watching = true;
-        self.announce(state::WATCHES);
-        if ready()?.is_some() {
+        if !self.announce(state::WATCHES) || ready()?.is_some() {
             return Ok(false);
         }
         if self.is_closed() {
@@ -237,10 +251,6 @@ impl Waiter {
             Waiting::Park => None,
             Waiting::Adaptive => {
                 let here = sys::processor();
-                if here != self.processor {
-                    self.ends.own().processor.store(here, Ordering::Relaxed);
-                    self.processor = here;
-                }
                 let together = here != 0 && here == self.ends.other().processor.load(Ordering::Relaxed);
                 (!together).then_some(Duration::from_nanos(self.wake_up_ns))
             }
@@ -292,7 +302,9 @@ impl Waiter {
         vain: &mut u32,
         ready: &mut impl FnMut() -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        self.announce(state::SLEEPS);
+        if !self.announce(state::SLEEPS) {
+            *vain = VAIN_WAKE_UPS;
+        }
         let found = ready();
         if !matches!(found, Ok(None)) {
             self.awake();

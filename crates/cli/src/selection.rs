@@ -233,7 +233,8 @@ pub fn quick(mechanisms: &[MechanismEntry]) -> Vec<Case> {
         let usual = usual_wait(mechanisms, capabilities.name) == Some(wait);
         let polled = wait == Wait::Spin
             && !capabilities.notifies_only()
-            && (capabilities.family == Family::Memory || first_of_family(capabilities));
+            && (matches!(capabilities.family, Family::Memory | Family::Library)
+                || first_of_family(capabilities));
         if !usual && !polled {
             continue;
         }

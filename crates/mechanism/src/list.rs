@@ -2,7 +2,7 @@
 
 use crate::Mechanism;
 use crate::datagrams::{linux::unix_dgram, linux::unix_seqpacket, udp};
-use crate::memory::{doorbell, layout::mailbox::Mailbox, linux::process_vm, segment};
+use crate::memory::{doorbell, layout::mailbox::Mailbox, linux::channel, linux::process_vm, segment};
 use crate::notifications::linux::{eventfd, futex, posix_semaphore, signal, signalfd, sysv_semaphore};
 use crate::null;
 use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
@@ -50,6 +50,9 @@ mechanisms! {
     process_vm::ProcessVm<doorbell::Futex>,
     process_vm::ProcessVm<doorbell::Spin>,
     vmsplice::Vmsplice,
+    channel::LibraryChannel<channel::Adapting>,
+    channel::LibraryChannel<channel::Spinning>,
+    channel::LibraryChannel<channel::Sleeping>,
     Mailbox<segment::DriverShm, doorbell::DriverBell>,
     Mailbox<segment::DriverShm, doorbell::Spin>;
     in memory:

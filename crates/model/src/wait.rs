@@ -22,6 +22,8 @@ named_enum! {
         SelectFirst = "select-first",
         /// Sleep on a word of shared memory until it changes.
         Futex = "futex",
+        /// Try again for about as long as a wake-up takes, then sleep on a word of shared memory.
+        Adaptive = "adaptive",
         /// Sleep on a `sem_t` in shared memory.
         PosixSemaphore = "posix-semaphore",
         /// Sleep on a System V semaphore.
@@ -37,7 +39,7 @@ named_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitKind {
-    /// The waiting process uses no processor time.
+    /// The waiting process uses no processor time, at least where it waits for long.
     Sleeping,
     /// The waiting process keeps its processor busy.
     Spinning,

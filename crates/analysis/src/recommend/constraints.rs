@@ -96,6 +96,7 @@ fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> O
     let spins = wait.kind() == WaitKind::Spinning;
     let is_network = capabilities.reach == Reach::Network;
     let (name, can) = match (language, capabilities.family) {
+        (_, Family::Library) => (language.name(), language == Language::Rust),
         (Language::C | Language::Cpp | Language::Rust, _) => return None,
         // The call that lends pages to a pipe is in the C library alone.
         (_, Family::Pipe) => (language.name(), capabilities.copies == Copies::Two),

@@ -11,8 +11,10 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
     // Who is neither a child nor a sibling can only be sent a descriptor, over a UNIX socket beside.
     let related = |boundary: &Boundary| matches!(boundary, Boundary::Fork | Boundary::Process);
     let strangers = !workload.boundaries.iter().all(related);
-    let by_descriptor = capabilities.reach == Reach::Descriptor;
-    let listed: [(bool, &str, u32); 14] = [
+    // The library passes its descriptors itself.
+    let is_library = capabilities.family == Family::Library;
+    let by_descriptor = capabilities.reach == Reach::Descriptor && !is_library;
+    let listed: [(bool, &str, u32); 15] = [
         (framing, "frame messages", 1),
         (capabilities.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
         (
@@ -30,6 +32,7 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         (capabilities.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
         (capabilities.when_full == WhenFull::Drops, "make up for lost messages", 2),
         (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
+        (is_library, "take a library, which is in Rust", 1),
         (capabilities.family == Family::Memory, "write layout, ordering and wake-ups", 3),
     ];
     let made =

@@ -3,7 +3,7 @@
 
 use furlong_mechanism::Mechanism;
 use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_model::{Boundary, Capabilities, Pattern, Reach, Wait};
+use furlong_model::{Boundary, Capabilities, Family, Pattern, Reach, Wait};
 use furlong_programs::{Between, Language, known, program, supported};
 
 #[derive(Default)]
@@ -27,8 +27,10 @@ fn every_mechanism_with_data_has_a_program_or_a_reason() {
         let name = capabilities.name;
         assert!(known().any(|known| known == name), "nobody has said anything about {name}");
         let in_c = supported(Language::C).any(|(mechanism, _)| mechanism == name);
-        // What needs a module of its own is for those who have it: driver/README.md is their program.
-        let expected = !capabilities.notifies_only() && name != "null" && capabilities.reach != Reach::Device;
+        // What needs a module of its own is for those who have it: driver/README.md is their program. So is the README of a
+        // library for those who take it.
+        let elsewhere = capabilities.reach == Reach::Device || capabilities.family == Family::Library;
+        let expected = !capabilities.notifies_only() && name != "null" && !elsewhere;
         assert_eq!(in_c, expected, "{name} in C");
         for (wait, language) in
             capabilities.waits.iter().flat_map(|wait| Language::ALL.map(|language| (*wait, language)))

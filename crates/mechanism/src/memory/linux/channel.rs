@@ -1,0 +1,174 @@
+//! furlong's own library for other programs, `furlong-channel`: a ring each way in a sealed memfd.
+//!
+//! The sender copies a message in with its length in front of it, and the receiver copies it out; no index travels with a
+//! message. It makes system calls to sleep, to wake who sleeps, and to look whether the other end lives. Expect a spinning
+//! row to be as fast as a mailbox in a round trip and many times faster one way, where a mailbox has room for one message; an
+//! adaptive row to be like a spinning one while messages come, and a sleeping one of it to take what a futex takes. Each
+//! end treats the other one as hostile: what it reads from the memory it checks.
+
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_channel::{Channel, Descriptors, Error, Options, Side, Waiting};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Start, Unavailable, Wait, WhenFull,
+};
+use std::io;
+use std::marker::PhantomData;
+
+/// The largest message for which rings are made that hold it at once.
+const MOST_BYTES: usize = 1 << 30;
+
+/// The calls of an end that sleeps: to wake, and to sleep in between looking whether the other end lives.
+const SLEEPERS_CALLS: Calls = Calls {
+    ring: &[Call::AtMostOnce("futex")],
+    wait: &[Call::AtMostOnce("membarrier"), Call::AtMostOnce("futex"), Call::AtMostOnce("poll")],
+    ..Calls::NONE
+};
+
+/// A way in which the library waits.
+pub trait Way: 'static {
+    /// As rows name it.
+    const WAIT: &'static [Wait];
+    /// As the library does.
+    const WAITING: Waiting;
+    /// What it calls.
+    const CALLS: Calls;
+}
+
+/// Looks again and again.
+#[derive(Debug)]
+pub struct Spinning;
+
+/// Sleeps at once.
+#[derive(Debug)]
+pub struct Sleeping;
+
+/// Looks for as long as a wake-up takes, then sleeps.
+#[derive(Debug)]
+pub struct Adapting;
+
+impl Way for Spinning {
+    const WAIT: &'static [Wait] = &[Wait::Spin];
+    const WAITING: Waiting = Waiting::Spin;
+    const CALLS: Calls = Calls { wait: &[Call::AtMostOnce("poll")], ..Calls::NONE };
+}
+
+impl Way for Sleeping {
+    const WAIT: &'static [Wait] = &[Wait::Futex];
+    const WAITING: Waiting = Waiting::Park;
+    const CALLS: Calls = SLEEPERS_CALLS;
+}
+
+impl Way for Adapting {
+    const WAIT: &'static [Wait] = &[Wait::Adaptive];
+    const WAITING: Waiting = Waiting::Adaptive;
+    const CALLS: Calls = SLEEPERS_CALLS;
+}
+
+/// The library with one of its ways of waiting.
+#[derive(Debug)]
+pub struct LibraryChannel<W>(PhantomData<W>);
+
+/// Rings are made larger than this for a single message, and not for more.
+const LARGE_BYTES: usize = 64 << 20;
+
+/// What both roles make their ends with: rings that hold as many messages as are asked for, and at least one, while nobody
+/// receives.
+fn options<W: Way>(specification: &LinkSpecification) -> Options {
+    let largest = specification.largest_bytes();
+    let mut options = Options::new().longest_message(largest).waiting(W::WAITING);
+    let mut capacity = options.capacity_bytes();
+    let holds = |options: &Options, messages| options.depth(largest) >= messages;
+    while !holds(&options, 1) || (!holds(&options, specification.depth) && capacity < LARGE_BYTES) {
+        capacity *= 2;
+        options = options.capacity(capacity);
+    }
+    options
+}
+
+impl<W: Way> Mechanism for LibraryChannel<W> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "channel",
+        summary: "rings of the library furlong-channel, one each way, in a sealed memfd",
+        family: Family::Library,
+        waits: W::WAIT,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: W::CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = End;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        match Channel::pair(&Options::new().capacity(0)) {
+            Ok(_) => Ok(Limits::at(
+                MOST_BYTES,
+                "the largest message for which furlong makes the rings of furlong-channel",
+                "send it in parts",
+            )),
+            Err(error) => {
+                let reason = format!("furlong-channel cannot be used here: {error}");
+                Err(Unavailable::new(reason, "needs Linux 3.17 or later"))
+            }
+        }
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let options = options::<W>(specification);
+        let mut link = Link::new(specification.sizes_bytes.map(|size| Depth::of(options.depth(size))));
+        link.note("ring-bytes", options.capacity_bytes());
+        for (role, end) in Role::ALL.into_iter().zip(Channel::pair(&options)?) {
+            let Descriptors { memory, sending, receiving, .. } = end;
+            [memory, sending, receiving].into_iter().for_each(|descriptor| link.give(role, descriptor));
+        }
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<End> {
+        let side = match setup.role {
+            Role::Initiator => Side::First,
+            Role::Responder => Side::Second,
+        };
+        let (memory, sending) = (setup.descriptor()?, setup.descriptor()?);
+        let end = Descriptors { memory, sending, receiving: setup.descriptor()?, side };
+        Ok(End { channel: Channel::from_descriptors(end, &options::<W>(specification))? })
+    }
+}
+
+/// One end of the channel, which waits inside its calls.
+#[derive(Debug)]
+pub struct End {
+    channel: Channel,
+}
+
+impl Endpoint for End {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        Ok(self.channel.send(message)?)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        match self.channel.recv(message) {
+            Err(Error::BufferTooSmall { .. }) => self.recv_too_long(message),
+            received => Ok(received?),
+        }
+    }
+}
+
+impl End {
+    /// A message that has no room: its beginning, and how long it is.
+    #[cold]
+    fn recv_too_long(&mut self, message: &mut Message) -> io::Result<usize> {
+        let whole = self.channel.recv_vec()?;
+        let room = message.len();
+        message.copy_from_slice(&whole[..room]);
+        Ok(whole.len())
+    }
+}
