@@ -387,13 +387,15 @@ class BothRoles {
 
   async exchange(request) {
     await this.ask(request);
+    const failure = ({ fault, detail }) => new Failure(fault, detail);
     const theirs = this.end.hear().then((said) => {
       // The message that this end waits for may never come.
-      if (said.fault) this.end.fail(new Failure(said.fault, said.detail));
+      if (said.fault) this.end.fail(failure(said));
       return said;
     });
-    const verified = await this.role.exchange(request);
-    return verified + (await theirs).verified;
+    const verified = await this.role.exchange(request), said = await theirs;
+    if (said.fault) throw failure(said);
+    return verified + said.verified;
   }
 
   async readings() {
