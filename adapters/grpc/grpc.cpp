@@ -92,13 +92,6 @@ struct Server {
         bool done;
         return queue->Next(&tag, &done) && done;
     }
-
-    ~Server() {
-        server->Shutdown(std::chrono::system_clock::now());
-        queue->Shutdown();
-        void* tag;
-        for (bool done; queue->Next(&tag, &done);) {}
-    }
 };
 
 struct UnaryCall {
@@ -166,12 +159,6 @@ struct Stream {
         }
     }
 
-    ~Stream() {
-        if (!client) return;
-        client_context.TryCancel();
-        client->Finish();
-    }
-
     void send(const unsigned char* message, std::size_t length) {
         if (client) return check(client->Write(packed(message, length)));
         stream.Write(packed(message, length), this);
@@ -185,6 +172,16 @@ struct Stream {
     }
 };
 
+// A link that is closed by the end of the process alone: on a busy machine three of a thousand did not come back from
+// closing it.
+template <class Link> struct Unclosed {
+    Link& link;
+
+    Unclosed(const adapter::SetUp& set_up, adapter::Ready& ready) : link(*new Link(set_up, ready)) {}
+    void send(const unsigned char* message, std::size_t length) { link.send(message, length); }
+    std::size_t receive(unsigned char* message, std::size_t length) { return link.receive(message, length); }
+};
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -195,9 +192,9 @@ int main(int, char** arguments) {
     row.versions = {{"grpc", grpc::Version()}};
     // A message's length has 32 bits, and some lengths in the library are int.
     row.max_size_bytes = INT32_MAX, row.limited_by = "the length in a message's frame";
-    if (is_stream) return adapter::run<Stream>(row);
+    if (is_stream) _exit(adapter::run<Unclosed<Stream>>(row));
     row.patterns = {"round-trip", "request"};
     // A server waits for other clients.
     row.peer_death = "unnoticed";
-    return adapter::run<Unary>(row);
+    _exit(adapter::run<Unclosed<Unary>>(row));
 }
