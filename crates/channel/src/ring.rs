@@ -504,8 +504,11 @@ mod tests {
 
         /// Any header whatsoever is a record inside the ring, or an error, and after an error it stays one.
         #[test]
-        fn what_the_sender_writes_is_checked(headers in proptest::collection::vec(any_header(), 1..20)) {
-            let (_, mut consumer, shared) = ring(0);
+        fn what_the_sender_writes_is_checked(
+            start in 0..CAPACITY as u64 / 8,
+            headers in proptest::collection::vec(any_header(), 1..20),
+        ) {
+            let (_, mut consumer, shared) = ring(8 * start);
             let mut is_broken = false;
             for header in headers {
                 let offset = consumer.offset();
