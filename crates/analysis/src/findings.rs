@@ -219,13 +219,15 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// The fastest row over shared memory and the fastest over anything else known, in each group.
+    /// The fastest row over shared memory and the fastest over anything else that is known, in each group.
     fn memory_against_rest(&self) -> impl Iterator<Item = (&'a Group, &'a Row, &'a Row)> {
         self.data_groups().filter_map(|group| {
             let members = self.members(group);
             let is_memory = |family| matches!(family, Family::Memory | Family::Library);
             let memory = members.iter().find(|row| row.family.is_some_and(is_memory))?;
-            let rest = members.iter().find(|row| row.family.is_some_and(|family| !is_memory(family)))?;
+            // What an adapter's program sends through is not known here.
+            let is_rest = |family| !is_memory(family) && family != Family::Adapter;
+            let rest = members.iter().find(|row| row.family.is_some_and(is_rest))?;
             Some((group, *memory, *rest))
         })
     }

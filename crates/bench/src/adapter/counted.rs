@@ -179,15 +179,18 @@ impl CountedTrial<'_> {
         self.observer.before(Phase::Timed, &self.participants.roles());
         let reading = |error: io::Error| format!("read what the programs use: {error}");
         let before = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
-        let span_ns = self.exchange(Phase::Timed, messages, batch, false)?.1;
+        // The other role begins a moment later, which is in the first reading: one batch more is exchanged, and not timed.
+        let exchanged = messages + u64::from(batch);
+        let span_ns = self.exchange(Phase::Timed, exchanged, batch, false)?.1;
         let after = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
         self.observer.before(Phase::Finish, &self.participants.roles());
-        let exchange = self.readings(Phase::Timed, messages, batch, span_ns)?;
+        let times_ns = self.readings(Phase::Timed, exchanged, batch, span_ns)?.times_ns.split_off(1);
+        let exchange = Exchange { messages, batch, times_ns };
         let one_way = self.case.pattern == Pattern::OneWay;
         let received = |role| if one_way && role == Role::Initiator { 0 } else { self.done };
         let (roles, others) = self
             .participants
-            .tallies(&before, &after, messages, received)
+            .tallies(&before, &after, exchanged, received)
             .map_err(|error| self.failure(Phase::Finish, reading(error)))?;
         self.finish()?;
 
