@@ -6,7 +6,7 @@
 //! over the whole run counts.
 
 use crate::{Row, Run, checks::on_two_processors, trials::Trials};
-use furlong_model::{NoiseReading, Placement, WaitKind};
+use furlong_model::{NoiseReading, Placement};
 use furlong_stats::{median, tidy};
 use serde::{Deserialize, Serialize};
 
@@ -255,8 +255,7 @@ fn preemptions(trials: &Trials) -> Seen {
 
 /// Rows that spin on one core measure the scheduler's slices and are wide on the quietest machine.
 fn wide_intervals(rows: &[Row]) -> Seen {
-    let steady =
-        |row: &&Row| row.case.placement != Placement::SameCore || row.case.wait.kind() == WaitKind::Sleeping;
+    let steady = |row: &&Row| row.case.placement != Placement::SameCore || row.case.wait.sleeps_in_the_end();
     let widths: Vec<f64> =
         rows.iter().filter(steady).filter_map(|row| row.exchange.ns.uncertainty()).collect();
     let wide = widths.iter().filter(|width| **width > WIDE).count();

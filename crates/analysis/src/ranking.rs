@@ -70,6 +70,7 @@ impl Group {
         let (placement, waiting, arrival) = (case.placement, case.wait.kind(), case.arrival);
         let waits = match waiting {
             WaitKind::Sleeping => "sleeping",
+            WaitKind::Adaptive => "adaptive",
             WaitKind::Spinning => "spinning",
         };
         let carried = match (carries, size_bytes.map(format_bytes)) {
@@ -149,9 +150,12 @@ fn title(
         _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
     };
     let wait = match (waiting, placement) {
-        (WaitKind::Sleeping, Placement::OneProcess) => "calls that may sleep",
+        (WaitKind::Sleeping | WaitKind::Adaptive, Placement::OneProcess) => "calls that may sleep",
         (WaitKind::Spinning, Placement::OneProcess) => "calls that try again",
         (WaitKind::Sleeping, _) => "sleeping until woken",
+        (WaitKind::Adaptive, _) => {
+            "adaptive (the waiting process spins for about as long as a wake-up takes, then sleeps)"
+        }
         (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
         (WaitKind::Spinning, _) => "spinning (the waiting process keeps a processor busy)",
     };

@@ -1,6 +1,6 @@
 //! When a message is due that is not sent as soon as it can be, and how a role waits for that moment.
 
-use furlong_model::{Arrival, Wait, WaitKind};
+use furlong_model::{Arrival, Wait};
 use furlong_os::{clock, cpu};
 use std::ops::Add;
 
@@ -40,7 +40,7 @@ impl Schedule {
         let mut idle = Idle::default();
         // Sleeps until shortly before and spins for the rest: how late a timer wakes is no part of the mechanism.
         let wake_ns = due_ns.saturating_sub(TIMER_SLACK_NS);
-        if self.wait.kind() == WaitKind::Sleeping && clock::now_ns() < wake_ns {
+        if self.wait.sleeps_in_the_end() && clock::now_ns() < wake_ns {
             let before = clock::thread_processor_ns();
             clock::sleep_until(wake_ns);
             idle = Idle { ns: clock::thread_processor_ns() - before, switches: 1 };

@@ -39,20 +39,29 @@ named_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitKind {
-    /// The waiting process uses no processor time, at least where it waits for long.
+    /// The waiting process uses no processor time.
     Sleeping,
+    /// The waiting process keeps its processor busy for a moment, then uses no processor time.
+    Adaptive,
     /// The waiting process keeps its processor busy.
     Spinning,
 }
 
 impl Wait {
-    /// Whether the waiting process sleeps or keeps its processor busy.
+    /// Whether the waiting process sleeps, keeps its processor busy, or one after the other.
     #[inline]
     pub const fn kind(self) -> WaitKind {
         match self {
             Wait::Spin | Wait::Yield => WaitKind::Spinning,
+            Wait::Adaptive => WaitKind::Adaptive,
             _ => WaitKind::Sleeping,
         }
+    }
+
+    /// Whether the waiting process gives up its processor in the end, where it waits for long.
+    #[inline]
+    pub const fn sleeps_in_the_end(self) -> bool {
+        !matches!(self.kind(), WaitKind::Spinning)
     }
 
     /// Whether the harness waits around a call that never blocks, rather than the mechanism inside it.

@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::named_enum::named_enum;
-use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait, WaitKind};
+use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -68,7 +68,7 @@ impl Workload {
 
     /// Whether a row that waits like this may be chosen.
     pub fn admits(&self, wait: Wait) -> bool {
-        self.spin || wait.kind() == WaitKind::Sleeping
+        self.spin || wait.sleeps_in_the_end()
     }
 
     /// What is measured of a row: this very workload, or as fast as it goes where throughput is what counts.

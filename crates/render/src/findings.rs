@@ -91,6 +91,7 @@ fn size(bytes: Option<usize>) -> String {
 fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
     let waits = match waiting {
         WaitKind::Sleeping => "sleeping",
+        WaitKind::Adaptive => "adaptive",
         WaitKind::Spinning => "spinning",
     };
     format!("{waits} on {} ({})", describe_placement(*placement), size(*size_bytes))

@@ -20,6 +20,7 @@ pub fn fitness(level: Level) -> &'static str {
 pub fn waiting(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::Sleeping => "sleeping until woken",
+        WaitKind::Adaptive => "spinning for a moment, then sleeping",
         WaitKind::Spinning => "spinning",
     }
 }

@@ -31,7 +31,7 @@ pub fn shortlist(
     names.dedup();
     for name in names {
         let mut refused = None;
-        for kind in [WaitKind::Sleeping, WaitKind::Spinning] {
+        for kind in [WaitKind::Sleeping, WaitKind::Adaptive, WaitKind::Spinning] {
             let rows = offers.iter().filter(|offer| offer.capabilities.name == name).flat_map(|offer| {
                 let waits = offer.capabilities.waits.iter().filter(move |wait| wait.kind() == kind);
                 waits.map(move |wait| (offer, *wait))

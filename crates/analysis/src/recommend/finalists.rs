@@ -3,7 +3,7 @@
 use super::first_look::first_look;
 use super::integration_costs::effort;
 use crate::{DecodedRun, Row};
-use furlong_model::{Case, Objective, Placement, Shortlist, WaitKind, Workload};
+use furlong_model::{Case, Objective, Placement, Shortlist, Workload};
 
 /// Rows that sleep and are measured on.
 const SLEEPING: usize = 8;
@@ -36,8 +36,7 @@ pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];
     let sizes = sizes.into_iter().filter(|size| (1..=LARGEST_BYTES).contains(size));
     let mut cases = Vec::new();
-    for Case { mechanism, wait, .. } in finalists.iter().filter(|case| case.wait.kind() == WaitKind::Sleeping)
-    {
+    for Case { mechanism, wait, .. } in finalists.iter().filter(|case| case.wait.sleeps_in_the_end()) {
         let closed = |size_bytes, place| shortlist.workload.closed_case(mechanism, *wait, size_bytes, place);
         let most = shortlist.candidate(mechanism, *wait).and_then(|candidate| candidate.max_size_bytes);
         let sizes = sizes.clone().filter(|size| most.is_none_or(|most| *size <= most));
@@ -64,7 +63,7 @@ fn chosen(run: &DecodedRun, shortlist: &Shortlist) -> Vec<Row> {
     let mut rows = first_look(run, shortlist).rows;
     rows.sort_by(|a, b| figure(workload, a).total_cmp(&figure(workload, b)));
     let (sleeping, mut spinning): (Vec<Row>, Vec<Row>) =
-        rows.into_iter().partition(|row| row.case.wait.kind() == WaitKind::Sleeping);
+        rows.into_iter().partition(|row| row.case.wait.sleeps_in_the_end());
     let simplest = sleeping.iter().min_by_key(|row| effort_of(shortlist, row)).cloned();
     let mut chosen: Vec<Row> = simplest.into_iter().collect();
     let add = |row: &Row, chosen: &mut Vec<Row>| {

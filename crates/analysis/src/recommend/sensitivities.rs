@@ -2,7 +2,7 @@
 
 use super::Ranked;
 use crate::{Row, Summary};
-use furlong_model::{Candidate, Case, Placement, Shortlist, WaitKind, row_name};
+use furlong_model::{Candidate, Case, Placement, Shortlist, row_name};
 use serde::{Deserialize, Serialize};
 
 /// A change of the workload, and what the answer would be then.
@@ -70,7 +70,7 @@ fn falls(shortlist: &Shortlist, choice: &Ranked, ranked: &[Ranked]) -> Vec<Sensi
             .is_some_and(|row| !row.disqualified_by.iter().any(|fall| fall.change == change))
     };
     let unmeasured = |change: &str| {
-        let mut left = shortlist.candidates.iter().filter(|row| row.wait.kind() == WaitKind::Sleeping);
+        let mut left = shortlist.candidates.iter().filter(|row| row.wait.sleeps_in_the_end());
         let next = left.find(|row| !row.disqualified_by.iter().any(|fall| fall.change == change))?;
         Some(row_name(&next.mechanism, next.wait))
     };
@@ -93,7 +93,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
         row.case.size_bytes != size_bytes
             && row.case.placement == shortlist.placement
             && row.case.arrival.is_closed_loop()
-            && row.case.wait.kind() == WaitKind::Sleeping
+            && row.case.wait.sleeps_in_the_end()
     };
     let mut sizes: Vec<usize> =
         all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes).collect();
@@ -124,7 +124,7 @@ fn elsewhere(shortlist: &Shortlist, choice: &Ranked, all: &Summary, place: Place
             && case.placement == placement
     };
     let rows = |placement| {
-        let sleeping = |row: &&Row| row.case.wait.kind() == WaitKind::Sleeping;
+        let sleeping = |row: &&Row| row.case.wait.sleeps_in_the_end();
         all.rows.iter().filter(sleeping).filter(move |row| closed(&row.case, placement))
     };
     let asked = rows(shortlist.placement).find(|row| choice.is(row))?;
