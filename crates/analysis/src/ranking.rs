@@ -154,7 +154,7 @@ fn title(
         (WaitKind::Spinning, Placement::OneProcess) => "calls that try again",
         (WaitKind::Sleeping, _) => "sleeping until woken",
         (WaitKind::Adaptive, _) => {
-            "adaptive (the waiting process spins for about as long as a wake-up takes, then sleeps)"
+            "adaptive (spinning for a moment, then sleeping)"
         }
         (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
         (WaitKind::Spinning, _) => "spinning (the waiting process keeps a processor busy)",
