@@ -59,7 +59,8 @@ fn a_device_driver_against_the_posix_mechanisms() {
 #[test]
 fn five_mechanisms_and_advice() {
     let replay = replay("csdn-ipc-ranking", &[]);
-    assert_eq!((measured(&replay), replay.rows.len()), (7, 7), "{:#?}", replay.rows);
+    // The libraries that it names are adapters', and none is installed.
+    assert_eq!((measured(&replay), replay.rows.len()), (7, 10), "{:#?}", replay.rows);
 }
 
 #[test]
