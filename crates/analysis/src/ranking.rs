@@ -153,9 +153,7 @@ fn title(
         (WaitKind::Sleeping | WaitKind::Adaptive, Placement::OneProcess) => "calls that may sleep",
         (WaitKind::Spinning, Placement::OneProcess) => "calls that try again",
         (WaitKind::Sleeping, _) => "sleeping until woken",
-        (WaitKind::Adaptive, _) => {
-            "adaptive (spinning for a moment, then sleeping)"
-        }
+        (WaitKind::Adaptive, _) => "adaptive (spinning for a moment, then sleeping)",
         (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
         (WaitKind::Spinning, _) => "spinning (the waiting process keeps a processor busy)",
     };

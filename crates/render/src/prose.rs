@@ -136,7 +136,11 @@ fn adapters(summary: &Summary) -> Vec<String> {
         }
         for (name, ns) in &row.others_cpu_ns {
             let (ns, case) = (format_ns(*ns), &row.case);
-            line.push_str(&format!("; {name} used {ns} of processor time a message at {case}"));
+            let unit = match row.exchange.unit {
+                Unit::RoundTrip => "round trip",
+                Unit::Message => "message",
+            };
+            line.push_str(&format!("; {name} used {ns} of processor time a {unit} at {case}"));
         }
         let line = plain(&line) + ".";
         if !lines.contains(&line) {
