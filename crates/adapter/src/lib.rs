@@ -13,11 +13,11 @@
 //! # }
 //! # impl Mechanism for Mine {
 //! #     const CAPABILITIES: furlong_adapter::Capabilities = furlong_adapter::Capabilities {
-//! #         name: "mine", ..furlong_adapter::library("a library's own queue")
+//! #         name: "mine", ..furlong_adapter::Capabilities::library("a library's own queue")
 //! #     };
 //! #     type Endpoint = End;
 //! #     fn probe() -> Result<Limits, Unavailable> { Ok(Limits::none()) }
-//! #     fn create(_: &LinkSpecification) -> std::io::Result<Link> { unimplemented!() }
+//! #     fn create(_: &LinkSpecification) -> std::io::Result<Link> { Ok(Link::new([furlong_adapter::Depth::of(1); 2])) }
 //! #     fn open(_: &LinkSpecification, _: EndpointSetup) -> std::io::Result<End> { Ok(End) }
 //! # }
 //! fn main() -> std::process::ExitCode {
@@ -36,27 +36,6 @@ pub use furlong_model::{
     Start, Unavailable, Wait, WhenFull,
 };
 use std::process::ExitCode;
-
-/// What most libraries promise, to be changed where one differs: whole messages of any size, each copied in and out, blocking
-/// calls, a sender that waits for room, over something with a path.
-pub const fn library(summary: &'static str) -> Capabilities {
-    Capabilities {
-        name: "",
-        summary,
-        family: Family::Adapter,
-        waits: &[Wait::Block],
-        boundaries: true,
-        fixed_size_bytes: None,
-        calls: Calls::NONE,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
-        when_full: WhenFull::Waits,
-        peer_death: PeerDeath::Noticed,
-        reach: Reach::FileSystem,
-        lifetime: Lifetime::Users,
-        start: Start::Fresh,
-    }
-}
 
 /// The whole program of an adapter with one mechanism. `versions` says what is inside, by name.
 pub fn run<M: Mechanism>(versions: &[(&str, &str)]) -> ExitCode {

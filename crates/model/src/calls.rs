@@ -45,37 +45,33 @@ impl Calls {
 
     /// The same, owned.
     pub(crate) fn owned(self) -> Calls<Vec<Call<String>>> {
-        let owned = |calls: &[Call]| {
-            let calls = calls.iter().map(|call| match call {
-                Call::Once(name) => Call::Once((*name).to_owned()),
-                Call::AtMostOnce(name) => Call::AtMostOnce((*name).to_owned()),
-            });
-            calls.collect()
-        };
-        Calls {
-            send: owned(self.send),
-            receive: owned(self.receive),
-            ring: owned(self.ring),
-            wait: owned(self.wait),
-        }
+        self.kept(|calls| calls.iter().map(|call| call.kept(str::to_owned)).collect())
     }
 }
 
 impl Calls<Vec<Call<String>>> {
     /// The same, for as long as this process lives.
     pub(crate) fn leak(self) -> Calls {
-        let leaked = |calls: Vec<Call<String>>| -> &'static [Call] {
-            let calls = calls.into_iter().map(|call| match call {
-                Call::Once(name) => Call::Once(name.leak() as &str),
-                Call::AtMostOnce(name) => Call::AtMostOnce(name.leak() as &str),
-            });
-            Vec::leak(calls.collect())
-        };
-        Calls {
-            send: leaked(self.send),
-            receive: leaked(self.receive),
-            ring: leaked(self.ring),
-            wait: leaked(self.wait),
+        self.kept(|calls| {
+            &*Vec::leak(calls.into_iter().map(|call| call.kept(|name| &*name.leak())).collect())
+        })
+    }
+}
+
+impl<List> Calls<List> {
+    /// The same, with its lists kept in another way.
+    fn kept<L>(self, list: impl Fn(List) -> L) -> Calls<L> {
+        let Calls { send, receive, ring, wait } = self;
+        Calls { send: list(send), receive: list(receive), ring: list(ring), wait: list(wait) }
+    }
+}
+
+impl<Text> Call<Text> {
+    /// The same, with its name kept in another way.
+    fn kept<T>(self, name_kept: impl FnOnce(Text) -> T) -> Call<T> {
+        match self {
+            Call::Once(name) => Call::Once(name_kept(name)),
+            Call::AtMostOnce(name) => Call::AtMostOnce(name_kept(name)),
         }
     }
 }

@@ -40,52 +40,14 @@ pub struct Capabilities<Text = &'static str, Waits = &'static [Wait], C = Calls>
 /// Capabilities that are made at run time: put together of several entries, or read.
 pub type OwnedCapabilities = Capabilities<String, Vec<Wait>, Calls<Vec<Call<String>>>>;
 
-impl Capabilities {
-    /// The same, owned.
-    pub fn owned(&self) -> OwnedCapabilities {
-        let Capabilities {
-            name,
-            summary,
-            family,
-            waits,
-            boundaries,
-            fixed_size_bytes,
-            calls,
-            buffer,
-            copies,
-            when_full,
-            peer_death,
-            reach,
-            lifetime,
-            start,
-        } = *self;
-        Capabilities {
-            name: name.to_owned(),
-            summary: summary.to_owned(),
-            family,
-            waits: waits.to_vec(),
-            boundaries,
-            fixed_size_bytes,
-            calls: calls.owned(),
-            buffer,
-            copies,
-            when_full,
-            peer_death,
-            reach,
-            lifetime,
-            start,
-        }
-    }
-
-    /// Whether the row answers "how fast can one process wake another", not "how fast does data move".
-    pub fn notifies_only(&self) -> bool {
-        self.fixed_size_bytes.is_some()
-    }
-}
-
-impl OwnedCapabilities {
-    /// The same, for as long as this process lives, as those of built-in mechanisms.
-    pub fn leak(self) -> Capabilities {
+impl<Text, Waits, C> Capabilities<Text, Waits, C> {
+    /// The same, with texts, waits and calls kept in another way.
+    fn kept<T, W, D>(
+        self,
+        text: impl Fn(Text) -> T,
+        waits_kept: impl FnOnce(Waits) -> W,
+        calls_kept: impl FnOnce(C) -> D,
+    ) -> Capabilities<T, W, D> {
         let Capabilities {
             name,
             summary,
@@ -103,13 +65,13 @@ impl OwnedCapabilities {
             start,
         } = self;
         Capabilities {
-            name: name.leak(),
-            summary: summary.leak(),
+            name: text(name),
+            summary: text(summary),
             family,
-            waits: waits.leak(),
+            waits: waits_kept(waits),
             boundaries,
             fixed_size_bytes,
-            calls: calls.leak(),
+            calls: calls_kept(calls),
             buffer,
             copies,
             when_full,
@@ -118,6 +80,46 @@ impl OwnedCapabilities {
             lifetime,
             start,
         }
+    }
+}
+
+impl Capabilities {
+    /// What most libraries promise, to be changed where one differs: whole messages of any size, each copied in and out,
+    /// blocking calls, a sender that waits for room, over something with a path.
+    pub const fn library(summary: &'static str) -> Capabilities {
+        Capabilities {
+            name: "",
+            summary,
+            family: Family::Adapter,
+            waits: &[Wait::Block],
+            boundaries: true,
+            fixed_size_bytes: None,
+            calls: Calls::NONE,
+            buffer: KernelBuffer::None,
+            copies: Copies::Two,
+            when_full: WhenFull::Waits,
+            peer_death: PeerDeath::Noticed,
+            reach: Reach::FileSystem,
+            lifetime: Lifetime::Users,
+            start: Start::Fresh,
+        }
+    }
+
+    /// The same, owned.
+    pub fn owned(&self) -> OwnedCapabilities {
+        self.kept(str::to_owned, <[Wait]>::to_vec, Calls::owned)
+    }
+
+    /// Whether the row answers "how fast can one process wake another", not "how fast does data move".
+    pub fn notifies_only(&self) -> bool {
+        self.fixed_size_bytes.is_some()
+    }
+}
+
+impl OwnedCapabilities {
+    /// The same, for as long as this process lives, as those of built-in mechanisms.
+    pub fn leak(self) -> Capabilities {
+        self.kept(|text| &*text.leak(), |waits| &*waits.leak(), Calls::leak)
     }
 }
 

@@ -6,8 +6,8 @@ use super::protocol::{Claims, FurlongLoop, Hello, PROTOCOL, Reply, Request};
 use crate::child_process::ChildProgram;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_model::{
-    AdapterFacts, Call, Calls, Capabilities, Case, Family, KernelBuffer, Lifetime, Limits, OwnedCapabilities,
-    Pattern, Placement, Role, Start, Unavailable, is_one_outstanding,
+    AdapterFacts, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Role, Start,
+    Unavailable, is_one_outstanding,
 };
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
@@ -133,24 +133,20 @@ impl Adapter {
 /// What the rest of furlong needs to know of a row; `None` for a program that has not said. Its texts live as long as this
 /// process, as those of built-in mechanisms do.
 fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
-    const NONE: &[Call] = &[];
-    let text = |text: &str| -> &'static str { Box::leak(shortened(text).into_boxed_str()) };
-    let usual: Claims = claims.unwrap_or_default();
+    let text = |text: &str| -> &'static str { shortened(text).leak() };
+    let Claims { summary, waits, copies, when_full, peer_death, reach, alone, .. } =
+        claims.unwrap_or_default();
+    let usual = Capabilities::library(text(&summary));
     Capabilities {
         name: text(name),
-        summary: text(&usual.summary),
-        family: if usual.alone { Family::Floor } else { Family::Adapter },
-        waits: Box::leak(usual.waits.into_boxed_slice()),
-        boundaries: true,
-        fixed_size_bytes: None,
-        calls: Calls { send: NONE, receive: NONE, ring: NONE, wait: NONE },
-        buffer: KernelBuffer::None,
-        copies: usual.copies,
-        when_full: usual.when_full,
-        peer_death: usual.peer_death,
-        reach: usual.reach,
-        lifetime: Lifetime::Users,
-        start: if usual.alone { Start::Alone } else { Start::Fresh },
+        family: if alone { Family::Floor } else { usual.family },
+        waits: waits.leak(),
+        copies,
+        when_full,
+        peer_death,
+        reach,
+        start: if alone { Start::Alone } else { usual.start },
+        ..usual
     }
 }
 
