@@ -4,7 +4,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
-use crate::linux::handle::own;
+use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;
 use std::collections::BTreeSet;
 use std::fs;
@@ -117,15 +117,9 @@ pub fn pin_all_threads(pid: i32, processor: usize) -> io::Result<()> {
 pub struct Death(OwnedFd);
 
 impl Death {
-    /// Of this process.
-    ///
-    /// # Errors
-    /// Where there is no such process, or the kernel has no pidfd.
-    pub fn of(pid: i32) -> io::Result<Death> {
-        // SAFETY: plain integers in and out; the new number is owned by nobody.
-        let number = check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as libc::c_int })?;
-        // SAFETY: opened just now.
-        Ok(Death(unsafe { own(number) }))
+    /// Of this process; `None` where there is no such process, or the kernel has no pidfd.
+    pub fn of(pid: i32) -> Option<Death> {
+        pidfd_open(pid).map(Death)
     }
 
     /// What to watch.
@@ -146,8 +140,7 @@ pub fn find_by_variable(variable: &str) -> Vec<i32> {
 /// # Errors
 /// Where it may not be killed.
 pub fn kill(pid: i32) -> io::Result<()> {
-    // SAFETY: no memory is involved.
-    match check(unsafe { libc::kill(pid, libc::SIGKILL) }) {
+    match send_signal(pid, libc::SIGKILL) {
         Err(error) if error.raw_os_error() != Some(libc::ESRCH) => Err(error),
         _ => Ok(()),
     }

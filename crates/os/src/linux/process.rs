@@ -183,7 +183,8 @@ fn settle_in(parent: i32, bond: Bond, null: RawFd, stderr: RawFd, keep: &mut [Ra
     close_all_but(keep);
 }
 
-fn pidfd_open(pid: i32) -> Option<OwnedFd> {
+/// Readable once the process is dead; `None` where there is none, or the kernel or a filter has no pidfd.
+pub(crate) fn pidfd_open(pid: i32) -> Option<OwnedFd> {
     // SAFETY: plain integers in and out; the new number is owned by nobody.
     let number = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     // SAFETY: opened just now.
@@ -312,7 +313,7 @@ fn wait_id(pid: i32, options: libc::c_int) -> Option<Report> {
     (reported == pid).then_some(Report { code: info.si_code, status })
 }
 
-/// Sends a signal to a process, for tests that break things. A dead one is an error.
+/// Sends a signal to a process. A dead one is an error.
 pub fn send_signal(pid: i32, signal: i32) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::kill(pid, signal) }).map(drop)

@@ -39,22 +39,21 @@ pub fn anonymous_object(name: &str, len: usize) -> io::Result<OwnedFd> {
 
 /// An anonymous memory object of `len` bytes; `name` shows in /proc alone.
 pub fn memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
-    let name = CString::new(name)?;
-    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
-    let fd = check(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })
-        .map(|number| unsafe { own(number) })
-        .context(|| "memfd_create")?;
+    let fd = empty_memfd(name, 0).context(|| "memfd_create")?;
     reserve(fd, len).context(|| "reserve memory in a memfd")
 }
 
-/// The same, which never grows: what is written behind its end is refused.
-pub fn bounded_object(name: &str, len: usize) -> io::Result<OwnedFd> {
+/// An anonymous memory object of no bytes, with `flags` beside that it is closed on exec.
+fn empty_memfd(name: &str, flags: libc::c_uint) -> io::Result<OwnedFd> {
     let name = CString::new(name)?;
-    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
-    let fd = check(unsafe { libc::memfd_create(name.as_ptr(), flags) })
+    check(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | flags) })
         .map(|number| unsafe { own(number) })
-        .context(|| "memfd_create")?;
+}
+
+/// An anonymous memory object of `len` bytes which never grows: what is written behind its end is refused.
+pub fn bounded_object(name: &str, len: usize) -> io::Result<OwnedFd> {
+    let fd = empty_memfd(name, libc::MFD_ALLOW_SEALING).context(|| "memfd_create")?;
     File::from(fd.try_clone()?).set_len(len as u64)?;
     let seals = libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
     // SAFETY: F_ADD_SEALS takes a plain integer.
@@ -111,12 +110,7 @@ pub fn written_text(object: BorrowedFd<'_>, most: u64) -> String {
 /// # Errors
 /// `NotFound` where the kernel has no huge pages.
 pub fn huge_memfd(name: &str, len: usize) -> io::Result<OwnedFd> {
-    let name = CString::new(name)?;
-    let flags = libc::MFD_CLOEXEC | libc::MFD_HUGETLB;
-    // SAFETY: `name` is NUL-terminated, and the new number is owned by nobody.
-    let fd = check(unsafe { libc::memfd_create(name.as_ptr(), flags) })
-        .map(|number| unsafe { own(number) })
-        .context(|| "memfd_create with MFD_HUGETLB")?;
+    let fd = empty_memfd(name, libc::MFD_HUGETLB).context(|| "memfd_create with MFD_HUGETLB")?;
     let wanted = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     // SAFETY: no memory is involved.
     check(unsafe { libc::ftruncate(fd.as_raw_fd(), wanted) })
