@@ -3,7 +3,7 @@
 //! None is sent while messages are measured. What both need to know then is on the [`ControlPage`].
 
 pub use crate::control_page::ControlPage;
-use furlong_mechanism::LinkSpecification;
+use furlong_mechanism::{Handles, LinkSpecification};
 use furlong_model::{Arrival, Fault, Pattern, Phase, Role, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -130,6 +130,16 @@ pub struct Timing {
     pub outstanding_ns: Option<[u64; 2]>,
     /// Times of samples: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
+}
+
+impl End {
+    /// What a process needs to know of these handles, which it inherits.
+    pub(crate) fn of(handles: &Handles) -> End {
+        End {
+            descriptors: handles.descriptors.iter().map(AsHandle::raw_handle).collect(),
+            numbers: handles.numbers.iter().copied().collect(),
+        }
+    }
 }
 
 /// One end of the conversation.

@@ -39,6 +39,7 @@ mod schedule;
 pub mod session;
 mod stamp;
 mod steady;
+mod tally;
 mod timed;
 pub mod trial;
 mod two_mechanisms;

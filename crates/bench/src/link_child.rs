@@ -21,14 +21,10 @@ pub(crate) fn run(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::R
     };
     let socket = handle::inherit(configuration.socket)?;
     let ends = Role::ALL.map(|role| link.take_end(role));
-    let described = ends.each_ref().map(|end| End {
-        descriptors: end.descriptors.iter().map(AsHandle::raw_handle).collect(),
-        numbers: end.numbers.iter().copied().collect(),
-    });
     control.send(&Report::Done(MadeLink {
         rooms: link.rooms(),
         effective: link.effective.clone(),
-        ends: described,
+        ends: ends.each_ref().map(End::of),
     }))?;
     let handles: Vec<_> = ends.iter().flat_map(|end| &end.descriptors).map(AsHandle::as_handle).collect();
     if !handles.is_empty() {

@@ -7,6 +7,7 @@ use crate::message_loop::MessageLoop;
 use crate::messages::{LoopResult, MessageFormat, Messages};
 use crate::registry::{MechanismEntry, find};
 use crate::role_error::{RoleError, step};
+use crate::tally::role_tally;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
 use furlong_mechanism::{EndpointSetup, Handles};
@@ -173,18 +174,6 @@ pub(crate) fn tally(
     messages_received: u64,
     LoopResult { round_trips, usage, idle, .. }: LoopResult,
 ) -> Result<RoleTally, RoleError> {
-    Ok(RoleTally {
-        role,
-        processor: step(Phase::Finish, "read the processor", affinity::current())?,
-        messages_received,
-        round_trips,
-        user_ns: usage.user_ns,
-        system_ns: usage.system_ns,
-        idle_ns: idle.ns,
-        idle_switches: idle.switches,
-        voluntary_switches: usage.voluntary_switches,
-        involuntary_switches: usage.involuntary_switches,
-        minor_faults: usage.minor_faults,
-        major_faults: usage.major_faults,
-    })
+    let processor = step(Phase::Finish, "read the processor", affinity::current())?;
+    Ok(role_tally(role, processor, messages_received, round_trips, usage, idle))
 }

@@ -3,9 +3,12 @@
 use super::conversation::Conversation;
 use super::protocol::NamedProcess;
 use super::traces::RUN_VARIABLE;
+use crate::schedule::Idle;
+use crate::tally::role_tally;
 use furlong_model::{Failure, Fault, OtherProcess, Phase, Role, RoleTally};
 use furlong_os::BorrowedHandle;
 use furlong_os::other_process::{self, Death};
+use furlong_os::usage::Usage;
 use furlong_os::wait::is_readable;
 use std::io;
 
@@ -47,7 +50,7 @@ impl Participants {
                 return Err(conversation.failure(Phase::Open, what));
             }
             // Where the kernel has no pidfd, its death shows as silence.
-            let death = Death::of(pid).ok();
+            let death = Death::of(pid);
             let name = if name.is_empty() { other_process::name(pid) } else { name };
             self.0.push(Participant { pid, role: role.role(), name, death });
         }
@@ -98,45 +101,25 @@ impl Participants {
         round_trips: u64,
         messages_received: impl Fn(Role) -> u64,
     ) -> io::Result<(Vec<RoleTally>, Vec<OtherProcess>)> {
-        let used = |index: usize| after.0[index] - before.0[index];
-        let (mut tallies, mut others): (Vec<RoleTally>, Vec<OtherProcess>) = (Vec::new(), Vec::new());
-        for (index, Participant { pid, role, name, .. }) in self.0.iter().enumerate() {
-            let used = used(index);
-            match role {
-                None => others.push(OtherProcess {
-                    name: name.clone(),
-                    user_ns: used.user_ns,
-                    system_ns: used.system_ns,
-                    voluntary_switches: used.voluntary_switches,
-                    involuntary_switches: used.involuntary_switches,
-                }),
-                Some(role) => match tallies.iter_mut().find(|tally| tally.role == *role) {
-                    Some(tally) => {
-                        tally.user_ns += used.user_ns;
-                        tally.system_ns += used.system_ns;
-                        tally.voluntary_switches += used.voluntary_switches;
-                        tally.involuntary_switches += used.involuntary_switches;
-                        tally.minor_faults += used.minor_faults;
-                        tally.major_faults += used.major_faults;
-                    }
-                    None => tallies.push(RoleTally {
-                        role: *role,
-                        processor: other_process::processor(*pid)?,
-                        messages_received: messages_received(*role),
-                        round_trips,
-                        user_ns: used.user_ns,
-                        system_ns: used.system_ns,
-                        idle_ns: 0,
-                        voluntary_switches: used.voluntary_switches,
-                        idle_switches: 0,
-                        involuntary_switches: used.involuntary_switches,
-                        minor_faults: used.minor_faults,
-                        major_faults: used.major_faults,
-                    }),
-                },
+        let used = before.0.iter().zip(&after.0).map(|(before, after)| *after - *before);
+        let used: Vec<(&Participant, Usage)> = self.0.iter().zip(used).collect();
+        let mut tallies = Vec::new();
+        for role in Role::ALL {
+            let of_role = || used.iter().filter(|(one, _)| one.role == Some(role));
+            if let Some((first, _)) = of_role().next() {
+                let processor = other_process::processor(first.pid)?;
+                let used = of_role().fold(Usage::default(), |sum, (_, used)| sum + *used);
+                let idle = Idle::default();
+                tallies.push(role_tally(role, processor, messages_received(role), round_trips, used, idle));
             }
         }
-        tallies.sort_by_key(|tally| tally.role);
-        Ok((tallies, others))
+        let others = used.iter().filter(|(one, _)| one.role.is_none()).map(|(one, used)| OtherProcess {
+            name: one.name.clone(),
+            user_ns: used.user_ns,
+            system_ns: used.system_ns,
+            voluntary_switches: used.voluntary_switches,
+            involuntary_switches: used.involuntary_switches,
+        });
+        Ok((tallies, others.collect()))
     }
 }

@@ -153,7 +153,7 @@ impl RequestLink {
     }
 
     fn configuration(&self, role: Role) -> RequestConfiguration {
-        let end = end_of(&self.link, role);
+        let end = End::of(self.link.end(role));
         RequestConfiguration {
             mechanism: self.mechanism.clone(),
             wait: self.wait,
@@ -203,7 +203,7 @@ impl RunningTrial {
         let mut configurations = Vec::new();
         for &role in roles {
             let held: &[Role] = if one_process { &Role::ALL } else { &[role] };
-            let ends: Vec<End> = held.iter().map(|role| end_of(&link, *role)).collect();
+            let ends: Vec<End> = held.iter().map(|role| End::of(link.end(*role))).collect();
             configurations.push(RoleConfiguration {
                 mechanism: case.mechanism.clone(),
                 wait: case.wait,
@@ -349,15 +349,6 @@ fn waits_inside(entry: &MechanismEntry, case: &Case) -> bool {
     let can_do_without = || entry.capabilities.waits.iter().any(|wait| wait.needs_non_blocking());
     let must_not_wait = case.placement == Placement::OneProcess && can_do_without();
     !(case.wait.needs_non_blocking() || must_not_wait)
-}
-
-/// What a role needs to know of an end that it inherits.
-fn end_of(link: &Link, role: Role) -> End {
-    let handles = link.end(role);
-    End {
-        descriptors: handles.descriptors.iter().map(AsHandle::raw_handle).collect(),
-        numbers: handles.numbers.iter().copied().collect(),
-    }
 }
 
 /// Starts the process that holds these ends, the first of which is its role: afresh from furlong's own binary, or

@@ -1,0 +1,30 @@
+//! What is recorded of a role's part in a trial, however its usage was read.
+
+use crate::schedule::Idle;
+use furlong_model::{Role, RoleTally};
+use furlong_os::usage::Usage;
+
+/// The tally of a role that used so much in so many round trips, some of it to wait for messages to be due.
+pub(crate) fn role_tally(
+    role: Role,
+    processor: usize,
+    messages_received: u64,
+    round_trips: u64,
+    usage: Usage,
+    idle: Idle,
+) -> RoleTally {
+    RoleTally {
+        role,
+        processor,
+        messages_received,
+        round_trips,
+        user_ns: usage.user_ns,
+        system_ns: usage.system_ns,
+        idle_ns: idle.ns,
+        idle_switches: idle.switches,
+        voluntary_switches: usage.voluntary_switches,
+        involuntary_switches: usage.involuntary_switches,
+        minor_faults: usage.minor_faults,
+        major_faults: usage.major_faults,
+    }
+}
