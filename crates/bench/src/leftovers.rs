@@ -181,7 +181,7 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     for name in ["responder.socket", JOURNAL] {
         remove_file(&folder.join(name))?;
     }
-    remove_folder(folder)
+    unless_gone(fs::remove_dir(folder))
 }
 
 /// Removes what a link has left.
@@ -200,14 +200,12 @@ fn remove_link(names: &Names, LinkNames { name, key, folder }: &LinkNames) -> io
         }
     }
     // The folder is the link's own, so that all in it is.
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    unless_gone(fs::remove_dir_all(folder))
 }
 
-fn remove_folder(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir(folder) {
+/// That something is gone already is no error.
+fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

@@ -2,9 +2,9 @@
 
 use super::protocol::{Reply, Request};
 use super::traces::RUN_VARIABLE;
+use crate::watch::early_end;
 use furlong_adapter_files::Manifest;
 use furlong_model::{Failure, Fault, Phase, Role};
-use furlong_os::linux::signal;
 use furlong_os::memory::{bounded_object, written_text};
 use furlong_os::pipe::pipe;
 use furlong_os::process::{Bond, Child, Exit, Program, spawn};
@@ -165,9 +165,8 @@ impl Conversation {
     /// How it died.
     fn exit_failure(&self, exit: Exit, phase: Phase) -> Failure {
         let (fault, detail) = match exit {
-            Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),
             Exit::Code(127) => (Fault::Exited, "it could not be started (exit code 127)".to_owned()),
-            Exit::Code(code) => (Fault::Exited, format!("left too early with exit code {code}")),
+            exit => early_end(exit),
         };
         Failure { phase, role: Some(self.role), fault, detail: self.with_printed(detail) }
     }

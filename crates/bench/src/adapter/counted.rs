@@ -388,17 +388,13 @@ impl CountedTrial<'_> {
             let request = request(conversation.role);
             conversation.send(&request).map_err(|error| not_started(phase, &error))?;
         }
-        let mut replies: Vec<Option<Reply>> = self.conversations.iter().map(|_| None).collect();
-        let mut failed = vec![false; replies.len()];
+        let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
         let mut incidents: Vec<Failure> = Vec::new();
         let mut deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
         loop {
-            let mut handles = Vec::new();
-            for (index, conversation) in self.conversations.iter().enumerate() {
-                if !failed[index] {
-                    handles.extend(conversation.handles());
-                }
-            }
+            let listened_to = self.conversations.iter().zip(&heard).filter(|(_, heard)| !heard.is_failure());
+            let mut handles: Vec<_> =
+                listened_to.flat_map(|(conversation, _)| conversation.handles()).collect();
             if incidents.is_empty() {
                 handles.extend(self.participants.deaths());
                 handles.extend(self.observer.handles());
@@ -410,50 +406,22 @@ impl CountedTrial<'_> {
             if let Some(signal) = self.session.shutdown_request() {
                 return Err(Interrupted { signal }.into());
             }
-            let before = incidents.len();
-            for (index, conversation) in self.conversations.iter_mut().enumerate() {
-                if failed[index] {
-                    continue;
-                }
-                match conversation.attend(phase) {
-                    Ok(None) => {}
-                    Ok(Some(Reply::Error { fault, detail })) => match fault.fault() {
-                        None => {
-                            return Err(NotMeasured::Unavailable(Unavailable::new(shortened(&detail), "")));
-                        }
-                        Some(fault) => {
-                            failed[index] = true;
-                            let (role, detail) = (Some(conversation.role), shortened(&detail));
-                            incidents.push(Failure { phase, role, fault, detail });
-                        }
-                    },
-                    Ok(Some(reply)) if replies[index].is_none() => replies[index] = Some(reply),
-                    Ok(Some(_)) => {
-                        failed[index] = true;
-                        incidents.push(conversation.failure(phase, "it replied twice".to_owned()));
-                    }
-                    // Who has finished may end.
-                    Err(_) if matches!(replies[index], Some(Reply::Finished)) => {}
-                    Err(failure) => {
-                        failed[index] = true;
-                        incidents.push(failure);
-                    }
-                }
-            }
+            let first = incidents.is_empty();
+            incidents.extend(self.listen(phase, &mut heard)?);
             if phase != Phase::Finish && incidents.is_empty() {
                 incidents.extend(self.participants.death(phase));
             }
-            if before == 0 && !incidents.is_empty() {
+            if first && !incidents.is_empty() {
                 // The other program's side of the story may explain this one.
                 deadline_ns = clock::now_ns() + OTHER_REPORT_MS * 1_000_000;
             }
-            if incidents.is_empty() && replies.iter().all(Option::is_some) {
-                return Ok(replies.into_iter().flatten().collect());
+            let heard_all = !heard.iter().any(Heard::is_nothing);
+            if incidents.is_empty() && heard_all {
+                return Ok(heard.into_iter().filter_map(Heard::reply).collect());
             }
-            let heard_all = (0..failed.len()).all(|index| failed[index] || replies[index].is_some());
-            if clock::now_ns() >= deadline_ns || (!incidents.is_empty() && heard_all) {
+            if heard_all || clock::now_ns() >= deadline_ns {
                 if incidents.is_empty() {
-                    incidents.extend(self.silence(&replies, phase, limit));
+                    incidents.extend(self.silence(&heard, phase, limit));
                 }
                 let nobody = self.failure(phase, "nothing happened, and no program says why".to_owned());
                 return Err(cause(incidents).unwrap_or(nobody).into());
@@ -461,9 +429,40 @@ impl CountedTrial<'_> {
         }
     }
 
+    /// Takes what each program has said, and gives what went wrong.
+    fn listen(&mut self, phase: Phase, heard: &mut [Heard]) -> Result<Vec<Failure>, NotMeasured> {
+        let mut incidents = Vec::new();
+        for (conversation, heard) in self.conversations.iter_mut().zip(heard) {
+            if heard.is_failure() {
+                continue;
+            }
+            let failure = match (conversation.attend(phase), &heard) {
+                (Ok(None), _) => continue,
+                // Who has finished may end.
+                (Err(_), Heard::Reply(Reply::Finished)) => continue,
+                (Ok(Some(Reply::Error { fault, detail })), _) => {
+                    let detail = shortened(&detail);
+                    let Some(fault) = fault.fault() else {
+                        return Err(NotMeasured::Unavailable(Unavailable::new(detail, "")));
+                    };
+                    Failure { phase, role: Some(conversation.role), fault, detail }
+                }
+                (Ok(Some(reply)), Heard::Nothing) => {
+                    *heard = Heard::Reply(reply);
+                    continue;
+                }
+                (Ok(Some(_)), _) => conversation.failure(phase, "it replied twice".to_owned()),
+                (Err(failure), _) => failure,
+            };
+            *heard = Heard::Failure;
+            incidents.push(failure);
+        }
+        Ok(incidents)
+    }
+
     /// Who has not replied, and whether a signal has stopped it.
-    fn silence(&self, replies: &[Option<Reply>], phase: Phase, limit: Duration) -> Vec<Failure> {
-        let waited_for = self.conversations.iter().zip(replies).filter(|(_, reply)| reply.is_none());
+    fn silence(&self, heard: &[Heard], phase: Phase, limit: Duration) -> Vec<Failure> {
+        let waited_for = self.conversations.iter().zip(heard).filter(|(_, heard)| heard.is_nothing());
         let failure = |conversation: &Conversation| {
             if conversation.child.is_stopped() || self.observer.sees_stopped(conversation.child.pid()) {
                 let what = format!("stopped by a signal (state T), no reply came from it for {limit:?}");
@@ -480,6 +479,31 @@ impl CountedTrial<'_> {
     fn failure(&self, phase: Phase, detail: String) -> Failure {
         let role = (self.conversations.len() == 1).then_some(Role::Initiator);
         Failure { phase, role, fault: Fault::Error, detail }
+    }
+}
+
+/// What a program has said since it was asked.
+enum Heard {
+    Nothing,
+    Reply(Reply),
+    /// It will not reply, and why is noted.
+    Failure,
+}
+
+impl Heard {
+    fn is_nothing(&self) -> bool {
+        matches!(self, Heard::Nothing)
+    }
+
+    fn is_failure(&self) -> bool {
+        matches!(self, Heard::Failure)
+    }
+
+    fn reply(self) -> Option<Reply> {
+        match self {
+            Heard::Reply(reply) => Some(reply),
+            Heard::Nothing | Heard::Failure => None,
+        }
     }
 }
 

@@ -16,6 +16,14 @@ fn own_stderr() -> io::Result<Handle> {
     anonymous_object("furlong-stderr", 1)
 }
 
+/// How a process ended that had not done yet.
+pub(crate) fn early_end(exit: Exit) -> (Fault, String) {
+    match exit {
+        Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),
+        Exit::Code(code) => (Fault::Exited, format!("left too early with exit code {code}")),
+    }
+}
+
 /// A role's process; `D` is what it reports when it is done.
 pub(crate) struct RoleProcess<D> {
     pub(crate) role: Role,
@@ -116,10 +124,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
 
     /// How it died, with what it wrote to its standard error.
     fn exit_failure(&mut self, exit: Exit) -> Failure {
-        let (fault, mut detail) = match exit {
-            Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),
-            Exit::Code(code) => (Fault::Exited, format!("left too early with exit code {code}")),
-        };
+        let (fault, mut detail) = early_end(exit);
         let words = self.captured_stderr();
         if !words.is_empty() {
             detail = format!("{detail}; it said: {words}");
