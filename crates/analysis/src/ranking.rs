@@ -32,10 +32,7 @@ pub struct Group {
     #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
     /// Messages outstanding at any time.
-    #[serde(
-        default = "furlong_model::one_outstanding",
-        skip_serializing_if = "furlong_model::is_one_outstanding"
-    )]
+    #[serde(default = "furlong_model::one", skip_serializing_if = "furlong_model::is_one")]
     pub window: NonZeroU32,
     /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
@@ -79,7 +76,7 @@ impl Group {
             (_, None) => "notification".to_owned(),
         };
         let ((suffix, addition), window) = (describe_pace(arrival), case.window);
-        let (window_suffix, window_addition) = match furlong_model::is_one_outstanding(&window) {
+        let (window_suffix, window_addition) = match furlong_model::is_one(&window) {
             true => Default::default(),
             false => (format!("/window-{window}"), format!(", {window} outstanding")),
         };

@@ -298,7 +298,7 @@ mod tests {
         let mut run = run(wobble);
         for trial in run.trials.iter_mut().filter(|trial| trial.number >= 13) {
             let detail = "nothing came from it for 2 s".to_owned();
-            let failure = Failure { phase: Phase::Timed, role: None, fault: Fault::Silent, detail };
+            let failure = Failure { phase: Phase::Timed, party: None, fault: Fault::Silent, detail };
             trial.outcome = Outcome::Failed(failure);
         }
         let check = self_check(&DecodedRun::of(&run));

@@ -150,7 +150,7 @@ mod tests {
         changed(|trial| {
             if is_tcp(trial) && trial.number >= first {
                 let detail = "it was made to".to_owned();
-                trial.outcome = Outcome::Failed(Failure { phase: Phase::Timed, role: None, fault, detail });
+                trial.outcome = Outcome::Failed(Failure { phase: Phase::Timed, party: None, fault, detail });
             }
         })
     }

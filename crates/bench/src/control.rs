@@ -4,7 +4,7 @@
 
 pub use crate::control_page::ControlPage;
 use furlong_mechanism::{Handles, LinkSpecification};
-use furlong_model::{Arrival, Fault, Pattern, Phase, Role, RoleTally, Wait};
+use furlong_model::{Arrival, Fault, Party, Pattern, Phase, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
@@ -18,10 +18,8 @@ pub struct RoleConfiguration {
     pub mechanism: String,
     /// How both roles wait.
     pub wait: Wait,
-    /// Which end this is.
-    pub role: Role,
-    /// The process number of the other role; its own if there is none.
-    pub peer: i32,
+    /// Which party this is.
+    pub party: Party,
     /// The processor to be pinned to, if any.
     pub processor: Option<usize>,
     /// How messages go back and forth.
@@ -32,8 +30,8 @@ pub struct RoleConfiguration {
     pub ends: Vec<End>,
     /// What carries the requests, where that is another mechanism.
     pub request: Option<RequestConfiguration>,
-    /// The number of the control page's descriptor.
-    pub control_page: RawHandle,
+    /// The control page that it shares with whom it exchanges messages.
+    pub control_page: ControlPageEnd,
     /// Time for the measured part, in nanoseconds.
     pub budget_ns: u64,
     /// When the initiator sends the next message of the measured part.
@@ -58,6 +56,17 @@ impl RoleConfiguration {
     }
 }
 
+/// A party's part of a control page.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct ControlPageEnd {
+    /// The number of its descriptor.
+    pub descriptor: RawHandle,
+    /// Lines that it has.
+    pub lines: usize,
+    /// The party's own, from 0 on.
+    pub line: usize,
+}
+
 /// All that a role needs to know of the mechanism that carries requests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RequestConfiguration {
@@ -78,6 +87,8 @@ pub struct End {
     pub descriptors: Vec<RawHandle>,
     /// Numbers that the kernel knows in every process, in the order of the link.
     pub numbers: Vec<i32>,
+    /// The number of the process that holds the other end; of the one that holds this, if there is none.
+    pub peer: i32,
 }
 
 /// What a child reports; `D` is what it reports of its work when that is done.
@@ -138,6 +149,7 @@ impl End {
         End {
             descriptors: handles.descriptors.iter().map(AsHandle::raw_handle).collect(),
             numbers: handles.numbers.iter().copied().collect(),
+            peer: 0,
         }
     }
 }

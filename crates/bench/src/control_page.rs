@@ -5,7 +5,6 @@
 //! supervisor can tell a lost message from a slow one; in the measured loop only the responder does. Nobody
 //! waits for anything on it.
 
-use furlong_model::Role;
 use furlong_os::memory::{Region, anonymous_object, page_bytes};
 use furlong_os::{BorrowedHandle, Handle};
 use std::io;
@@ -20,14 +19,22 @@ const START: usize = 8;
 /// Offset of the number of messages in the measured part that were sent late.
 const LATE: usize = 16;
 
-/// Offset of each role's line: messages sent, then messages received.
-const PROGRESS: [usize; 2] = [128, 256];
+/// Bytes of a line: two lines of the cache, of which processors fetch one with the other.
+const LINE_BYTES: usize = 128;
+
+/// Offset of the line with this number, from 0 on: messages sent, then messages received.
+const fn offset(line: usize) -> usize {
+    LINE_BYTES * (1 + line)
+}
 
 /// The page, mapped.
 #[derive(Debug)]
-pub struct ControlPage(Region);
+pub struct ControlPage {
+    region: Region,
+    lines: usize,
+}
 
-/// How far a role has come: messages since the trial began.
+/// How far a party has come: messages since the trial began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) sent: u64,
@@ -35,64 +42,79 @@ pub(crate) struct Progress {
 }
 
 impl ControlPage {
-    /// A new page and the descriptor by which roles map it.
-    pub(crate) fn create() -> io::Result<(ControlPage, Handle)> {
+    /// A new page with so many lines, and the descriptor by which roles map it.
+    pub(crate) fn create(lines: usize) -> io::Result<(ControlPage, Handle)> {
         use furlong_os::AsHandle;
-        let object = anonymous_object("furlong-control-page", page_bytes())?;
-        let control_page = ControlPage::open(object.as_handle())?;
+        let object = anonymous_object("furlong-control-page", size_bytes(lines))?;
+        let control_page = ControlPage::open(object.as_handle(), lines)?;
         Ok((control_page, object))
     }
 
     /// Maps the page of a descriptor.
-    pub(crate) fn open(object: BorrowedHandle<'_>) -> io::Result<ControlPage> {
-        Region::of_file(object, page_bytes()).map(ControlPage)
+    pub(crate) fn open(object: BorrowedHandle<'_>, lines: usize) -> io::Result<ControlPage> {
+        Ok(ControlPage { region: Region::of_file(object, size_bytes(lines))?, lines })
     }
 
     /// Announces when the measured part began, before its first message is sent.
     pub(crate) fn announce_start(&self, now_ns: u64) {
-        self.0.double_word(START).store(now_ns, Ordering::Release);
+        self.region.double_word(START).store(now_ns, Ordering::Release);
     }
 
     /// When the measured part began, for whoever has received a message of it.
     pub(crate) fn start(&self) -> u64 {
-        self.0.double_word(START).load(Ordering::Acquire)
+        self.region.double_word(START).load(Ordering::Acquire)
     }
 
     /// Announces how many messages of it were sent later than they were due, before the last one is sent.
     pub(crate) fn announce_late(&self, messages: u64) {
-        self.0.double_word(LATE).store(messages, Ordering::Release);
+        self.region.double_word(LATE).store(messages, Ordering::Release);
     }
 
     /// How many messages of it were sent late, for whoever has received the last one.
     pub(crate) fn late(&self) -> u64 {
-        self.0.double_word(LATE).load(Ordering::Acquire)
+        self.region.double_word(LATE).load(Ordering::Acquire)
     }
 
     /// Announces the number of the last message of it, before it is sent.
     pub(crate) fn announce_last(&self, sequence: u64) {
-        self.0.double_word(LAST).store(sequence, Ordering::Release);
+        self.region.double_word(LAST).store(sequence, Ordering::Release);
     }
 
     /// Whether `sequence` is the last message of it. The announcement was made before it was sent.
     #[inline]
     pub(crate) fn is_last(&self, sequence: u64) -> bool {
-        self.0.double_word(LAST).load(Ordering::Acquire) == sequence
+        self.region.double_word(LAST).load(Ordering::Acquire) == sequence
     }
 
-    /// Notes how far `role` has come.
+    /// Notes on its line how far a party has come.
     #[inline]
-    pub(crate) fn note(&self, role: Role, progress: Progress) {
-        let line = PROGRESS[role.index()];
-        self.0.double_word(line).store(progress.sent, Ordering::Relaxed);
-        self.0.double_word(line + 8).store(progress.received, Ordering::Relaxed);
+    pub(crate) fn note(&self, line: usize, progress: Progress) {
+        let line = offset(line);
+        self.region.double_word(line).store(progress.sent, Ordering::Relaxed);
+        self.region.double_word(line + 8).store(progress.received, Ordering::Relaxed);
     }
 
-    /// How far `role` has come.
-    pub(crate) fn progress(&self, role: Role) -> Progress {
-        let line = PROGRESS[role.index()];
+    /// How far the party with this line has come.
+    pub(crate) fn progress(&self, line: usize) -> Progress {
+        let line = offset(line);
         Progress {
-            sent: self.0.double_word(line).load(Ordering::Relaxed),
-            received: self.0.double_word(line + 8).load(Ordering::Relaxed),
+            sent: self.region.double_word(line).load(Ordering::Relaxed),
+            received: self.region.double_word(line + 8).load(Ordering::Relaxed),
         }
     }
+
+    /// How far each party has come.
+    pub(crate) fn all_progress(&self) -> impl Iterator<Item = Progress> {
+        (0..self.lines).map(|line| self.progress(line))
+    }
+
+    /// Messages that all have received who do: everyone but the party with the first line.
+    pub(crate) fn received_by_all(&self) -> u64 {
+        (1..self.lines).map(|line| self.progress(line).received).min().unwrap_or_default()
+    }
+}
+
+/// Bytes of a page with so many lines.
+fn size_bytes(lines: usize) -> usize {
+    offset(lines).next_multiple_of(page_bytes())
 }

@@ -24,6 +24,7 @@ mod messages;
 pub mod noise;
 pub mod not_measured;
 mod one_way;
+mod parties;
 mod persistent;
 pub mod placement;
 pub mod plan;

@@ -16,6 +16,8 @@ pub(crate) struct Messages<'a> {
     pub(crate) role: Role,
     pub(crate) pattern: Pattern,
     pub(crate) control_page: &'a ControlPage,
+    /// Where on it this party notes how far it has come.
+    line: usize,
     /// One buffer, or as many more as the other end may still read out of: a message stays untouched until it is known
     /// to be read. A power of two.
     outbox: Vec<Message>,
@@ -72,7 +74,7 @@ impl<'a> Messages<'a> {
     pub(crate) fn new(
         channel: &dyn Channel,
         role: Role,
-        control_page: &'a ControlPage,
+        (control_page, line): (&'a ControlPage, usize),
         format: &MessageFormat,
     ) -> io::Result<Self> {
         let [sent_bytes, received_bytes] = [role, role.peer()].map(|role| format.sizes_bytes[role.index()]);
@@ -96,7 +98,18 @@ impl<'a> Messages<'a> {
             (Message::several(buffers, sent_bytes)?, Message::new(received_bytes)?)
         };
         let pattern = format.pattern;
-        Ok(Messages { role, pattern, control_page, outbox, inbox, own, other, done: 0, unchecked: None })
+        Ok(Messages {
+            role,
+            pattern,
+            control_page,
+            line,
+            outbox,
+            inbox,
+            own,
+            other,
+            done: 0,
+            unchecked: None,
+        })
     }
 
     /// Sends the next message.
@@ -170,7 +183,7 @@ impl<'a> Messages<'a> {
     /// Lets the supervisor know how far this role has come.
     #[inline(always)]
     pub(crate) fn note(&self, sent: u64, received: u64) {
-        self.control_page.note(self.role, Progress { sent, received });
+        self.control_page.note(self.line, Progress { sent, received });
     }
 
     /// Where this role stands before it is measured.

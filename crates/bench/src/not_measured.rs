@@ -61,6 +61,6 @@ pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
             "it is forbidden here (EPERM or EACCES)",
             "look at rights and, in a container, at its seccomp profile",
         ),
-        _ => Failure { phase, role: None, fault: Fault::Error, detail: error.to_string() }.into(),
+        _ => Failure { phase, party: None, fault: Fault::Error, detail: error.to_string() }.into(),
     }
 }

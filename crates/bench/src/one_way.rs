@@ -11,7 +11,6 @@ use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use crate::schedule::{Idle, Schedule, is_late};
 use crate::window::WindowLoop;
-use furlong_model::Role;
 use furlong_os::{clock, cpu};
 
 /// The loops of messages one way, compiled for each type of channel.
@@ -162,7 +161,7 @@ impl<C: Channel> OneWayLoop for C {
 /// Sends a message that is not timed, and waits until it was taken, so that both roles begin together.
 fn begin_sending(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
     send_next(channel, messages)?;
-    while messages.control_page.progress(Role::Responder).received < messages.done {
+    while messages.control_page.received_by_all() < messages.done {
         cpu::yield_now();
     }
     messages.baseline()

@@ -1,14 +1,18 @@
 //! From a placement to processors of this machine.
 
-use furlong_model::{Placement, Unavailable};
+use furlong_model::{Party, Placement, Unavailable};
 use furlong_os::affinity;
 
-/// The processors that initiator and responder are pinned to; `None` where the scheduler chooses.
+/// The processors that these parties are pinned to; `None` where the scheduler chooses.
 ///
 /// # Errors
-/// Why this machine, or what is left of it to this process, has no such pair.
-pub fn pinned(placement: Placement) -> Result<Option<[usize; 2]>, Unavailable> {
-    (placement != Placement::Free).then(|| resolve(placement)).transpose()
+/// Why this machine, or what is left of it to this process, has no such processors.
+pub fn pinned(placement: Placement, parties: &[Party]) -> Result<Option<Vec<usize>>, Unavailable> {
+    if placement == Placement::Free {
+        return Ok(None);
+    }
+    let by_role = resolve(placement)?;
+    Ok(Some(parties.iter().map(|party| by_role[party.role.index()]).collect()))
 }
 
 /// The processors for initiator and responder, of a placement that pins them.

@@ -53,12 +53,12 @@ pub struct Across {
     pub apart: Duration,
 }
 
-/// A case that can be measured: its driver and its processors.
-#[derive(Debug, Clone, Copy)]
+/// A case that can be measured: its mechanism and its processors.
+#[derive(Debug, Clone)]
 pub(crate) struct ResolvedCase<'a> {
     pub(crate) entry: &'a MechanismEntry,
     pub(crate) request_carrier: Option<&'a MechanismEntry>,
-    pub(crate) processors: Option<[usize; 2]>,
+    pub(crate) processors: Option<Vec<usize>>,
 }
 
 /// Finds what cases need, and asks each driver once what this machine allows it: some find out by trying.
@@ -93,7 +93,7 @@ impl<'a> CaseResolver<'a> {
         if let Some(refusal) = entry.adapter().and_then(|adapter| adapter.refusal(case)) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
-        let processors = placement::pinned(case.placement).map_err(Outcome::Refused)?;
+        let processors = placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?;
         let by = case.request.as_ref().and_then(|request| request.by.as_deref());
         let request_carrier = by.map(|by| self.request_carrier(by)).transpose()?;
         Ok(ResolvedCase { entry, request_carrier, processors })

@@ -1,7 +1,9 @@
 //! A role's process: from its configuration to its tally.
 
 use crate::channel::Channel;
-use crate::control::{Control, End, Report, RequestConfiguration, RoleConfiguration, RoleResult};
+use crate::control::{
+    Control, ControlPageEnd, End, Report, RequestConfiguration, RoleConfiguration, RoleResult,
+};
 use crate::control_page::ControlPage;
 use crate::message_loop::MessageLoop;
 use crate::messages::{LoopResult, MessageFormat, Messages};
@@ -11,7 +13,7 @@ use crate::tally::role_tally;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Phase, Role, RoleTally, Start, Wait, WhenFull};
+use furlong_model::{Fault, Party, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, handle};
 use serde::Serialize;
@@ -51,9 +53,9 @@ fn perform(
     configuration: &RoleConfiguration,
     ends: Vec<Handles>,
 ) -> io::Result<()> {
-    let roles = [configuration.role, configuration.role.peer()];
-    let setup = |(role, handles)| EndpointSetup { role, handles, peer: configuration.peer };
-    let setups: Vec<EndpointSetup> = roles.into_iter().zip(ends).map(setup).collect();
+    let roles = [configuration.party.role, configuration.party.role.peer()];
+    let setup = |((role, end), handles): ((_, &End), _)| EndpointSetup { role, handles, peer: end.peer };
+    let setups = roles.into_iter().zip(&configuration.ends).zip(ends).map(setup).collect();
     let result = run_role(control, mechanisms, configuration, setups);
     report_failure(control, result)
 }
@@ -76,7 +78,7 @@ fn open_request_carrier(
 ) -> Result<Box<dyn Channel>, RoleError> {
     let entry = known(mechanisms, &request.mechanism, request.wait)?;
     let opened = inherit(&request.end).and_then(|handles| {
-        let setup = EndpointSetup { role: configuration.role, handles, peer: configuration.peer };
+        let setup = EndpointSetup { role: configuration.party.role, handles, peer: request.end.peer };
         (entry.built_in()?.open)(&request.specification, vec![setup], request.wait, None)
     });
     step(Phase::Open, "open what carries requests", opened).map(MessageLoop::into_channel)
@@ -106,8 +108,9 @@ fn run_role(
     configuration: &RoleConfiguration,
     setups: Vec<EndpointSetup>,
 ) -> Result<(), RoleError> {
+    let ControlPageEnd { descriptor, lines, line } = configuration.control_page;
     let control_page =
-        handle::inherit(configuration.control_page).and_then(|object| ControlPage::open(object.as_handle()));
+        handle::inherit(descriptor).and_then(|object| ControlPage::open(object.as_handle(), lines));
     let control_page = step(Phase::Open, "open the control page", control_page)?;
     let entry = known(mechanisms, &configuration.mechanism, configuration.wait)?;
     let request = configuration
@@ -129,7 +132,8 @@ fn run_role(
         window: configuration.window.get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
     };
-    let messages = Messages::new(message_loop.channel(), configuration.role, &control_page, &format);
+    let messages =
+        Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
 
     enter_phase(control, Phase::Verify)?;
@@ -150,7 +154,7 @@ fn run_role(
 
     // Where messages are read out of the sender's memory, it must stay until the last one is read.
     enter_phase(control, Phase::Finish)?;
-    let tally = tally(configuration.role, messages.done, result)?;
+    let tally = tally(configuration.party, messages.done, result)?;
     report_done(control, RoleResult { tally, verified_messages, timing })
 }
 
@@ -170,10 +174,10 @@ pub(crate) fn enter_phase(control: &mut Control, phase: Phase) -> Result<(), Rol
 
 /// What a role used and counted in the measured part.
 pub(crate) fn tally(
-    role: Role,
+    party: Party,
     messages_received: u64,
     LoopResult { round_trips, usage, idle, .. }: LoopResult,
 ) -> Result<RoleTally, RoleError> {
     let processor = step(Phase::Finish, "read the processor", affinity::current())?;
-    Ok(role_tally(role, processor, messages_received, round_trips, usage, idle))
+    Ok(role_tally(party, processor, messages_received, round_trips, usage, idle))
 }

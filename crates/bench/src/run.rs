@@ -11,7 +11,7 @@ use crate::process_start;
 use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
 use crate::trial::{MessageExchange, Settings, TrialContext, Work};
-use furlong_model::{Case, End, Handover, Harness, Outcome, Placement, Record, Trial, Unavailable};
+use furlong_model::{Case, End, Handover, Harness, Outcome, Party, Placement, Record, Trial, Unavailable};
 use furlong_os::clock;
 use furlong_stats::{FurtherRounds, median, median_interval, uncertainty};
 use std::fmt::Display;
@@ -160,7 +160,7 @@ impl Run<'_> {
 
     fn handover<'a>(&'a self, handover: &'a Handover) -> Resolved<'a, RegionHandover<'a>> {
         let work = RegionHandover::new(handover);
-        match placement::pinned(handover.placement) {
+        match placement::pinned(handover.placement, &Party::PAIR) {
             Ok(processors) => {
                 Ok((TrialContext { work, processors, session: self.session }, self.settings(None)))
             }

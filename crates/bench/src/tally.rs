@@ -1,12 +1,12 @@
 //! What is recorded of a role's part in a trial, however its usage was read.
 
 use crate::schedule::Idle;
-use furlong_model::{Role, RoleTally};
+use furlong_model::{Party, RoleTally};
 use furlong_os::usage::Usage;
 
-/// The tally of a role that used so much in so many round trips, some of it to wait for messages to be due.
+/// The tally of a party that used so much in so many round trips, some of it to wait for messages to be due.
 pub(crate) fn role_tally(
-    role: Role,
+    party: Party,
     processor: usize,
     messages_received: u64,
     round_trips: u64,
@@ -14,7 +14,7 @@ pub(crate) fn role_tally(
     idle: Idle,
 ) -> RoleTally {
     RoleTally {
-        role,
+        party,
         processor,
         messages_received,
         round_trips,

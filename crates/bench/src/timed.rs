@@ -21,7 +21,7 @@ pub(crate) fn warm_up(
 ) -> Result<u32, RoleError> {
     let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS);
     let mut recorder = Recorder::of_pace(configuration.warm_up_ns.is_none());
-    match (configuration.pattern, configuration.role) {
+    match (configuration.pattern, configuration.party.role) {
         (Pattern::OneWay, Role::Responder) => {
             let result = one_way(message_loop)?.receive_stream(messages, 1, &mut recorder)?;
             return Ok(window_for(result.elapsed_ns as f64 / result.round_trips.max(1) as f64));
@@ -48,7 +48,8 @@ pub(crate) fn timed(
     configuration: &RoleConfiguration,
     batch: u32,
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
-    let RoleConfiguration { pattern, role, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
+    let RoleConfiguration { pattern, party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
+    let role = party.role;
     let schedule = Schedule { arrival, wait };
     let per_sample = if arrival.is_closed_loop() { batch } else { 1 };
     let mut recorder = match (pattern, role) {

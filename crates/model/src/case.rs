@@ -2,7 +2,7 @@
 
 use crate::name::InvalidName;
 use crate::named_enum::named_enum;
-use crate::{Arrival, Capabilities, Limits, Start, Unavailable, Wait, WhenFull, format_bytes};
+use crate::{Arrival, Capabilities, Limits, Party, Role, Start, Unavailable, Wait, WhenFull, format_bytes};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr};
@@ -116,18 +116,21 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<usize>,
     /// Messages that the initiator has sent and that are not answered yet, at any time.
-    #[serde(default = "one_outstanding", skip_serializing_if = "is_one_outstanding")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub window: NonZeroU32,
+    /// Pairs of roles that do this at the same moment, each by itself.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub parties: NonZeroU32,
 }
 
-/// One message outstanding: the usual window.
-pub fn one_outstanding() -> NonZeroU32 {
+/// One: the usual number of messages outstanding, and of pairs.
+pub fn one() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
-/// Whether a window is the usual one.
-pub fn is_one_outstanding(window: &NonZeroU32) -> bool {
-    *window == one_outstanding()
+/// Whether it is the usual number.
+pub fn is_one(number: &NonZeroU32) -> bool {
+    *number == one()
 }
 
 /// The message that is answered by a response.
@@ -165,13 +168,21 @@ impl Case {
             placement,
             arrival: Arrival::ClosedLoop,
             buffer_bytes: None,
-            window: one_outstanding(),
+            window: one(),
+            parties: one(),
         }
     }
 
     /// The row's name: `mechanism/wait`.
     pub fn row(&self) -> String {
         row_name(&self.mechanism, self.wait)
+    }
+
+    /// All who take part, in the order in which they take processors: pair after pair, the initiator first.
+    pub fn all_parties(&self) -> Vec<Party> {
+        let several = self.parties.get();
+        let pair = |index| Role::ALL.map(|role| Party::of(role, index, several));
+        (0..several).flat_map(pair).collect()
     }
 
     /// Whether the two differ in nothing but the mechanism and its buffer, and wait alike: sleeping or spinning.
@@ -227,7 +238,7 @@ impl Case {
 
     /// Why several messages cannot be outstanding in this case, whatever the link holds, if they cannot.
     fn refuse_several(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        if is_one_outstanding(&self.window) {
+        if is_one(&self.window) {
             return None;
         }
         let (why, remedy) = if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
@@ -302,8 +313,18 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { mechanism, wait, pattern, size_bytes, request, placement, arrival, buffer_bytes, window } =
-            self;
+        let Case {
+            mechanism,
+            wait,
+            pattern,
+            size_bytes,
+            request,
+            placement,
+            arrival,
+            buffer_bytes,
+            window,
+            parties,
+        } = self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
         if *pattern != Pattern::RoundTrip {
             write!(f, " {pattern}")?;
@@ -316,7 +337,10 @@ impl fmt::Display for Case {
             write!(f, " {arrival}")?;
         }
         buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))?;
-        if is_one_outstanding(window) { Ok(()) } else { write!(f, " window {window}") }
+        if !is_one(window) {
+            write!(f, " window {window}")?;
+        }
+        if is_one(parties) { Ok(()) } else { write!(f, " {parties} pairs") }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It is part of a run's records, so that a replay explains itself on any machine.
 
-use crate::case::one_outstanding;
+use crate::case::one;
 use crate::{
     Arrival, Backing, Case, Figure, Handover, Pattern, Placement, Request, StartMethod, Touch, Wait,
 };
@@ -236,7 +236,8 @@ impl Measure {
             placement: self.place,
             arrival: Arrival::ClosedLoop,
             buffer_bytes: None,
-            window: one_outstanding(),
+            window: one(),
+            parties: one(),
         })
     }
 

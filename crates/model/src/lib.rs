@@ -34,7 +34,7 @@ pub use capabilities::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach, Start,
     WhenFull,
 };
-pub use case::{Case, Pattern, Placement, Request, is_one_outstanding, one_outstanding, row_name};
+pub use case::{Case, Pattern, Placement, Request, is_one, one, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
@@ -57,7 +57,7 @@ pub use quantity::{
     three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
-pub use role::{Phase, Role};
+pub use role::{Party, Phase, Role};
 pub use trial::{AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, RoleTally, Trial};
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};

@@ -1,6 +1,6 @@
 //! One trial: what was tried, and what came of it.
 
-use crate::{Case, Depth, Family, Phase, Role, Unavailable};
+use crate::{Case, Depth, Family, Party, Phase, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -106,8 +106,9 @@ pub struct OtherProcess {
 /// What one role used and counted in the measured part of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoleTally {
-    /// Which end.
-    pub role: Role,
+    /// Which process.
+    #[serde(rename = "role")]
+    pub party: Party,
     /// The processor it was on at the end, by the kernel's number.
     pub processor: usize,
     /// Messages that this role received from the first of the trial to the last; one way, for the initiator, those
@@ -158,8 +159,9 @@ impl RoleTally {
 pub struct Failure {
     /// The stage it happened in.
     pub phase: Phase,
-    /// The role it happened to; `None` for the supervisor, or where it could be either.
-    pub role: Option<Role>,
+    /// Whom it happened to; `None` for the supervisor, or where it could be any of them.
+    #[serde(rename = "role")]
+    pub party: Option<Party>,
     /// What kind of thing went wrong.
     pub fault: Fault,
     /// What exactly happened, in words that need no context.
@@ -168,8 +170,8 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.role {
-            Some(role) => write!(f, "{role} in phase {}: {}", self.phase, self.detail),
+        match self.party {
+            Some(party) => write!(f, "{party} in phase {}: {}", self.phase, self.detail),
             None => write!(f, "in phase {}: {}", self.phase, self.detail),
         }
     }

@@ -93,7 +93,7 @@ impl Bench {
     /// The mean round trip, or message one way, of one trial, in nanoseconds, and the number of them.
     fn furlong(&self, case: &Case) -> Result<(f64, u64)> {
         let entry = find(&self.mechanisms, &case.mechanism, case.wait).ok_or("no such row")?;
-        let processors = placement::pinned(case.placement)?;
+        let processors = placement::pinned(case.placement, &case.all_parties())?;
         let work = MessageExchange { mechanisms: &self.mechanisms, entry, request_carrier: None, case };
         let outcome = TrialContext { work, processors, session: &self.session }.run(&self.settings);
         match outcome.map_err(|_| "interrupted")? {

@@ -159,7 +159,7 @@ impl Conversation {
 
     /// A failure of this program, with what it has printed.
     pub(super) fn failure(&self, phase: Phase, what: String) -> Failure {
-        Failure { phase, role: Some(self.role), fault: Fault::Error, detail: self.with_printed(what) }
+        Failure { phase, party: Some(self.role.into()), fault: Fault::Error, detail: self.with_printed(what) }
     }
 
     /// How it died.
@@ -168,7 +168,7 @@ impl Conversation {
             Exit::Code(127) => (Fault::Exited, "it could not be started (exit code 127)".to_owned()),
             exit => early_end(exit),
         };
-        Failure { phase, role: Some(self.role), fault, detail: self.with_printed(detail) }
+        Failure { phase, party: Some(self.role.into()), fault, detail: self.with_printed(detail) }
     }
 
     fn with_printed(&self, what: String) -> String {

@@ -39,7 +39,7 @@ const MOST_READINGS: u64 = 100_000;
 pub(crate) fn measure(
     adapter: &Adapter,
     case: &Case,
-    processors: Option<[usize; 2]>,
+    processors: Option<&[usize]>,
     session: &Session,
     settings: &Settings,
     observer: &mut dyn Observer,
@@ -127,7 +127,7 @@ impl Surroundings<'_> {
             Ok(_) if !left.is_empty() => {
                 let detail =
                     format!("it has left behind what furlong has removed: {}", shortened(&left.join(", ")));
-                Err(Failure { phase: Phase::Finish, role: None, fault: Fault::Error, detail }.into())
+                Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail }.into())
             }
             worked => worked,
         }
@@ -165,7 +165,7 @@ impl CountedTrial<'_> {
     fn run(
         &mut self,
         specification: &LinkSpecification,
-        processors: Option<[usize; 2]>,
+        processors: Option<&[usize]>,
     ) -> Result<Measurement, NotMeasured> {
         self.hello()?;
         let effective = self.set_up(specification)?;
@@ -445,7 +445,7 @@ impl CountedTrial<'_> {
                     let Some(fault) = fault.fault() else {
                         return Err(NotMeasured::Unavailable(Unavailable::new(detail, "")));
                     };
-                    Failure { phase, role: Some(conversation.role), fault, detail }
+                    Failure { phase, party: Some(conversation.role.into()), fault, detail }
                 }
                 (Ok(Some(reply)), Heard::Nothing) => {
                     *heard = Heard::Reply(reply);
@@ -477,8 +477,8 @@ impl CountedTrial<'_> {
 
     /// A failure that is no single program's.
     fn failure(&self, phase: Phase, detail: String) -> Failure {
-        let role = (self.conversations.len() == 1).then_some(Role::Initiator);
-        Failure { phase, role, fault: Fault::Error, detail }
+        let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
+        Failure { phase, party, fault: Fault::Error, detail }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::child_process::ChildProgram;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Role, Start,
-    Unavailable, is_one_outstanding,
+    Unavailable, is_one,
 };
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
@@ -119,7 +119,7 @@ impl Adapter {
             ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
         } else if !case.arrival.is_closed_loop() {
             ("no --rate and no --think-time".to_owned(), "leave it out: each message follows the one before")
-        } else if !is_one_outstanding(&case.window) {
+        } else if !is_one(&case.window) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
         } else if case.request.as_ref().is_some_and(|request| request.by.is_some()) {
             ("no --request-by".to_owned(), "leave it out: requests go the same way as responses")

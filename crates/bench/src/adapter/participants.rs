@@ -5,7 +5,7 @@ use super::protocol::NamedProcess;
 use super::traces::RUN_VARIABLE;
 use crate::schedule::Idle;
 use crate::tally::role_tally;
-use furlong_model::{Failure, Fault, OtherProcess, Phase, Role, RoleTally};
+use furlong_model::{Failure, Fault, OtherProcess, Party, Phase, Role, RoleTally};
 use furlong_os::BorrowedHandle;
 use furlong_os::other_process::{self, Death};
 use furlong_os::usage::Usage;
@@ -58,7 +58,7 @@ impl Participants {
     }
 
     /// Pins those of both roles, with all their threads.
-    pub(super) fn pin(&self, processors: Option<[usize; 2]>) -> io::Result<()> {
+    pub(super) fn pin(&self, processors: Option<&[usize]>) -> io::Result<()> {
         let Some(processors) = processors else { return Ok(()) };
         for Participant { pid, role, .. } in &self.0 {
             if let Some(role) = role {
@@ -69,8 +69,8 @@ impl Participants {
     }
 
     /// The processes that are roles.
-    pub(super) fn roles(&self) -> Vec<(Role, i32)> {
-        self.0.iter().filter_map(|one| Some((one.role?, one.pid))).collect()
+    pub(super) fn roles(&self) -> Vec<(Party, i32)> {
+        self.0.iter().filter_map(|one| Some((one.role?.into(), one.pid))).collect()
     }
 
     /// What becomes readable when one dies that furlong has not started.
@@ -84,7 +84,7 @@ impl Participants {
             |one: &&Participant| one.death.as_ref().is_some_and(|death| is_readable(death.as_handle()));
         self.0.iter().find(dead).map(|Participant { pid, role, name, .. }| {
             let detail = format!("process {pid} ({name}), which it has started, has died");
-            Failure { phase, role: *role, fault: Fault::Killed, detail }
+            Failure { phase, party: role.map(Party::from), fault: Fault::Killed, detail }
         })
     }
 
@@ -110,7 +110,14 @@ impl Participants {
                 let processor = other_process::processor(first.pid)?;
                 let used = of_role().fold(Usage::default(), |sum, (_, used)| sum + *used);
                 let idle = Idle::default();
-                tallies.push(role_tally(role, processor, messages_received(role), round_trips, used, idle));
+                tallies.push(role_tally(
+                    role.into(),
+                    processor,
+                    messages_received(role),
+                    round_trips,
+                    used,
+                    idle,
+                ));
             }
         }
         let others = used.iter().filter(|(one, _)| one.role.is_none()).map(|(one, used)| OtherProcess {

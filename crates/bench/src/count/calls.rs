@@ -2,7 +2,7 @@
 
 use crate::trial::Span;
 use crate::watch::Observer;
-use furlong_model::{Phase, Role};
+use furlong_model::{Party, Phase};
 use furlong_os::BorrowedHandle;
 use furlong_os::linux::counter::SystemCallLog;
 use furlong_os::linux::system_call;
@@ -66,7 +66,7 @@ impl Calls {
     }
 
     /// Begins with the roles waiting for the first phase.
-    fn begin(&mut self, roles: &[(Role, i32)]) -> io::Result<()> {
+    fn begin(&mut self, roles: &[(Party, i32)]) -> io::Result<()> {
         self.pids = roles.iter().map(|(_, pid)| *pid).collect();
         self.logs = roles.iter().map(|_| Log::default()).collect();
         match &mut self.source {
@@ -133,7 +133,7 @@ impl Calls {
 }
 
 impl Observer for Calls {
-    fn before(&mut self, phase: Phase, roles: &[(Role, i32)]) {
+    fn before(&mut self, phase: Phase, roles: &[(Party, i32)]) {
         if self.error.is_some() {
             return;
         }

@@ -12,7 +12,7 @@ use crate::not_measured::NotMeasured;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::Observer;
 use calls::{Calls, Log};
-use furlong_model::{Count, CountMethod, Phase, Role, RoleCount, RoleTally};
+use furlong_model::{Count, CountMethod, Party, Phase, RoleCount, RoleTally};
 use furlong_os::linux::counter::{HardwareCounter, SystemCallLog, open_hardware};
 use furlong_os::linux::tracefs;
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ fn record<W: Work>(
     let role = |(index, usage): (usize, &RoleTally)| {
         let calls = calls.as_ref().map(|(measured, logs)| (&W::tallies(measured)[index], &logs[index]));
         RoleCount {
-            role: usage.role,
+            role: usage.party.role,
             round_trips: calls.map_or(0, |(tally, _)| tally.round_trips),
             system_calls: calls.map(|(_, log)| log.by_name()),
             usage: usage.clone(),
@@ -165,7 +165,7 @@ struct HardwareCounters {
 }
 
 impl Observer for HardwareCounters {
-    fn before(&mut self, phase: Phase, roles: &[(Role, i32)]) {
+    fn before(&mut self, phase: Phase, roles: &[(Party, i32)]) {
         match phase {
             Phase::Timed => {
                 for (_, pid) in roles {

@@ -66,7 +66,7 @@ impl Work for RegionHandover<'_> {
             .map_err(NotMeasured::Unavailable)?;
         let mut watch = start(context, &backed_region, settings.timeout).map_err(|error| {
             let (phase, detail) = (Phase::Open, error.to_string());
-            Failure { phase, role: None, fault: Fault::Error, detail }
+            Failure { phase, party: None, fault: Fault::Error, detail }
         })?;
         let reported = watch.until_done(context.session, observer)?;
         Ok(measured(reported, backed_region.in_effect.clone())?)
@@ -122,14 +122,14 @@ fn start(
     backed_region: &BackedRegion<'_>,
     timeout: Duration,
 ) -> io::Result<Watch<Done>> {
-    let (control_page, control_page_object) = ControlPage::create()?;
+    let (control_page, control_page_object) = ControlPage::create(2)?;
     let RegionHandover { handover, accessor } = context.work;
     let (memory, key) = (&backed_region.memory, identity::random()?);
     let mut processes = Vec::new();
     for role in Role::ALL {
         let configuration = RegionConfiguration {
             role,
-            processor: context.processors.map(|processors| processors[role.index()]),
+            processor: context.processors.as_ref().map(|processors| processors[role.index()]),
             region: memory.object(),
             size_bytes: handover.size_bytes,
             touch: handover.touch,
@@ -140,31 +140,32 @@ fn start(
         let region = memory.object().map(|(number, _)| number);
         let inherit: Vec<RawHandle> = region.into_iter().chain([configuration.control_page]).collect();
         processes.push(match memory {
-            Memory::Mapped(region) => RoleProcess::forked(role, inherit, |control| {
+            Memory::Mapped(region) => RoleProcess::forked(role.into(), inherit, |control| {
                 role::forked(control, configuration, accessor, Arc::clone(region))
             })?,
             Memory::Object(..) => {
                 let program = context.session.program();
-                let mut process = RoleProcess::fresh(role, program, ChildKind::Handover, inherit)?;
+                let mut process = RoleProcess::fresh(role.into(), program, ChildKind::Handover, inherit)?;
                 // A role that is dead already is noticed by the watch, with its cause.
                 let _ = process.control.send(&configuration);
                 process
             }
         });
     }
-    Ok(Watch { processes, control_page, timeout, budget: Duration::ZERO, explain: whose_turn })
+    let (control_pages, explain) = (vec![control_page], Box::new(whose_turn));
+    Ok(Watch { processes, control_pages, timeout, budget: Duration::ZERO, explain })
 }
 
 /// Blames a silence in the work on the role whose turn it is: the other one waits for it.
 fn whose_turn(watch: &Watch<Done>) -> Option<Failure> {
-    (watch.phase() == Phase::Timed).then(|| watch.silence_failure(role::turn(&watch.control_page)))
+    (watch.phase() == Phase::Timed).then(|| watch.silence_failure(role::turn(&watch.control_pages[0]).into()))
 }
 
 /// Puts together what both roles have reported.
 fn measured(reported: Vec<Done>, in_effect: String) -> Result<HandoverMeasurement, Failure> {
     let incomplete = || Failure {
         phase: Phase::Finish,
-        role: None,
+        party: None,
         fault: Fault::Error,
         detail: "a role has not reported of all repetitions".to_owned(),
     };

@@ -76,8 +76,8 @@ fn run(
     accessor: Accessor,
     mapped: Option<Arc<Region>>,
 ) -> io::Result<()> {
-    let control_page =
-        handle::inherit(configuration.control_page).and_then(|object| ControlPage::open(object.as_handle()));
+    let control_page = handle::inherit(configuration.control_page)
+        .and_then(|object| ControlPage::open(object.as_handle(), 2));
     let result = step(Phase::Open, "open the control page", control_page).and_then(|control_page| {
         RegionRole { configuration, accessor, control_page }.perform(control, mapped)
     });
@@ -118,7 +118,7 @@ impl RegionRole {
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
         let idle = Idle::default();
         let result = LoopResult { round_trips, elapsed_ns, usage, idle, late_sends: 0, outstanding_ns: None };
-        let tally = tally(role, round_trips, result)?;
+        let tally = tally(role.into(), round_trips, result)?;
         report_done(control, Done { tally, passes, verified_bytes })
     }
 
@@ -153,7 +153,7 @@ impl RegionRole {
                 self.touch(&bytes[first.min(end)..end], values, first)
                     .map_err(|found| corrupt(repetition, first, found))?;
                 stretches += 1;
-                self.control_page.note(self.configuration.role, self.progress(stretches));
+                self.control_page.note(self.configuration.role.index(), self.progress(stretches));
             }
             passes.push(Pass { begin_ns, end_ns: clock::now_ns() });
             flag.store(other, Ordering::Release);
@@ -182,7 +182,7 @@ impl RegionRole {
 
 /// The role whose turn it is by what both have noted.
 pub(super) fn turn(control_page: &ControlPage) -> Role {
-    let [written, read] = Role::ALL.map(|role| control_page.progress(role));
+    let [written, read] = Role::ALL.map(|role| control_page.progress(role.index()));
     let passes = |progress: Progress| progress.received / progress.sent.max(1);
     if passes(written) == passes(read) { Role::Initiator } else { Role::Responder }
 }

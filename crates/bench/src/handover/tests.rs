@@ -38,7 +38,9 @@ fn run(handover: &Handover) -> HandoverOutcome {
 
 fn run_on(handover: &Handover, processors: [usize; 2]) -> HandoverOutcome {
     let work = RegionHandover::new(handover);
-    TrialContext { work, processors: Some(processors), session: &session() }.run(&settings(20_000)).unwrap()
+    TrialContext { work, processors: Some(processors.into()), session: &session() }
+        .run(&settings(20_000))
+        .unwrap()
 }
 
 /// What an outcome says where it is a measurement; else, loudly, why it is none.
@@ -52,7 +54,7 @@ fn sound(handover: &Handover, outcome: HandoverOutcome) {
             assert_eq!(repetitions.len(), REPETITIONS as usize, "{handover}");
             let sum: u64 = repetitions.iter().map(|times| times.write_ns + times.read_ns).sum();
             assert!(sum > 0 && sum <= elapsed_ns, "{handover}: {sum} of {elapsed_ns}");
-            assert_eq!(roles.iter().map(|tally| tally.role).collect::<Vec<_>>(), Role::ALL);
+            assert_eq!(roles.iter().map(|tally| tally.party.role).collect::<Vec<_>>(), Role::ALL);
             assert!(roles.iter().all(|tally| tally.round_trips == u64::from(REPETITIONS)));
             assert_eq!(in_effect.is_empty(), handover.backing == Backing::Anonymous, "{in_effect}");
             eprintln!("{handover}: {in_effect}");
@@ -134,7 +136,7 @@ fn no_room_in_a_file_system_is_an_error_in_words() {
         let session =
             Session::open(Options { program: program(), file_folder, handle_signals: false }).unwrap();
         let work = RegionHandover::new(&full);
-        let context = TrialContext { work, processors: Some([0, 0]), session: &session };
+        let context = TrialContext { work, processors: Some(vec![0, 0]), session: &session };
         match context.run(&settings(10_000)).unwrap() {
             HandoverOutcome::Unavailable(unavailable) => unavailable.reason,
             other => panic!("{other:?}"),
@@ -207,7 +209,7 @@ fn sabotaged(write: Option<Write>, read: Option<Read>) -> Failure {
         Accessor { write: write.unwrap_or(honest().write), read: read.unwrap_or(honest().read), ..honest() };
     let work = RegionHandover { handover: &handover, accessor };
     let session = session();
-    match (TrialContext { work, processors: Some(processors()), session: &session })
+    match (TrialContext { work, processors: Some(processors().into()), session: &session })
         .run(&settings(300))
         .unwrap()
     {
@@ -222,8 +224,8 @@ fn a_byte_that_is_wrong_is_found_and_named() {
     for (write, offset) in wrong {
         let failure = sabotaged(Some(write), None);
         assert_eq!(
-            (failure.fault, failure.role, failure.phase),
-            (Fault::Flipped, Some(Role::Responder), Phase::Timed)
+            (failure.fault, failure.party, failure.phase),
+            (Fault::Flipped, Some(Role::Responder.into()), Phase::Timed)
         );
         let place = format!("repetition 2: byte {}", (1 << 20) + offset);
         assert!(failure.detail.contains(&place), "{failure}");
@@ -245,7 +247,7 @@ fn a_role_that_dies_or_stops_is_named_with_its_cause() {
     ];
     for (write, read, role, fault, words) in cases {
         let failure = sabotaged(write, read);
-        assert_eq!((failure.fault, failure.role, failure.phase), (fault, Some(role), Phase::Timed));
+        assert_eq!((failure.fault, failure.party, failure.phase), (fault, Some(role.into()), Phase::Timed));
         assert!(failure.detail.contains(words), "{failure}");
     }
 }

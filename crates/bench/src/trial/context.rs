@@ -111,12 +111,12 @@ pub trait Work: Sized {
 }
 
 /// What a trial is about and where it takes place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct TrialContext<'a, W> {
     /// What the roles do.
     pub work: W,
-    /// That initiator and responder are pinned to; `None` leaves them to the scheduler.
-    pub processors: Option<[usize; 2]>,
+    /// That each party is pinned to, in their order; `None` leaves them to the scheduler.
+    pub processors: Option<Vec<usize>>,
     /// What surrounds it.
     pub session: &'a Session,
 }

@@ -3,9 +3,10 @@
 use super::context::{Claims, Settings, Span, TrialContext, Work};
 use crate::adapter::{self, Adapter};
 use crate::child_process::ChildKind;
-use crate::control::{End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
+use crate::control::{ControlPageEnd, End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
 use crate::control_page::ControlPage;
 use crate::not_measured::{NotMeasured, not_started};
+use crate::parties::{Parties, PartySetup};
 use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
@@ -80,7 +81,7 @@ impl Work for MessageExchange<'_> {
     ) -> Result<Measurement, NotMeasured> {
         if let Some(adapter) = context.work.entry.with_own_loop() {
             let TrialContext { work, processors, session } = context;
-            return adapter::measure(adapter, work.case, *processors, session, settings, observer);
+            return adapter::measure(adapter, work.case, processors.as_deref(), session, settings, observer);
         }
         let mut running = RunningTrial::start(context, settings)?;
         let reported = running.watch.until_done(context.session, observer)?;
@@ -126,13 +127,68 @@ struct RunningTrial {
     effective: BTreeMap<String, u64>,
     depth: [Depth; 2],
     adapter: Option<AdapterFacts>,
-    /// Dropped last: it removes what the processes use.
-    _links: (Link, Option<RequestLink>),
+    /// Dropped last: they remove what the processes use.
+    _links: Vec<TrialLink>,
 }
 
 /// Messages that may be under way where they go one way, as far as a mechanism has a say: what a POSIX queue holds
 /// unless it is told otherwise (fs.mqueue.msg_default).
 const STREAM_DEPTH: usize = 10;
+
+/// One of the links of a trial.
+struct TrialLink {
+    specification: LinkSpecification,
+    link: Link,
+    request: Option<RequestLink>,
+}
+
+impl TrialLink {
+    /// Makes the one with this number, of so many.
+    fn create(
+        MessageExchange { entry, request_carrier, case, .. }: MessageExchange<'_>,
+        (number, links): (usize, usize),
+        session: &Session,
+    ) -> io::Result<TrialLink> {
+        let depth = if case.pattern == Pattern::OneWay { STREAM_DEPTH } else { case.window.get() as usize };
+        let specification = LinkSpecification {
+            depth,
+            buffer_bytes: case.buffer_bytes,
+            ..session.specification(number as u32, case.sizes_bytes(), waits_inside(entry, case))?
+        };
+        let link = entry.create(&specification, case.wait)?;
+        let request = request_carrier
+            .map(|entry| RequestLink::create(entry, case, (links + number) as u32, session))
+            .transpose()?;
+        Ok(TrialLink { specification, link, request })
+    }
+
+    /// How many messages are held on the way there, which another mechanism may carry, and on the way back.
+    fn rooms(&self, wait: Wait) -> [Room; 2] {
+        // Who asks first whether it may send waits already where others go on.
+        let asks_first = |room: Room| match wait {
+            Wait::SelectFirst => room.while_waiting.into(),
+            _ => room,
+        };
+        let [there, back] = self.link.rooms().map(asks_first);
+        [self.request.as_ref().map_or(there, |request| request.link.rooms()[0]), back]
+    }
+
+    /// The values in force.
+    fn effective(&self) -> BTreeMap<String, u64> {
+        let requests = self.request.iter().flat_map(|request| &request.link.effective);
+        let requests = requests.map(|(name, value)| (format!("request-{name}"), *value));
+        self.link.effective.clone().into_iter().chain(requests).collect()
+    }
+
+    /// Drops the descriptors that the roles have. As long as the supervisor had them too, no end could notice that the
+    /// other is gone.
+    fn let_go(&mut self) {
+        for role in Role::ALL {
+            drop(self.link.take_end(role).descriptors);
+            drop(self.request.as_mut().map(|request| request.link.take_end(role).descriptors));
+        }
+    }
+}
 
 /// What carries requests, where that is another mechanism than the one that carries answers.
 struct RequestLink {
@@ -143,78 +199,76 @@ struct RequestLink {
 }
 
 impl RequestLink {
-    fn create(entry: &MechanismEntry, case: &Case, session: &Session) -> io::Result<RequestLink> {
+    fn create(
+        entry: &MechanismEntry,
+        case: &Case,
+        number: u32,
+        session: &Session,
+    ) -> io::Result<RequestLink> {
         let size_bytes = case.request.as_ref().map_or(1, |request| request.size_bytes);
         let depth = case.window.get() as usize;
-        let specification = LinkSpecification { depth, ..session.specification(1, [size_bytes, 1], true)? };
+        let specification =
+            LinkSpecification { depth, ..session.specification(number, [size_bytes, 1], true)? };
         let link = (entry.built_in()?.create)(&specification)?;
         let Capabilities { name, waits, .. } = *entry.capabilities;
         Ok(RequestLink { mechanism: name.to_owned(), wait: waits[0], specification, link })
     }
 
     fn configuration(&self, role: Role) -> RequestConfiguration {
-        let end = End::of(self.link.end(role));
         RequestConfiguration {
             mechanism: self.mechanism.clone(),
             wait: self.wait,
             specification: self.specification.clone(),
-            end,
+            end: End::of(self.link.end(role)),
         }
     }
 }
 
 impl RunningTrial {
-    /// Makes the link and starts the roles.
+    /// Makes the links and starts the roles.
     fn start(
         context: &TrialContext<'_, MessageExchange<'_>>,
         settings: &Settings,
     ) -> Result<RunningTrial, NotMeasured> {
-        let TrialContext { work, processors, session } = *context;
-        let MessageExchange { entry, request_carrier, case, .. } = work;
+        let TrialContext { work, processors, session } = context;
+        let MessageExchange { entry, request_carrier, case, .. } = *work;
         let creating = |error| not_started(Phase::Create, &error);
         let opening = |error| not_started(Phase::Open, &error);
         let alone = entry.capabilities.start == Start::Alone;
-        let one_process = case.placement == Placement::OneProcess;
-        let depth = if case.pattern == Pattern::OneWay { STREAM_DEPTH } else { case.window.get() as usize };
-        let specification = LinkSpecification {
-            depth,
-            buffer_bytes: case.buffer_bytes,
-            ..session.specification(0, case.sizes_bytes(), waits_inside(entry, case)).map_err(creating)?
-        };
-        let mut link = entry.create(&specification, case.wait).map_err(creating)?;
-        let mut request = request_carrier
-            .map(|entry| RequestLink::create(entry, case, session))
-            .transpose()
-            .map_err(creating)?;
+        let parties = Parties::of(case, alone, case.placement == Placement::OneProcess);
+        let create = |number| TrialLink::create(*work, (number, parties.links), session);
+        let mut links = (0..parties.links).map(create).collect::<io::Result<Vec<_>>>().map_err(creating)?;
         let [there_full, back_full] =
             [request_carrier.unwrap_or(entry), entry].map(|entry| entry.capabilities.when_full);
-        let rooms = rooms_of(&link, request.as_ref(), case.wait);
+        let rooms = links[0].rooms(case.wait);
         let ways = [(rooms[0], there_full), (rooms[1], back_full)]
             .map(|(room, when_full)| Direction { room, when_full });
         if let Some(refusal) = case.refuse_window(entry.capabilities, ways) {
             return Err(NotMeasured::Refused(refusal));
         }
-        let (control_page, control_page_object) = ControlPage::create().map_err(creating)?;
+        let pages = (0..parties.control_pages).map(|_| ControlPage::create(parties.lines));
+        let (control_pages, page_objects): (Vec<_>, Vec<_>) =
+            pages.collect::<io::Result<Vec<_>>>().map_err(creating)?.into_iter().unzip();
         let key = identity::random().map_err(creating)?;
-        let start = entry.capabilities.start;
-        let roles: &[Role] = if alone || one_process { &[Role::Initiator] } else { &Role::ALL };
 
         let mut processes = Vec::new();
         let mut configurations = Vec::new();
-        for &role in roles {
-            let held: &[Role] = if one_process { &Role::ALL } else { &[role] };
-            let ends: Vec<End> = held.iter().map(|role| End::of(link.end(*role))).collect();
-            configurations.push(RoleConfiguration {
+        for (place, setup) in parties.setups.iter().enumerate() {
+            let own = &links[setup.ends[0].0];
+            let configuration = RoleConfiguration {
                 mechanism: case.mechanism.clone(),
                 wait: case.wait,
-                role,
-                peer: 0,
-                processor: processors.map(|processors| processors[role.index()]),
+                party: setup.party,
+                processor: processors.as_ref().map(|processors| processors[place]),
                 pattern: case.pattern,
-                specification: specification.clone(),
-                ends,
-                request: request.as_ref().map(|request| request.configuration(role)),
-                control_page: control_page_object.raw_handle(),
+                specification: own.specification.clone(),
+                ends: setup.ends.iter().map(|(link, role)| End::of(links[*link].link.end(*role))).collect(),
+                request: own.request.as_ref().map(|request| request.configuration(setup.party.role)),
+                control_page: ControlPageEnd {
+                    descriptor: page_objects[setup.control_page].raw_handle(),
+                    lines: parties.lines,
+                    line: setup.line,
+                },
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
                 window: case.window,
@@ -222,44 +276,38 @@ impl RunningTrial {
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
                 key,
-            });
-            let configuration = &configurations[role.index()];
-            let ends =
-                configuration.ends.iter().chain(configuration.request.iter().map(|request| &request.end));
+            };
+            let request = configuration.request.iter().map(|request| &request.end);
+            let ends = configuration.ends.iter().chain(request);
             let descriptors = ends.flat_map(|end| end.descriptors.iter().copied());
-            let inherit: Vec<RawHandle> = descriptors.chain([control_page_object.raw_handle()]).collect();
-            processes.push(start_process(work, held, &mut link, inherit, start, session).map_err(opening)?);
+            let inherit = descriptors.chain([configuration.control_page.descriptor]).collect();
+            processes.push(start_process(*work, setup, &mut links, inherit, session).map_err(opening)?);
+            configurations.push(configuration);
         }
         let pids: Vec<i32> = processes.iter().map(|process| process.child.pid()).collect();
-        for (process, mut configuration) in processes.iter_mut().zip(configurations) {
-            configuration.peer = pids.get(process.role.peer().index()).copied().unwrap_or(pids[0]);
+        for (place, mut configuration) in configurations.into_iter().enumerate() {
+            let peer =
+                |(link, role): (usize, Role)| pids[parties.holder((link, role.peer())).unwrap_or(place)];
+            let ends = &parties.setups[place].ends;
+            configuration.ends.iter_mut().zip(ends).for_each(|(end, held)| end.peer = peer(*held));
+            configuration.request.iter_mut().for_each(|request| request.end.peer = peer(ends[0]));
             // A role that is dead already is noticed by the watch, with its cause.
-            let _ = process.control.send(&configuration);
+            let _ = processes[place].control.send(&configuration);
         }
-        // The roles have theirs. As long as the supervisor had them too, no end could notice that the other is
-        // gone.
-        let mut effective = link.effective.clone();
-        for role in Role::ALL {
-            drop(link.take_end(role).descriptors);
-            drop(request.as_mut().map(|request| request.link.take_end(role).descriptors));
-        }
-        if let Some(request) = &request {
-            effective.extend(
-                request.link.effective.iter().map(|(name, value)| (format!("request-{name}"), *value)),
-            );
-        }
+        links.iter_mut().for_each(TrialLink::let_go);
         let timeout = settings.timeout + Duration::from_nanos(case.arrival.pause_ns());
         // Where a number of messages ends the measured part, nobody knows how long it takes: its progress is what counts.
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
-        let explain = if case.pattern == Pattern::OneWay { lost_one_way } else { lost_round_trip };
-        let watch = Watch { processes, control_page, timeout, budget, explain };
+        let unit = if case.pattern == Pattern::OneWay { "message" } else { "round trip" };
+        let explain = Box::new(move |watch: &Watch<RoleResult>| lost_message(watch, &parties, unit));
+        let watch = Watch { processes, control_pages, timeout, budget, explain };
         Ok(RunningTrial {
             watch,
-            effective,
+            effective: links[0].effective(),
             depth: rooms.map(|room| room.depth),
             adapter: entry.adapter().map(Adapter::facts),
-            _links: (link, request),
+            _links: links,
         })
     }
 
@@ -274,7 +322,7 @@ impl RunningTrial {
         }
         let Some(timing) = timed else {
             let detail = "no role has reported of its times".to_owned();
-            return Err(Failure { phase: Phase::Finish, role: None, fault: Fault::Error, detail });
+            return Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail });
         };
         let Timing { round_trips, elapsed_ns, round_trips_per_sample, late_sends, outstanding_ns, histogram } =
             timing;
@@ -295,51 +343,41 @@ impl RunningTrial {
     }
 }
 
-/// How many messages are held on the way there, which another mechanism may carry, and on the way back.
-fn rooms_of(link: &Link, request: Option<&RequestLink>, wait: Wait) -> [Room; 2] {
-    // Who asks first whether it may send waits already where others go on.
-    let asks_first = |room: Room| match wait {
-        Wait::SelectFirst => room.while_waiting.into(),
-        _ => room,
-    };
-    let [there, back] = link.rooms().map(asks_first);
-    [request.map_or(there, |request| request.link.rooms()[0]), back]
-}
-
-/// The message of a stream that was lost, if one was.
-fn lost_one_way(watch: &Watch<RoleResult>) -> Option<Failure> {
-    lost_message(watch, "message")
-}
-
-/// The message of a round trip that was lost, if one was.
-fn lost_round_trip(watch: &Watch<RoleResult>) -> Option<Failure> {
-    lost_message(watch, "round trip")
-}
-
-/// The message that was lost, if one was: found by what the roles have noted.
-fn lost_message(watch: &Watch<RoleResult>, unit: &str) -> Option<Failure> {
-    let Watch { processes, control_page, timeout, .. } = watch;
-    if processes.len() != 2 {
+/// The message that was lost, if one was: found by what the parties have noted.
+fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Option<Failure> {
+    let Watch { processes, control_pages, timeout, .. } = watch;
+    // Whoever has come to the end has received all.
+    let under_way = |process: &RoleProcess<RoleResult>| process.phase < Phase::Finish && !process.ready;
+    let setups = parties.setups.iter().zip(processes);
+    let mut unfinished = setups.filter(|(_, process)| under_way(process)).map(|(setup, _)| setup);
+    if parties.setups.len() < 2 * parties.links {
         return None;
     }
     if matches!(watch.phase(), Phase::WarmUp | Phase::Timed) {
-        // Here only the responder keeps count: for the initiator that would be work in the measured loop.
-        let done = control_page.progress(Role::Responder).sent;
+        // Here only responders keep count: for an initiator that would be work in the measured loop.
+        let page = unfinished.next()?.control_page;
+        let counts = |setup: &&PartySetup| setup.control_page == page && setup.party.role == Role::Responder;
+        let responder = parties.setups.iter().find(counts)?;
+        let done = control_pages[responder.control_page].progress(responder.line).sent;
+        let whose = if parties.links > 1 { format!(" of {}", responder.party) } else { String::new() };
         let detail = format!(
-            "nothing has happened for {timeout:?} after {unit} {done}: a message was lost or a role hangs"
+            "nothing has happened for {timeout:?} after {unit} {done}{whose}: a message was lost or a role hangs"
         );
         return Some(watch.failure(None, Fault::Lost, detail));
     }
-    Role::ALL.into_iter().find_map(|role| {
-        let (sent, received) =
-            (control_page.progress(role).sent, control_page.progress(role.peer()).received);
-        // Whoever has come to the end has received all.
-        let receives =
-            |process: &RoleProcess<RoleResult>| process.role == role.peer() && process.phase < Phase::Finish;
-        (processes.iter().any(receives) && sent > received).then(|| {
-            let detail =
-                format!("message {sent} of the {role} was sent and has not arrived after {timeout:?}");
-            watch.failure(Some(role.peer()), Fault::Lost, detail)
+    unfinished.find_map(|receiver| {
+        let page = &control_pages[receiver.control_page];
+        let to_it = |setup: &&PartySetup| {
+            setup.control_page == receiver.control_page && setup.party.role != receiver.party.role
+        };
+        parties.setups.iter().filter(to_it).find_map(|sender| {
+            let (sent, received) = (page.progress(sender.line).sent, page.progress(receiver.line).received);
+            (sent > received).then(|| {
+                let sender = sender.party;
+                let detail =
+                    format!("message {sent} of the {sender} was sent and has not arrived after {timeout:?}");
+                watch.failure(Some(receiver.party), Fault::Lost, detail)
+            })
         })
     })
 }
@@ -351,22 +389,21 @@ fn waits_inside(entry: &MechanismEntry, case: &Case) -> bool {
     !(case.wait.needs_non_blocking() || must_not_wait)
 }
 
-/// Starts the process that holds these ends, the first of which is its role: afresh from furlong's own binary, or
-/// forked where memory must be inherited.
+/// Starts the process of a party: afresh from furlong's own binary, or forked where memory must be inherited.
 fn start_process(
     MessageExchange { mechanisms, entry, .. }: MessageExchange<'_>,
-    held: &[Role],
-    link: &mut Link,
+    setup: &PartySetup,
+    links: &mut [TrialLink],
     inherit: Vec<RawHandle>,
-    start: Start,
     session: &Session,
 ) -> io::Result<RoleProcess<RoleResult>> {
-    match start {
-        Start::Forked => RoleProcess::forked(held[0], inherit, |control| {
-            role::forked(control, mechanisms, held.iter().map(|role| link.take_end(*role)).collect())
+    match entry.capabilities.start {
+        Start::Forked => RoleProcess::forked(setup.party, inherit, |control| {
+            let ends = setup.ends.iter().map(|(link, role)| links[*link].link.take_end(*role));
+            role::forked(control, mechanisms, ends.collect())
         }),
         Start::Fresh | Start::Alone => {
-            RoleProcess::fresh(held[0], entry.role_program(session.program()), ChildKind::Role, inherit)
+            RoleProcess::fresh(setup.party, entry.role_program(session.program()), ChildKind::Role, inherit)
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) use role_process::{RoleProcess, early_end};
 use crate::control_page::{ControlPage, Progress};
 use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
-use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, clock};
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ const POLL_MS: u64 = 1;
 /// Observes a trial while it takes place.
 pub trait Observer {
     /// All roles, here with their process numbers, wait to be let into `phase`.
-    fn before(&mut self, _phase: Phase, _roles: &[(Role, i32)]) {}
+    fn before(&mut self, _phase: Phase, _roles: &[(Party, i32)]) {}
 
     /// Readable when there is something to attend to.
     fn handles(&self) -> Vec<BorrowedHandle<'_>> {
@@ -51,17 +51,20 @@ pub(crate) struct NoObserver;
 
 impl Observer for NoObserver {}
 
+/// How a silence is explained.
+pub(crate) type Explain<D> = Box<dyn Fn(&Watch<D>) -> Option<Failure>>;
+
 /// The roles of a trial, each of which reports a `D` when it is done.
 pub(crate) struct Watch<D> {
     pub(crate) processes: Vec<RoleProcess<D>>,
     /// On which they note how far they have come.
-    pub(crate) control_page: ControlPage,
+    pub(crate) control_pages: Vec<ControlPage>,
     /// How long nothing may happen.
     pub(crate) timeout: Duration,
     /// The longest time that a phase takes by itself.
     pub(crate) budget: Duration,
     /// How the work that the roles do explains a silence; `None` leaves it at who is alive.
-    pub(crate) explain: fn(&Watch<D>) -> Option<Failure>,
+    pub(crate) explain: Explain<D>,
 }
 
 impl<D: DeserializeOwned> Watch<D> {
@@ -160,15 +163,15 @@ impl<D: DeserializeOwned> Watch<D> {
         watched
     }
 
-    fn progress(&self) -> [Progress; 2] {
-        Role::ALL.map(|role| self.control_page.progress(role))
+    fn progress(&self) -> Vec<Progress> {
+        self.control_pages.iter().flat_map(ControlPage::all_progress).collect()
     }
 
     /// Lets the roles begin the next phase once all are ready for it.
     fn let_go_on(&mut self, observer: &mut dyn Observer) {
         if self.processes.iter().all(|process| process.ready) {
             let roles: Vec<_> =
-                self.processes.iter().map(|process| (process.role, process.child.pid())).collect();
+                self.processes.iter().map(|process| (process.party, process.child.pid())).collect();
             observer.before(self.processes[0].phase, &roles);
             for process in &mut self.processes {
                 process.ready = false;
@@ -195,7 +198,7 @@ impl<D: DeserializeOwned> Watch<D> {
             .filter(|process| process.child.is_stopped() || observer.sees_stopped(process.child.pid()))
             .map(|process| {
                 let detail = format!("stopped by a signal (state T), nothing came from it for {timeout:?}");
-                Failure { phase: process.phase, role: Some(process.role), fault: Fault::Stopped, detail }
+                Failure { phase: process.phase, party: Some(process.party), fault: Fault::Stopped, detail }
             })
             .collect();
         if !stopped.is_empty() {
@@ -208,16 +211,16 @@ impl<D: DeserializeOwned> Watch<D> {
         self.processes
             .iter()
             .filter(silence_failure)
-            .map(|process| self.silence_failure(process.role))
+            .map(|process| self.silence_failure(process.party))
             .collect()
     }
 
     /// The failure of a role that lives and from which nothing comes.
-    pub(crate) fn silence_failure(&self, role: Role) -> Failure {
+    pub(crate) fn silence_failure(&self, party: Party) -> Failure {
         let detail = format!("alive, but nothing came from it for {:?}", self.timeout);
-        let process = self.processes.iter().find(|process| process.role == role);
+        let process = self.processes.iter().find(|process| process.party == party);
         let phase = process.map_or_else(|| self.phase(), |process| process.phase);
-        Failure { phase, role: Some(role), fault: Fault::Silent, detail }
+        Failure { phase, party: Some(party), fault: Fault::Silent, detail }
     }
 
     /// The phase of the role that has come least far.
@@ -225,11 +228,11 @@ impl<D: DeserializeOwned> Watch<D> {
         self.processes.iter().map(|process| process.phase).min().unwrap_or(Phase::Open)
     }
 
-    pub(crate) fn failure(&self, role: Option<Role>, fault: Fault, detail: String) -> Failure {
-        Failure { phase: self.phase(), role, fault, detail }
+    pub(crate) fn failure(&self, party: Option<Party>, fault: Fault, detail: String) -> Failure {
+        Failure { phase: self.phase(), party, fault, detail }
     }
 
-    /// Ends both roles and names the cause.
+    /// Ends all roles and names the cause.
     fn give_up(&mut self, incidents: Vec<Failure>) -> Failure {
         for process in &mut self.processes {
             process.child.kill();

@@ -2,7 +2,7 @@
 
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::{Control, Report};
-use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::linux::signal;
 use furlong_os::memory::{anonymous_object, written_text};
 use furlong_os::process::{Bond, Child, Exit, fork};
@@ -26,7 +26,7 @@ pub(crate) fn early_end(exit: Exit) -> (Fault, String) {
 
 /// A role's process; `D` is what it reports when it is done.
 pub(crate) struct RoleProcess<D> {
-    pub(crate) role: Role,
+    pub(crate) party: Party,
     pub(crate) child: Child,
     pub(crate) control: Control,
     pub(crate) stderr: Handle,
@@ -44,20 +44,20 @@ pub(crate) struct RoleProcess<D> {
 impl<D: DeserializeOwned> RoleProcess<D> {
     /// A role in a process that is started afresh and inherits the descriptors in `inherit`.
     pub(crate) fn fresh(
-        role: Role,
+        party: Party,
         program: &ChildProgram,
         kind: ChildKind,
         inherit: Vec<RawHandle>,
     ) -> io::Result<RoleProcess<D>> {
         let stderr = own_stderr()?;
         let (child, control) = program.start(kind, inherit, stderr.as_handle(), Bond::DiesWithParent)?;
-        Ok(RoleProcess::of(role, child, control, stderr))
+        Ok(RoleProcess::of(party, child, control, stderr))
     }
 
     /// A role in a fork of this process, for mappings that only a fork inherits: `body` is given the number of its end of
     /// the socket.
     pub(crate) fn forked(
-        role: Role,
+        party: Party,
         mut inherit: Vec<RawHandle>,
         body: impl FnOnce(RawHandle) -> i32,
     ) -> io::Result<RoleProcess<D>> {
@@ -66,12 +66,12 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         let number = theirs.raw_handle();
         inherit.push(number);
         let child = fork(&inherit, stderr.as_handle(), Bond::DiesWithParent, || body(number))?;
-        Ok(RoleProcess::of(role, child, control, stderr))
+        Ok(RoleProcess::of(party, child, control, stderr))
     }
 
-    fn of(role: Role, child: Child, control: Control, stderr: Handle) -> RoleProcess<D> {
+    fn of(party: Party, child: Child, control: Control, stderr: Handle) -> RoleProcess<D> {
         RoleProcess {
-            role,
+            party,
             child,
             control,
             stderr,
@@ -99,7 +99,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
                 }
                 Ok(Some(Report::Failed { phase, fault, detail })) => {
                     (self.phase, self.failed) = (phase, true);
-                    return Some(Failure { phase, role: Some(self.role), fault, detail });
+                    return Some(Failure { phase, party: Some(self.party), fault, detail });
                 }
                 Ok(None) => self.silent = true,
                 Err(error) => {
@@ -107,7 +107,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
                     let detail = format!("what it says cannot be understood: {error}");
                     return Some(Failure {
                         phase: self.phase,
-                        role: Some(self.role),
+                        party: Some(self.party),
                         fault: Fault::Error,
                         detail,
                     });
@@ -129,7 +129,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
         if !words.is_empty() {
             detail = format!("{detail}; it said: {words}");
         }
-        Failure { phase: self.phase, role: Some(self.role), fault, detail }
+        Failure { phase: self.phase, party: Some(self.party), fault, detail }
     }
 
     /// The first two lines that it wrote to its standard error: where and why a panic was.

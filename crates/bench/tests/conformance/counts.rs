@@ -67,7 +67,8 @@ fn count(
     counting: &Counting,
 ) -> Result<Count, Failed> {
     let case = case(entry, wait, entry.capabilities.fixed_size_bytes.unwrap_or(128));
-    let processors = placement::pinned(case.placement).map_err(|unavailable| unavailable.reason)?;
+    let processors =
+        placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
     let session = session()?;
     let work = MessageExchange { mechanisms, entry, request_carrier: None, case: &case };

@@ -3,7 +3,7 @@
 use crate::rows::{placed, quick};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
-use furlong_model::{Case, Fault, Outcome, Pattern, Phase, Role, Wait};
+use furlong_model::{Case, Fault, Outcome, Party, Pattern, Phase, Role, Wait};
 use libtest_mimic::Failed;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -70,7 +70,7 @@ fn sabotaged(mechanism: &str, (pattern, window): Manner) -> Result<Outcome, Fail
 fn caught((mechanism, fault, role, phase): Expected, manner: Manner) -> Result<(), Failed> {
     match sabotaged(mechanism, manner)? {
         Outcome::Failed(failure)
-            if failure.fault == fault && failure.role == role && failure.phase >= phase =>
+            if failure.fault == fault && failure.party == role.map(Party::from) && failure.phase >= phase =>
         {
             let reported = match fault {
                 Fault::Exited if mechanism == "panic" => failure.detail.contains("the saboteur panics"),

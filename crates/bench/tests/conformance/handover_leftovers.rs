@@ -5,7 +5,7 @@ use furlong_bench::handover::RegionHandover;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{Settings, TrialContext};
 use furlong_bench::{ChildProgram, leftovers, placement};
-use furlong_model::{Backing, Handover, HandoverOutcome, Placement, Touch};
+use furlong_model::{Backing, Handover, HandoverOutcome, Party, Placement, Touch};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -57,11 +57,12 @@ fn hand_over(backing: Backing) {
     let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
     let placement = Placement::SameCore;
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 2, placement };
-    let processors = placement::pinned(placement).unwrap();
+    let processors = placement::pinned(placement, &Party::PAIR).unwrap();
     let settings = Settings::default();
+    let work = RegionHandover::new(&handover);
+    let context = TrialContext { work, processors, session: &session };
     loop {
-        let work = RegionHandover::new(&handover);
-        match (TrialContext { work, processors, session: &session }).run(&settings).unwrap() {
+        match context.run(&settings).unwrap() {
             HandoverOutcome::Measured(_) => eprintln!("measured"),
             HandoverOutcome::Unavailable(unavailable) | HandoverOutcome::Refused(unavailable) => {
                 eprintln!("unavailable: {}", unavailable.reason);

@@ -8,7 +8,7 @@ use furlong_bench::handover::RegionHandover;
 use furlong_bench::not_measured::NotMeasured;
 use furlong_bench::placement;
 use furlong_bench::trial::{Settings, TrialContext};
-use furlong_model::{Backing, CountMethod, Handover, HandoverCount, Touch};
+use furlong_model::{Backing, CountMethod, Handover, HandoverCount, Party, Touch};
 use libtest_mimic::{Completion, Failed};
 
 /// One test for each backing and way of counting.
@@ -28,7 +28,7 @@ pub fn tests() -> Vec<Trial> {
 fn calls(backing: Backing, counting: &Counting) -> Result<Completion, Failed> {
     let placement = placed();
     let handover = Handover { backing, touch: Touch::Line, size_bytes: 1 << 20, repetitions: 3, placement };
-    let processors = placement::pinned(placement).map_err(|unavailable| unavailable.reason)?;
+    let processors = placement::pinned(placement, &Party::PAIR).map_err(|unavailable| unavailable.reason)?;
     let session = session()?;
     let context = TrialContext { work: RegionHandover::new(&handover), processors, session: &session };
     match counting.count(&context, &Settings::default()) {

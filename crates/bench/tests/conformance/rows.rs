@@ -85,7 +85,8 @@ pub fn persistent(
         clock_read_ns: 25.0,
         most_round_trips: None,
     };
-    let processors = placement::pinned(case.placement).map_err(|unavailable| unavailable.reason)?;
+    let processors =
+        placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
     let work = MessageExchange { mechanisms, entry, request_carrier: None, case };
     let context = TrialContext { work, processors, session: &session };
     context.run(&settings).map_err(|_| "interrupted".into())

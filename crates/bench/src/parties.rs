@@ -1,0 +1,87 @@
+//! Who takes part in a trial: which ends of which links each party holds, and where it notes how far it has come.
+
+use furlong_model::{Case, Party, Role};
+
+/// What one party holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PartySetup {
+    pub(crate) party: Party,
+    /// Its ends, each of the link with this number.
+    pub(crate) ends: Vec<(usize, Role)>,
+    /// The number of its control page.
+    pub(crate) control_page: usize,
+    /// Its line there.
+    pub(crate) line: usize,
+}
+
+/// All parties of a trial, and how many links and control pages they have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parties {
+    pub(crate) setups: Vec<PartySetup>,
+    pub(crate) links: usize,
+    pub(crate) control_pages: usize,
+    /// Of each control page.
+    pub(crate) lines: usize,
+}
+
+impl Parties {
+    /// Those of a case; where one process has `both_ends`, or there is one end, without responders.
+    pub(crate) fn of(case: &Case, alone: bool, both_ends: bool) -> Parties {
+        let setup = |party: Party| {
+            let link = party.index();
+            let roles = [party.role, party.role.peer()];
+            let ends = roles[..if both_ends { 2 } else { 1 }].iter().map(|role| (link, *role)).collect();
+            PartySetup { party, ends, control_page: link, line: party.role.index() }
+        };
+        let takes_part = |party: &Party| party.role == Role::Initiator || !(alone || both_ends);
+        let setups = case.all_parties().into_iter().filter(takes_part).map(setup).collect();
+        let pairs = case.parties.get() as usize;
+        Parties { setups, links: pairs, control_pages: pairs, lines: 2 }
+    }
+
+    /// The place among the setups of the party that holds this end of a link.
+    pub(crate) fn holder(&self, end: (usize, Role)) -> Option<usize> {
+        self.setups.iter().position(|setup| setup.ends.contains(&end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::{Placement, Wait};
+    use std::num::NonZeroU32;
+
+    fn described(pairs: u32, both_ends: bool) -> Vec<String> {
+        let parties = NonZeroU32::new(pairs).unwrap();
+        let case = Case { parties, ..Case::round_trip("pipe", Wait::Block, 1, Placement::Free) };
+        let parties = Parties::of(&case, false, both_ends);
+        assert_eq!(
+            (parties.links, parties.control_pages, parties.lines),
+            (pairs as usize, pairs as usize, 2)
+        );
+        let describe = |setup: &PartySetup| {
+            let ends: Vec<_> = setup.ends.iter().map(|(link, role)| format!("{link}{role}")).collect();
+            format!("{}: {} on {}.{}", setup.party, ends.join("+"), setup.control_page, setup.line)
+        };
+        parties.setups.iter().map(describe).collect()
+    }
+
+    #[test]
+    fn each_pair_has_a_link_and_a_control_page_of_its_own() {
+        assert_eq!(described(1, false), ["initiator: 0initiator on 0.0", "responder: 0responder on 0.1"]);
+        assert_eq!(
+            described(2, false),
+            [
+                "initiator 1: 0initiator on 0.0",
+                "responder 1: 0responder on 0.1",
+                "initiator 2: 1initiator on 1.0",
+                "responder 2: 1responder on 1.1"
+            ]
+        );
+    }
+
+    #[test]
+    fn one_process_has_both_ends() {
+        assert_eq!(described(1, true), ["initiator: 0initiator+0responder on 0.0"]);
+    }
+}
