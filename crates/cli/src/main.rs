@@ -21,7 +21,7 @@ use furlong_console::exit;
 use std::process::ExitCode;
 use verbs::{
     adapter, compare, costs, count, doctor, explain, export, list, manual, recommend, replay, report, run,
-    runs,
+    runs, serve,
 };
 
 fn main() -> ExitCode {
@@ -59,6 +59,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Runs(options)) => runs::runs(&options),
         Some(Verb::Export(options)) => export::export(&options),
         Some(Verb::Report(options)) => report::report(&options),
+        Some(Verb::Serve(options)) => serve::serve(&options),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
         Some(Verb::Adapter(options)) => adapter::adapter(&options),

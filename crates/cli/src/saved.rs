@@ -54,6 +54,18 @@ impl SavedRun {
         &self.path
     }
 
+    /// Whether it is still being measured: then its writer holds a lock on its file.
+    pub fn is_under_way(&self) -> bool {
+        let locked = fs::File::open(&self.path).map(|file| file.try_lock_shared());
+        matches!(locked, Ok(Err(fs::TryLockError::WouldBlock)))
+    }
+
+    /// The same with what a list says of it; nothing if it is removed meanwhile.
+    pub fn listed(self) -> Option<(RunHeader, u64, SavedRun)> {
+        let bytes = fs::metadata(&self.path).ok()?.len();
+        Some((self.header().ok()?, bytes, self))
+    }
+
     /// What was asked, and when.
     ///
     /// # Errors
@@ -65,7 +77,16 @@ impl SavedRun {
 
 /// All saved runs, from the oldest to the newest. What is no run of ours is passed over.
 pub fn all() -> Vec<SavedRun> {
-    by_time()
+    saving::folder().map(|folder| all_in(&folder)).unwrap_or_default()
+}
+
+/// The same of another folder.
+pub fn all_in(folder: &Path) -> Vec<SavedRun> {
+    let entries = fs::read_dir(folder).ok();
+    let mut runs: Vec<_> =
+        entries.into_iter().flatten().flatten().filter_map(|entry| dated(&entry.path())).collect();
+    runs.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.name.cmp(&other.name)));
+    runs.into_iter().map(|(_, run)| run).collect()
 }
 
 /// The runs that these words name, in their order; those of a glob from the oldest to the newest. A run may be named
@@ -169,7 +190,7 @@ struct Shelf {
 impl Shelf {
     /// From the oldest to the newest, by when they were measured. What is no run of ours is passed over.
     fn runs(&mut self) -> &[SavedRun] {
-        self.runs.get_or_insert_with(by_time)
+        self.runs.get_or_insert_with(all)
     }
 
     /// What there is: the name nearest to `wanted`, else the newest ones.
@@ -186,14 +207,6 @@ impl Shelf {
             _ => format!("there are {}", names.join(", ")),
         }
     }
-}
-
-fn by_time() -> Vec<SavedRun> {
-    let entries = saving::folder().and_then(|folder| fs::read_dir(folder).ok());
-    let mut runs: Vec<_> =
-        entries.into_iter().flatten().flatten().filter_map(|entry| dated(&entry.path())).collect();
-    runs.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.name.cmp(&other.name)));
-    runs.into_iter().map(|(_, run)| run).collect()
 }
 
 /// The run in a file, and when it was measured; a second has room for several, so the file's own time comes next.

@@ -62,7 +62,11 @@ impl Store {
         let folder = path.parent().unwrap_or(&path);
         create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         match OpenOptions::new().append(true).create_new(true).open(&path) {
-            Ok(file) => Ok(Store { path, file: Some(file), trouble: None, replaces: None }),
+            // Until it is closed: readers then know that more comes. Some file systems have no locks.
+            Ok(file) => {
+                let _ = file.try_lock();
+                Ok(Store { path, file: Some(file), trouble: None, replaces: None })
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Usage(format!(
                 "--save {name}: {} is there already; --replace replaces it, 'furlong runs remove {name}' deletes it, and \
                  'furlong runs rename {name} OTHER' keeps it",

@@ -31,6 +31,7 @@ mod table;
 
 pub use furlong_analysis::NamedRun;
 pub use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};
-pub use page::PageError;
+pub use page::list::{RunList, run_list};
+pub use page::{PageError, Served};
 pub use report::{Picture, Report};
 pub use table::{Cell, Head, Table};

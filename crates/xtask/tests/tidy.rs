@@ -144,6 +144,7 @@ fn floors_only_look_down() {
         ("adapter", &["bench", "mechanism", "model"][..]),
         ("report", &["analysis", "chart", "model", "render", "stats"][..]),
         ("console", &["model", "os"][..]),
+        ("serve", &["os"][..]),
         ("driver", &["console", "model", "os"][..]),
         (
             "cli",
@@ -159,6 +160,7 @@ fn floors_only_look_down() {
                 "programs",
                 "render",
                 "report",
+                "serve",
                 "stats",
             ][..],
         ),

@@ -11,6 +11,7 @@ mod replay;
 mod report;
 mod run;
 mod runs;
+mod serve;
 mod shared;
 
 pub use adapter::{
@@ -26,6 +27,7 @@ pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;
 pub use runs::{RunsOptions, RunsVerb};
+pub use serve::ServeOptions;
 pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavedName, SavingOptions};
 
 pub use furlong_console::ListFormat;
@@ -79,6 +81,8 @@ pub enum Verb {
     Export(ExportOptions),
     /// Show saved runs as a page with charts, as Markdown, or as pictures
     Report(ReportOptions),
+    /// Show saved runs in a browser on this machine
+    Serve(ServeOptions),
     /// List every mechanism and its capabilities
     List(ListOptions),
     /// Check whether this machine is fit to measure, and find what killed runs left behind

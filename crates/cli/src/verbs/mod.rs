@@ -14,3 +14,4 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod runs;
+pub mod serve;

@@ -1,6 +1,7 @@
 //! `furlong runs`: what is saved, listed, shown, removed and renamed. Nothing is measured.
 
 use crate::arguments::{ListFormat, RunsOptions, RunsVerb};
+use crate::saved::SavedRun;
 use crate::{output, saved, saving};
 use anyhow::Context;
 use furlong_analysis::DecodedRun;
@@ -20,12 +21,7 @@ pub fn runs(asked: &RunsOptions) -> anyhow::Result<Outcome> {
 }
 
 fn list(format: ListFormat) -> anyhow::Result<()> {
-    // One that is removed meanwhile is not there.
-    let read = |run: saved::SavedRun| {
-        let bytes = fs::metadata(run.file()).ok()?.len();
-        Some((run.header().ok()?, bytes, run))
-    };
-    let found: Vec<_> = saved::all().into_iter().filter_map(read).collect();
+    let found: Vec<_> = saved::all().into_iter().filter_map(SavedRun::listed).collect();
     let files: Vec<_> = found.iter().map(|(_, _, run)| run.file().to_string_lossy()).collect();
     let listed: Vec<_> = found
         .iter()

@@ -36,6 +36,7 @@ mod report;
 mod runs;
 mod schema_1;
 mod self_check;
+mod serve;
 mod tracing;
 mod usage;
 mod window;

@@ -162,6 +162,17 @@ fn expect_it_begins(place: &Place, line: &str) {
     assert!(finished.stdout.contains("The run is partial"), "{finished:#?}");
 }
 
+/// What serves until it is interrupted says where; another port than 8080 may be free.
+fn expect_it_serves(place: &Place, line: &str) {
+    fs::create_dir(place.path("results")).expect("a folder");
+    let line = with_value(line, "--port", "0").replacen("furlong", "exec \"$FURLONG\"", 1);
+    let running = place.start(&mut place.shell(&line));
+    let address = || running.stdout().starts_with("http://127.0.0.1:").then_some(());
+    look_for(Duration::from_secs(60), address).expect("an address");
+    running.signal(libc::SIGINT);
+    running.finish().expect_code(130);
+}
+
 /// Whether a line is the quick set, with or without a comment.
 fn is_quick_set(line: &str) -> bool {
     line.strip_prefix("furlong").is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'))
@@ -193,6 +204,8 @@ fn try_one(line: &str) {
     prepare_adapters(&place, line);
     if takes_long(line) {
         expect_it_begins(&place, line);
+    } else if line.starts_with("furlong serve") {
+        expect_it_serves(&place, line);
     } else {
         // What comes after `&&` begins only if the machine is fit, and would take a quick set's time.
         expect_it_runs(&place, line.trim_end_matches(" && furlong"));

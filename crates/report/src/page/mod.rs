@@ -16,6 +16,17 @@ use furlong_render::words::{count, fitness};
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
+pub mod list;
+
+/// Where a page is served: beside it is the list of all runs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Served<'a> {
+    /// The address of that list.
+    pub list: &'a str,
+    /// The runs of the page that are still being measured.
+    pub under_way: &'a [&'a str],
+}
+
 /// The name of the template: its ending turns escaping on.
 const NAME: &str = "page.html";
 const TEMPLATE: &str = include_str!("page.html");
@@ -34,6 +45,7 @@ struct Page<'a> {
     style: &'a str,
     scripts: [&'a str; 2],
     parts: Vec<PartView<'a>>,
+    served: Option<Served<'a>>,
     compared: Option<ComparedView<'a>>,
     not_compared: &'a [String],
 }
@@ -110,20 +122,38 @@ impl Report {
     /// # Errors
     /// What the package that puts it together says; no record is the cause.
     pub fn html(&self) -> Result<String, PageError> {
-        let mut environment = Environment::new();
-        environment.add_template(NAME, TEMPLATE)?;
+        self.page(None)
+    }
+
+    /// The same as one of several pages that are served.
+    ///
+    /// # Errors
+    /// As [`Report::html`].
+    pub fn served_html(&self, served: Served) -> Result<String, PageError> {
+        self.page(Some(served))
+    }
+
+    fn page(&self, served: Option<Served>) -> Result<String, PageError> {
         let page = Page {
             title: self.title(),
             version: env!("CARGO_PKG_VERSION"),
             style: STYLE,
             scripts: SCRIPTS,
             parts: self.parts.iter().map(part).collect(),
+            served,
             compared: self.compared.as_ref().map(compared),
             not_compared: &self.not_compared,
         };
-        // The package takes the last line's end away.
-        Ok(environment.get_template(NAME)?.render(minijinja::Value::from(Serde(&page)))? + "\n")
+        filled_in(NAME, TEMPLATE, &page)
     }
+}
+
+/// A page from its template.
+fn filled_in(name: &str, template: &str, page: &impl Serialize) -> Result<String, PageError> {
+    let mut environment = Environment::new();
+    environment.add_template(name, template)?;
+    // The package takes the last line's end away.
+    Ok(environment.get_template(name)?.render(minijinja::Value::from(Serde(page)))? + "\n")
 }
 
 fn part(part: &Part) -> PartView<'_> {

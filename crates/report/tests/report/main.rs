@@ -5,3 +5,4 @@ mod common;
 
 mod browser;
 mod page;
+mod run_list;

@@ -280,7 +280,12 @@ impl Tab<'_> {
     /// Presses and lets go a key.
     pub fn press(&mut self, key: &str, text: &str) {
         for (kind, text) in [("keyDown", text), ("keyUp", "")] {
-            let code = if key == "Enter" { 13 } else { 0 };
+            let code = match key {
+                "Tab" => 9,
+                "Enter" => 13,
+                " " => 32,
+                _ => 0,
+            };
             let event =
                 json!({ "type": kind, "key": key, "code": key, "text": text, "windowsVirtualKeyCode": code });
             self.call("Input.dispatchKeyEvent", event);

@@ -1,0 +1,123 @@
+//! `furlong serve`: saved runs as pages, for a browser on this machine. Nothing is measured, and nothing can be changed.
+
+use crate::arguments::ServeOptions;
+use crate::saved::{self, SavedRun};
+use crate::{output, saving};
+use anyhow::Context;
+use furlong_analysis::{DecodedRun, Run};
+use furlong_console::exit::{Outcome, Usage};
+use furlong_os::handle::AsHandle;
+use furlong_os::shutdown::ShutdownRequests;
+use furlong_render::{ListedRun, plain, shell};
+use furlong_report::{NamedRun, Report, RunList, Served, run_list};
+use furlong_serve::{Answer, Request, Server, Site, Status};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs on one page; more would be slow to make and to read.
+const MOST_RUNS: usize = 20;
+/// How often a browser asks again for a run that is under way.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Serves until a signal ends it.
+pub fn serve(asked: &ServeOptions) -> anyhow::Result<Outcome> {
+    let folder = match &asked.folder {
+        Some(folder) if folder.is_dir() => folder.clone(),
+        Some(folder) => {
+            return Err(Usage(format!("{} is no folder", plain(&folder.to_string_lossy()))).into());
+        }
+        None => saving::folder()
+            .ok_or_else(|| Usage("there is no data folder: name a folder of runs, or set HOME".to_owned()))?,
+    };
+    // Threads that come later leave signals to this.
+    let requests = ShutdownRequests::new().context("cannot wait for signals")?;
+    let server = Server::bind(asked.port)
+        .with_context(|| format!("cannot listen on port {} of the loopback", asked.port))?;
+    output::tell(format_args!(
+        "furlong: serving the runs of {} until Ctrl-C, to who has this address:",
+        plain(&folder.to_string_lossy())
+    ));
+    output::print(&format!("{}\n", server.url()))?;
+    server.serve(Arc::new(Runs { folder, margin: asked.margin.share() }), requests.as_handle())?;
+    Ok(requests.take().map_or(Outcome::Done, Outcome::Interrupted))
+}
+
+/// The runs of a folder.
+struct Runs {
+    folder: PathBuf,
+    margin: f64,
+}
+
+impl Site for Runs {
+    fn answer(&self, request: &Request) -> Answer {
+        let page = match request.path.as_str() {
+            "" => self.list(request.values("find").next().unwrap_or_default().trim()),
+            "report" => self.report(request),
+            _ => Err(Answer::text(Status::NotFound, "There is no such page.")),
+        };
+        page.unwrap_or_else(|why| why)
+    }
+}
+
+impl Runs {
+    /// The newest first, and of those only what has these words in its name or command.
+    fn list(&self, find: &str) -> Result<Answer, Answer> {
+        let all: Vec<_> =
+            saved::all_in(&self.folder).into_iter().rev().filter_map(SavedRun::listed).collect();
+        let wanted = find.to_lowercase();
+        let is_wanted = |text: &str| text.to_lowercase().contains(&wanted);
+        let found =
+            all.iter().filter(|(header, _, run)| is_wanted(&run.name) || is_wanted(&shell(&header.argv)));
+        let runs: Vec<_> = found
+            .map(|(header, bytes, run)| {
+                (ListedRun { run: &run.name, file: "", bytes: *bytes, header }, run.is_under_way())
+            })
+            .collect();
+        let folder = self.folder.to_string_lossy();
+        let list = RunList { folder: &folder, runs: &runs, of: all.len(), find };
+        run_list(&list).map(Answer::page).map_err(|error| failed(&error))
+    }
+
+    /// The chosen runs on one page: the baseline first, then the others as they were measured.
+    fn report(&self, request: &Request) -> Result<Answer, Answer> {
+        let baseline = request.values("baseline").next();
+        let mut names: Vec<_> = request.values("run").chain(baseline).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut chosen = saved::all_in(&self.folder);
+        chosen.retain(|run| names.binary_search(&run.name.as_str()).is_ok());
+        match (names.len(), chosen.len()) {
+            (0, _) => return Err(Answer::text(Status::Bad, "No run is chosen: go back and choose one.")),
+            (wanted, there) if there < wanted => {
+                let is_there = |name: &str| chosen.iter().any(|run| run.name == name);
+                let missing =
+                    names.iter().find(|name| !is_there(name)).map_or(String::new(), |name| plain(name));
+                return Err(Answer::text(Status::NotFound, &format!("No run is saved as '{missing}'.")));
+            }
+            (_, there) if there > MOST_RUNS => {
+                let sentence = format!("{there} runs are chosen, and a page shows at most {MOST_RUNS}.");
+                return Err(Answer::text(Status::Bad, &sentence));
+            }
+            _ => {}
+        }
+        chosen.sort_by_key(|run| Some(run.name.as_str()) != baseline);
+        // Before they are read: what ends meanwhile is asked for once more.
+        let under_way: Vec<_> =
+            chosen.iter().filter(|run| run.is_under_way()).map(|run| run.name.as_str()).collect();
+        let runs: Vec<(&str, Run)> = chosen
+            .iter()
+            .map(|run| Ok((run.name.as_str(), run.read()?)))
+            .collect::<anyhow::Result<_>>()
+            .map_err(|error| failed(&format_args!("{error:#}")))?;
+        let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
+        let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
+        let page = Report::of(&named, self.margin).served_html(Served { list: "./", under_way: &under_way });
+        let page = Answer::page(page.map_err(|error| failed(&error))?);
+        Ok(if under_way.is_empty() { page } else { page.again_after(AGAIN) })
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Answer {
+    Answer::text(Status::Failed, &plain(&format!("The page cannot be made: {error}")))
+}

@@ -1,0 +1,64 @@
+//! The page that lists saved runs, from which some are chosen and shown together.
+
+use super::{PageError, STYLE, filled_in};
+use furlong_model::format_bytes;
+use furlong_render::{ListedRun, date, plain, shell};
+use serde::Serialize;
+
+const NAME: &str = "list.html";
+const TEMPLATE: &str = include_str!("list.html");
+
+/// What is listed.
+#[derive(Debug, Clone, Copy)]
+pub struct RunList<'a> {
+    /// The folder that the runs lie in.
+    pub folder: &'a str,
+    /// The runs in the order of the list, each with whether it is still being measured.
+    pub runs: &'a [(ListedRun<'a>, bool)],
+    /// How many runs the folder has.
+    pub of: usize,
+    /// The words that the listed runs have in their name or command; empty for all runs.
+    pub find: &'a str,
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    version: &'a str,
+    style: &'a str,
+    folder: String,
+    of: usize,
+    find: &'a str,
+    lines: Vec<Line<'a>>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    run: &'a str,
+    date: String,
+    size: String,
+    command: String,
+    under_way: bool,
+}
+
+/// The page.
+///
+/// # Errors
+/// What the package that puts it together says; no record is the cause.
+pub fn run_list<'a>(list: &RunList<'a>) -> Result<String, PageError> {
+    let line = |&(listed, under_way): &'a (ListedRun<'a>, bool)| Line {
+        run: listed.run,
+        date: date(listed.header.started_unix_s),
+        size: format_bytes(usize::try_from(listed.bytes).unwrap_or(usize::MAX)),
+        command: shell(&listed.header.argv),
+        under_way,
+    };
+    let page = Page {
+        version: env!("CARGO_PKG_VERSION"),
+        style: STYLE,
+        folder: plain(list.folder),
+        of: list.of,
+        find: list.find,
+        lines: list.runs.iter().map(line).collect(),
+    };
+    filled_in(NAME, TEMPLATE, &page)
+}

@@ -1,0 +1,115 @@
+//! The list of saved runs in a browser: on a phone, a tablet and a desk, light and dark, by keys alone, and as a screen reader
+//! is told of it.
+
+use crate::common::{Chromium, Tab, run};
+use furlong_render::ListedRun;
+use furlong_report::{RunList, run_list};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// The list in a file, and the folder that it is in.
+fn page() -> (tempfile::TempDir, PathBuf) {
+    let runs = ["sizes", "model"].map(|name| (name, run(name)));
+    let list = |(name, run)| ListedRun { run: name, file: "", bytes: 57_000, header: run };
+    let listed: Vec<_> =
+        runs.iter().map(|(name, run)| (list((*name, &run.header)), *name == "sizes")).collect();
+    let html =
+        run_list(&RunList { folder: "/home/me/runs", runs: &listed, of: 2, find: "" }).expect("a page");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("list.html");
+    std::fs::write(&path, html).expect("a temporary file");
+    (folder, path)
+}
+
+#[test]
+fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
+    let Some(mut browser) = Chromium::start_or_skip("it_fits_a_phone") else { return };
+    let (_folder, path) = page();
+    for width in [360, 768, 1280] {
+        let mut papers = Vec::new();
+        for scheme in ["light", "dark"] {
+            let mut tab = browser.tab(width, 740);
+            let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+            tab.call("Emulation.setEmulatedMedia", media);
+            tab.open(&path);
+            let needed =
+                tab.value("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)");
+            assert!(needed.as_f64() <= Some(f64::from(width)), "{needed} of {width}");
+            let small = "[...document.querySelectorAll('button, input')].map(element => element.getBoundingClientRect())
+                .filter(box => box.width < 16 || box.height < 16).length";
+            assert_eq!(tab.value(small), 0);
+            papers.push(tab.value("getComputedStyle(document.body).backgroundColor"));
+            tab.picture(&format!("list-{width}-{scheme}"), true);
+            assert_eq!(tab.troubles(), Vec::<serde_json::Value>::new());
+        }
+        assert_ne!(papers[0], papers[1]);
+    }
+}
+
+/// What the next Tab leads to.
+fn next(tab: &mut Tab) -> String {
+    tab.press("Tab", "");
+    let name = "(element => element.ariaLabel ?? element.labels?.[0]?.textContent ?? element.textContent)(document.activeElement)";
+    tab.value(name).as_str().expect("a name").trim().to_owned()
+}
+
+#[test]
+fn runs_are_chosen_by_keys_alone() {
+    let Some(mut browser) = Chromium::start_or_skip("runs_are_chosen_by_keys") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1280, 740);
+    tab.open(&path);
+    for expected in ["Name or command contains", "Find", "Saved runs"] {
+        assert_eq!(next(&mut tab), expected);
+    }
+    // Radio buttons are one stop, and its arrows move in it.
+    assert_eq!(next(&mut tab), "sizes is the baseline");
+    tab.press(" ", " ");
+    assert_eq!(next(&mut tab), "Show sizes");
+    tab.press(" ", " ");
+    for expected in ["sizes", "Show model"] {
+        assert_eq!(next(&mut tab), expected);
+    }
+    tab.press(" ", " ");
+    for expected in ["model", "Show the chosen runs"] {
+        assert_eq!(next(&mut tab), expected);
+    }
+    let asked = "new URLSearchParams(new FormData(document.forms[1])).toString()";
+    assert_eq!(tab.value(asked), "baseline=sizes&run=sizes&run=model");
+}
+
+#[test]
+fn a_screen_reader_is_told_of_all_that_can_be_used() {
+    let Some(mut browser) = Chromium::start_or_skip("a_screen_reader_is_told") else { return };
+    let (_folder, path) = page();
+    let mut tab = browser.tab(1280, 740);
+    tab.open(&path);
+    let tree = tab.call("Accessibility.getFullAXTree", json!({}));
+    let nodes = tree["nodes"].as_array().expect("a tree");
+    let said = |node: &serde_json::Value| {
+        let text = |key: &str| node[key]["value"].as_str().unwrap_or_default().to_owned();
+        (text("role"), text("name"))
+    };
+    let all: Vec<_> = nodes.iter().filter(|node| node["ignored"] == false).map(said).collect();
+    let used =
+        ["heading", "search", "searchbox", "button", "radio", "checkbox", "link", "table", "rowheader"];
+    let unnamed: Vec<_> = all
+        .iter()
+        .filter(|(role, name)| used.contains(&role.as_str()) && role != "search" && name.is_empty())
+        .collect();
+    assert!(unnamed.is_empty(), "{unnamed:?}");
+    let is_there = |role: &str, name: &str| all.iter().any(|(r, n)| r == role && n == name);
+    for (role, name) in [
+        ("heading", "Saved runs"),
+        ("search", ""),
+        ("searchbox", "Name or command contains"),
+        ("table", "Saved runs, the newest first"),
+        ("rowheader", "sizes under way"),
+        ("link", "sizes"),
+        ("radio", "model is the baseline"),
+        ("checkbox", "Show model"),
+        ("button", "Show the chosen runs"),
+    ] {
+        assert!(is_there(role, name), "{role} {name}: {all:?}");
+    }
+}

@@ -1,0 +1,79 @@
+//! One connection: a request is read, answered, and the connection closed, each within its time.
+
+use crate::answer::{Answer, Status};
+use crate::deadline::Deadline;
+use crate::request::{self, Rules};
+use crate::site::Site;
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+/// How long a request may take to come; the peer is on this machine.
+const TO_READ: Duration = Duration::from_secs(2);
+/// How long an answer may take to go.
+const TO_WRITE: Duration = Duration::from_secs(10);
+/// How long the peer may take to close; what it still sends is thrown away, or it would see a reset instead of the answer.
+const TO_CLOSE: Duration = Duration::from_millis(200);
+/// The largest head of a request.
+const HEAD: usize = 16 << 10;
+
+/// Reads one request, answers it, and closes the connection.
+pub(crate) fn answer(stream: TcpStream, rules: &Rules, site: &dyn Site) {
+    if stream.set_nonblocking(false).is_err() {
+        return;
+    }
+    let (answer, head_only) = match read_head(&stream, Deadline::after(TO_READ)) {
+        Err(Unread::Gone) => return,
+        Err(Unread::Refused(answer)) => (answer, false),
+        Ok(head) => match request::parse(&head, rules) {
+            Ok(asked) => (site.answer(&asked.request), asked.head_only),
+            Err(answer) => (answer, false),
+        },
+    };
+    if answer.write(&stream, Deadline::after(TO_WRITE), head_only).is_ok() {
+        close(&stream);
+    }
+}
+
+/// Why no request could be read.
+enum Unread {
+    Gone,
+    Refused(Answer),
+}
+
+/// What came until the empty line that ends a head.
+fn read_head(stream: &TcpStream, deadline: Deadline) -> Result<Vec<u8>, Unread> {
+    let mut head = Vec::new();
+    let mut part = [0; 4096];
+    loop {
+        let came = match deadline.read(stream, &mut part) {
+            Ok(0) => return Err(Unread::Gone),
+            Ok(came) => came,
+            Err(error) if is_late(&error) => {
+                let sentence = "The request did not come in time.";
+                return Err(Unread::Refused(Answer::text(Status::Late, sentence)));
+            }
+            Err(_) => return Err(Unread::Gone),
+        };
+        head.extend_from_slice(&part[..came]);
+        if request::is_whole(&head) {
+            return Ok(head);
+        }
+        if head.len() > HEAD {
+            let sentence = format!("A request may have {HEAD} bytes, and this one has more.");
+            return Err(Unread::Refused(Answer::text(Status::Large, &sentence)));
+        }
+    }
+}
+
+fn close(stream: &TcpStream) {
+    let deadline = Deadline::after(TO_CLOSE);
+    let mut rest = [0; 4096];
+    if stream.shutdown(Shutdown::Write).is_ok() {
+        while deadline.read(stream, &mut rest).is_ok_and(|came| came > 0) {}
+    }
+}
+
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
