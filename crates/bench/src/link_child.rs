@@ -6,7 +6,7 @@ use crate::registry::{MechanismEntry, find};
 use furlong_mechanism::Link;
 use furlong_model::{Fault, Phase, Role};
 use furlong_os::passing::send_handles;
-use furlong_os::{AsHandle, handle};
+use furlong_os::{AsHandle, Context, handle};
 use std::io;
 
 /// The life of such a child: it makes the link, hands both ends over, and removes what is left of it once nobody asks any more.
@@ -28,7 +28,7 @@ pub(crate) fn run(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::R
     }))?;
     let handles: Vec<_> = ends.iter().flat_map(|end| &end.descriptors).map(AsHandle::as_handle).collect();
     if !handles.is_empty() {
-        send_handles(socket.as_handle(), &handles)?;
+        send_handles(socket.as_handle(), &handles).context(|| "send descriptors")?;
     }
     // As long as this process had them too, no end could notice that the other is gone.
     drop(ends);

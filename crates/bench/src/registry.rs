@@ -26,6 +26,8 @@ type Open =
 pub struct MechanismEntry {
     /// What it promises.
     pub capabilities: &'static Capabilities,
+    /// Whether programs use it so often that whoever measures nothing in particular looks for it.
+    pub is_common: bool,
     /// Where it comes from.
     pub(crate) source: Source,
 }
@@ -60,7 +62,11 @@ impl MechanismEntry {
                 open_all(M::open, specification, setups, wait, request)
             },
         };
-        MechanismEntry { capabilities: const { &M::CAPABILITIES }, source: Source::BuiltIn(built_in) }
+        MechanismEntry {
+            capabilities: const { &M::CAPABILITIES },
+            is_common: M::IS_COMMON,
+            source: Source::BuiltIn(built_in),
+        }
     }
 
     /// The entry of one row of an adapter, whose program is started and asked what it claims. It lives as long as this
@@ -68,7 +74,7 @@ impl MechanismEntry {
     pub fn of_adapter(manifest: &Manifest, row: &Row) -> MechanismEntry {
         let (adapter, capabilities) = Adapter::ask(manifest, row);
         let source = Source::Adapter(Box::leak(Box::new(adapter)));
-        MechanismEntry { capabilities: Box::leak(Box::new(capabilities)), source }
+        MechanismEntry { capabilities: Box::leak(Box::new(capabilities)), is_common: true, source }
     }
 
     /// Whether this machine has it, and within which limits.

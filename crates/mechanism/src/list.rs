@@ -1,13 +1,22 @@
 //! The one list of mechanisms. Registry, conformance tests and documentation all come from it.
 
 use crate::Mechanism;
-use crate::datagrams::{linux::unix_dgram, linux::unix_seqpacket, udp};
-use crate::memory::{doorbell, layout::mailbox::Mailbox, linux::channel, linux::process_vm, segment};
-use crate::notifications::linux::{eventfd, futex, posix_semaphore, signal, signalfd, sysv_semaphore};
+use crate::datagrams::{linux::scm_rights, linux::unix_dgram, linux::unix_seqpacket, udp};
+use crate::memory::{
+    doorbell,
+    layout::{latest_value::LatestValue, mailbox::Mailbox, seqlock::Seqlock, triple_buffer::TripleBuffer},
+    linux::{channel, pidfd_getfd, proc_mem, process_vm},
+    segment,
+};
+use crate::notifications::linux::{
+    eventfd, futex, io_uring_msg_ring, posix_semaphore, signal, signalfd, sysv_semaphore,
+};
 use crate::null;
 use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
 use crate::streams::{
-    linux::{fifo, pipe, socketpair, unix_stream, vmsplice},
+    linux::{
+        fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, unix_stream, vmsplice,
+    },
     tcp,
 };
 
@@ -19,11 +28,12 @@ pub trait Visitor {
 }
 
 macro_rules! mechanisms {
-    ($($mechanism:ty),* $(,)?; in memory: $($segment:ty),* $(,)?) => {
+    ($($mechanism:ty),* $(,)?; in memory: $($segment:ty),* $(,)?; and: $($last:ty),* $(,)?) => {
         /// Visits every mechanism there is.
         pub fn visit_all(visitor: &mut impl Visitor) {
             $(visitor.visit::<$mechanism>();)*
             $(visit_doorbells::<$segment>(visitor);)*
+            $(visitor.visit::<$last>();)*
         }
     };
 }
@@ -38,6 +48,7 @@ mechanisms! {
     socketpair::Socketpair,
     tcp::Tcp,
     udp::Udp,
+    scm_rights::ScmRights,
     posix_mq::PosixMq,
     sysv_mq::SysvMq,
     driver_message::DriverMessage,
@@ -47,9 +58,17 @@ mechanisms! {
     posix_semaphore::PosixSemaphore,
     sysv_semaphore::SysvSemaphore,
     futex::Futex,
+    io_uring_msg_ring::IoUringMsgRing,
     process_vm::ProcessVm<doorbell::Futex>,
     process_vm::ProcessVm<doorbell::Spin>,
+    proc_mem::ProcMem<doorbell::Futex>,
+    proc_mem::ProcMem<doorbell::Spin>,
+    pidfd_getfd::PidfdGetfd<doorbell::Futex>,
+    pidfd_getfd::PidfdGetfd<doorbell::Spin>,
     vmsplice::Vmsplice,
+    io_uring_pipe::IoUringPipe,
+    io_uring_socketpair::IoUringSocketpair,
+    io_uring_sqpoll::IoUringSqpoll,
     channel::LibraryChannel<channel::Adapting>,
     channel::LibraryChannel<channel::Spinning>,
     channel::LibraryChannel<channel::Sleeping>,
@@ -60,7 +79,15 @@ mechanisms! {
     segment::SysvShm,
     segment::PosixShm,
     segment::MemfdShm,
-    segment::FileShm,
+    segment::FileShm;
+    and:
+    Mailbox<segment::FileShm, doorbell::Inotify>,
+    Mailbox<segment::FileShm, doorbell::Locks<doorbell::Flock>>,
+    Mailbox<segment::FileShm, doorbell::Locks<doorbell::FcntlLock>>,
+    LatestValue<Seqlock, doorbell::Spin>,
+    LatestValue<Seqlock, doorbell::Futex>,
+    LatestValue<TripleBuffer, doorbell::Spin>,
+    LatestValue<TripleBuffer, doorbell::Futex>,
 }
 
 /// Every doorbell that goes with any memory, for one kind of it; the usual one first.
@@ -70,6 +97,7 @@ fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
     visitor.visit::<Mailbox<S, doorbell::Yield>>();
     visitor.visit::<Mailbox<S, doorbell::PosixSemaphore>>();
     visitor.visit::<Mailbox<S, doorbell::SysvSemaphore>>();
+    visitor.visit::<Mailbox<S, doorbell::ConditionVariable>>();
     visitor.visit::<Mailbox<S, doorbell::Eventfd>>();
     visitor.visit::<Mailbox<S, doorbell::Signal>>();
 }

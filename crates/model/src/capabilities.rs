@@ -141,6 +141,8 @@ pub enum Family {
     Notification,
     /// Memory of the other process, read by system call.
     RemoteMemory,
+    /// Requests in a ring that a process shares with the kernel.
+    IoUring,
     /// Memory that both processes map, behind a library that keeps its protocol and checks the other process.
     Library,
     /// What another program carries, by the adapter protocol.

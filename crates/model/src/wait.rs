@@ -28,10 +28,18 @@ named_enum! {
         PosixSemaphore = "posix-semaphore",
         /// Sleep on a System V semaphore.
         SysvSemaphore = "sysv-semaphore",
+        /// Sleep on a condition variable in shared memory, with a robust mutex.
+        ConditionVariable = "condition-variable",
         /// Sleep reading an eventfd.
         Eventfd = "eventfd",
         /// Sleep in `sigwaitinfo` for a real-time signal.
         Signal = "signal",
+        /// Sleep reading an inotify queue.
+        Inotify = "inotify",
+        /// Sleep until the other end gives up an `flock` lock.
+        Flock = "flock",
+        /// Sleep until the other end gives up an `fcntl` lock.
+        FcntlLock = "fcntl-lock",
     }
 }
 

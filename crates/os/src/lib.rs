@@ -62,13 +62,13 @@ pub mod load {
 
 /// Memory: private pages for messages, and regions that two processes map.
 pub mod memory {
-    pub use crate::platform::memory::{Pages, Region, page_bytes};
+    pub use crate::platform::memory::{Pages, Region, copy_out, page_bytes};
     pub use crate::platform::segment::{anonymous_object, bounded_object, written_text};
 }
 
 /// Handles passed to another process.
 pub mod passing {
-    pub use crate::platform::passing::{MOST_HANDLES, receive_handles, send_handles};
+    pub use crate::platform::passing::{MOST_HANDLES, receive_handle, receive_handles, send_handles};
 }
 
 /// Connections between processes that have no name.

@@ -14,7 +14,7 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
     // The library passes its descriptors itself.
     let is_library = capabilities.family == Family::Library;
     let by_descriptor = capabilities.reach == Reach::Descriptor && !is_library;
-    let listed: [(bool, &str, u32); 15] = [
+    let listed: [(bool, &str, u32); 17] = [
         (framing, "frame messages", 1),
         (capabilities.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
         (
@@ -31,6 +31,8 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         (capabilities.lifetime == Lifetime::Removal, "remove what outlives both processes", 1),
         (capabilities.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
         (capabilities.when_full == WhenFull::Drops, "make up for lost messages", 2),
+        (capabilities.when_full == WhenFull::Overwrites, "do without messages that a newer one replaced", 2),
+        (capabilities.family == Family::IoUring, "take a library for io_uring, or map its rings", 2),
         (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
         (is_library, "take a library, which is in Rust", 1),
         (capabilities.family == Family::Memory, "write layout, ordering and wake-ups", 3),
@@ -95,6 +97,10 @@ mod tests {
         let near = Boundary::Process;
         assert!(effort(near, &memory) > effort(near, &socket));
         assert!(effort(near, &Capabilities { boundaries: true, ..socket }) < effort(near, &socket));
+        let latest = Capabilities { when_full: WhenFull::Overwrites, ..memory };
+        assert!(effort(near, &latest) > effort(near, &memory));
+        let ring = Capabilities { family: Family::IoUring, ..socket };
+        assert!(effort(near, &ring) > effort(near, &socket));
         let inherited = Capabilities { reach: Reach::Descriptor, ..socket };
         assert_eq!(effort(near, &inherited), effort(near, &socket));
         assert!(effort(Boundary::Container, &inherited) > effort(Boundary::Container, &socket));

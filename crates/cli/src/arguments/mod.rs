@@ -38,7 +38,7 @@ use furlong_console::exit;
 
 /// Measures every way two processes on this machine can exchange data.
 ///
-/// Without a verb it measures the quick set (every mechanism, its usual way of waiting, 128 bytes, on two cores
+/// Without a verb it measures the quick set (every common mechanism, its usual way of waiting, 128 bytes, on two cores
 /// and on one) and prints the ranking.
 #[derive(Debug, Parser)]
 #[command(name = "furlong", version, after_help = QUICK_EXAMPLES, max_term_width = 100)]

@@ -10,6 +10,8 @@ use std::io;
 pub trait Mechanism: 'static {
     /// What it is and promises, everywhere. Every field is a claim, and every claim is a conformance test.
     const CAPABILITIES: Capabilities;
+    /// Whether programs use it so often that whoever measures nothing in particular looks for it.
+    const IS_COMMON: bool = true;
     /// One process's end.
     type Endpoint: Endpoint;
 

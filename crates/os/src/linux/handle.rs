@@ -3,7 +3,7 @@
 use crate::error::{check, retry};
 use crate::handle::AsHandle;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd};
 
 pub use std::os::fd::{BorrowedFd as BorrowedHandle, OwnedFd as Handle, RawFd as RawHandle};
 
@@ -33,6 +33,13 @@ pub fn write(fd: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the kernel only reads `bytes`.
     retry(|| unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) })
         .map(|count| count as usize)
+}
+
+/// One `close`. To drop a handle is more than that where the standard library looks whether it is open.
+#[inline]
+pub fn close(handle: Handle) {
+    // SAFETY: the number was owned by the handle, which is given up.
+    unsafe { libc::close(handle.into_raw_fd()) };
 }
 
 /// Whether calls answer `WouldBlock` instead of waiting.

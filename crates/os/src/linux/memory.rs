@@ -24,11 +24,38 @@ struct Map {
     len: usize,
 }
 
+/// Copies out of an object that nobody can change, as much of it as `buffer` has room for: maps it, reads, and unmaps it.
+///
+/// # Errors
+/// What the kernel says of the mapping.
+#[inline]
+pub fn copy_out(fd: BorrowedFd<'_>, len: usize, buffer: &mut [u8]) -> io::Result<()> {
+    // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
+    let start = unsafe {
+        libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd.as_raw_fd(), 0)
+    };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let count = len.min(buffer.len());
+    // SAFETY: `count` bytes are mapped, and apart from `buffer`; the range was mapped just now and is used nowhere else.
+    unsafe {
+        std::ptr::copy_nonoverlapping(start.cast(), buffer.as_mut_ptr(), count);
+        libc::munmap(start, len);
+    }
+    Ok(())
+}
+
 impl Map {
     fn new(len: usize, flags: libc::c_int, fd: libc::c_int) -> io::Result<Map> {
+        Map::from(0, len, flags, fd)
+    }
+
+    /// What begins at `offset` of the object.
+    fn from(offset: libc::off_t, len: usize, flags: libc::c_int, fd: libc::c_int) -> io::Result<Map> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: the kernel chooses the address, so nothing of ours is replaced.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, fd, 0) };
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, access, flags, fd, offset) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error()).context(|| format!("mmap of {len} bytes"));
         }
@@ -130,6 +157,11 @@ impl Region {
     /// not got.
     pub fn of_device(fd: BorrowedFd<'_>, len: usize) -> io::Result<Region> {
         Region::of_map(Map::new(len, libc::MAP_SHARED, fd.as_raw_fd())?)
+    }
+
+    /// As [`of_device`](Region::of_device), for what such an object has at `offset`.
+    pub(crate) fn of_device_at(fd: BorrowedFd<'_>, offset: i64, len: usize) -> io::Result<Region> {
+        Region::of_map(Map::from(offset, len, libc::MAP_SHARED, fd.as_raw_fd())?)
     }
 
     fn of_map(map: Map) -> io::Result<Region> {

@@ -37,8 +37,7 @@ pub fn send_handles(socket: BorrowedFd<'_>, handles: &[BorrowedFd<'_>]) -> io::R
         for (index, handle) in handles.iter().enumerate() {
             numbers.add(index).write_unaligned(handle.as_raw_fd());
         }
-        retry(|| libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL))
-            .context(|| "send descriptors")?;
+        retry(|| libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL))?;
     }
     Ok(())
 }
@@ -48,10 +47,39 @@ pub fn send_handles(socket: BorrowedFd<'_>, handles: &[BorrowedFd<'_>]) -> io::R
 /// # Errors
 /// `UnexpectedEof` if the other end is gone; `InvalidData` if it sent another number of them.
 pub fn receive_handles(socket: BorrowedFd<'_>, count: usize) -> io::Result<Vec<OwnedFd>> {
+    let mut received = Vec::new();
+    receive(socket, |handle| received.push(handle)).context(|| "receive descriptors")?;
+    match received.len() {
+        number if number == count => Ok(received),
+        number => Err(miscounted(number, count)),
+    }
+}
+
+/// Receives one descriptor that was sent alone. As [`send_handles`], it allocates nothing.
+///
+/// # Errors
+/// As those of [`receive_handles`].
+#[inline]
+pub fn receive_handle(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let (mut first, mut number) = (None, 0);
+    receive(socket, |handle| {
+        number += 1;
+        first.get_or_insert(handle);
+    })?;
+    first.filter(|_| number == 1).ok_or_else(|| miscounted(number, 1))
+}
+
+#[cold]
+fn miscounted(number: usize, count: usize) -> io::Error {
+    let what = format!("{number} descriptors came, and {count} were announced");
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Receives the descriptors that were sent at once.
+fn receive(socket: BorrowedFd<'_>, mut take: impl FnMut(OwnedFd)) -> io::Result<()> {
     let mut byte = [0u8; 1];
     let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
     let mut room: Room = [0; 160];
-    let mut received = Vec::new();
     // SAFETY: as above; the kernel writes no more into `room` than its size, and the numbers that it writes there are
     // descriptors that nobody else owns.
     let read = unsafe {
@@ -60,29 +88,21 @@ pub fn receive_handles(socket: BorrowedFd<'_>, count: usize) -> io::Result<Vec<O
         message.msg_iovlen = 1;
         message.msg_control = room.as_mut_ptr().cast();
         message.msg_controllen = size_of_val(&room) as _;
-        let read = retry(|| libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC))
-            .context(|| "receive descriptors")?;
+        let read = retry(|| libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC))?;
         let mut header = libc::CMSG_FIRSTHDR(&raw const message);
         while !header.is_null() {
             if (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_RIGHTS {
                 let bytes = (*header).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
                 let numbers = libc::CMSG_DATA(header).cast::<RawFd>();
                 for index in 0..bytes / size_of::<RawFd>() {
-                    received.push(own(numbers.add(index).read_unaligned()));
+                    take(own(numbers.add(index).read_unaligned()));
                 }
             }
             header = libc::CMSG_NXTHDR(&raw const message, header);
         }
         read
     };
-    match received.len() {
-        _ if read == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        number if number == count => Ok(received),
-        number => {
-            let what = format!("{number} descriptors came, and {count} were announced");
-            Err(io::Error::new(io::ErrorKind::InvalidData, what))
-        }
-    }
+    if read == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
 #[cfg(test)]

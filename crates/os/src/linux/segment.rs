@@ -1,7 +1,7 @@
 //! Objects that memory can be mapped from: POSIX shared memory, memfd, plain files.
 
 use crate::error::{Context, check, check_number};
-use crate::linux::handle::own;
+use crate::linux::handle::{own, write};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};
@@ -60,6 +60,55 @@ pub fn bounded_object(name: &str, len: usize) -> io::Result<OwnedFd> {
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) }).context(|| "seal a memfd")?;
     Ok(fd)
 }
+
+/// A new memory object with these bytes in it, which nobody can change any more: neither they nor its length.
+#[inline]
+pub fn sealed_object(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = object_with(bytes)?;
+    // SAFETY: F_ADD_SEALS takes a plain integer.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, ALL_SEALS) })?;
+    Ok(fd)
+}
+
+/// A new memory object with these bytes in it.
+#[inline]
+pub fn object_with(bytes: &[u8]) -> io::Result<OwnedFd> {
+    // SAFETY: the name is a NUL-terminated literal, and the new number is owned by nobody.
+    let fd = check(unsafe {
+        libc::memfd_create(c"message".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)
+    })
+    .map(|number| unsafe { own(number) })?;
+    let mut written = 0;
+    while written < bytes.len() {
+        written += write(fd.as_fd(), &bytes[written..])?;
+    }
+    Ok(fd)
+}
+
+/// How long a memory object is that nobody can change any more.
+///
+/// # Errors
+/// `PermissionDenied` if somebody can: it must not be mapped, and may change while it is read.
+#[inline]
+pub fn sealed_bytes(fd: BorrowedFd<'_>) -> io::Result<usize> {
+    // SAFETY: F_GET_SEALS takes nothing and gives a plain integer.
+    let seals = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) })?;
+    if seals & ALL_SEALS != ALL_SEALS {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the object is not sealed"));
+    }
+    length(fd)
+}
+
+/// How long a memory object is, asked as of any file.
+#[inline]
+pub fn length(fd: BorrowedFd<'_>) -> io::Result<usize> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::lseek(fd.as_raw_fd(), 0, libc::SEEK_END) }).map(|length| length as usize)
+}
+
+/// What keeps all of an object as it is.
+const ALL_SEALS: libc::c_int =
+    libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
 
 /// A new file of `len` bytes in `folder`, whose name is gone again when this returns.
 pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {

@@ -1,4 +1,5 @@
 //! Sockets of Linux's that keep messages apart.
 
+pub(crate) mod scm_rights;
 pub(crate) mod unix_dgram;
 pub(crate) mod unix_seqpacket;

@@ -4,7 +4,10 @@ mod linux;
 mod spin;
 mod r#yield;
 
-pub use linux::{DriverBell, Eventfd, Futex, PosixSemaphore, Signal, SysvSemaphore};
+pub use linux::{
+    ConditionVariable, DriverBell, Eventfd, FcntlLock, Flock, Futex, Inotify, Locks, PosixSemaphore, Signal,
+    SysvSemaphore,
+};
 pub use spin::Spin;
 pub use r#yield::Yield;
 

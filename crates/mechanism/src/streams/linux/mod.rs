@@ -1,7 +1,11 @@
 //! Streams of bytes that Linux has.
 
 pub(crate) mod fifo;
+pub(crate) mod io_uring_pipe;
+pub(crate) mod io_uring_socketpair;
+pub(crate) mod io_uring_sqpoll;
 pub(crate) mod pipe;
+pub(crate) mod ring_stream;
 pub(crate) mod socketpair;
 pub(crate) mod unix_stream;
 pub(crate) mod vmsplice;

@@ -1,0 +1,83 @@
+//! Two locks each way, which a sender holds and gives up in turns.
+//!
+//! The sender always holds the lock of the message that it has not sent yet. To send, it takes the other one and gives this
+//! one up; the receiver waits for it, and gives it up at once. So the receiver always sleeps until a message is there, and
+//! a lock is as good as a notification.
+
+use crate::memory::doorbell::Doorbell;
+use crate::{EndpointSetup, Link, LinkSpecification};
+use furlong_model::{Calls, Role, Wait};
+use furlong_os::cpu;
+use furlong_os::memory::Region;
+use std::io;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A kind of lock, two each way.
+pub trait Lock: Sized + 'static {
+    /// How it is called.
+    const WAITS: &'static [Wait];
+    /// Taking one and giving one up, by who sends and by who receives.
+    const CALLS: Calls;
+
+    /// Makes them, in the supervisor.
+    fn create(specification: &LinkSpecification, link: &mut Link) -> io::Result<()>;
+
+    /// Takes this role's part.
+    fn open(setup: &mut EndpointSetup) -> io::Result<Self>;
+
+    /// Takes lock 0 or 1 of those that `sender` holds in turns; waits for that.
+    fn acquire(&self, sender: Role, number: u32) -> io::Result<()>;
+
+    /// Gives it up.
+    fn release(&self, sender: Role, number: u32) -> io::Result<()>;
+}
+
+/// The locks of one kind, from one role's side.
+#[derive(Debug)]
+pub struct Locks<L> {
+    locks: L,
+    role: Role,
+    kind: PhantomData<L>,
+}
+
+/// Which lock belongs to the message after so many.
+fn lock_of(messages: u32) -> u32 {
+    messages % 2
+}
+
+impl<L: Lock> Doorbell for Locks<L> {
+    const WAITS: &'static [Wait] = L::WAITS;
+    const CALLS: Calls = L::CALLS;
+
+    fn create(specification: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
+        L::create(specification, link)
+    }
+
+    fn open(_spec: &LinkSpecification, setup: &mut EndpointSetup, _region: &Arc<Region>) -> io::Result<Self> {
+        let (locks, role) = (L::open(setup)?, setup.role);
+        locks.acquire(role, lock_of(0))?;
+        Ok(Locks { locks, role, kind: PhantomData })
+    }
+
+    #[inline]
+    fn ring(&self, word: &AtomicU32) -> io::Result<()> {
+        let messages = word.load(Ordering::Relaxed);
+        self.locks.acquire(self.role, lock_of(messages))?;
+        self.locks.release(self.role, lock_of(messages.wrapping_sub(1)))
+    }
+
+    #[inline]
+    fn wait(&self, word: &AtomicU32, seen: u32) -> io::Result<()> {
+        loop {
+            self.locks.acquire(self.role.peer(), lock_of(seen))?;
+            self.locks.release(self.role.peer(), lock_of(seen))?;
+            if word.load(Ordering::Acquire) != seen {
+                return Ok(());
+            }
+            // The other end has not been opened yet and does not hold its first lock.
+            cpu::yield_now();
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The latest value: a message is there to be read until a newer one replaces it, and nobody waits for its reader.
+//!
+//! This is how a sensor's reading, a price or a picture is passed on: only the newest counts. A sender never waits, and a
+//! receiver that is slow misses what came in between, so such a row is measured by round trips, in which every message is
+//! read, and not one way.
+
+use crate::memory::HEAD_BYTES;
+use crate::memory::doorbell::Doorbell;
+use crate::memory::segment;
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Reach, Role, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::memory::Region;
+use std::io;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// How the latest value of one direction lies in memory.
+pub trait Layout: Sized + 'static {
+    /// The mechanism's name.
+    const NAME: &'static str;
+    /// One line that says what it is.
+    const SUMMARY: &'static str;
+    /// Values for which there is room.
+    const VALUES: usize;
+
+    /// The view of the value that `writer` writes, with its words in the line at `line` and its room at `room`, both zeroed
+    /// at first.
+    fn new(region: &Arc<Region>, line: usize, room: usize, value_bytes: usize) -> Self;
+
+    /// Replaces the value.
+    fn write(&mut self, value: &[u8]);
+
+    /// The word that changes with each value.
+    fn word(&self) -> &AtomicU32;
+
+    /// What the word held when `read` last gave a value.
+    fn seen(&self) -> u32;
+
+    /// Copies the value out, as much as there is room for, and gives its length; `None` if none was written since the last
+    /// one that was read.
+    fn read(&mut self, buffer: &mut [u8]) -> Option<usize>;
+}
+
+/// Bytes between the rooms of two values, which share no line, nor a pair of them.
+fn value_bytes(size_bytes: usize) -> usize {
+    size_bytes.next_multiple_of(128)
+}
+
+/// Bytes of a region with the values of both directions.
+fn region_bytes<L: Layout>(size_bytes: usize) -> usize {
+    HEAD_BYTES + 2 * L::VALUES * value_bytes(size_bytes)
+}
+
+/// The latest value each way, in a memfd.
+#[derive(Debug)]
+pub struct LatestValue<L, D>(PhantomData<(L, D)>);
+
+impl<L: Layout, D: Doorbell> Mechanism for LatestValue<L, D> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: L::NAME,
+        summary: L::SUMMARY,
+        family: Family::Memory,
+        waits: D::WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: D::CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Overwrites,
+        peer_death: D::PEER_DEATH,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = Values<L, D>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        D::probe().map(|()| Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new([Depth::Messages(1); 2]);
+        let len = region_bytes::<L>(specification.largest_bytes());
+        let region = segment::share_memfd(specification, len, &mut link)?;
+        D::create(specification, &region, &mut link)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let size_bytes = specification.largest_bytes();
+        let region = segment::attach_object(&mut setup, region_bytes::<L>(size_bytes))?;
+        let doorbell = D::open(specification, &mut setup, &region)?;
+        let bytes = value_bytes(size_bytes);
+        let [own, other] = [setup.role, setup.role.peer()].map(|writer: Role| {
+            let room = HEAD_BYTES + writer.index() * L::VALUES * bytes;
+            L::new(&region, writer.index() * 128, room, bytes)
+        });
+        Ok(Values { own, other, doorbell })
+    }
+}
+
+/// The value that this role writes, and the other's.
+#[derive(Debug)]
+pub struct Values<L, D> {
+    own: L,
+    other: L,
+    doorbell: D,
+}
+
+impl<L: Layout, D: Doorbell> Endpoint for Values<L, D> {
+    #[inline(always)]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.own.write(message);
+        self.doorbell.ring(self.own.word())
+    }
+
+    #[inline(always)]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        loop {
+            self.doorbell.wait(self.other.word(), self.other.seen())?;
+            if let Some(length) = self.other.read(message) {
+                return Ok(length);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Many values of one repeated byte each, written without a pause while they are read: each is whole and no older than
+    /// the one before it, and the last one comes.
+    pub fn is_read_whole<L: Layout + Send>() {
+        const VALUES: u32 = 20_000;
+        let size_bytes = value_bytes(1000);
+        let region = Arc::new(Region::anonymous(region_bytes::<L>(size_bytes)).unwrap());
+        let view = || L::new(&region, 0, HEAD_BYTES, size_bytes);
+        let value = |number: u32| [&number.to_le_bytes()[..], &[number as u8; 996]].concat();
+        let missed = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let mut writer = view();
+            scope.spawn(move || (1..=VALUES).for_each(|number| writer.write(&value(number))));
+            let (mut reader, mut buffer, mut last) = (view(), [0; 1000], 0);
+            while last < VALUES {
+                let Some(length) = reader.read(&mut buffer) else {
+                    std::thread::yield_now();
+                    continue;
+                };
+                let number = u32::from_le_bytes(std::array::from_fn(|at| buffer[at]));
+                assert!(number > last, "{number} came after {last}");
+                assert_eq!((length, &buffer[..]), (1000, &value(number)[..]));
+                missed.fetch_or(number > last + 1, Ordering::Relaxed);
+                last = number;
+            }
+        });
+        assert!(missed.into_inner(), "no value was ever replaced, so that nothing was tried");
+    }
+}

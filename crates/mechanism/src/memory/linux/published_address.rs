@@ -1,0 +1,138 @@
+//! Messages that stay in their sender's memory: it publishes where one lies, and the receiver fetches it by system call.
+//!
+//! The sender must leave the message alone until it is fetched, and the receiver needs the right to trace the sender.
+
+use crate::memory::doorbell::Doorbell;
+use crate::memory::layout::lending::Lending;
+use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
+use crate::memory::segment;
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::BorrowedHandle;
+use furlong_os::linux::remote_memory;
+use std::io;
+use std::marker::PhantomData;
+
+/// What is published is where a message lies, not the message.
+const ADDRESS_BYTES: usize = 8;
+
+/// A way to read the memory of another process.
+pub trait Reader: Sized + 'static {
+    /// The mechanism's name.
+    const NAME: &'static str;
+    /// One line that says what it is.
+    const SUMMARY: &'static str;
+    /// Whether programs use it so often that whoever measures nothing in particular looks for it.
+    const IS_COMMON: bool;
+    /// The system call of one message.
+    const CALLS: &'static [Call];
+    /// How the call is named, and what may allow it where it is refused.
+    const REFUSED: (&'static str, &'static str);
+
+    /// Of this process, which may not have come so far that it allows it.
+    fn new(peer: i32) -> Self;
+
+    /// Copies what lies at an address there, at least a byte of it.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    fn read(&mut self, address: u64, buffer: &mut [u8]) -> io::Result<usize>;
+}
+
+/// Reads straight from the peer's memory in one way; a doorbell says when.
+#[derive(Debug)]
+pub struct PublishedAddress<R, D>(PhantomData<(R, D)>);
+
+impl<R: Reader, D: Doorbell> Mechanism for PublishedAddress<R, D> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: R::NAME,
+        summary: R::SUMMARY,
+        family: Family::RemoteMemory,
+        waits: D::WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls { receive: R::CALLS, ..D::CALLS },
+        buffer: KernelBuffer::None,
+        copies: Copies::One,
+        when_full: WhenFull::Waits,
+        peer_death: D::PEER_DEATH,
+        reach: Reach::PidNamespace,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    const IS_COMMON: bool = R::IS_COMMON;
+    type Endpoint = Window<R, D>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        D::probe()?;
+        let byte = [1u8];
+        let mut copy = [0u8];
+        let (call, remedy) = R::REFUSED;
+        match R::new(std::process::id() as i32).read(byte.as_ptr() as u64, &mut copy) {
+            Ok(_) => Ok(Limits::none()),
+            Err(error) => Err(Unavailable::new(format!("{call} is refused here: {error}"), remedy)),
+        }
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new(slot_pair::DEPTH);
+        let region = segment::share_memfd(specification, region_bytes(ADDRESS_BYTES), &mut link)?;
+        D::create(specification, &region, &mut link)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Window<R, D>> {
+        remote_memory::allow_peers();
+        let region = segment::attach_object(&mut setup, region_bytes(ADDRESS_BYTES))?;
+        let doorbell = D::open(specification, &mut setup, &region)?;
+        let slots = SlotPair::new(&region, setup.role, ADDRESS_BYTES, doorbell);
+        Ok(Window { slots, reader: R::new(setup.peer) })
+    }
+}
+
+/// Publishes addresses and reads from the peer's.
+#[derive(Debug)]
+pub struct Window<R, D> {
+    slots: SlotPair<D>,
+    reader: R,
+}
+
+impl<R: Reader, D: Doorbell> Endpoint for Window<R, D> {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.slots.claim().write(&(message.as_ptr() as u64).to_le_bytes());
+        self.slots.publish(message.len())
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let (len, slot) = self.slots.peek()?;
+        let mut address = [0; ADDRESS_BYTES];
+        slot.read(&mut address);
+        let mut from = u64::from_le_bytes(address);
+        let room = len.min(message.len());
+        let mut received = 0;
+        while received < room {
+            match self.reader.read(from, &mut message[received..room])? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => {
+                    received += count;
+                    from += count as u64;
+                }
+            }
+        }
+        self.slots.release();
+        Ok(len)
+    }
+
+    fn unread_buffers(&self, _size_bytes: usize) -> usize {
+        1
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
+        self.slots.readiness(interest)
+    }
+}

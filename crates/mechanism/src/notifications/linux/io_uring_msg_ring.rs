@@ -1,0 +1,109 @@
+//! A message from one ring of io_uring to another (MSG_RING).
+//!
+//! The request puts a completion with 8 bytes of the sender's choice into the other process's ring and wakes who waits for
+//! it. There is no file between the two. Expect an eventfd's figures: one call to send and one to sleep, each with the work for
+//! a request; no call to receive where the completion is there already.
+
+use crate::streams::linux::ring_stream::probe;
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::io_uring::{COMPLETIONS, Layout, Ring, Submission, create};
+use furlong_os::{AsHandle, Handle};
+use std::io;
+
+/// A ring for each role, of which both have the descriptor.
+#[derive(Debug)]
+pub struct IoUringMsgRing;
+
+impl Mechanism for IoUringMsgRing {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "io-uring-msg-ring",
+        summary: "a completion with 8 bytes in it, put into the other process's ring of io_uring",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin],
+        boundaries: true,
+        fixed_size_bytes: Some(8),
+        calls: Calls {
+            ring: &[Call::Once("io_uring_enter")],
+            wait: &[Call::AtMostOnce("io_uring_enter")],
+            ..Calls::NONE
+        },
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = Rings;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let try_it = || {
+            let (other, _) = create(Submission::Own)?;
+            let mut ring = Ring::new(Submission::Own)?;
+            ring.message(other.as_handle(), 1)?;
+            match ring.next_message(false) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+                other => other.map(drop),
+            }
+        };
+        probe(Submission::Own)?;
+        try_it().map(|()| Limits::none()).map_err(|error| {
+            Unavailable::new(format!("MSG_RING is refused here: {error}"), "needs Linux 5.19 or later")
+        })
+    }
+
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new([Depth::of(COMPLETIONS); 2]);
+        for owner in Role::ALL {
+            let (ring, layout) = create(Submission::Own)?;
+            for number in layout.numbers() {
+                link.give_number_to(owner, number);
+            }
+            link.give(owner.peer(), ring.try_clone()?);
+            link.give(owner, ring);
+        }
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Rings> {
+        let (first, second) = (setup.descriptor()?, setup.descriptor()?);
+        let mut numbers = [0; 7];
+        for number in &mut numbers {
+            *number = setup.number()?;
+        }
+        // The initiator's ring was handed over first.
+        let (own, other) = setup.send_and_receive(first, second);
+        let own = Ring::of(own, Layout::of(numbers), Submission::Own)?;
+        Ok(Rings { own, other, blocking: specification.blocking })
+    }
+}
+
+/// The ring in which messages arrive, and the one that they are put into.
+#[derive(Debug)]
+pub struct Rings {
+    own: Ring,
+    other: Handle,
+    blocking: bool,
+}
+
+impl Endpoint for Rings {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let mut value = [0; 8];
+        value.copy_from_slice(message);
+        self.own.message(self.other.as_handle(), u64::from_le_bytes(value))
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let value = self.own.next_message(self.blocking)?;
+        message.copy_from_slice(&value.to_le_bytes());
+        Ok(8)
+    }
+}

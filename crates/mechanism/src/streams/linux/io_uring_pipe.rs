@@ -1,0 +1,68 @@
+//! Anonymous pipes, written to and read from by requests of io_uring.
+//!
+//! The call that submits a request tries it at once, and where a read finds nothing, the kernel polls the pipe, reads once
+//! there is something, and then wakes who waits for the completion. Expect the calls of `pipe`, two a round trip, and in each
+//! the work for a request and a completion; one more wake-up function between writer and reader where the reader sleeps.
+
+use super::pipe::{link, room};
+use super::ring_stream::{self, Requests, RingStream};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::BorrowedHandle;
+use furlong_os::linux::io_uring::{Ring, Submission};
+use furlong_os::linux::pipe;
+use std::io;
+
+/// Pipes, one each way, and a ring in each process.
+#[derive(Debug)]
+pub struct IoUringPipe;
+
+impl Requests for IoUringPipe {
+    const SUBMISSION: Submission = Submission::Own;
+
+    #[inline]
+    fn send(ring: &mut Ring, to: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
+        ring.write(to, bytes)
+    }
+
+    #[inline]
+    fn receive(ring: &mut Ring, from: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+        ring.read(from, buffer)
+    }
+}
+
+impl Mechanism for IoUringPipe {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "io-uring-pipe",
+        summary: "anonymous pipes, by requests of io_uring",
+        family: Family::IoUring,
+        waits: &[Wait::Block],
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("io_uring_enter")], &[Call::Once("io_uring_enter")]),
+        buffer: KernelBuffer::Pipe,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = RingStream<IoUringPipe>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        ring_stream::probe(Submission::Own)
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(pipe::pipe()?, pipe::pipe()?, room, specification)
+    }
+
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        RingStream::of_two(&mut setup)
+    }
+}

@@ -1,0 +1,66 @@
+//! A pair of UNIX stream sockets, sent and received by requests of io_uring.
+//!
+//! As `io-uring-pipe`, on a socket: expect the calls of `socketpair` and in each the work for a request and a completion.
+
+use super::ring_stream::{self, Requests, RingStream};
+use crate::socket_link::{Holds, link};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::BorrowedHandle;
+use furlong_os::linux::io_uring::{Ring, Submission};
+use furlong_os::socket::{self, Kind};
+use std::io;
+
+/// Sockets, and a ring in each process.
+#[derive(Debug)]
+pub struct IoUringSocketpair;
+
+impl Requests for IoUringSocketpair {
+    const SUBMISSION: Submission = Submission::Own;
+
+    #[inline]
+    fn send(ring: &mut Ring, to: BorrowedHandle<'_>, bytes: &[u8]) -> io::Result<usize> {
+        ring.send(to, bytes)
+    }
+
+    #[inline]
+    fn receive(ring: &mut Ring, from: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+        ring.receive(from, buffer)
+    }
+}
+
+impl Mechanism for IoUringSocketpair {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "io-uring-socketpair",
+        summary: "a pair of UNIX stream sockets, by requests of io_uring",
+        family: Family::IoUring,
+        waits: &[Wait::Block],
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("io_uring_enter")], &[Call::Once("io_uring_enter")]),
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    const IS_COMMON: bool = true;
+    type Endpoint = RingStream<IoUringSocketpair>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        ring_stream::probe(Submission::Own)
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        link(socket::socketpair(Kind::Stream)?, Holds::Blocks, specification)
+    }
+
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        RingStream::of_socket(&mut setup)
+    }
+}

@@ -1,0 +1,65 @@
+//! Being told that a file was written to.
+
+use crate::error::{Context, check, retry};
+use crate::linux::handle::own;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+/// A queue of events about writes to `file`.
+pub fn watch_writes(file: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    // SAFETY: plain integers in and out; the new number is owned by nobody.
+    let queue = check(unsafe { libc::inotify_init1(libc::IN_CLOEXEC) })
+        .map(|number| unsafe { own(number) })
+        .context(|| "inotify_init (fs.inotify.max_user_instances limits it)")?;
+    // The file may have no name any more.
+    let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    // SAFETY: `path` is NUL-terminated.
+    check(unsafe { libc::inotify_add_watch(queue.as_raw_fd(), path.as_ptr(), libc::IN_MODIFY) })
+        .context(|| "inotify_add_watch (fs.inotify.max_user_watches limits it)")?;
+    Ok(queue)
+}
+
+/// Writes a byte to the beginning of a file.
+#[inline]
+pub fn touch(file: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the kernel reads one byte.
+    retry(|| unsafe { libc::pwrite(file.as_raw_fd(), c"w".as_ptr().cast(), 1, 0) }).map(drop)
+}
+
+/// Takes one event, and waits for it.
+///
+/// # Errors
+/// `UnexpectedEof` where there will be none any more: the file had no name, and nobody has it open.
+#[inline]
+pub fn take(queue: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: zeroes are a valid event.
+    let mut event: libc::inotify_event = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes at most the bytes of one event, and any bit pattern is valid for its fields.
+    retry(|| unsafe {
+        let to = (&raw mut event).cast();
+        libc::read(queue.as_raw_fd(), to, size_of::<libc::inotify_event>())
+    })?;
+    if event.mask & libc::IN_IGNORED != 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::handle::set_non_blocking;
+    use crate::linux::segment::unnamed_file;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_write_is_told_once() {
+        let file = unnamed_file(&std::env::temp_dir(), "furlong-inotify-test", 1).unwrap();
+        let queue = watch_writes(file.as_fd()).unwrap();
+        set_non_blocking(queue.as_fd(), true).unwrap();
+        assert_eq!(take(queue.as_fd()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        touch(file.as_fd()).unwrap();
+        take(queue.as_fd()).unwrap();
+        assert_eq!(take(queue.as_fd()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(file);
+        assert_eq!(take(queue.as_fd()).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

@@ -1,0 +1,480 @@
+//! Rings of requests and completions that a process shares with the kernel.
+//!
+//! A piece of our own, since the crate for it cannot map a ring that another process has made, and five kinds of requests
+//! are all that is needed. A request that names memory of ours is never left under way: whoever makes one waits for its
+//! end, so a borrow is enough.
+
+use crate::cpu;
+use crate::error::{Context, check};
+use crate::linux::handle::own;
+use crate::linux::memory::Region;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{Ordering, fence};
+
+/// Who submits what is in the ring, and how its user waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Submission {
+    /// Its user, with the system call that waits for the completion.
+    Own,
+    /// A thread of the kernel, which polls the ring for [`IDLE_MS`] after the last request.
+    KernelThread,
+}
+
+/// Milliseconds for which the thread of the kernel polls before it sleeps.
+const IDLE_MS: u32 = 50;
+
+/// Requests that a ring has room for, and half of the completions.
+const ENTRIES: u32 = 64;
+
+/// Completions that a ring holds at least.
+pub const COMPLETIONS: usize = 2 * ENTRIES as usize;
+
+const SETUP_SQPOLL: u32 = 1 << 1;
+const SETUP_SINGLE_ISSUER: u32 = 1 << 12;
+const SETUP_DEFER_TASKRUN: u32 = 1 << 13;
+const FEATURE_SINGLE_MMAP: u32 = 1;
+const ENTER_GETEVENTS: u32 = 1;
+const ENTER_SQ_WAKEUP: u32 = 1 << 1;
+const SQ_NEED_WAKEUP: u32 = 1;
+const SQ_COMPLETIONS_OVERFLOW: u32 = 1 << 1;
+const OFFSET_ENTRIES: i64 = 0x1000_0000;
+const OPERATION_READ: u8 = 22;
+const OPERATION_WRITE: u8 = 23;
+const OPERATION_SEND: u8 = 26;
+const OPERATION_RECEIVE: u8 = 27;
+const OPERATION_MESSAGE: u8 = 40;
+const ENTRY_SKIP_COMPLETION: u8 = 1 << 6;
+
+/// `struct io_sqring_offsets`.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+struct RequestOffsets {
+    head: u32,
+    tail: u32,
+    ring_mask: u32,
+    ring_entries: u32,
+    flags: u32,
+    dropped: u32,
+    array: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct io_cqring_offsets`.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+struct CompletionOffsets {
+    head: u32,
+    tail: u32,
+    ring_mask: u32,
+    ring_entries: u32,
+    overflow: u32,
+    entries: u32,
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+/// `struct io_uring_params`.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+struct Parameters {
+    sq_entries: u32,
+    cq_entries: u32,
+    flags: u32,
+    sq_thread_cpu: u32,
+    sq_thread_idle: u32,
+    features: u32,
+    wq_fd: u32,
+    reserved: [u32; 3],
+    requests: RequestOffsets,
+    completions: CompletionOffsets,
+}
+
+/// `struct io_uring_sqe`, as far as it is used.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+struct Request {
+    operation: u8,
+    flags: u8,
+    priority: u16,
+    fd: i32,
+    offset: u64,
+    address: u64,
+    length: u32,
+    operation_flags: u32,
+    user_data: u64,
+    rest: [u64; 3],
+}
+
+/// `struct io_uring_cqe`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Completion {
+    user_data: u64,
+    result: i32,
+    flags: u32,
+}
+
+/// Where in its memory a ring has what, to be handed to whoever maps it: the kernel tells only who makes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    request_head: u32,
+    request_tail: u32,
+    request_flags: u32,
+    request_array: u32,
+    completion_head: u32,
+    completion_tail: u32,
+    completions: u32,
+}
+
+impl Layout {
+    /// As plain numbers.
+    pub fn numbers(self) -> [i32; 7] {
+        let Layout {
+            request_head,
+            request_tail,
+            request_flags,
+            request_array,
+            completion_head,
+            completion_tail,
+            completions,
+        } = self;
+        [
+            request_head,
+            request_tail,
+            request_flags,
+            request_array,
+            completion_head,
+            completion_tail,
+            completions,
+        ]
+        .map(|number| number as i32)
+    }
+
+    /// From [`numbers`](Layout::numbers).
+    pub fn of(numbers: [i32; 7]) -> Layout {
+        let [
+            request_head,
+            request_tail,
+            request_flags,
+            request_array,
+            completion_head,
+            completion_tail,
+            completions,
+        ] = numbers.map(|number| number as u32);
+        Layout {
+            request_head,
+            request_tail,
+            request_flags,
+            request_array,
+            completion_head,
+            completion_tail,
+            completions,
+        }
+    }
+}
+
+/// Makes a ring for whoever maps it.
+///
+/// # Errors
+/// What the kernel says, with the limit that may be the reason.
+pub fn create(submission: Submission) -> io::Result<(OwnedFd, Layout)> {
+    match submission {
+        Submission::KernelThread => set_up(SETUP_SQPOLL),
+        Submission::Own => set_up(0),
+    }
+}
+
+fn set_up(flags: u32) -> io::Result<(OwnedFd, Layout)> {
+    let mut parameters = Parameters { flags, sq_thread_idle: IDLE_MS, ..Parameters::default() };
+    // SAFETY: the kernel reads and writes one structure; the new number is owned by nobody.
+    let handle = unsafe {
+        check(libc::syscall(libc::SYS_io_uring_setup, ENTRIES, &raw mut parameters))
+            .map(|number| own(number as libc::c_int))
+            .context(|| "io_uring_setup")?
+    };
+    if parameters.features & FEATURE_SINGLE_MMAP == 0 {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "io_uring is older than Linux 5.4 here"));
+    }
+    let Parameters { requests, completions, .. } = parameters;
+    let layout = Layout {
+        request_head: requests.head,
+        request_tail: requests.tail,
+        request_flags: requests.flags,
+        request_array: requests.array,
+        completion_head: completions.head,
+        completion_tail: completions.tail,
+        completions: completions.entries,
+    };
+    Ok((handle, layout))
+}
+
+/// A ring that this process has mapped and uses alone.
+#[derive(Debug)]
+pub struct Ring {
+    handle: OwnedFd,
+    layout: Layout,
+    rings: Region,
+    entries: Region,
+    submission: Submission,
+}
+
+impl Ring {
+    /// A new ring of this thread.
+    pub fn new(submission: Submission) -> io::Result<Ring> {
+        let plainest = || create(submission);
+        let (handle, layout) = match submission {
+            // What one thread alone uses is cheaper, from Linux 6.1 on.
+            Submission::Own => set_up(SETUP_SINGLE_ISSUER | SETUP_DEFER_TASKRUN).or_else(|_| plainest())?,
+            Submission::KernelThread => plainest()?,
+        };
+        Ring::of(handle, layout, submission)
+    }
+
+    /// The ring behind a handle, with the layout that its maker was told.
+    pub fn of(handle: OwnedFd, layout: Layout, submission: Submission) -> io::Result<Ring> {
+        let ring_bytes = (layout.request_array as usize + ENTRIES as usize * size_of::<u32>())
+            .max(layout.completions as usize + COMPLETIONS * size_of::<Completion>());
+        let rings = Region::of_device_at(handle.as_fd(), 0, ring_bytes)?;
+        let entry_bytes = ENTRIES as usize * size_of::<Request>();
+        let entries = Region::of_device_at(handle.as_fd(), OFFSET_ENTRIES, entry_bytes)?;
+        for index in 0..ENTRIES {
+            rings.word((layout.request_array + 4 * index) as usize).store(index, Ordering::Relaxed);
+        }
+        Ok(Ring { handle, layout, rings, entries, submission })
+    }
+
+    /// Reads once.
+    #[inline]
+    pub fn read(&mut self, fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+        self.transfer(OPERATION_READ, fd, buffer.as_mut_ptr() as u64, buffer.len())
+    }
+
+    /// Writes once, which may take less than all.
+    #[inline]
+    pub fn write(&mut self, fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+        self.transfer(OPERATION_WRITE, fd, bytes.as_ptr() as u64, bytes.len())
+    }
+
+    /// Receives once from a socket.
+    #[inline]
+    pub fn receive(&mut self, socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+        self.transfer(OPERATION_RECEIVE, socket, buffer.as_mut_ptr() as u64, buffer.len())
+    }
+
+    /// Sends once by a socket, which may take less than all.
+    #[inline]
+    pub fn send(&mut self, socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+        self.transfer(OPERATION_SEND, socket, bytes.as_ptr() as u64, bytes.len())
+    }
+
+    /// One request about memory that the caller has borrowed for as long as this runs, and its result.
+    #[inline]
+    fn transfer(&mut self, operation: u8, fd: BorrowedFd<'_>, address: u64, len: usize) -> io::Result<usize> {
+        let no_signal = if operation == OPERATION_SEND { libc::MSG_NOSIGNAL as u32 } else { 0 };
+        loop {
+            let request = Request {
+                operation,
+                fd: fd.as_raw_fd(),
+                // Where the file is, which a pipe has not.
+                offset: if matches!(operation, OPERATION_READ | OPERATION_WRITE) { u64::MAX } else { 0 },
+                address,
+                length: u32::try_from(len).unwrap_or(1 << 30),
+                operation_flags: no_signal,
+                ..Request::default()
+            };
+            self.submit(request, 1)?;
+            let result = loop {
+                match self.take() {
+                    Some(completion) => break completion.result,
+                    // The kernel has what was borrowed until the completion is there, whatever this call says.
+                    None => drop(self.enter(0, 1, ENTER_GETEVENTS)),
+                }
+            };
+            match result {
+                result if result >= 0 => return Ok(result as usize),
+                result if -result == libc::EINTR => {}
+                result => return Err(io::Error::from_raw_os_error(-result)),
+            }
+        }
+    }
+
+    /// Puts a completion with this value into another ring, whose user wakes if it waits.
+    #[inline]
+    pub fn message(&mut self, other: BorrowedFd<'_>, value: u64) -> io::Result<()> {
+        let request = Request {
+            operation: OPERATION_MESSAGE,
+            flags: ENTRY_SKIP_COMPLETION,
+            fd: other.as_raw_fd(),
+            offset: value,
+            ..Request::default()
+        };
+        self.submit(request, 0)
+    }
+
+    /// The value of the next message in this ring.
+    ///
+    /// # Errors
+    /// `WouldBlock` if there is none and the caller does not want to wait; why a message of ours could not be put into
+    /// the other ring.
+    #[inline]
+    pub fn next_message(&mut self, wait: bool) -> io::Result<u64> {
+        loop {
+            match self.take() {
+                Some(Completion { result: 0, user_data, .. }) => return Ok(user_data),
+                Some(failed) => return Err(io::Error::from_raw_os_error(-failed.result)),
+                // What did not fit in the ring is put there by a call alone.
+                None if self.flag(SQ_COMPLETIONS_OVERFLOW) => self.enter(0, 0, ENTER_GETEVENTS)?,
+                None if !wait => return Err(io::ErrorKind::WouldBlock.into()),
+                None => self.enter(0, 1, ENTER_GETEVENTS).or_else(again)?,
+            }
+        }
+    }
+
+    /// Puts a request into the ring and has it taken out, and waits for `completions` at the same time.
+    ///
+    /// # Errors
+    /// Why the kernel has not taken it: then nothing is under way.
+    #[inline]
+    fn submit(&mut self, request: Request, completions: u32) -> io::Result<()> {
+        let tail = self.rings.word(self.layout.request_tail as usize);
+        let next = tail.load(Ordering::Relaxed);
+        let slot = (next % ENTRIES) as usize * size_of::<Request>();
+        // SAFETY: the place is inside, aligned, and the kernel reads it once the tail is beyond it.
+        unsafe { self.entries.place::<Request>(slot).write(request) };
+        tail.store(next.wrapping_add(1), Ordering::Release);
+        if self.submission == Submission::KernelThread {
+            // What was written before is seen by the thread before it is seen to sleep.
+            fence(Ordering::SeqCst);
+            if self.flag(SQ_NEED_WAKEUP) {
+                self.enter(0, 0, ENTER_SQ_WAKEUP).or_else(again)?;
+            }
+            return Ok(());
+        }
+        let flags = if completions > 0 { ENTER_GETEVENTS } else { 0 };
+        while let Err(error) = self.enter(1, completions, flags) {
+            let head = self.rings.word(self.layout.request_head as usize);
+            if head.load(Ordering::Acquire) == next.wrapping_add(1) {
+                // It was taken, and the wait was interrupted.
+                return Ok(());
+            }
+            if let Err(error) = again(error) {
+                tail.store(next, Ordering::Release);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the kernel has set a flag.
+    #[inline]
+    fn flag(&self, flag: u32) -> bool {
+        self.rings.word(self.layout.request_flags as usize).load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// The oldest completion, if there is one.
+    #[inline]
+    fn take(&mut self) -> Option<Completion> {
+        let head = self.rings.word(self.layout.completion_head as usize);
+        let first = head.load(Ordering::Relaxed);
+        if self.rings.word(self.layout.completion_tail as usize).load(Ordering::Acquire) == first {
+            return None;
+        }
+        let slot = self.layout.completions as usize + first as usize % COMPLETIONS * size_of::<Completion>();
+        // SAFETY: the place is inside and aligned, and the kernel leaves it alone until the head is beyond it.
+        let completion = unsafe { self.rings.place::<Completion>(slot).read() };
+        head.store(first.wrapping_add(1), Ordering::Release);
+        Some(completion)
+    }
+
+    /// One `io_uring_enter`.
+    #[inline]
+    fn enter(&self, submit: u32, wait_for: u32, flags: u32) -> io::Result<()> {
+        let none = std::ptr::null::<libc::sigset_t>();
+        // SAFETY: no memory but the ring's own is involved.
+        check(unsafe {
+            libc::syscall(
+                libc::SYS_io_uring_enter,
+                self.handle.as_raw_fd(),
+                submit,
+                wait_for,
+                flags,
+                none,
+                0usize,
+            )
+        })
+        .map(drop)
+    }
+}
+
+impl AsFd for Ring {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
+/// Nothing if the kernel wants to be called again, else the error.
+#[cold]
+fn again(error: io::Error) -> io::Result<()> {
+    match error.raw_os_error() {
+        Some(libc::EINTR) => Ok(()),
+        Some(libc::EAGAIN | libc::EBUSY) => {
+            cpu::yield_now();
+            Ok(())
+        }
+        _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::pipe::pipe;
+    use crate::linux::socket::{Kind, socketpair};
+
+    #[test]
+    fn what_is_written_is_read_whoever_submits_it() {
+        for submission in [Submission::Own, Submission::KernelThread] {
+            let Ok(mut ring) = Ring::new(submission) else { return };
+            let (reader, writer) = pipe().unwrap();
+            let (ours, theirs) = socketpair(Kind::Stream).unwrap();
+            let mut buffer = [0; 5];
+            // More often than there are entries.
+            for _ in 0..3 * ENTRIES {
+                assert_eq!(ring.write(writer.as_fd(), b"hello").unwrap(), 5);
+                assert_eq!(ring.read(reader.as_fd(), &mut buffer).unwrap(), 5);
+                assert_eq!(ring.send(ours.as_fd(), &buffer).unwrap(), 5);
+                assert_eq!(ring.receive(theirs.as_fd(), &mut buffer).unwrap(), 5);
+            }
+            assert_eq!(&buffer, b"hello");
+            assert!(ring.send(writer.as_fd(), b"to no socket").is_err());
+            drop(theirs);
+            assert_eq!(ring.send(ours.as_fd(), b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        }
+    }
+
+    #[test]
+    fn a_message_arrives_in_the_other_ring() {
+        let Ok((handle, layout)) = create(Submission::Own) else { return };
+        let to = handle.as_fd().try_clone_to_owned().unwrap();
+        let layout = Layout::of(layout.numbers());
+        let mut theirs = Ring::of(handle, layout, Submission::Own).unwrap();
+        let mut ours = Ring::new(Submission::Own).unwrap();
+        assert_eq!(theirs.next_message(false).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        // More than the ring has room for: the kernel keeps the others.
+        for value in 0..3 * COMPLETIONS as u64 {
+            ours.message(to.as_fd(), value).unwrap();
+        }
+        for value in 0..3 * COMPLETIONS as u64 {
+            assert_eq!(theirs.next_message(value % 2 == 0).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn a_message_that_cannot_arrive_is_an_error() {
+        let Ok(mut ours) = Ring::new(Submission::Own) else { return };
+        let (reader, _writer) = pipe().unwrap();
+        ours.message(reader.as_fd(), 1).unwrap();
+        assert!(ours.next_message(true).is_err());
+    }
+}
