@@ -6,16 +6,17 @@ use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_model::{Boundary, Capabilities, Family, Pattern, Reach, Wait};
 use furlong_programs::{Between, Language, known, program, supported};
 
+/// What each mechanism promises, and whether it is common.
 #[derive(Default)]
-struct All(Vec<Capabilities>);
+struct All(Vec<(Capabilities, bool)>);
 
 impl Visitor for All {
     fn visit<M: Mechanism>(&mut self) {
-        self.0.push(M::CAPABILITIES);
+        self.0.push((M::CAPABILITIES, M::IS_COMMON));
     }
 }
 
-fn registry() -> Vec<Capabilities> {
+fn registry() -> Vec<(Capabilities, bool)> {
     let mut all = All::default();
     visit_all(&mut all);
     all.0
@@ -23,14 +24,15 @@ fn registry() -> Vec<Capabilities> {
 
 #[test]
 fn every_mechanism_with_data_has_a_program_or_a_reason() {
-    for capabilities in registry() {
+    for (capabilities, is_common) in registry() {
         let name = capabilities.name;
         assert!(known().any(|known| known == name), "nobody has said anything about {name}");
         let in_c = supported(Language::C).any(|(mechanism, _)| mechanism == name);
         // What needs a module of its own is for those who have it: driver/README.md is their program. So is the README of a
-        // library for those who take it.
-        let elsewhere = capabilities.reach == Reach::Device || capabilities.family == Family::Library;
-        let expected = !capabilities.notifies_only() && name != "null" && !elsewhere;
+        // library for those who take it, and the examples of liburing for those who take that.
+        let elsewhere = capabilities.reach == Reach::Device
+            || matches!(capabilities.family, Family::Library | Family::IoUring);
+        let expected = !capabilities.notifies_only() && name != "null" && !elsewhere && is_common;
         assert_eq!(in_c, expected, "{name} in C");
         for (wait, language) in
             capabilities.waits.iter().flat_map(|wait| Language::ALL.map(|language| (*wait, language)))
@@ -68,7 +70,7 @@ fn every_row_is_one_of_the_registry() {
         let there = |capabilities: &Capabilities| {
             capabilities.name == mechanism && capabilities.waits.contains(&wait)
         };
-        assert!(registry.iter().any(there), "{mechanism}/{wait}");
+        assert!(registry.iter().any(|(capabilities, _)| there(capabilities)), "{mechanism}/{wait}");
     }
 }
 

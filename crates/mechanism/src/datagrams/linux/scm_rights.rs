@@ -62,6 +62,7 @@ impl Mechanism for ScmRights {
         lifetime: Lifetime::Users,
         start: Start::Fresh,
     };
+    const IS_COMMON: bool = false;
     type Endpoint = Objects;
 
     fn probe() -> Result<Limits, Unavailable> {
