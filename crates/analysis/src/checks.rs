@@ -1,22 +1,29 @@
 //! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
 
 use crate::{Law, law::Breach, little::obeys_little};
-use furlong_model::{Case, Harness, Measurement, Placement, RoleTally, format_ns};
+use furlong_model::{Case, Harness, Measurement, Part, Party, Placement, Role, RoleTally, format_ns};
 use furlong_stats::Distribution;
 
 /// Every check of one trial, in the order in which a failure explains most.
 pub(crate) fn check_trial(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
-    has_figures(trial)?;
+    has_figures(case, trial)?;
     is_verified(trial)?;
     both_roles_agree(trial)?;
     is_placed_as_asked(case.placement, &trial.roles)?;
+    at_the_same_time(&trial.parts)?;
     obeys_little(case, trial, times)
 }
 
 /// A record with zeros where one divides by them comes from no furlong.
-fn has_figures(trial: &Measurement) -> Result<(), Breach> {
+fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let counted = trial.round_trips > 0 && trial.elapsed_ns > 0 && trial.round_trips_per_sample > 0;
-    let roles = (1..=2).contains(&trial.roles.len()) && trial.roles.iter().all(|role| role.round_trips > 0);
+    let recorded: Vec<Party> = trial.roles.iter().map(|role| role.party).collect();
+    let all = case.all_parties();
+    let initiators: Vec<Party> = all.iter().copied().filter(|party| party.role == Role::Initiator).collect();
+    let complete = (recorded == all || recorded == initiators)
+        && trial.parts.iter().all(|part| part.elapsed_ns > 0)
+        && (all.len() <= 2 || trial.parts.len() == initiators.len());
+    let roles = complete && trial.roles.iter().all(|role| role.round_trips > 0);
     if counted && roles {
         return Ok(());
     }
@@ -34,32 +41,67 @@ fn is_verified(trial: &Measurement) -> Result<(), Breach> {
 
 /// A message that one role has and the other has not is a message lost.
 fn both_roles_agree(trial: &Measurement) -> Result<(), Breach> {
-    match trial.roles.as_slice() {
-        [initiator, responder] if initiator.messages_received != responder.messages_received => {
-            let (ours, theirs) = (initiator.messages_received, responder.messages_received);
-            let reason = format!("the initiator received {ours} messages and the responder {theirs}");
-            Err(Breach::new(Law::BothRolesCountTheSame, reason))
-        }
-        _ => Ok(()),
+    let differs = trial.roles.iter().zip(trial.roles.iter().skip(1)).find(|(one, other)| {
+        one.party.index() == other.party.index() && one.messages_received != other.messages_received
+    });
+    let Some((initiator, responder)) = differs else { return Ok(()) };
+    let (ours, theirs) = (initiator.messages_received, responder.messages_received);
+    let (initiator, responder) = (initiator.party, responder.party);
+    let reason = format!("the {initiator} received {ours} messages and the {responder} {theirs}");
+    Err(Breach::new(Law::BothRolesCountTheSame, reason))
+}
+
+/// Several that were not measured at the same moment did not disturb each other.
+fn at_the_same_time(parts: &[Part]) -> Result<(), Breach> {
+    /// How much of the longest part all others must have been measured in too.
+    const TOGETHER: f64 = 0.8;
+    let began = parts.iter().map(|part| part.began_ns).max().unwrap_or_default();
+    let ended = parts.iter().map(|part| part.began_ns + part.elapsed_ns).min().unwrap_or_default();
+    let longest = parts.iter().map(|part| part.elapsed_ns).max().unwrap_or_default();
+    let together = ended.saturating_sub(began) as f64;
+    if together >= TOGETHER * longest as f64 {
+        return Ok(());
     }
+    let (together, longest) = (format_ns(together), format_ns(longest as f64));
+    let reason =
+        format!("only {together} of {longest} were measured by all at the same time: take a longer --budget");
+    Err(Breach::new(Law::SameTime, reason))
 }
 
 /// A role that ran elsewhere measured another placement.
 pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> Result<(), Breach> {
-    let [initiator, responder] = roles else {
+    if roles.len() < 2 {
         return Ok(());
-    };
-    let (initiator, responder) = (initiator.processor, responder.processor);
+    }
+    let ran_on: Vec<usize> = roles.iter().map(|role| role.processor).collect();
+    let of_role =
+        |role: Role| roles.iter().filter(move |tally| tally.party.role == role).map(|tally| tally.processor);
+    let all_on = |role, processor| of_role(role).all(|one| one == processor);
     let as_asked = match placement {
-        Placement::OtherCore => initiator != responder,
-        Placement::SameCore | Placement::OneProcess => initiator == responder,
+        Placement::OtherCore => {
+            of_role(Role::Initiator).all(|one| of_role(Role::Responder).all(|other| one != other))
+        }
+        Placement::SameCore | Placement::OneProcess => ran_on.iter().all(|one| *one == ran_on[0]),
         Placement::Free => true,
-        Placement::Explicit(first, second) => (initiator, responder) == (first, second),
+        // How many processors there were is not recorded.
+        Placement::Spread => {
+            let times = |processor: &usize| ran_on.iter().filter(|one| *one == processor).count();
+            ran_on.iter().map(times).max() <= ran_on.iter().map(times).min().map(|least| least + 1)
+        }
+        Placement::Packed => ran_on.chunks(2).all(|pair| pair.iter().all(|one| *one == pair[0])),
+        Placement::Explicit(first, second) => {
+            all_on(Role::Initiator, first) && all_on(Role::Responder, second)
+        }
+        Placement::List(list) => {
+            let numbers: Vec<usize> = list.numbers().collect();
+            ran_on.iter().zip(numbers.iter().cycle()).all(|(one, asked)| one == asked)
+        }
     };
     if as_asked {
         return Ok(());
     }
-    let reason = format!("it ran on processors {initiator}:{responder}, and {placement} was asked");
+    let ran_on: Vec<String> = ran_on.iter().map(usize::to_string).collect();
+    let reason = format!("it ran on processors {}, and {placement} was asked", ran_on.join(":"));
     Err(Breach::new(Law::Placement, reason))
 }
 
@@ -128,6 +170,31 @@ mod tests {
             Law::Placement,
             "ran on processors 0:0, and other-core was asked",
         );
+    }
+
+    #[test]
+    fn several_pairs_must_agree_pair_by_pair_and_be_measured_together() {
+        let parties = std::num::NonZeroU32::new(3).unwrap();
+        let case = Case { parties, ..case("pipe", Wait::Block, Placement::Packed) };
+        let refusal = |change: &dyn Fn(&mut Measurement)| {
+            let mut trial = measurement(&case, 5000.0, 0);
+            change(&mut trial);
+            check_trial(&case, &trial, &decoded(&trial)).err().map(|breach| (breach.law, breach.reason))
+        };
+        assert_eq!(refusal(&|_| {}), None);
+        let (law, reason) = refusal(&|trial| trial.roles[3].messages_received -= 1).unwrap();
+        assert_eq!(law, Law::BothRolesCountTheSame);
+        assert!(
+            reason.starts_with("the initiator 2 received") && reason.contains("the responder 2"),
+            "{reason}"
+        );
+        let (law, _) = refusal(&|trial| trial.roles[4].processor = 1).unwrap();
+        assert_eq!(law, Law::Placement);
+        let (law, reason) = refusal(&|trial| trial.parts[1].began_ns += trial.elapsed_ns / 3).unwrap();
+        assert_eq!(law, Law::SameTime);
+        assert!(reason.contains("--budget"), "{reason}");
+        assert_eq!(refusal(&|trial| trial.parts.truncate(2)).unwrap().0, Law::CompleteRecord);
+        assert_eq!(refusal(&|trial| trial.roles.truncate(5)).unwrap().0, Law::CompleteRecord);
     }
 
     #[test]

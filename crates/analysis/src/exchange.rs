@@ -3,7 +3,7 @@
 //! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
 //! nobody takes the one for the other.
 
-use furlong_model::{Case, Measurement, Pattern, RoleTally};
+use furlong_model::{Case, Measurement, Pattern, Role, RoleTally};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -244,8 +244,9 @@ fn seconds(trial: &Measurement) -> f64 {
 /// Totals over all trials, not a median of trials: kernels that split processor time by clock ticks are right
 /// on average only. Each role is divided by its own exchanges, since it may have counted over more of them.
 fn per_exchange(trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
-    let of_role = |index: usize| {
-        let tallies = || trials.iter().filter_map(|trial| trial.roles.get(index));
+    let of_role = |role: Role| {
+        let tallies =
+            || trials.iter().flat_map(|trial| &trial.roles).filter(|tally| tally.party.role == role);
         let round_trips: f64 = tallies().map(|role| role.round_trips as f64).sum();
         if round_trips > 0.0 {
             tallies().map(|role| figure(role) as f64).sum::<f64>() / round_trips
@@ -253,7 +254,7 @@ fn per_exchange(trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
             0.0
         }
     };
-    tidy(of_role(0) + of_role(1))
+    tidy(of_role(Role::Initiator) + of_role(Role::Responder))
 }
 
 #[cfg(test)]

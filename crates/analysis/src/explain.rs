@@ -214,6 +214,8 @@ fn is_covered(row: &Row) -> Result<(), NotExplained> {
         NotExplained::Paced
     } else if case.placement == Placement::Free {
         NotExplained::Free
+    } else if case.parties.get() > 1 {
+        NotExplained::SeveralPairs
     } else if case.window.get() > 1 {
         NotExplained::SeveralOutstanding
     } else if spins_on_one_core && case.wait == Wait::Yield {

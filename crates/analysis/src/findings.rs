@@ -145,7 +145,10 @@ struct Race<'a> {
 impl<'a> Race<'a> {
     fn data_groups(&self) -> impl Iterator<Item = &'a Group> {
         let plain = |group: &&Group| {
-            group.pattern == Pattern::RoundTrip && group.arrival.is_closed_loop() && group.window.get() == 1
+            group.pattern == Pattern::RoundTrip
+                && group.arrival.is_closed_loop()
+                && group.window.get() == 1
+                && group.parties.get() == 1
         };
         self.groups.iter().filter(|group| group.carries == Carries::Data).filter(plain)
     }
@@ -262,6 +265,7 @@ impl<'a> Race<'a> {
         let one_way = |group: &&Group| {
             (group.pattern, group.carries) == (Pattern::OneWay, Carries::Data)
                 && group.arrival.is_closed_loop()
+                && group.parties.get() == 1
         };
         let compared = self.groups.iter().filter(one_way).filter_map(|group| {
             let members = self.members(group);

@@ -14,6 +14,8 @@ pub enum Law {
     BothRolesCountTheSame,
     /// The roles ran on the processors that were asked for.
     Placement,
+    /// Several pairs were measured at the same moment.
+    SameTime,
     /// Rate times mean latency is the number of messages in flight; for a paced row, rate and latency fit the pace.
     LittlesLaw,
     /// The median is a step of the clock or more.
@@ -32,6 +34,7 @@ impl Law {
             Law::Verified => "verified",
             Law::BothRolesCountTheSame => "both-roles-count-the-same",
             Law::Placement => "placement",
+            Law::SameTime => "same-time",
             Law::LittlesLaw => "littles-law",
             Law::ClockTick => "clock-tick",
             Law::CacheLineFloor => "cache-line-floor",
@@ -73,6 +76,7 @@ mod tests {
             Verified,
             BothRolesCountTheSame,
             Placement,
+            SameTime,
             LittlesLaw,
             ClockTick,
             CacheLineFloor,

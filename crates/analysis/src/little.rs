@@ -14,7 +14,9 @@ const EARLY: f64 = 0.01;
 
 /// Checks one trial of a case; it has round trips.
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
-    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
+    // Of several pairs, each by itself.
+    let pairs = f64::from(case.parties.get());
+    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64 * pairs;
     let mean_ns = times.mean_ns();
     let kept = match case.arrival {
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),

@@ -17,6 +17,8 @@ pub enum NotExplained {
     Free,
     /// Several of its messages are outstanding, and the model is of one.
     SeveralOutstanding,
+    /// Several pairs do the same at once, and the model is of one.
+    SeveralPairs,
     /// On one core, and the role that waits yields.
     YieldsOnOneCore,
     /// On one core, and the role that waits spins.

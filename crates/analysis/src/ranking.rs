@@ -34,6 +34,9 @@ pub struct Group {
     /// Messages outstanding at any time.
     #[serde(default = "furlong_model::one", skip_serializing_if = "furlong_model::is_one")]
     pub window: NonZeroU32,
+    /// Pairs at the same moment.
+    #[serde(default = "furlong_model::one", skip_serializing_if = "furlong_model::is_one")]
+    pub parties: NonZeroU32,
     /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
     /// Its name for people.
@@ -80,11 +83,31 @@ impl Group {
             true => Default::default(),
             false => (format!("/window-{window}"), format!(", {window} outstanding")),
         };
+        let parties = case.parties;
+        let (several_suffix, several_addition) = match furlong_model::is_one(&parties) {
+            true => Default::default(),
+            false => (format!("/{parties}-pairs"), format!(", {parties} pairs at once")),
+        };
         let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
-        let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}");
-        let title = title(carries, what, size_bytes, placement, waiting) + &addition + &window_addition;
-        Group { carries, pattern, request, size_bytes, placement, waiting, arrival, window, name, title }
+        let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}");
+        let title = title(carries, what, size_bytes, placement, waiting)
+            + &addition
+            + &window_addition
+            + &several_addition;
+        Group {
+            carries,
+            pattern,
+            request,
+            size_bytes,
+            placement,
+            waiting,
+            arrival,
+            window,
+            parties,
+            name,
+            title,
+        }
     }
 }
 
@@ -130,6 +153,9 @@ pub fn describe_placement(placement: Placement) -> String {
         Placement::SameCore => "one core".to_owned(),
         Placement::OneProcess => "one core, both ends in one process".to_owned(),
         Placement::Free => "processors that the scheduler chooses".to_owned(),
+        Placement::Spread => "all cores in turn".to_owned(),
+        Placement::Packed => "all cores, neighbours together".to_owned(),
+        Placement::List(list) => format!("processors {list} in turn", list = Placement::List(list)),
         Placement::Explicit(initiator, responder) => format!("processors {initiator} and {responder}"),
     }
 }

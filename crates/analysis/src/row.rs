@@ -1,7 +1,7 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Comparable, ExchangeFigures, Law,
+    Comparable, ExchangeFigures, Law, Shares,
     checks::{check_trial, is_above_the_clock},
     count::{CountRow, total},
     law::Breach,
@@ -41,6 +41,9 @@ pub struct Row {
     /// Whether its trials, and the round trips in them, are of one kind.
     #[serde(default)]
     pub shape: DistributionShape,
+    /// What each of several pairs had of the whole; `None` where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<Shares>,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
     #[serde(default)]
     pub late_sends_share: Option<f64>,
@@ -111,6 +114,7 @@ impl Row {
                 header.seed,
             ),
             exchange,
+            shares: Shares::of(&trials),
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,
             // The checks refuse anything else.

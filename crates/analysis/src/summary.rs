@@ -1,7 +1,8 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    CountRow, Counting, Finding, Group, RateSweep, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
+    CountRow, Counting, Finding, Group, RateSweep, Row, Run, RunFacts, Shares, Skipped, SkippedStatus,
+    Verdict,
     cache_line::is_above_the_cache_line,
     comparable::comparables,
     count::count_of,
@@ -58,6 +59,7 @@ impl Summary {
             let measured = |row: &Row| trials.measured(&row.case).collect();
             comparables(&rows.iter().map(measured).collect::<Vec<_>>())
         });
+        Shares::compare_with_one(&mut rows);
         let noise = Verdict::of(run, trials, &rows);
         let findings = findings::draw(&noise, &groups, &rows);
         Summary {

@@ -131,6 +131,8 @@ pub struct RoleResult {
 pub struct Timing {
     /// Round trips that were timed.
     pub round_trips: u64,
+    /// When they began, by the clock that all read, in nanoseconds.
+    pub began_ns: u64,
     /// Time that they took, in nanoseconds.
     pub elapsed_ns: u64,
     /// Round trips to one reading of the clock.

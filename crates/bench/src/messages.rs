@@ -7,6 +7,7 @@ use crate::schedule::Idle;
 use crate::stamp::Stamp;
 use furlong_mechanism::Message;
 use furlong_model::{Pattern, Role};
+use furlong_os::clock;
 use furlong_os::usage::{self, Usage};
 use std::io;
 
@@ -50,6 +51,8 @@ pub(crate) struct MessageFormat {
 pub(crate) struct LoopResult {
     /// Round trips, or messages one way, between the two readings of the usage.
     pub(crate) round_trips: u64,
+    /// When they began, by the clock that all read, in nanoseconds.
+    pub(crate) began_ns: u64,
     /// Time that they took, in nanoseconds; 0 for who holds no clock.
     pub(crate) elapsed_ns: u64,
     /// What this role used in that time.
@@ -67,6 +70,7 @@ pub(crate) struct LoopResult {
 pub(crate) struct Baseline {
     done: u64,
     usage: Usage,
+    began_ns: u64,
 }
 
 impl<'a> Messages<'a> {
@@ -188,7 +192,7 @@ impl<'a> Messages<'a> {
 
     /// Where this role stands before it is measured.
     pub(crate) fn baseline(&self) -> Result<Baseline, RoleError> {
-        Ok(Baseline { done: self.done, usage: used()? })
+        Ok(Baseline { done: self.done, began_ns: clock::now_ns(), usage: used()? })
     }
 
     /// What was done and used since then, in `elapsed_ns`.
@@ -196,7 +200,8 @@ impl<'a> Messages<'a> {
         let usage = used()? - before.usage;
         let round_trips = self.done - before.done;
         let idle = Idle::default();
-        Ok(LoopResult { round_trips, elapsed_ns, usage, idle, late_sends: 0, outstanding_ns: None })
+        let began_ns = before.began_ns;
+        Ok(LoopResult { round_trips, began_ns, elapsed_ns, usage, idle, late_sends: 0, outstanding_ns: None })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Who takes part in a trial: which ends of which links each party holds, and where it notes how far it has come.
 
-use furlong_model::{Case, Party, Role};
+use furlong_model::{Case, Party, Role, Unavailable, is_one};
+use furlong_os::identity::is_administrator;
+use furlong_os::linux::limits::{self, Resource};
 
 /// What one party holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,29 @@ impl Parties {
     pub(crate) fn holder(&self, end: (usize, Role)) -> Option<usize> {
         self.setups.iter().position(|setup| setup.ends.contains(&end))
     }
+}
+
+/// Why so many pairs cannot be started here, if they cannot.
+pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
+    /// What the supervisor has open for each pair at most, and beside all pairs.
+    const FILES: [u64; 2] = [16, 64];
+    if is_one(&case.parties) {
+        return None;
+    }
+    let pairs = u64::from(case.parties.get());
+    let wanted = [
+        (Resource::OpenFiles, FILES[0] * pairs + FILES[1], "open files (RLIMIT_NOFILE)", "ulimit -n"),
+        (Resource::Processes, 2 * pairs, "processes of this user (RLIMIT_NPROC)", "ulimit -u"),
+    ];
+    wanted.into_iter().find_map(|(resource, needed, what, command)| {
+        // The kernel holds an administrator to no number of processes.
+        let is_held = resource == Resource::OpenFiles || !is_administrator();
+        let limit = limits::raised(resource).ok().filter(|limit| is_held && *limit < needed)?;
+        Some(Unavailable::new(
+            format!("{pairs} pairs need {needed} {what}, and the limit is {limit}"),
+            format!("raise it ({command} {needed}), or ask for fewer"),
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -11,20 +11,69 @@ pub fn pinned(placement: Placement, parties: &[Party]) -> Result<Option<Vec<usiz
     if placement == Placement::Free {
         return Ok(None);
     }
-    let by_role = resolve(placement)?;
-    Ok(Some(parties.iter().map(|party| by_role[party.role.index()]).collect()))
+    let all = match placement {
+        Placement::Spread | Placement::Packed => {
+            let by_core = cores_first(allowed()?);
+            if placement == Placement::Packed {
+                // Two and two: the roles of a pair are neighbours.
+                let pairs = parties.len().div_ceil(2);
+                let processors = by_core.len().min(pairs);
+                (0..parties.len()).map(|place| by_core[place / 2 * processors / pairs]).collect()
+            } else {
+                by_core
+            }
+        }
+        Placement::List(list) => list.numbers().collect(),
+        _ => {
+            let by_role = resolve(placement)?;
+            parties.iter().map(|party| by_role[party.role.index()]).collect()
+        }
+    };
+    check_allowed(&all)?;
+    Ok(Some((0..parties.len()).map(|place| all[place % all.len()]).collect()))
 }
 
-/// The processors for initiator and responder, of a placement that pins them.
+/// These processors in another order: one of each core before any second thread of a core.
+fn cores_first(allowed: Vec<usize>) -> Vec<usize> {
+    let rank = |processor: &usize| {
+        affinity::core_siblings(*processor).iter().take_while(|sibling| *sibling != processor).count()
+    };
+    let mut ranked: Vec<(usize, usize)> =
+        allowed.into_iter().map(|processor| (rank(&processor), processor)).collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, processor)| processor).collect()
+}
+
+/// The processors that are left to this process; at least one.
+fn allowed() -> Result<Vec<usize>, Unavailable> {
+    let allowed = affinity::allowed()
+        .map_err(|error| Unavailable::new(format!("cannot ask for processors: {error}"), ""))?;
+    if allowed.is_empty() {
+        return Err(Unavailable::new("this process may use no processor", ""));
+    }
+    Ok(allowed)
+}
+
+/// Whether all of these are left to this process.
+fn check_allowed(processors: &[usize]) -> Result<(), Unavailable> {
+    let allowed = allowed()?;
+    let Some(missing) = processors.iter().find(|processor| !allowed.contains(processor)) else {
+        return Ok(());
+    };
+    let numbers: Vec<_> = allowed.iter().map(usize::to_string).collect();
+    Err(Unavailable::new(
+        format!("processor {missing} is not there or not allowed"),
+        format!("name processors of these: {}", numbers.join(", ")),
+    ))
+}
+
+/// The processors for initiator and responder, of a placement by role that pins them.
 ///
 /// # Errors
 /// Why this machine, or what is left of it to this process, has no such pair.
 pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
-    let allowed = affinity::allowed()
-        .map_err(|error| Unavailable::new(format!("cannot ask for processors: {error}"), ""))?;
-    let Some(&first) = allowed.first() else {
-        return Err(Unavailable::new("this process may use no processor", ""));
-    };
+    let allowed = allowed()?;
+    let first = allowed[0];
     match placement {
         Placement::SameCore | Placement::OneProcess => Ok([first, first]),
         Placement::OtherCore => {
@@ -37,18 +86,47 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
                 )
             })
         }
-        Placement::Free => Err(Unavailable::new("the scheduler chooses the processors", "name two of them")),
-        Placement::Explicit(initiator, responder) => {
-            for processor in [initiator, responder] {
-                if !allowed.contains(&processor) {
-                    let numbers: Vec<_> = allowed.iter().map(usize::to_string).collect();
-                    return Err(Unavailable::new(
-                        format!("processor {processor} is not there or not allowed"),
-                        format!("name processors of these: {}", numbers.join(", ")),
-                    ));
-                }
-            }
-            Ok([initiator, responder])
+        Placement::Explicit(initiator, responder) => Ok([initiator, responder]),
+        Placement::Free | Placement::Spread | Placement::Packed | Placement::List(_) => {
+            Err(Unavailable::new("it names no processor for each role", "name two of them"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::Role;
+
+    fn pairs(several: u32) -> Vec<Party> {
+        (0..several).flat_map(|index| Role::ALL.map(|role| Party::of(role, index, several))).collect()
+    }
+
+    #[test]
+    fn every_party_has_a_processor_however_many_there_are() {
+        let there = allowed().unwrap();
+        for several in [1, 2, 3, 8, 50] {
+            let parties = pairs(several);
+            let spread = pinned(Placement::Spread, &parties).unwrap().unwrap();
+            let packed = pinned(Placement::Packed, &parties).unwrap().unwrap();
+            assert_eq!([spread.len(), packed.len()], [parties.len(); 2]);
+            assert!(packed.chunks(2).all(|pair| pair[0] == pair[1]), "{packed:?}");
+            assert!(there.len() < 2 || spread.chunks(2).all(|pair| pair[0] != pair[1]), "{spread:?}");
+            let on = |placed: &[usize], processor| placed.iter().filter(|one| **one == processor).count();
+            for placed in [&spread, &packed] {
+                let loads: Vec<usize> = there.iter().map(|processor| on(placed, *processor)).collect();
+                let most = loads.iter().max().unwrap();
+                assert!(most - loads.iter().min().unwrap() <= 2, "{several} pairs: {placed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_is_taken_in_turn_and_must_be_there() {
+        let first = allowed().unwrap()[0];
+        let list = format!("{first}:{first}:{first}").parse().unwrap();
+        assert_eq!(pinned(list, &pairs(2)).unwrap().unwrap(), [first; 4]);
+        let missing = pinned("0:60000:1".parse().unwrap(), &pairs(2)).unwrap_err();
+        assert!(missing.reason.contains("60000"), "{missing:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What is to be measured, and in which order.
 
+use crate::parties;
 use crate::placement;
 use crate::registry::{MechanismEntry, find};
 use furlong_model::{Amount, Case, Handover, Limits, Outcome, StartMethod, Unavailable, Wait};
@@ -91,6 +92,9 @@ impl<'a> CaseResolver<'a> {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
         if let Some(refusal) = entry.adapter().and_then(|adapter| adapter.refusal(case)) {
+            return Err(Box::new(Outcome::Refused(refusal)));
+        }
+        if let Some(refusal) = parties::refusal(case) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
         let processors = placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?;

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use furlong_model::Phase;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
 /// Where times go, and after how many messages a loop is to end.
 pub(crate) struct Recorder {
@@ -84,18 +84,41 @@ impl Recorder {
     /// The times of a loop that took `result`, if they were kept.
     pub(crate) fn timing(self, result: &LoopResult, per_sample: u32) -> Result<Option<Timing>, RoleError> {
         let Times::Histogram(Samples { histogram, round_trips }) = self.times else { return Ok(None) };
-        let mut bytes = Vec::new();
-        let written = V2DeflateSerializer::new().serialize(&histogram, &mut bytes);
-        step(Phase::Finish, "write the histogram", written.map_err(|error| format!("{error:?}")))?;
+        let histogram = step(Phase::Finish, "write the histogram", written(&histogram))?;
         Ok(Some(Timing {
             round_trips,
+            began_ns: result.began_ns,
             elapsed_ns: result.elapsed_ns,
             round_trips_per_sample: per_sample,
             late_sends: result.late_sends,
             outstanding_ns: result.outstanding_ns,
-            histogram: STANDARD.encode(bytes),
+            histogram,
         }))
     }
+}
+
+fn written(histogram: &Histogram<u64>) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
+    written.map(|_| STANDARD.encode(bytes)).map_err(|error| format!("{error:?}"))
+}
+
+/// One histogram of all samples of these.
+///
+/// # Errors
+/// One that was not written here.
+pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a String>) -> Result<String, String> {
+    let mut all: Option<Histogram<u64>> = None;
+    for text in histograms {
+        let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
+        let one =
+            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| format!("{error:?}"))?;
+        match &mut all {
+            Some(all) => all.add(one).map_err(|error| format!("{error:?}"))?,
+            None => all = Some(one),
+        }
+    }
+    written(&all.ok_or("there is none")?)
 }
 
 impl Samples {

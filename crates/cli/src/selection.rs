@@ -7,7 +7,7 @@ use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
     Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
-    WaitKind, row_name,
+    WaitKind, is_one, row_name,
 };
 use std::num::NonZeroU32;
 
@@ -56,6 +56,10 @@ pub struct Manner {
     pub arrival: Arrival,
     /// Messages outstanding at any time.
     pub window: NonZeroU32,
+    /// Pairs at the same moment.
+    pub parties: NonZeroU32,
+    /// Whether it is compared with several pairs: then it takes processors as they do.
+    pub is_beside_several: bool,
     /// Bytes that pipes are to hold.
     pub pipe_bytes: Option<usize>,
     /// Bytes that each buffer of a socket is to hold.
@@ -70,6 +74,8 @@ impl Default for Manner {
             request: None,
             arrival: Arrival::ClosedLoop,
             window: NonZeroU32::MIN,
+            parties: NonZeroU32::MIN,
+            is_beside_several: false,
             pipe_bytes: None,
             socket_bytes: None,
         }
@@ -119,6 +125,8 @@ impl Manner {
             request,
             arrival,
             window,
+            parties: NonZeroU32::MIN,
+            is_beside_several: false,
             pipe_bytes: bytes(pipe_size),
             socket_bytes: bytes(socket_buffer),
         })
@@ -131,6 +139,7 @@ impl Manner {
             request: self.request.clone(),
             arrival: self.arrival,
             window: self.window,
+            parties: self.parties,
             buffer_bytes: match capabilities.buffer {
                 KernelBuffer::None => None,
                 KernelBuffer::Pipe => self.pipe_bytes,
@@ -172,6 +181,9 @@ pub fn select(
             return Err(Usage(reason).into());
         }
     }
+    let several = !is_one(&manner.parties);
+    let usual = if several || manner.is_beside_several { Placement::Spread } else { Placement::OtherCore };
+    let wanted_places = options.places_or(usual);
     let mut cases = Vec::new();
     for (capabilities, wait) in
         rows(mechanisms).filter(|(capabilities, wait)| asked(capabilities.name, *wait))
@@ -181,7 +193,7 @@ pub fn select(
             None => options.sizes.iter().flat_map(|sizes| &sizes.0).map(|size| size.0).collect(),
         };
         for &size_bytes in &sizes {
-            for &placement in places(capabilities, &options.places) {
+            for &placement in places(capabilities, &wanted_places) {
                 add(&mut cases, manner.case(capabilities, wait, size_bytes, placement));
             }
         }

@@ -1,11 +1,12 @@
 //! A case: one value of each axis, and which combinations make no sense.
 
-use crate::name::InvalidName;
 use crate::named_enum::named_enum;
-use crate::{Arrival, Capabilities, Limits, Party, Role, Start, Unavailable, Wait, WhenFull, format_bytes};
+use crate::{
+    Arrival, Capabilities, Limits, Party, Placement, Role, Start, Unavailable, Wait, WhenFull, format_bytes,
+};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::num::NonZeroU32;
-use std::{fmt, str::FromStr};
 
 named_enum! {
     /// How messages go back and forth.
@@ -16,80 +17,6 @@ named_enum! {
         OneWay = "one-way",
         /// A request there and a response back: a round trip of two sizes.
         Request = "request",
-    }
-}
-
-/// Which processors the two roles run on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Placement {
-    /// Two physical cores.
-    OtherCore,
-    /// Both on one processor.
-    SameCore,
-    /// Both ends in one process, so that nothing waits and nobody is woken: the mechanism's calls alone.
-    OneProcess,
-    /// Wherever the scheduler puts them, as most programs run: nobody is pinned.
-    Free,
-    /// The initiator on the first, the responder on the second, by the kernel's numbers.
-    Explicit(usize, usize),
-}
-
-impl Placement {
-    /// Whether each role has a processor of its own; `None` where the scheduler decides.
-    pub const fn has_two_processors(self) -> Option<bool> {
-        match self {
-            Placement::OtherCore => Some(true),
-            Placement::SameCore | Placement::OneProcess => Some(false),
-            Placement::Free => None,
-            Placement::Explicit(initiator, responder) => Some(initiator != responder),
-        }
-    }
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Placement::OtherCore => f.pad("other-core"),
-            Placement::SameCore => f.pad("same-core"),
-            Placement::OneProcess => f.pad("one-process"),
-            Placement::Free => f.pad("free"),
-            Placement::Explicit(initiator, responder) => f.pad(&format!("{initiator}:{responder}")),
-        }
-    }
-}
-
-impl FromStr for Placement {
-    type Err = InvalidName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidName> {
-        let invalid = || {
-            let known =
-                ["other-core", "same-core", "one-process", "free", "A:B (two processor numbers, as 0:1)"];
-            InvalidName::new("placement", text, known)
-        };
-        match text {
-            "other-core" => Ok(Placement::OtherCore),
-            "same-core" => Ok(Placement::SameCore),
-            "one-process" => Ok(Placement::OneProcess),
-            "free" => Ok(Placement::Free),
-            _ => {
-                let (initiator, responder) = text.split_once(':').ok_or_else(invalid)?;
-                let number = |part: &str| part.parse::<usize>().map_err(|_| invalid());
-                Ok(Placement::Explicit(number(initiator)?, number(responder)?))
-            }
-        }
-    }
-}
-
-impl Serialize for Placement {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Placement {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -341,20 +268,5 @@ impl fmt::Display for Case {
             write!(f, " window {window}")?;
         }
         if is_one(parties) { Ok(()) } else { write!(f, " {parties} pairs") }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn placements_read_back_as_written() {
-        for text in ["other-core", "same-core", "one-process", "free", "0:1", "13:7"] {
-            assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
-        }
-        for text in ["", "0", "0:", ":1", "a:b", "0:1:2", "-1:0", "smt"] {
-            assert!(text.parse::<Placement>().is_err(), "{text}");
-        }
     }
 }

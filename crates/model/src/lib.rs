@@ -19,6 +19,7 @@ mod machine;
 mod name;
 mod named_enum;
 mod noise;
+mod placement;
 mod process_start;
 mod quantity;
 mod record;
@@ -34,7 +35,7 @@ pub use capabilities::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach, Start,
     WhenFull,
 };
-pub use case::{Case, Pattern, Placement, Request, is_one, one, row_name};
+pub use case::{Case, Pattern, Request, is_one, one, row_name};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};
 pub use depth::{Depth, NoBound, Room};
@@ -51,14 +52,15 @@ pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine};
 pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
+pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{
-    ByteSize, InvalidQuantity, Percent, Rate, Rates, Sizes, Time, format_bytes, format_digits, format_ns,
-    three_digits,
+    ByteSize, Counts, InvalidQuantity, Percent, Rate, Rates, Sizes, Time, format_bytes, format_digits,
+    format_ns, three_digits,
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};
-pub use trial::{AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, RoleTally, Trial};
+pub use trial::{AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, RoleTally, Trial};
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};
 pub use workload::{

@@ -1,6 +1,7 @@
 //! Sizes and times as people write them.
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
 
 /// A size or time that cannot be read.
@@ -180,6 +181,47 @@ impl FromStr for Rates {
     }
 }
 
+/// How many of something, above 0, or a sweep over several: `1..64:x2` is 1, 2, 4 and so on up to 64.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts(pub Vec<NonZeroU32>);
+
+/// The most that can be asked for.
+const MOST_COUNTED: u32 = 1024;
+
+impl FromStr for Counts {
+    type Err = InvalidQuantity;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+        let invalid = || InvalidQuantity {
+            given: text.to_owned(),
+            what: "number",
+            hint: "write a number from 1 to 1024, or the first, the last and a factor from 2 on, as in 1..64:x2",
+        };
+        #[derive(Clone, Copy, PartialEq, PartialOrd)]
+        struct One(NonZeroU32);
+        impl FromStr for One {
+            type Err = InvalidQuantity;
+            fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
+                let number = text.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST_COUNTED);
+                let invalid = InvalidQuantity {
+                    given: text.to_owned(),
+                    what: "number",
+                    hint: "write one from 1 to 1024",
+                };
+                number.map(One).ok_or(invalid)
+            }
+        }
+        let next = |one: One, factor: usize| {
+            u32::try_from(factor)
+                .ok()
+                .and_then(|factor| one.0.get().checked_mul(factor))
+                .and_then(NonZeroU32::new)
+                .map(One)
+        };
+        swept(text, next, invalid).map(|all| Counts(all.into_iter().map(|one| one.0).collect()))
+    }
+}
+
 /// A share of something, written `5%` or `2.5%`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Percent(f64);
@@ -301,6 +343,19 @@ mod tests {
             assert!(rates(text).is_err(), "{text}");
         }
         assert!(rates("1..4:x1").unwrap_err().to_string().contains("as in 1k/s..1M/s:x4"));
+    }
+
+    #[test]
+    fn sweeps_of_numbers_read() {
+        let counts = |text: &str| {
+            text.parse::<Counts>().map(|counts| counts.0.iter().map(|count| count.get()).collect::<Vec<_>>())
+        };
+        assert_eq!(counts("4"), Ok(vec![4]));
+        assert_eq!(counts("1..64:x4"), Ok(vec![1, 4, 16, 64]));
+        assert_eq!(counts("1024").map(|counts| counts.len()), Ok(1));
+        for text in ["0", "0..4", "1025", "-1", "4..2", "1..2:x1", "a", "", "1.5"] {
+            assert!(counts(text).is_err(), "{text}");
+        }
     }
 
     #[test]

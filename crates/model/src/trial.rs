@@ -69,8 +69,11 @@ pub struct Measurement {
     /// before that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<[Depth; 2]>,
-    /// What each role used and counted, the initiator first.
+    /// What each role used and counted, the initiator first; of several pairs, pair after pair.
     pub roles: Vec<RoleTally>,
+    /// What each of several pairs did; empty where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// What processes used that are neither role: servers of the mechanism's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherProcess>,
@@ -101,6 +104,20 @@ pub struct OtherProcess {
     pub voluntary_switches: u64,
     /// Times that the processor was taken from it.
     pub involuntary_switches: u64,
+}
+
+/// What one of several pairs did in the measured part, as the party saw it that held its clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Who held the clock.
+    #[serde(rename = "role")]
+    pub party: Party,
+    /// Round trips, or messages one way.
+    pub round_trips: u64,
+    /// When it began, after the first of all, in nanoseconds.
+    pub began_ns: u64,
+    /// How long it took, in nanoseconds.
+    pub elapsed_ns: u64,
 }
 
 /// What one role used and counted in the measured part of a trial.

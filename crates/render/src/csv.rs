@@ -1,7 +1,7 @@
 //! A summary for a spreadsheet: a line a case, with or without a speed.
 
 use furlong_analysis::text::plain;
-use furlong_analysis::{ExchangeFigures, Row, Skipped, Summary, Unit};
+use furlong_analysis::{ExchangeFigures, Row, Shares, Skipped, Summary, Unit};
 use furlong_model::Case;
 
 /// One line: a case with its figures or with the reason why it has none.
@@ -23,6 +23,11 @@ impl Line<'_> {
     /// A figure that not every row has.
     fn figure_if_any(&self, figure: impl Fn(&Row) -> Option<f64>) -> String {
         self.of_row(|row| figure(row).map_or_else(String::new, |figure| figure.to_string()))
+    }
+
+    /// What each of several pairs had.
+    fn share(&self, figure: impl Fn(&Shares) -> f64) -> String {
+        self.figure_if_any(|row| row.shares.as_ref().map(&figure))
     }
 
     fn of_skipped(&self, cell: impl Fn(&Skipped) -> String) -> String {
@@ -131,7 +136,7 @@ static SECOND: [Column; 12] = [
 ];
 
 /// Those behind the figures of messages.
-static THIRD: [Column; 11] = [
+static THIRD: [Column; 18] = [
     ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
     ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
     ("request_bytes", |line| {
@@ -142,6 +147,13 @@ static THIRD: [Column; 11] = [
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
     ("window", |line| line.case.window.to_string()),
+    ("parties", |line| line.case.parties.to_string()),
+    ("fairness", |line| line.share(|shares| shares.fairness)),
+    ("least_share", |line| line.share(|shares| shares.least)),
+    ("most_share", |line| line.share(|shares| shares.most)),
+    ("slowest_per_second", |line| line.share(|shares| shares.slowest_per_second)),
+    ("sum_against_one", |line| line.figure_if_any(|row| Some(row.shares?.against_one?.sum))),
+    ("slowest_against_one", |line| line.figure_if_any(|row| Some(row.shares?.against_one?.slowest))),
     ("depth_messages", |line| line.of_row(|row| depth(row, 0))),
     ("depth_back_messages", |line| line.of_row(|row| depth(row, 1))),
     ("law", |line| {

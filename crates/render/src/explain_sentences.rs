@@ -36,6 +36,7 @@ pub fn not_explained(why: &NotExplained) -> String {
         NotExplained::SeveralOutstanding => {
             "several of its messages are outstanding, and the model is of one"
         }
+        NotExplained::SeveralPairs => "several pairs do the same at once, and the model is of one",
         NotExplained::Paced => {
             "its messages have a pace of their own, and the model is of those that follow each other at once"
         }
@@ -159,6 +160,7 @@ mod tests {
             (NotExplained::OneProcess, "it is what the others are compared with"),
             (NotExplained::NoMessage, "it passes no message"),
             (NotExplained::SeveralOutstanding, "the model is of one"),
+            (NotExplained::SeveralPairs, "the model is of one"),
             (NotExplained::Paced, "of those that follow each other at once"),
             (NotExplained::NotInOneProcess, "it was not measured with both ends in one process"),
             (

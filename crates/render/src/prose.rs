@@ -2,7 +2,8 @@
 
 use super::{
     counting::counted,
-    ranking::{has_depth, has_failed_trials, has_no_interval, is_batched, marked_name},
+    ranking::{has_depth, has_failed_trials, has_no_interval, has_shares, is_batched, marked_name},
+    words::count,
 };
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
@@ -90,6 +91,12 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
          take turns, and each message waits for the other side."
             .to_owned()
     });
+    let several = marked(has_shares).next().map(|_| {
+        "all/s: what all pairs do together in a second; all and slowest: that, and what the slowest pair does, in multiples of \
+         one pair alone. fairness: Jain's index, 1 where all pairs have the same, 1/n where one has all; shares: the \
+         smallest and the largest."
+            .to_owned()
+    });
     let lone = marked(has_no_interval)
         .next()
         .map(|_| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
@@ -114,7 +121,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         )
     });
     let calls = summary.counting.iter().map(counted);
-    [tied, compared, repeated, batched, streamed, deep, delivered, lone, failed]
+    [tied, compared, repeated, batched, streamed, deep, delivered, several, lone, failed]
         .into_iter()
         .flatten()
         .chain(doubts(summary))
@@ -174,6 +181,17 @@ fn doubt(summary: &Summary, meaning: &str, detail: impl Fn(&Row) -> Option<Strin
 
 fn modes([low, high]: [f64; 2]) -> String {
     format!(" ({} and {})", format_ns(low), format_ns(high))
+}
+
+/// How many processes of a group shared a processor; `None` where each had one, or nobody was pinned.
+pub(crate) fn crowded(summary: &Summary, group: &Group) -> Option<String> {
+    let row = summary.rows_of(group).find(|row| row.processors.len() > 2)?;
+    let processors = row.processors.iter().collect::<std::collections::BTreeSet<_>>().len();
+    let processes = row.processors.len();
+    (processors < processes).then(|| match row.trials_on_one_processor {
+        Some(_) => format!("{processes} processes, which nobody pinned."),
+        None => format!("{processes} processes on {}: they take turns.", count(processors, "processor")),
+    })
 }
 
 /// Where the roles of a group ran that nobody pinned; `None` where they were pinned.

@@ -2,7 +2,7 @@
 
 use super::document::Column as Head;
 use furlong_analysis::text::{decimals, format_count, format_digits, plain, three_digits, times_between};
-use furlong_analysis::{Group, Row, Summary, Unit};
+use furlong_analysis::{AgainstOne, Group, Row, Shares, Summary, Unit};
 use furlong_model::format_ns;
 use furlong_stats::coverage;
 
@@ -40,7 +40,7 @@ const INTERVAL: &str = "95 %";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 17] = [
+static COLUMNS: [Column; 22] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
@@ -52,8 +52,17 @@ static COLUMNS: [Column; 17] = [
     column(Head::figures(TRIALS).expendable(4), |entry| entry.row.trials.to_string()),
     column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
     column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
-    column_if(is_round_trip, Head::figures("trips/s").expendable(4), rate),
-    column_if(is_message, Head::figures("messages/s").expendable(4), rate),
+    column_if(is_one_trip, Head::figures("trips/s").expendable(4), rate),
+    column_if(is_one_message, Head::figures("messages/s").expendable(4), rate),
+    column_if(has_shares, Head::figures("all/s"), rate),
+    column_if(has_shares, Head::figures("all"), |entry| against_one(entry, |against| against.sum)),
+    column_if(has_shares, Head::figures("slowest"), |entry| against_one(entry, |against| against.slowest)),
+    column_if(has_shares, Head::figures("fairness"), |entry| {
+        shared(entry, |shares| format!("{:.3}", shares.fairness))
+    }),
+    column_if(has_shares, Head::figures("shares").expendable(2), |entry| {
+        shared(entry, |shares| format!("{:.1}-{:.1} %", 100.0 * shares.least, 100.0 * shares.most))
+    }),
     column_if(is_round_trip, Head::figures("CPU/trip"), processor_time),
     column_if(is_message, Head::figures("CPU/message"), processor_time),
     column(Head::figures("switches").expendable(3), |entry| {
@@ -80,6 +89,30 @@ fn is_round_trip(row: &Row) -> bool {
 
 fn is_message(row: &Row) -> bool {
     row.exchange.unit == Unit::Message
+}
+
+fn is_one_trip(row: &Row) -> bool {
+    is_round_trip(row) && !has_shares(row)
+}
+
+fn is_one_message(row: &Row) -> bool {
+    is_message(row) && !has_shares(row)
+}
+
+/// Whether there were several pairs.
+pub(crate) fn has_shares(row: &Row) -> bool {
+    row.shares.is_some()
+}
+
+/// A figure of what each of several had.
+fn shared(entry: &Entry, figure: fn(&Shares) -> String) -> String {
+    entry.row.shares.as_ref().map_or_else(String::new, figure)
+}
+
+/// In multiples of one pair alone; `?` where that was not measured.
+fn against_one(entry: &Entry, figure: fn(&AgainstOne) -> f64) -> String {
+    let Some(shares) = &entry.row.shares else { return String::new() };
+    shares.against_one.as_ref().map_or_else(|| "?".to_owned(), |against| three_digits(figure(against)) + "x")
 }
 
 fn has_throughput(row: &Row) -> bool {

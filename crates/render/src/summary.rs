@@ -83,6 +83,10 @@ fn rankings<'a>(
         let notes = [prose::chosen_processors(summary, group), prose::late(summary, group)];
         let notes = notes.into_iter().flatten().collect();
         let table = Table { alike: Some(kind), notes, ..Table::new(heads.clone(), rows) };
-        Section::titled(group.title.clone()).table(table)
+        let section = Section::titled(group.title.clone());
+        match prose::crowded(summary, group) {
+            Some(crowded) => section.paragraph(crowded).table(table),
+            None => section.table(table),
+        }
     })
 }

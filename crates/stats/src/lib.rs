@@ -6,6 +6,7 @@ mod comparison;
 #[cfg(test)]
 mod comparison_simulated;
 mod curve;
+mod fairness;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 mod histogram;
@@ -21,6 +22,7 @@ mod shape;
 
 pub use comparison::comparison_intervals;
 pub use curve::Curve;
+pub use fairness::jain;
 pub use histogram::{Distribution, HistogramError};
 pub use median::{
     FEWEST_TRIALS, are_apart, bootstrap_interval, coverage, median, median_interval, uncertainty,

@@ -206,6 +206,7 @@ impl CountedTrial<'_> {
             effective,
             depth: None,
             roles,
+            parts: Vec::new(),
             others,
             adapter: Some(self.adapter.facts()),
         })
@@ -520,6 +521,7 @@ fn timing(exchange: &Exchange) -> Result<crate::control::Timing, RoleError> {
     }
     let result = LoopResult {
         round_trips: exchange.messages,
+        began_ns: 0,
         elapsed_ns: exchange.elapsed_ns(),
         usage: Usage::default(),
         idle: Default::default(),

@@ -121,6 +121,8 @@ impl Adapter {
             ("no --rate and no --think-time".to_owned(), "leave it out: each message follows the one before")
         } else if !is_one(&case.window) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
+        } else if !is_one(&case.parties) {
+            ("no --pairs".to_owned(), "leave it out: one pair is measured")
         } else if case.request.as_ref().is_some_and(|request| request.by.is_some()) {
             ("no --request-by".to_owned(), "leave it out: requests go the same way as responses")
         } else {

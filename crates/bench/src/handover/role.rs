@@ -117,7 +117,16 @@ impl RegionRole {
         let round_trips = u64::from(repetitions);
         let elapsed_ns = passes.iter().map(|pass| pass.end_ns - pass.begin_ns).sum();
         let idle = Idle::default();
-        let result = LoopResult { round_trips, elapsed_ns, usage, idle, late_sends: 0, outstanding_ns: None };
+        let began_ns = passes.first().map_or(0, |pass| pass.begin_ns);
+        let result = LoopResult {
+            round_trips,
+            began_ns,
+            elapsed_ns,
+            usage,
+            idle,
+            late_sends: 0,
+            outstanding_ns: None,
+        };
         let tally = tally(role.into(), round_trips, result)?;
         report_done(control, Done { tally, passes, verified_bytes })
     }

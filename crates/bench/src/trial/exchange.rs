@@ -1,6 +1,7 @@
 //! An exchange of messages: a link, two roles with their configurations, and the figures that they report.
 
 use super::context::{Claims, Settings, Span, TrialContext, Work};
+use super::together::together;
 use crate::adapter::{self, Adapter};
 use crate::child_process::ChildKind;
 use crate::control::{ControlPageEnd, End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
@@ -314,18 +315,16 @@ impl RunningTrial {
     /// The figures of both roles, once they are done and gone.
     fn measured(self, reported: Vec<RoleResult>) -> Result<Measurement, Failure> {
         let mut roles = Vec::new();
-        let (mut verified_messages, mut timed) = (0, None);
+        let (mut verified_messages, mut timings) = (0, Vec::new());
         for RoleResult { tally, verified_messages: verified, timing } in reported {
+            timings.extend(timing.map(|timing| (tally.party, timing)));
             roles.push(tally);
             verified_messages += verified;
-            timed = timed.or(timing);
         }
-        let Some(timing) = timed else {
-            let detail = "no role has reported of its times".to_owned();
-            return Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail });
-        };
-        let Timing { round_trips, elapsed_ns, round_trips_per_sample, late_sends, outstanding_ns, histogram } =
-            timing;
+        let failure = |detail| Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail };
+        let (timing, parts) = together(timings).map_err(failure)?;
+        let Timing { round_trips, elapsed_ns, round_trips_per_sample, histogram, .. } = timing;
+        let Timing { late_sends, outstanding_ns, .. } = timing;
         Ok(Measurement {
             round_trips,
             elapsed_ns,
@@ -337,6 +336,7 @@ impl RunningTrial {
             effective: self.effective,
             depth: Some(self.depth),
             roles,
+            parts,
             others: Vec::new(),
             adapter: self.adapter,
         })

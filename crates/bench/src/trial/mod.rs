@@ -4,6 +4,7 @@
 
 pub(crate) mod context;
 mod exchange;
+mod together;
 
 pub use context::{Claims, Settings, Span, TrialContext, Work};
 pub use exchange::MessageExchange;

@@ -12,6 +12,7 @@ mod handover_leftovers;
 mod handovers;
 mod paces;
 mod pair;
+mod parties;
 mod patterns;
 mod process_starts;
 mod rows;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         paces::tests(),
         patterns::tests(),
         windows::tests(),
+        parties::tests(),
         unread::tests(),
         faults::tests(),
         handovers::tests(),

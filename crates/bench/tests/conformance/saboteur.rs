@@ -42,6 +42,9 @@ pub const STALL: Duration = Duration::from_millis(100);
 pub const EARLY: u64 = 5;
 pub const LATE: u64 = 20;
 
+/// The same, in the second of several links alone.
+pub const SECOND: u64 = 21;
+
 /// Breaks message `AT` in the way `HOW`.
 pub struct Saboteur<const HOW: u8, const AT: u64>;
 
@@ -49,6 +52,7 @@ pub struct Saboteur<const HOW: u8, const AT: u64>;
 pub const fn name(how: u8, at: u64) -> &'static str {
     match (how, at) {
         (LOSE, EARLY) => "lose-early",
+        (LOSE, SECOND) => "lose-second",
         (LOSE, _) => "lose-late",
         (REPEAT, EARLY) => "repeat-early",
         (REPEAT, _) => "repeat-late",
@@ -59,6 +63,7 @@ pub const fn name(how: u8, at: u64) -> &'static str {
         (FLIP_HEAD, _) => "sensitivity-head-late",
         (FLIP_BODY, _) => "sensitivity-body-early",
         (PANIC, _) => "panic",
+        (LEAVE, SECOND) => "leave-second",
         (LEAVE, _) => "leave",
         (FAIL, _) => "fail",
         (HANG, _) => "hang",
@@ -84,6 +89,8 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
         MechanismEntry::of::<Saboteur<FLIP_BODY, EARLY>>(),
         MechanismEntry::of::<Saboteur<PANIC, LATE>>(),
         MechanismEntry::of::<Saboteur<LEAVE, LATE>>(),
+        MechanismEntry::of::<Saboteur<LEAVE, SECOND>>(),
+        MechanismEntry::of::<Saboteur<LOSE, SECOND>>(),
         MechanismEntry::of::<Saboteur<FAIL, LATE>>(),
         MechanismEntry::of::<Saboteur<HANG, LATE>>(),
         MechanismEntry::of::<Saboteur<NOTHING, LATE>>(),
@@ -122,7 +129,8 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        let (saboteur, socket) = (setup.role == Role::Initiator, setup.descriptor()?);
+        let spoils = AT != SECOND || specification.name.ends_with("-1");
+        let (saboteur, socket) = (spoils && setup.role == Role::Initiator, setup.descriptor()?);
         set_non_blocking(socket.as_handle(), !specification.blocking)?;
         Ok(End { socket, saboteur, sent: 0, held: None, stalled: Instant::now() })
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use furlong_bench::plan::{Across, Plan};
 use furlong_console::exit::Usage;
-use furlong_model::{Percent, Rates, Time};
+use furlong_model::{Counts, Percent, Rates, Time};
 use furlong_stats::FEWEST_FIRST_TRIALS;
 use std::num::NonZeroU32;
 
@@ -26,6 +26,7 @@ Examples:
   furlong run pipe tcp --rate 1k/s..1M/s:x4      over a sweep of rates: up to which one their latency stays as it is
   furlong run pipe posix-shm --think-time 1ms    a message after a pause
   furlong run pipe unix-stream --window 8        round trips with 8 messages outstanding
+  furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs at once: what they have together, and each
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
@@ -58,6 +59,10 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING).try_map(NonZeroU32::try_from))]
     pub window: NonZeroU32,
+    /// Let so many pairs do this at the same moment, each with processes and a link of its own, and compare with one pair
+    /// alone; a number or a sweep such as 1..64:x2
+    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    pub pairs: Counts,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s

@@ -22,9 +22,10 @@ pub struct CaseOptions {
     /// Only rows that wait this way; may be repeated
     #[arg(long = "wait", value_name = "WAIT")]
     pub waits: Vec<Wait>,
-    /// Where the roles run: other-core, same-core, free (nobody is pinned, as in most programs), one-process (both ends
-    /// in one, so that nobody waits), or two processors as 0:1; may be repeated
-    #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
+    /// Where the roles run: other-core (the usual one), same-core, free (nobody is pinned, as in most programs), one-process
+    /// (both ends in one, so that nobody waits), or two processors as 0:1. Of several pairs: spread (all processes in turn
+    /// over all cores; the usual one), packed (both roles of a pair on one processor), or a list as 0:1:2:3; may be repeated
+    #[arg(long = "place", value_name = "PLACE")]
     pub places: Vec<Placement>,
     /// Measure the rows of the adapter in this folder too: a program that speaks furlong's adapter protocol; may be repeated
     #[arg(long = "adapter", value_name = "FOLDER")]
@@ -32,6 +33,13 @@ pub struct CaseOptions {
     /// Measure the rows of all installed adapters too
     #[arg(long = "adapters")]
     pub all_adapters: bool,
+}
+
+impl CaseOptions {
+    /// Where the roles run: what was asked, or else `usual`.
+    pub fn places_or(&self, usual: Placement) -> Vec<Placement> {
+        if self.places.is_empty() { vec![usual] } else { self.places.clone() }
+    }
 }
 
 /// How messages go back and forth, and through which buffers.

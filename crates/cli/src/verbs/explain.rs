@@ -31,7 +31,7 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let twins =
         rows.iter().filter(is_own).map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
     // The published formula knows switches on one core alone, wherever the roles are.
-    let places = [&[Placement::SameCore], &asked.cases.places[..]].concat();
+    let places = [&[Placement::SameCore], &asked.cases.places_or(Placement::OtherCore)[..]].concat();
     let references = selection::references(&mechanisms, &places);
     let mut cases = rows.clone();
     for case in twins.chain(references) {

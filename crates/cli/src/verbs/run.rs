@@ -12,6 +12,8 @@ use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Arrival, Pattern};
 use furlong_render as render;
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// First trials of each row of the quick set. Many short ones say more than few long ones: what disturbs the machine
@@ -26,6 +28,9 @@ const QUICK_WITHIN: Duration = Duration::from_secs(25);
 
 /// Time measured in each of those.
 const QUICK_BUDGET: Duration = Duration::from_millis(10);
+
+/// How long the trials of several pairs may take, unless the user says.
+const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
 
 /// What to type after the quick set.
 const NEXT: &str = "
@@ -64,16 +69,27 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
     let arrivals = arrivals(asked);
-    let manners: Vec<Manner> = arrivals
-        .iter()
-        .map(|arrival| Manner::of(&asked.pattern, *arrival, asked.window))
-        .collect::<anyhow::Result<_>>()?;
+    let pairs = pairs(asked);
+    let is_beside_several = pairs.len() > 1;
+    let mut manners = Vec::new();
+    for arrival in &arrivals {
+        let manner = Manner::of(&asked.pattern, *arrival, asked.window)?;
+        manners.extend(pairs.iter().map(|parties| Manner {
+            parties: *parties,
+            is_beside_several,
+            ..manner.clone()
+        }));
+    }
     let manner = &manners[0];
     if asked.count && manner.pattern != Pattern::RoundTrip {
         return Err(Usage(format!("--count counts round trips, and -m {} was asked", manner.pattern)).into());
     }
     if asked.count && asked.window.get() > 1 {
         let why = "--count counts round trips of which one is outstanding: leave --window or --count out";
+        return Err(Usage(why.to_owned()).into());
+    }
+    if asked.count && is_beside_several {
+        let why = "--count counts round trips of one pair: leave --pairs or --count out";
         return Err(Usage(why.to_owned()).into());
     }
     let (mechanisms, mut options) = mechanisms(&asked.cases)?;
@@ -89,14 +105,17 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
             return Err(Usage(format!("{name}: none of these rows has such a buffer")).into());
         }
     }
-    let budget = asked.budget.map_or_else(|| usual_budget(&arrivals), |time| time.0);
+    let budget = asked.budget.map_or_else(|| usual_budget(&arrivals, is_beside_several), |time| time.0);
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
-    let plan = asked.precision.apply(Plan {
+    let mut plan = asked.precision.apply(Plan {
         warm_up: asked.warm_up.map(|time| time.0),
         count: asked.count,
         self_check: asked.self_check.then_some(asked.repeats),
         ..environment.plan(cases, 0, budget)?
     })?;
+    if is_beside_several && plan.precision.is_some() && plan.within.is_none() {
+        plan.within = Some(SEVERAL_WITHIN);
+    }
     let finished = environment.perform(&plan, &asked.saving)?;
     let run = DecodedRun::of(&finished.run);
     let summary = &run.summary;
@@ -121,11 +140,18 @@ fn results(summary: &Summary) -> Results {
 }
 
 /// Time measured in each trial unless the user says: enough for a median, also where messages are rarest.
-fn usual_budget(arrivals: &[Arrival]) -> Duration {
+/// Several pairs need longer: where there are more processes than processors, each must have its turn several times.
+fn usual_budget(arrivals: &[Arrival], several: bool) -> Duration {
     const MESSAGES: u64 = 100;
+    let least = Duration::from_millis(if several { 100 } else { 40 });
     let longest_ns = arrivals.iter().map(Arrival::pause_ns).max().unwrap_or_default();
     let pauses = Duration::from_nanos(longest_ns.saturating_mul(MESSAGES));
-    pauses.min(Duration::from_secs(1)).max(Duration::from_millis(40))
+    pauses.min(Duration::from_secs(1)).max(least)
+}
+
+/// Numbers of pairs, each once; several are compared with one alone.
+fn pairs(asked: &RunOptions) -> BTreeSet<NonZeroU32> {
+    asked.pairs.0.iter().copied().chain([NonZeroU32::MIN]).collect()
 }
 
 /// When messages are sent: each once, and never none.

@@ -29,6 +29,10 @@ pub enum Resource {
     MessageQueueBytes,
     /// Signals that are queued, over all processes of the user.
     PendingSignals,
+    /// Files that a process has open.
+    OpenFiles,
+    /// Processes of the user.
+    Processes,
 }
 
 impl Resource {
@@ -37,6 +41,8 @@ impl Resource {
         match self {
             Resource::MessageQueueBytes => libc::RLIMIT_MSGQUEUE,
             Resource::PendingSignals => libc::RLIMIT_SIGPENDING,
+            Resource::OpenFiles => libc::RLIMIT_NOFILE,
+            Resource::Processes => libc::RLIMIT_NPROC,
         }
     }
 }

@@ -68,6 +68,9 @@ impl Manner {
         if case.window.get() > 1 {
             words += &format!(", {} outstanding", case.window);
         }
+        if case.parties.get() > 1 {
+            words += &format!(", {} pairs at once", case.parties);
+        }
         words
     }
 }

@@ -30,7 +30,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names.
-const COLUMNS: [Column; 29] = [
+const COLUMNS: [Column; 30] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
@@ -46,6 +46,7 @@ const COLUMNS: [Column; 29] = [
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
     ("window", |line| line.case.window.to_string()),
+    ("parties", |line| line.case.parties.to_string()),
     ("verdict", |line| {
         let of_count = || line.count.map_or("not-compared", |count| count.verdict.name());
         line.row.map_or_else(of_count, |row| row.verdict.name()).to_owned()

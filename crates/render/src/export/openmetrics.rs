@@ -88,6 +88,7 @@ impl Metrics {
                 ("size_bytes", row.case.size_bytes.to_string()),
                 ("buffer_bytes", row.case.buffer_bytes.unwrap_or_default().to_string()),
                 ("window", row.case.window.to_string()),
+                ("parties", row.case.parties.to_string()),
             ]
         };
         let with = |name: &'static str, value: &str| {

@@ -2,7 +2,7 @@
 
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
-use furlong_model::{Arrival, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
+use furlong_model::{Arrival, Case, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use furlong_render::charts::ends_and_middle;
 use furlong_render::words::{count, name, waiting};
 use furlong_render::{plain, three_digits};
@@ -13,17 +13,19 @@ use std::num::NonZeroU32;
 const FEWEST_ALIKE: usize = 4;
 
 /// What the rows of one chart have in common.
-type Manner<'a> = (usize, Pattern, Option<&'a Request>, Arrival, NonZeroU32);
+type Manner<'a> = (usize, Pattern, Option<&'a Request>, Arrival, NonZeroU32, NonZeroU32);
 
 /// A chart for each size, pattern and pace, but of a sweep over sizes three, and how many are left out.
 pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     let rows = data_rows(summary);
     let manners: BTreeSet<Manner> = rows.iter().map(|(_, row)| manner(row)).collect();
     let charts = manners.into_iter().filter_map(|of| Some((of, chart(&rows, of)?)));
-    let (charts, left_out) =
-        ends_and_middle(charts.collect(), |((_, pattern, request, arrival, window), _): &(Manner, Chart)| {
-            (*pattern, *request, *arrival, *window)
-        });
+    let (charts, left_out) = ends_and_middle(
+        charts.collect(),
+        |((_, pattern, request, arrival, window, parties), _): &(Manner, Chart)| {
+            (*pattern, *request, *arrival, *window, *parties)
+        },
+    );
     (charts.into_iter().map(|(_, chart)| chart).collect(), left_out)
 }
 
@@ -34,7 +36,8 @@ fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
 }
 
 fn manner(row: &Row) -> Manner<'_> {
-    (row.case.size_bytes, row.case.pattern, row.case.request.as_ref(), row.case.arrival, row.case.window)
+    let Case { size_bytes, pattern, request, arrival, window, parties, .. } = &row.case;
+    (*size_bytes, *pattern, request.as_ref(), *arrival, *window, *parties)
 }
 
 fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
@@ -58,7 +61,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
             points: rows.iter().filter(is_of).map(point).collect(),
         }
     });
-    let (size, pattern, request, arrival, window) = of;
+    let (size, pattern, request, arrival, window, parties) = of;
     let mut manner =
         format!("{} {}", format_bytes(size), if pattern == Pattern::OneWay { "one way" } else { "messages" });
     if let Some(request) = request {
@@ -71,6 +74,9 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
     }
     if window.get() > 1 {
         manner += &format!(", {window} outstanding");
+    }
+    if parties.get() > 1 {
+        manner += &format!(", {parties} pairs at once");
     }
     let x = if pattern == Pattern::OneWay { "median time of a message" } else { "median round trip" };
     Chart {

@@ -1,0 +1,40 @@
+//! The times of several pairs at once as the times of one trial.
+
+use crate::control::Timing;
+use crate::recorder::merged;
+use furlong_model::{Part, Party};
+
+/// Puts together what those who held clocks have seen, and gives what each of several did. The rate of all is the sum of
+/// their rates, and each sample counts once.
+///
+/// # Errors
+/// Nobody has seen anything, or a histogram that cannot be read.
+pub(super) fn together(mut timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
+    if timings.len() < 2 {
+        let only = timings.pop().ok_or("no role has reported of its times")?;
+        return Ok((only.1, Vec::new()));
+    }
+    let all = || timings.iter().map(|(_, timing)| timing);
+    let began_ns = all().map(|timing| timing.began_ns).min().unwrap_or_default();
+    let round_trips = all().map(|timing| timing.round_trips).sum::<u64>();
+    let per_ns: f64 = all().map(|timing| timing.round_trips as f64 / timing.elapsed_ns.max(1) as f64).sum();
+    let outstanding_ns = all().map(|timing| timing.outstanding_ns);
+    let whole = Timing {
+        round_trips,
+        began_ns,
+        elapsed_ns: if per_ns > 0.0 { (round_trips as f64 / per_ns).round() as u64 } else { 0 },
+        round_trips_per_sample: all().map(|timing| timing.round_trips_per_sample).max().unwrap_or(1),
+        late_sends: all().map(|timing| timing.late_sends).sum(),
+        outstanding_ns: outstanding_ns
+            .reduce(|one, other| one.zip(other).map(|([a, b], [c, d])| [a + c, b + d]))
+            .flatten(),
+        histogram: merged(all().map(|timing| &timing.histogram))?,
+    };
+    let part = |(party, timing): &(Party, Timing)| Part {
+        party: *party,
+        round_trips: timing.round_trips,
+        began_ns: timing.began_ns - began_ns,
+        elapsed_ns: timing.elapsed_ns,
+    };
+    Ok((whole, timings.iter().map(part).collect()))
+}

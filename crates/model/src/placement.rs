@@ -1,0 +1,158 @@
+//! Which processors the roles run on.
+
+use crate::name::InvalidName;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// Which processors the roles run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Placement {
+    /// Two physical cores, one for all initiators and one for all responders.
+    OtherCore,
+    /// All on one processor.
+    SameCore,
+    /// Both ends in one process, so that nothing waits and nobody is woken: the mechanism's calls alone.
+    OneProcess,
+    /// Wherever the scheduler puts them, as most programs run: nobody is pinned.
+    Free,
+    /// All parties in turn over all processors, each core once before any core twice.
+    Spread,
+    /// Neighbours together: both roles of a pair on one processor, and the pairs over all processors.
+    Packed,
+    /// Initiators on the first, responders on the second, by the kernel's numbers.
+    Explicit(usize, usize),
+    /// All parties in turn over these processors.
+    List(ProcessorList),
+}
+
+/// Three or more processors, by the kernel's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProcessorList {
+    numbers: [u16; ProcessorList::MOST],
+    count: u8,
+}
+
+impl ProcessorList {
+    /// The most that a list has.
+    pub const MOST: usize = 64;
+
+    fn of(numbers: &[u16]) -> Option<ProcessorList> {
+        let mut all = [0; Self::MOST];
+        all.get_mut(..numbers.len())?.copy_from_slice(numbers);
+        Some(ProcessorList { numbers: all, count: numbers.len() as u8 })
+    }
+
+    /// In the order in which parties take them.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.numbers[..self.count as usize].iter().map(|number| usize::from(*number))
+    }
+}
+
+impl Placement {
+    /// Whether each role of a pair has a processor of its own; `None` where the scheduler decides.
+    pub fn has_two_processors(self) -> Option<bool> {
+        match self {
+            Placement::OtherCore | Placement::Spread => Some(true),
+            Placement::SameCore | Placement::OneProcess | Placement::Packed => Some(false),
+            Placement::Free => None,
+            Placement::Explicit(initiator, responder) => Some(initiator != responder),
+            Placement::List(list) => {
+                let numbers: Vec<_> = list.numbers().collect();
+                Some(numbers.chunks(2).all(|pair| pair[0] != *pair.last().unwrap_or(&numbers[0])))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placement::OtherCore => f.pad("other-core"),
+            Placement::SameCore => f.pad("same-core"),
+            Placement::OneProcess => f.pad("one-process"),
+            Placement::Free => f.pad("free"),
+            Placement::Spread => f.pad("spread"),
+            Placement::Packed => f.pad("packed"),
+            Placement::Explicit(initiator, responder) => f.pad(&format!("{initiator}:{responder}")),
+            Placement::List(list) => {
+                let numbers: Vec<_> = list.numbers().map(|number| number.to_string()).collect();
+                f.pad(&numbers.join(":"))
+            }
+        }
+    }
+}
+
+impl FromStr for Placement {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let invalid = || {
+            let known = [
+                "other-core",
+                "same-core",
+                "one-process",
+                "free",
+                "spread",
+                "packed",
+                "A:B (two processor numbers, as 0:1, or more)",
+            ];
+            InvalidName::new("placement", text, known)
+        };
+        match text {
+            "other-core" => Ok(Placement::OtherCore),
+            "same-core" => Ok(Placement::SameCore),
+            "one-process" => Ok(Placement::OneProcess),
+            "free" => Ok(Placement::Free),
+            "spread" => Ok(Placement::Spread),
+            "packed" => Ok(Placement::Packed),
+            _ => {
+                let numbers: Vec<u16> =
+                    text.split(':').map(str::parse).collect::<Result<_, _>>().map_err(|_| invalid())?;
+                match numbers[..] {
+                    [] | [_] => Err(invalid()),
+                    [initiator, responder] => Ok(Placement::Explicit(initiator.into(), responder.into())),
+                    _ => ProcessorList::of(&numbers).map(Placement::List).ok_or_else(invalid),
+                }
+            }
+        }
+    }
+}
+
+impl Serialize for Placement {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Placement {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placements_read_back_as_written() {
+        for text in
+            ["other-core", "same-core", "one-process", "free", "spread", "packed", "0:1", "13:7", "0:1:0:3"]
+        {
+            assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
+        }
+        let too_many = ["1"; ProcessorList::MOST + 1].join(":");
+        for text in ["", "0", "0:", ":1", "a:b", "0:1:", "0::1", "-1:0", "0:70000", "smt", &too_many] {
+            assert!(text.parse::<Placement>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_gives_pairs_two_processors_or_one() {
+        let two = |text: &str| text.parse::<Placement>().unwrap().has_two_processors();
+        assert_eq!(
+            [two("0:1:2:3"), two("0:0:1:1"), two("1:1"), two("free")],
+            [Some(true), Some(false), Some(false), None]
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! How evenly something is shared.
+
+/// Jain's index of fairness: 1 where all have the same, 1/n where one has all (R. Jain, D. Chiu and W. Hawe, "A quantitative
+/// measure of fairness and discrimination for resource allocation in shared computer systems", 1984). `None` where there is
+/// nothing to share.
+pub fn jain(amounts: &[f64]) -> Option<f64> {
+    let sum: f64 = amounts.iter().sum();
+    let squares: f64 = amounts.iter().map(|amount| amount * amount).sum();
+    (squares > 0.0).then(|| sum * sum / (amounts.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn from_all_to_one() {
+        assert_eq!(jain(&[3.0; 5]), Some(1.0));
+        assert_eq!(jain(&[7.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain(&[1.0, 2.0, 3.0]), Some(36.0 / 42.0));
+        assert_eq!([jain(&[]), jain(&[0.0, 0.0])], [None, None]);
+    }
+}
