@@ -4,6 +4,8 @@
 mod import_rules;
 #[path = "tidy/imports.rs"]
 mod imports;
+#[path = "tidy/pages.rs"]
+mod pages;
 #[path = "tidy/sentences.rs"]
 mod sentences;
 

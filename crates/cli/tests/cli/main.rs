@@ -7,6 +7,7 @@ mod common;
 mod adapter_templates;
 mod adapters;
 mod charts;
+mod ci;
 mod compare;
 mod costs;
 mod count;

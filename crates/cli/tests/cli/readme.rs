@@ -1,4 +1,4 @@
-//! Every command that the README and `--help` show can be typed as it stands.
+//! Every command that the README, the pages of docs/ and `--help` show can be typed as it stands.
 
 use crate::common::{Place, look_for};
 use std::fs;
@@ -20,9 +20,17 @@ fn command(line: &str) -> Option<String> {
     }
 }
 
-/// The commands in the README's shell blocks.
-fn readme() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+/// The commands in the shell blocks of the README and of the pages of the book.
+fn pages() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs =
+        fs::read_dir(root.join("docs")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let docs = docs.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    docs.chain([root.join("README.md")]).flat_map(|path| commands_of(&path)).collect()
+}
+
+/// The commands in a page's shell blocks.
+fn commands_of(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut commands = Vec::new();
     let mut in_shell = false;
@@ -34,7 +42,6 @@ fn readme() -> Vec<String> {
             None => {}
         }
     }
-    assert!(!commands.is_empty(), "no command in {}", path.display());
     commands
 }
 
@@ -219,7 +226,7 @@ fn reads_saved_runs(line: &str) -> bool {
 
 /// All commands, those that read saved runs apart. What stands in both the README and a help is tried once.
 fn commands() -> (Vec<String>, Vec<String>) {
-    let mut lines = [readme(), help(&Place::new())].concat();
+    let mut lines = [pages(), help(&Place::new())].concat();
     lines.sort();
     lines.dedup();
     lines.into_iter().partition(|line| reads_saved_runs(line))

@@ -1,0 +1,58 @@
+//! The pages that people read: each is in the book, and each link between them leads somewhere.
+
+use super::root;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every page of a folder and of those in it.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(pages(&path));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The files that a page links to, without what is behind a `#`.
+fn links(page: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(page).unwrap();
+    let folder = page.parent().unwrap();
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let is_file = |target: &&str| !target.contains("://") && !target.starts_with('#');
+    let target = |target: &str| folder.join(target.split('#').next().unwrap());
+    targets.filter(is_file).map(target).collect()
+}
+
+#[test]
+fn every_link_of_a_page_leads_to_a_file() {
+    let root = root();
+    let folders = ["docs", "experiments", "adapters", "driver"].map(|folder| root.join(folder));
+    let alone =
+        ["README.md", "METHODOLOGY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "crates/channel/README.md"];
+    let all = folders.iter().flat_map(|folder| pages(folder)).chain(alone.map(|page| root.join(page)));
+    let mut count = 0;
+    for page in all {
+        for target in links(&page) {
+            assert!(target.exists(), "{} links to {}", page.display(), target.display());
+            count += 1;
+        }
+    }
+    assert!(count > 30, "{count}");
+}
+
+#[test]
+fn every_page_is_in_the_book_once() {
+    let docs = root().join("docs");
+    let summary = docs.join("SUMMARY.md");
+    let chapters = links(&summary);
+    let named: BTreeSet<PathBuf> = chapters.iter().cloned().collect();
+    assert_eq!(named.len(), chapters.len(), "a chapter stands twice: {chapters:?}");
+    let pages: BTreeSet<PathBuf> = pages(&docs).into_iter().filter(|page| *page != summary).collect();
+    assert_eq!(named, pages);
+}
