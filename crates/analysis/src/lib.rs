@@ -30,6 +30,7 @@ mod explain;
 mod findings;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+mod impossible;
 mod law;
 mod left_out;
 mod little;

@@ -49,6 +49,9 @@ pub enum Problem {
     /// Two runs in one file.
     #[error("a second run starts here: split the file, since one report is about one run")]
     SecondRun,
+    /// A figure that nobody can have measured.
+    #[error("this figure cannot be: {0}")]
+    Impossible(String),
     /// A line of unreasonable length.
     #[error("the line is longer than {0} bytes")]
     LineTooLong(u64),

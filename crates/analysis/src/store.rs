@@ -3,6 +3,7 @@
 //! A crash can cut the last line, so a last line without its newline may be torn. Everything else that
 //! cannot be read is an error with its place, since a file with holes would print wrong figures.
 
+use crate::impossible::impossible_figure;
 use crate::renamed_keys::renamed;
 use crate::run::{Builder, Problem, Run};
 use furlong_model::{Record, RunHeader, SCHEMA};
@@ -79,7 +80,14 @@ impl Run {
     pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, ReadError> {
         let path = path.as_ref();
         let open = |source| ReadError::Open { path: path.to_owned(), source };
-        let mut reader = BufReader::new(File::open(path).map_err(open)?);
+        Run::header_from_reader(BufReader::new(File::open(path).map_err(open)?))
+    }
+
+    /// Reads no more than the header of a run from JSON Lines.
+    ///
+    /// # Errors
+    /// As for [`Run::read`], as far as its first record goes.
+    pub fn header_from_reader(mut reader: impl BufRead) -> Result<RunHeader, ReadError> {
         let (mut line, mut byte) = (1, 0);
         let mut text = Vec::new();
         loop {
@@ -156,7 +164,8 @@ fn parse(text: &[u8], schema: u32) -> Result<Option<Record>, Problem> {
             } else {
                 serde_json::from_slice(text)
             };
-            record.map(Some).map_err(Problem::NoRecord)
+            let record = record.map_err(Problem::NoRecord)?;
+            impossible_figure(&record).map_or(Ok(Some(record)), |figure| Err(Problem::Impossible(figure)))
         }
         _ => Ok(None),
     }

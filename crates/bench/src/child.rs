@@ -4,7 +4,7 @@ use crate::child_process::{ChildKind, greet};
 use crate::control::Control;
 use crate::registry::MechanismEntry;
 use crate::{bare_pair, boundary, costs, handover, janitor, link_child, noise, probe, role};
-use furlong_os::{AsHandle, RawHandle, handle};
+use furlong_os::{AsHandle, RawHandle, beginning, handle};
 use std::io;
 
 /// Does what the parent sends over the socket with this number, of which `mechanisms` makes the roles. Gives the
@@ -12,8 +12,7 @@ use std::io;
 pub fn main(mechanisms: fn() -> Vec<MechanismEntry>, control: RawHandle) -> i32 {
     match handle::inherit(control).and_then(|control| {
         greet(control.as_handle())?;
-        // A terminal that was closed leaves holes at 0 to 2; a descriptor of ours must not fall into one.
-        handle::reserve_standard()?;
+        beginning::settle()?;
         run(&mut Control::from(control), mechanisms)
     }) {
         Ok(()) => 0,

@@ -4,7 +4,7 @@
 //! Only where a mapping of anonymous memory must be inherited is a process forked instead.
 
 use crate::control::{Control, Report};
-use furlong_os::process::{Bond, Child, Program, spawn};
+use furlong_os::process::{Bond, Child, Program, own_program, spawn};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, RawHandle, clock, handle};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -61,7 +61,7 @@ impl ChildProgram {
     /// # Errors
     /// Where the system cannot name it.
     pub fn own() -> io::Result<ChildProgram> {
-        std::env::current_exe().map(ChildProgram::at)
+        own_program().map(ChildProgram::at)
     }
 
     /// The arguments for a child with this end of its socket.

@@ -120,13 +120,13 @@ pub fn find() -> io::Result<Vec<Leftover>> {
         if !ours {
             continue;
         }
-        match File::open(folder.join(JOURNAL)) {
+        match file_system::open_own_file(&folder.join(JOURNAL)) {
             Ok(journal) if journal.try_lock().is_err() => {}
             Ok(journal) => {
                 let names = names_in(&text_of(journal));
                 found.push(Leftover { folder, names });
             }
-            // Without a journal it died while it began, or is just beginning: an old one is dead.
+            // Without a journal it died while it began or while it was removed, or is just beginning: an old one is dead.
             Err(_) if is_old(&folder) => found.push(Leftover { folder, names: None }),
             Err(_) => {}
         }
@@ -156,17 +156,18 @@ fn remove_persistent(names: &Names, left: &[PersistentResource]) -> io::Result<(
     left.iter().rev().map(PersistentResource::remove).fold(Ok(()), io::Result::and)
 }
 
-/// Whether nothing was made in the folder for a minute.
+/// Whether nothing was made or removed in the folder for two seconds: a run writes its journal as soon as it has made the
+/// folder.
 fn is_old(folder: &Path) -> bool {
     let age = fs::metadata(folder).and_then(|status| status.modified()).map(|time| time.elapsed());
-    matches!(age, Ok(Ok(age)) if age.as_secs() > 60)
+    matches!(age, Ok(Ok(age)) if age.as_secs() >= 2)
 }
 
 /// Removes what a run has left: its own names, of the expected kinds, what its journal has beside them, and nothing
 /// else. What is gone already is no error. What cannot be removed keeps the journal.
 pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     if let Some(names) = names.filter(|names| is_our_name(&names.prefix)) {
-        let journal = File::open(folder.join(JOURNAL)).map(text_of).unwrap_or_default();
+        let journal = file_system::open_own_file(&folder.join(JOURNAL)).map(text_of).unwrap_or_default();
         let Left { resources, links, programs } = persistent::left(journal.lines().skip(1));
         if programs {
             kill_processes(&names.prefix)?;
@@ -213,7 +214,8 @@ fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
 
 /// Removes what the journal in `folder` names, and the folder. For the janitor of a run that died.
 pub fn remove_run(folder: &Path) -> io::Result<()> {
-    let names = File::open(folder.join(JOURNAL)).ok().and_then(|journal| names_in(&text_of(journal)));
+    let journal = file_system::open_own_file(&folder.join(JOURNAL)).ok();
+    let names = journal.and_then(|journal| names_in(&text_of(journal)));
     remove(folder, names.as_ref())
 }
 

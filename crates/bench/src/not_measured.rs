@@ -21,6 +21,9 @@ pub enum NotMeasured {
     Unavailable(Unavailable),
     /// As [`Outcome::Failed`].
     Failed(Failure),
+    /// A role was stopped for a moment while it was measured, so that its figures would mislead: it is tried again, and
+    /// fails if that happens each time.
+    Paused(Failure),
 }
 
 impl From<Interrupted> for NotMeasured {
@@ -45,7 +48,7 @@ impl NotMeasured {
             NotMeasured::Interrupted(interrupted) => return Err(interrupted),
             NotMeasured::Refused(why) => Outcome::Refused(why),
             NotMeasured::Unavailable(why) => Outcome::Unavailable(why),
-            NotMeasured::Failed(failure) => Outcome::Failed(failure),
+            NotMeasured::Failed(failure) | NotMeasured::Paused(failure) => Outcome::Failed(failure),
         })
     }
 }

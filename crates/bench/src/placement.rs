@@ -44,13 +44,19 @@ fn cores_first(allowed: Vec<usize>) -> Vec<usize> {
     ranked.into_iter().map(|(_, processor)| processor).collect()
 }
 
-/// The processors that are left to this process; at least one.
+/// The processors that are left to this process, to which its children can be bound; at least one.
 fn allowed() -> Result<Vec<usize>, Unavailable> {
     let allowed = affinity::allowed()
         .map_err(|error| Unavailable::new(format!("cannot ask for processors: {error}"), ""))?;
     if allowed.is_empty() {
         return Err(Unavailable::new("this process may use no processor", ""));
     }
+    affinity::try_pinning(&allowed).map_err(|error| {
+        Unavailable::new(
+            format!("processes cannot be bound to processors here (sched_setaffinity): {error}"),
+            "let the scheduler choose, with --place free; in a container, look at its seccomp profile",
+        )
+    })?;
     Ok(allowed)
 }
 

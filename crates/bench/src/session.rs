@@ -58,6 +58,8 @@ pub struct Session {
     /// Links for which there is a line in the journal, and a folder.
     links: Mutex<u32>,
     noted_programs: AtomicBool,
+    /// Whether it was tried to remove everything.
+    removed: bool,
     _janitor: Janitor,
 }
 
@@ -68,7 +70,13 @@ impl Session {
     /// What could not be made. Nothing is left then.
     pub fn open(options: Options) -> io::Result<Session> {
         let prefix = format!("{PREFIX}{:016x}", identity::random()?);
-        let folder = leftovers::base_folder().join(&prefix);
+        let base = leftovers::base_folder();
+        let folder = base.join(&prefix);
+        if base.to_str().is_none() {
+            let what =
+                format!("the name of the folder {} (TMPDIR chooses which) is not UTF-8", base.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         let file_folder = options.file_folder.clone().unwrap_or_else(|| folder.clone());
         let shutdown_requests = if options.handle_signals { Some(ShutdownRequests::new()?) } else { None };
         // The janitor comes before the folder: from its first moment somebody will remove it.
@@ -96,6 +104,7 @@ impl Session {
             claim,
             links,
             noted_programs: AtomicBool::new(false),
+            removed: false,
             _janitor: janitor,
         })
     }
@@ -184,11 +193,29 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Removes everything that the run has made; dropping it does the same without a word.
+    ///
+    /// # Errors
+    /// What could not be removed, at the second attempt either. `furlong doctor` names it.
+    pub fn close(mut self) -> io::Result<()> {
+        self.remove()
+    }
+
+    /// What cannot be removed here is named by the next `furlong doctor`, which reads the journal; so it goes last, with
+    /// the folder. The janitor has nothing left to do.
+    fn remove(&mut self) -> io::Result<()> {
+        let remove = |_| leftovers::remove(&self.folder, Some(&self.names));
+        let removed = if self.removed { Ok(()) } else { remove(()).or_else(|_| remove(())) };
+        self.removed = true;
+        removed.context(|| format!("remove the run's folder {}", self.folder.display()))
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
-        // What cannot be removed here is named by the next `furlong doctor`, which reads the journal; so it
-        // goes last, with the folder. The janitor has nothing left to do.
-        let _ = leftovers::remove(&self.folder, Some(&self.names));
+        // Who wants to know closes it.
+        let _ = self.remove();
     }
 }
 

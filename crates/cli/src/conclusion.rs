@@ -99,12 +99,15 @@ impl FinishedRun {
             Ok(None) => {}
             Err(error) => output::tell(format_args!("furlong: {error:#}")),
         }
+        if let Some(error) = &self.left {
+            output::tell(format_args!("furlong: {error}\n    remedy: furlong doctor --clean"));
+        }
         match self.interrupted_by {
             Some(signal) => {
                 output::tell(format_args!("furlong: interrupted, so the result is partial"));
                 Outcome::Interrupted(signal)
             }
-            None if self.saved.is_err() || results.failed => Outcome::Failed,
+            None if self.saved.is_err() || self.left.is_some() || results.failed => Outcome::Failed,
             None if demands.require && !results.missing.is_empty() => Outcome::Missing,
             None if demands.strict.is_some_and(|level| level != Level::Quiet) => Outcome::Unfit,
             None => Outcome::Done,

@@ -1,6 +1,7 @@
 //! Carrying out a plan: surroundings, progress, records, and the run that they make.
 
 use crate::arguments::{CommonOptions, SavingOptions};
+use crate::output;
 use crate::progress::Progress;
 use crate::saving::Store;
 use anyhow::Context;
@@ -42,6 +43,8 @@ pub struct FinishedRun {
     pub run: Run,
     /// The signal that ended it, if one did.
     pub interrupted_by: Option<i32>,
+    /// What of it could not be removed, if something could not.
+    pub left: Option<std::io::Error>,
     /// Where it was saved, if it was to be.
     pub saved: anyhow::Result<Option<PathBuf>>,
 }
@@ -116,6 +119,13 @@ impl<'a> RunEnvironment<'a> {
             file_folder: self.around.file_folder.clone(),
             handle_signals: true,
         })?;
+        if let Err(error) = furlong_os::memory::has_anonymous_objects() {
+            let folder = std::env::temp_dir();
+            output::tell(format_args!(
+                "furlong: {error}: what supervisor and roles share lies in files in {} instead of memory",
+                folder.display()
+            ));
+        }
         let harness = harness();
         let header = header(plan, harness, self.private_ipc_namespace);
         let store = Store::of(saving, &header)?;
@@ -198,12 +208,13 @@ impl RunRecorder<'_> {
         if let Some(end) = end {
             self.keep(Record::End(end));
         }
-        drop(self.session);
+        let left = self.session.close();
         let complete = end.is_some_and(|end| end.interrupted_by.is_none());
         Ok(FinishedRun {
             run: Run::from_records(self.records)?,
             interrupted_by: end.and_then(|end| end.interrupted_by),
             saved: self.store.map(|store| store.finish(complete)).transpose(),
+            left: left.err(),
         })
     }
 }

@@ -29,8 +29,7 @@ fn main() -> ExitCode {
     if let Some(control) = furlong_bench::requested_child() {
         return ExitCode::from(furlong_bench::child_main(furlong_bench::registry, control) as u8);
     }
-    // A terminal that was closed leaves holes at 0 to 2; a socket of ours must not fall into one.
-    if let Err(error) = furlong_os::handle::reserve_standard() {
+    if let Err(error) = furlong_os::beginning::settle() {
         output::tell(format_args!("furlong: cannot open /dev/null: {error}"));
         return ExitCode::from(1);
     }

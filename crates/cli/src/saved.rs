@@ -5,8 +5,10 @@ use crate::saving::{self, is_name};
 use furlong_analysis::{ReadError, Run};
 use furlong_console::exit::Usage;
 use furlong_model::RunHeader;
+use furlong_os::file_system::open_to_read;
 use furlong_render::plain;
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -30,7 +32,14 @@ impl SavedRun {
     /// That the file cannot be read, is no run, or was written by a newer furlong.
     pub fn read(&self) -> anyhow::Result<Run> {
         // What is wrong with a line may quote it, and it may come from anybody.
-        Run::read(&self.path).map_err(|error| Usage(plain(&format!("run {}: {error}", self.name))).into())
+        self.open()
+            .and_then(Run::from_reader)
+            .map_err(|error| Usage(plain(&format!("run {}: {error}", self.name))).into())
+    }
+
+    fn open(&self) -> Result<BufReader<File>, ReadError> {
+        let open = |source| ReadError::Open { path: self.path.clone(), source };
+        open_to_read(&self.path).map(BufReader::new).map_err(open)
     }
 }
 
@@ -71,7 +80,7 @@ impl SavedRun {
     /// # Errors
     /// That the file cannot be read, is no run, or was written by a newer furlong.
     pub fn header(&self) -> Result<RunHeader, ReadError> {
-        Run::read_header(&self.path)
+        self.open().and_then(Run::header_from_reader)
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct Store {
     path: PathBuf,
     file: Option<File>,
-    trouble: Option<std::io::Error>,
+    trouble: Option<anyhow::Error>,
     /// The file of another run, whose place this one takes once it is complete.
     replaces: Option<PathBuf>,
 }
@@ -52,7 +52,8 @@ impl Store {
             Some(name) if saving.name.replace => Store::in_place_of(name, header).map(Some),
             Some(name) => Store::named(name).map(Some),
             None if saving.no_save => Ok(None),
-            None => Ok(Store::dated(header)),
+            None => Ok(folder()
+                .map(|folder| Store::dated(header).unwrap_or_else(|error| Store::failed(folder, error)))),
         }
     }
 
@@ -88,13 +89,17 @@ impl Store {
         Ok(Store { replaces: Some(path), ..new })
     }
 
-    /// A new file named after the time of the run, if there is a folder that can be written to; a run that was
-    /// not asked to be saved does not fail for it.
-    fn dated(header: &RunHeader) -> Option<Store> {
+    /// A new file named after the time of the run.
+    fn dated(header: &RunHeader) -> anyhow::Result<Store> {
         let name = format!("run-{}-{:08x}", header.started_unix_s, header.seed as u32);
         // Runs with the same seed may begin in the same second.
         let others = (2..=9).map(|number| format!("{name}-{number}"));
-        [name.clone()].into_iter().chain(others).find_map(|name| Store::named(&name).ok())
+        others.fold(Store::named(&name), |made, name| made.or_else(|_| Store::named(&name)))
+    }
+
+    /// No file: a run that was not asked to be saved is measured all the same, and says so in the end.
+    fn failed(path: PathBuf, error: anyhow::Error) -> Store {
+        Store { path, file: None, trouble: Some(error.context("the run is not saved")), replaces: None }
     }
 
     /// Appends a record. After the first failure nothing more is written: a file with a hole would mislead.
@@ -105,7 +110,8 @@ impl Store {
             line
         });
         if let Err(error) = line.and_then(|line| file.write_all(&line)) {
-            self.trouble = Some(error);
+            let what = format!("the run is not complete in {}", self.path.display());
+            self.trouble = Some(anyhow::Error::from(error).context(what));
             self.file = None;
         }
     }
@@ -116,9 +122,7 @@ impl Store {
     /// What went wrong, if not all of it could be.
     pub fn finish(self, complete: bool) -> anyhow::Result<PathBuf> {
         match (self.trouble, self.replaces) {
-            (Some(error), _) => {
-                Err(error).with_context(|| format!("the run is not complete in {}", self.path.display()))
-            }
+            (Some(error), _) => Err(error),
             (None, None) => Ok(self.path),
             (None, Some(replaced)) if complete => {
                 std::fs::rename(&self.path, &replaced).with_context(|| {

@@ -1,6 +1,7 @@
 //! Writing a file as a whole or not at all: a reader never sees half of it.
 
 use anyhow::Context;
+use furlong_os::file_system::{open_own_file, sync_folder};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,25 @@ use std::path::{Path, PathBuf};
 /// Names that are tried for the file beside it.
 const ATTEMPTS: u32 = 100;
 
-/// Puts `bytes` at `path`, in the place of what was there. The folder is made if it is not there.
+/// How its name begins and ends; between are the number of the process, a hyphen and the attempt.
+const BEGINNING: &str = ".furlong-";
+const ENDING: &str = ".tmp";
+
+/// The same as [`replace`], in a folder that is made if it is not there.
+///
+/// # Errors
+/// As there, and that the folder cannot be made.
+pub fn replace_with_folder(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    replace(path, bytes)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Puts `bytes` at `path`, in the place of what was there. What an earlier one left that was killed here is removed.
 ///
 /// # Errors
 /// What went wrong with which file. Then nothing is left, and what was at `path` is as it was.
@@ -20,19 +39,35 @@ pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     }
     // What a link points to is replaced, and not the link.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let folder = folder_of(path);
+    remove_left(folder);
     let (beside, file) = file_in(folder)?;
-    let written = fill(file, path, bytes).and_then(|()| fs::rename(&beside, path));
+    let written = fill(&file, path, bytes).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         // It is ours alone, and may be gone with its folder.
         let _ = fs::remove_file(&beside);
     }
-    written.with_context(|| format!("cannot write {}", path.display()))
+    written.and_then(|()| sync_folder(folder)).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Removes what writers have left that were killed: files of this user with a name of ours that nobody has locked.
+fn remove_left(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = |name: &str| {
+            let numbers = name.strip_prefix(BEGINNING).and_then(|rest| rest.strip_suffix(ENDING));
+            numbers.is_some_and(|numbers| numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
+        };
+        if entry.file_name().to_str().is_some_and(is_ours)
+            && open_own_file(&entry.path()).is_ok_and(|file| file.try_lock().is_ok())
+        {
+            // Another writer may have removed it just now.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Writes all of it, with the rights of the file that it replaces.
-fn fill(mut file: File, replaced: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn fill(mut file: &File, replaced: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.write_all(bytes)?;
     if let Ok(there) = fs::metadata(replaced) {
         file.set_permissions(there.permissions())?;
@@ -45,9 +80,13 @@ fn fill(mut file: File, replaced: &Path, bytes: &[u8]) -> std::io::Result<()> {
 fn file_in(folder: &Path) -> anyhow::Result<(PathBuf, File)> {
     let mut attempts = 0;
     loop {
-        let beside = folder.join(format!(".furlong-{}-{attempts}.tmp", std::process::id()));
+        let beside = folder.join(format!("{BEGINNING}{}-{attempts}{ENDING}", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&beside) {
-            Ok(file) => return Ok((beside, file)),
+            Ok(file) => {
+                // Where a file system has no locks, what is left of a killed writer is removed the sooner.
+                let _ = file.try_lock();
+                return Ok((beside, file));
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < ATTEMPTS => attempts += 1,
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot write into {}", folder.display()));

@@ -40,4 +40,32 @@ impl Unavailable {
     pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> Self {
         Unavailable { reason: reason.into(), remedy: remedy.into() }
     }
+
+    /// The system call of this name cannot be made, because of `error`: `since` says which kernels have it, and `allow`
+    /// what helps where it is forbidden.
+    pub fn call(name: &str, error: &std::io::Error, since: &str, allow: &str) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::Unsupported => {
+                Unavailable::new(format!("the kernel lacks {name} (ENOSYS)"), format!("needs {since}"))
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                Unavailable::new(format!("{name} is forbidden here (EPERM): {error}"), allow)
+            }
+            _ => Unavailable::new(format!("{name} fails here: {error}"), allow),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn what_is_forbidden_is_told_from_what_there_is_not() {
+        let of = |kind| Unavailable::call("shmget", &Error::from(kind), "Linux 1.0", "allow it");
+        let (lacking, forbidden) = (of(ErrorKind::Unsupported), of(ErrorKind::PermissionDenied));
+        assert!(lacking.reason.contains("ENOSYS") && lacking.remedy == "needs Linux 1.0", "{lacking:?}");
+        assert!(forbidden.reason.contains("EPERM") && forbidden.remedy == "allow it", "{forbidden:?}");
+    }
 }

@@ -2,7 +2,7 @@
 //! inherits them.
 
 pub use crate::platform::handle::{
-    BorrowedHandle, Handle, RawHandle, close, inherit, read, reserve_standard, set_non_blocking, write,
+    BorrowedHandle, Handle, RawHandle, close, inherit, read, set_non_blocking, write,
 };
 
 /// What has a handle to lend.

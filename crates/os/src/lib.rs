@@ -29,12 +29,17 @@ pub use handle::{AsHandle, BorrowedHandle, Handle, RawHandle};
 
 /// Which processors a process may run on.
 pub mod affinity {
-    pub use crate::platform::affinity::{allowed, core_siblings, current, pin};
+    pub use crate::platform::affinity::{allowed, core_siblings, current, pin, try_pinning};
 }
 
 /// How much memory may still be taken.
 pub mod available_memory {
     pub use crate::platform::available_memory::available_bytes;
+}
+
+/// How a program begins, whatever it has inherited.
+pub mod beginning {
+    pub use crate::platform::beginning::settle;
 }
 
 /// The facts about this machine that a figure depends on.
@@ -45,7 +50,8 @@ pub mod facts {
 /// Which file system a folder lies in, and files and folders that are one user's own.
 pub mod file_system {
     pub use crate::platform::file_system::{
-        create_private_file, create_private_folder, is_memory, is_own, kind,
+        create_private_file, create_private_folder, is_memory, is_own, kind, open_own_file, open_to_read,
+        read_text, sync_folder,
     };
     pub use crate::platform::segment::unnamed_file;
 }
@@ -63,7 +69,9 @@ pub mod load {
 /// Memory: private pages for messages, and regions that two processes map.
 pub mod memory {
     pub use crate::platform::memory::{Pages, Region, copy_out, page_bytes};
-    pub use crate::platform::segment::{anonymous_object, bounded_object, written_text};
+    pub use crate::platform::segment::{
+        anonymous_object, bounded_object, has_anonymous_objects, written_text,
+    };
 }
 
 /// Handles passed to another process.
@@ -78,7 +86,7 @@ pub mod pipe {
 
 /// Child processes that die with their parent and inherit just what they are given.
 pub mod process {
-    pub use crate::platform::process::{Bond, Child, Exit, Program, fork, send_signal, spawn};
+    pub use crate::platform::process::{Bond, Child, Exit, Program, fork, own_program, send_signal, spawn};
 }
 
 /// What other processes of this user do, seen from outside.

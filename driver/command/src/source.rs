@@ -41,7 +41,9 @@ pub fn version() -> &'static str {
 /// # Errors
 /// Which file could not be written, and why.
 pub fn write_into(folder: &Path) -> anyhow::Result<()> {
-    FILES.iter().try_for_each(|(name, text)| writing::replace(&folder.join(name), text.as_bytes()))
+    FILES
+        .iter()
+        .try_for_each(|(name, text)| writing::replace_with_folder(&folder.join(name), text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use anyhow::Context;
 use furlong_console::exit::Outcome;
 use furlong_console::output;
 use furlong_os::linux::noted_signal::NotedSignals;
-use furlong_os::linux::signal::{self, ENDING};
+use furlong_os::linux::signal::{self, ending};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ pub fn listing(steps: &[Step]) -> String {
 /// # Errors
 /// Which step failed, why, and what was done before it. What comes after it is not done.
 pub fn perform(steps: &[Step], undo: &str) -> anyhow::Result<Outcome> {
-    let signals = NotedSignals::new(&ENDING).context("cannot listen to signals")?;
+    let signals = NotedSignals::new(&ending()).context("cannot listen to signals")?;
     for (number, step) in steps.iter().enumerate() {
         output::print(&format!("{step}\n"))?;
         let result = step.perform();

@@ -17,7 +17,7 @@ use crate::stamp::Stamp;
 use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
 use crate::trial::context::Settings;
 use crate::verification::verified_bursts;
-use crate::watch::{NoObserver, OTHER_REPORT_MS, Observer, cause};
+use crate::watch::{NoObserver, OTHER_REPORT_MS, Observer, cause, paused_failure};
 use furlong_mechanism::LinkSpecification;
 use furlong_model::{Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
 use furlong_os::linux::signal;
@@ -325,6 +325,12 @@ impl CountedTrial<'_> {
         let replies = self.ask_all(phase, limit, &request)?;
         let replied_ns = clock::now_ns();
         self.done += messages;
+        // All are asked each time, since the answer is about the time since the last question.
+        let paused = self.conversations.iter().filter(|conversation| conversation.child.take_continued());
+        let paused: Vec<Role> = paused.map(|conversation| conversation.role).collect();
+        if let (Phase::Timed, Some(role)) = (phase, paused.first()) {
+            return Err(NotMeasured::Paused(paused_failure((*role).into())));
+        }
         let mut checked = 0;
         for (conversation, reply) in self.conversations.iter().zip(replies) {
             match reply {

@@ -110,6 +110,9 @@ pub trait Work: Sized {
     fn count_record(count: Count<Self::Case>) -> Record;
 }
 
+/// How often a trial is tried again in which a role was stopped for a moment.
+const FURTHER_ATTEMPTS: u32 = 2;
+
 /// What a trial is about and where it takes place.
 #[derive(Debug, Clone)]
 pub struct TrialContext<'a, W> {
@@ -127,7 +130,12 @@ impl<W: Work> TrialContext<'_, W> {
     /// # Errors
     /// [`Interrupted`], after everything that was started has ended.
     pub fn run(&self, settings: &Settings) -> Result<Outcome<W::Measurement>, Interrupted> {
-        W::measure(self, settings, &mut NoObserver)
-            .map_or_else(NotMeasured::outcome, |found| Ok(Outcome::Measured(found)))
+        let mut measured = W::measure(self, settings, &mut NoObserver);
+        for _ in 0..FURTHER_ATTEMPTS {
+            if let Err(NotMeasured::Paused(_)) = measured {
+                measured = W::measure(self, settings, &mut NoObserver);
+            }
+        }
+        measured.map_or_else(NotMeasured::outcome, |found| Ok(Outcome::Measured(found)))
     }
 }

@@ -130,7 +130,7 @@ impl<D: DeserializeOwned> Watch<D> {
                 if let Some(reported) = self.finished() {
                     return Ok(reported);
                 }
-                self.let_go_on(observer);
+                self.let_go_on(observer)?;
             }
         }
     }
@@ -168,8 +168,17 @@ impl<D: DeserializeOwned> Watch<D> {
     }
 
     /// Lets the roles begin the next phase once all are ready for it.
-    fn let_go_on(&mut self, observer: &mut dyn Observer) {
+    ///
+    /// # Errors
+    /// That a role was stopped for a moment in the measured part, which has just ended.
+    fn let_go_on(&mut self, observer: &mut dyn Observer) -> Result<(), NotMeasured> {
         if self.processes.iter().all(|process| process.ready) {
+            // Asked in every phase, since the answer is about the time since the last question.
+            let paused = self.processes.iter().filter(|process| process.child.take_continued());
+            let paused = paused.map(|process| process.party).collect::<Vec<_>>();
+            if let (Phase::Finish, Some(party)) = (self.phase(), paused.first()) {
+                return Err(NotMeasured::Paused(paused_failure(*party)));
+            }
             let roles: Vec<_> =
                 self.processes.iter().map(|process| (process.party, process.child.pid())).collect();
             observer.before(self.processes[0].phase, &roles);
@@ -179,6 +188,7 @@ impl<D: DeserializeOwned> Watch<D> {
                 let _ = process.control.send(&process.phase);
             }
         }
+        Ok(())
     }
 
     /// What each role has reported, once all are done and gone.
@@ -241,6 +251,12 @@ impl<D: DeserializeOwned> Watch<D> {
         let fallback = self.failure(None, Fault::Silent, "nothing happened, and no role says why".to_owned());
         cause(incidents).unwrap_or(fallback)
     }
+}
+
+/// That a role was stopped for a moment while it was measured.
+pub(crate) fn paused_failure(party: Party) -> Failure {
+    let detail = "stopped by a signal and let go on while it was measured".to_owned();
+    Failure { phase: Phase::Timed, party: Some(party), fault: Fault::Stopped, detail }
 }
 
 /// Which of several failures is the cause of the others: a death explains an error, and not the other way round.

@@ -21,6 +21,7 @@ pub(crate) fn early_end(exit: Exit) -> (Fault, String) {
     match exit {
         Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),
         Exit::Code(code) => (Fault::Exited, format!("left too early with exit code {code}")),
+        Exit::Unknown => (Fault::Exited, "left too early, and the system does not say how".to_owned()),
     }
 }
 

@@ -75,9 +75,11 @@ pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
         "\nThis machine is fit to measure; what is marked note belongs to its figures.\n"
     });
     output::print(&text)?;
-    Ok(match options.strict && (unfit || leftovers) {
-        true => Outcome::Unfit,
-        false => Outcome::Done,
+    Ok(match leftovers {
+        // It was to be removed.
+        true if options.clean => Outcome::Failed,
+        leftovers if options.strict && (unfit || leftovers) => Outcome::Unfit,
+        _ => Outcome::Done,
     })
 }
 

@@ -21,7 +21,7 @@ pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
     let command = command();
     if let (true, Some(folder)) = (asked.all, &asked.output) {
         for (name, page) in pages(&command)? {
-            writing::replace(&folder.join(format!("{name}.1")), page.as_bytes())?;
+            writing::replace_with_folder(&folder.join(format!("{name}.1")), page.as_bytes())?;
         }
         return Ok(Outcome::Done);
     }

@@ -11,8 +11,12 @@ use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Amount, Case, Experiment, ExperimentRow, Handover, StartMethod, Target, Work};
+use furlong_os::file_system::read_text;
 use furlong_render as render;
 use std::time::Duration;
+
+/// The longest file of an experiment that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
 
 /// Replays what was asked for, one experiment after the other, and prints each as it ends.
 pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
@@ -84,7 +88,7 @@ fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
             );
             return Err(Usage(reason).into());
         }
-        let text = std::fs::read_to_string(wanted)
+        let text = read_text(wanted.as_ref(), LONGEST)
             .map_err(|error| Usage(format!("cannot read {wanted}: {error}")))?;
         read(&text, wanted)
     };

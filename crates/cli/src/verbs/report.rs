@@ -29,7 +29,7 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     if let Some(folder) = &asked.charts {
         let pictures = report.pictures();
         for picture in &pictures {
-            writing::replace(&folder.join(&picture.file), picture.svg.as_bytes())?;
+            writing::replace_with_folder(&folder.join(&picture.file), picture.svg.as_bytes())?;
         }
         output::tell(format_args!("{} charts are in {}", pictures.len(), plain(&folder.to_string_lossy())));
     }

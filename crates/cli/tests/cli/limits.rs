@@ -186,10 +186,11 @@ fn no_home() {
     let mut command = place.furlong(words(&["pipe"]));
     let finished = place.finish(command.env("HOME", "home").env("XDG_DATA_HOME", "data")).expect_code(0);
     assert_eq!(finished.stderr, "");
-    // And a home that cannot be written to is no reason not to measure.
+    // And a home that cannot be written to is no reason not to measure, but one to say that the run is not saved.
     let mut command = place.furlong(words(&["pipe"]));
     let finished = place.finish(command.env_remove("XDG_DATA_HOME").env("HOME", "/proc/nobody"));
-    expect_measured(&finished.expect_code(0), &["pipe/block"]);
+    let finished = finished.expect_code(1).expect_complaint("the run is not saved: cannot make /proc/nobody");
+    expect_measured(&finished, &["pipe/block"]);
 }
 
 #[test]

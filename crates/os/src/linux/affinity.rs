@@ -1,6 +1,6 @@
 //! Which processors a process may run on.
 
-use crate::error::check;
+use crate::error::{Context, check};
 use std::io;
 
 /// Size of the kernel's mask that we pass: 8192 processors, its largest configuration.
@@ -10,13 +10,32 @@ const WORDS: usize = 128;
 pub fn allowed() -> io::Result<Vec<usize>> {
     let mut mask = [0u64; WORDS];
     // SAFETY: the kernel writes at most the size passed into the mask.
-    check(unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) })?;
+    let asked = check(unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) });
+    if let Err(error) = asked.context(|| "sched_getaffinity") {
+        // /proc says the same where a filter forbids the call.
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        return list.map(|list| parse_list(list.trim())).ok_or(error);
+    }
     Ok((0..WORDS * 64).filter(|number| mask[number / 64] >> (number % 64) & 1 == 1).collect())
 }
 
 /// Binds this process to one processor.
 pub fn pin(processor: usize) -> io::Result<()> {
     let mask = mask_of(processor)?;
+    // SAFETY: the kernel only reads the mask.
+    check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
+}
+
+/// Tries whether a process may be bound to processors here, which changes nothing: these are the ones it may use.
+///
+/// # Errors
+/// Why it may not.
+pub fn try_pinning(allowed: &[usize]) -> io::Result<()> {
+    let mut mask = [0u64; WORDS];
+    for &processor in allowed {
+        mask.iter_mut().zip(mask_of(processor)?).for_each(|(all, one)| *all |= one);
+    }
     // SAFETY: the kernel only reads the mask.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }

@@ -1,10 +1,12 @@
 //! Which file system a folder lies in, and files and folders that are one user's own.
 
 use crate::error::check;
+use crate::linux::handle::set_non_blocking;
 use crate::linux::identity;
 use std::ffi::CString;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -23,6 +25,52 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
 /// `AlreadyExists` if there is one.
 pub fn create_private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Opens what a user names, to be read. A FIFO that nobody writes to is at its end, instead of being waited for.
+///
+/// # Errors
+/// That it cannot be opened.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    set_non_blocking(file.as_fd(), false)?;
+    Ok(file)
+}
+
+/// The text of what a user names, if it has no more than `most` bytes.
+///
+/// # Errors
+/// That it cannot be read, is longer, or is no UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    open_to_read(path)?.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 <= most {
+        return Ok(text);
+    }
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {most} bytes")))
+}
+
+/// Opens a plain file of this user's in a folder that others may have written to: no link is followed, and nothing is
+/// waited for.
+///
+/// # Errors
+/// That there is none: `InvalidInput` if something else has its name.
+pub fn open_own_file(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let described = file.metadata()?;
+    if described.is_file() && is_own(&described) {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file of this user"))
+}
+
+/// Makes sure that names that were made, changed or removed in this folder survive a loss of power.
+///
+/// # Errors
+/// Where the folder cannot be opened or its disk does not take it.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 /// Whether what is described belongs to the user of this process.
@@ -77,6 +125,23 @@ pub fn is_memory(kind: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_that_is_read_is_waited_for_or_has_no_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        let name = CString::new(fifo.as_os_str().as_bytes()).unwrap();
+        // SAFETY: `name` is NUL-terminated.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        assert_eq!(read_text(&fifo, 10).unwrap(), "");
+        assert_eq!(open_own_file(&fifo).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(read_text("/dev/zero".as_ref(), 10).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&file, "0123456789").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(read_text(&link, 10).unwrap(), "0123456789");
+        assert!(open_own_file(&file).is_ok() && open_own_file(&link).is_err());
+    }
 
     #[test]
     fn memory_is_told_from_other_file_systems() {

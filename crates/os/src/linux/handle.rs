@@ -64,18 +64,6 @@ pub fn inherit(number: RawHandle) -> io::Result<Handle> {
     Ok(unsafe { Handle::from_raw_fd(number) })
 }
 
-/// Makes sure that descriptors 0, 1 and 2 are open, so that nothing of ours can take their place.
-pub fn reserve_standard() -> io::Result<()> {
-    for number in 0..=2 {
-        // SAFETY: F_GETFD takes nothing and gives a plain integer.
-        if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
-            // SAFETY: the path is a NUL-terminated literal. The lowest free number is given, which is `number`.
-            check(unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) })?;
-        }
-    }
-    Ok(())
-}
-
 /// Closes every descriptor above 2 except those in `keep`. For a fresh child only: owners are not asked.
 pub(crate) fn close_all_but(keep: &mut [RawHandle]) {
     keep.sort_unstable();

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod affinity;
 pub mod available_memory;
+pub mod beginning;
 pub mod condition_variable;
 pub mod counter;
 pub mod driver;

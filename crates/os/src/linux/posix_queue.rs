@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::own;
+use crate::linux::limits::{Resource, raised};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -22,10 +23,30 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
     // SAFETY: `path` is NUL-terminated, `shape` is a whole mq_attr, and the new number is owned by nobody.
     let queue = check(unsafe { libc::mq_open(path.as_ptr(), flags, mode, &raw mut *shape) })
         .map(|number| unsafe { own(number) })
+        .map_err(|error| in_use(error, depth * size_bytes))
         .context(|| format!("mq_open of {depth} x {size_bytes} bytes"))?;
     // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::mq_unlink(path.as_ptr()) }).context(|| "mq_unlink")?;
     Ok(queue)
+}
+
+/// `mq_open` has one error for two limits. Where another descriptor can be had, it is the one on bytes in queues.
+fn in_use(error: io::Error, bytes: usize) -> io::Error {
+    // SAFETY: a new number for standard error, which is ours and closed at once.
+    let has_descriptors = check(unsafe { libc::fcntl(2, libc::F_DUPFD_CLOEXEC, 3) })
+        .map(|number| drop(unsafe { own(number) }))
+        .is_ok();
+    if error.raw_os_error() != Some(libc::EMFILE) || !has_descriptors {
+        return error;
+    }
+    let most = raised(Resource::MessageQueueBytes).unwrap_or_default();
+    io::Error::new(
+        io::ErrorKind::QuotaExceeded,
+        format!(
+            "the queues of all processes of this user may hold {most} bytes together (RLIMIT_MSGQUEUE), others hold some of \
+             them now, and {bytes} more are too many: wait for the other runs, or raise the limit (ulimit -q)"
+        ),
+    )
 }
 
 /// Removes a queue by its name, if there is one.

@@ -3,13 +3,13 @@
 use crate::error::{Context, check};
 use crate::linux::handle::{close_all_but, keep_on_exec};
 use crate::linux::signal;
-use crate::{clock, wait::wait_any};
-use std::ffi::{CString, OsStr};
+use crate::{clock, wait::is_readable, wait::wait_any};
+use std::ffi::{CStr, CString, OsStr};
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A child that has not been waited for; dropping it kills and reaps it.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub enum Exit {
     Code(i32),
     /// This signal killed it.
     Signal(i32),
+    /// It is gone, and the system does not say how.
+    Unknown,
 }
 
 impl fmt::Display for Exit {
@@ -35,6 +37,7 @@ impl fmt::Display for Exit {
         match self {
             Exit::Code(code) => write!(f, "ended with exit code {code}"),
             Exit::Signal(number) => write!(f, "was killed by {}", signal::name(*number)),
+            Exit::Unknown => f.write_str("is gone, and the system does not say how it ended"),
         }
     }
 }
@@ -135,7 +138,11 @@ pub fn fork(
 ) -> io::Result<Child> {
     // Everything that allocates comes before the fork.
     let mut keep = inherit.to_vec();
-    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    let null = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .context(|| "open /dev/null, which a child process reads from")?;
     // SAFETY: no memory is involved.
     let parent = unsafe { libc::getpid() };
     // SAFETY: the child runs code of ours alone, and leaves by _exit. Where the parent has other threads (in
@@ -210,8 +217,10 @@ impl Child {
     /// How it ended, if it has.
     pub fn try_wait(&mut self) -> Option<Exit> {
         if self.exit.is_none() {
-            self.exit =
-                wait_id(self.pid, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT).and_then(Report::exit);
+            self.exit = match wait_id(self.pid, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) {
+                Ok(report) => report.and_then(Report::exit),
+                Err(error) => self.unseen_exit(&error),
+            };
             self.reap();
         }
         self.exit
@@ -220,7 +229,10 @@ impl Child {
     /// Waits for its end. While it is traced, somebody else must attend to it.
     pub fn wait(&mut self) -> Option<Exit> {
         while self.exit.is_none() {
-            self.exit = wait_id(self.pid, libc::WEXITED | libc::WNOWAIT)?.exit();
+            self.exit = match wait_id(self.pid, libc::WEXITED | libc::WNOWAIT) {
+                Ok(report) => report?.exit(),
+                Err(error) => self.unseen_exit(&error),
+            };
             if self.exit.is_none() {
                 // It is traced, and its tracer has not yet let it go on.
                 std::thread::sleep(std::time::Duration::from_millis(1));
@@ -230,11 +242,24 @@ impl Child {
         self.exit
     }
 
+    /// Its end, where `waitid` gives this error: it was reaped by somebody else, or it is dead and nothing can be asked.
+    fn unseen_exit(&self, error: &io::Error) -> Option<Exit> {
+        let reaped = error.raw_os_error() == Some(libc::ECHILD);
+        (reaped || self.death().is_some_and(is_readable)).then_some(Exit::Unknown)
+    }
+
+    /// Whether it was stopped and let go on since the last time that this was asked. Never so once it is dead.
+    pub fn take_continued(&self) -> bool {
+        let report = wait_id(self.pid, libc::WCONTINUED | libc::WNOHANG);
+        self.exit.is_none() && matches!(report, Ok(Some(report)) if report.code == libc::CLD_CONTINUED)
+    }
+
     /// Gives the number of a child that has ended back. Only now: a wait for exits alone also takes the stops of a
     /// traced child, which are its tracer's.
     fn reap(&self) {
         if self.exit.is_some() {
-            wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
+            // Somebody else may have done it.
+            let _ = wait_id(self.pid, libc::WEXITED | libc::WNOHANG);
         }
     }
 
@@ -259,7 +284,7 @@ impl Child {
     pub fn is_stopped(&self) -> bool {
         let options = libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT;
         self.exit.is_none()
-            && wait_id(self.pid, options).is_some_and(|report| report.code == libc::CLD_STOPPED)
+            && matches!(wait_id(self.pid, options), Ok(Some(report)) if report.code == libc::CLD_STOPPED)
     }
 
     /// Kills it, if it is alive, and the group that it leads. The number cannot be another's: it was not waited for.
@@ -299,18 +324,43 @@ impl Report {
     }
 }
 
+/// How often `waitid` is asked again after it was interrupted, before that counts as an error.
+const ATTEMPTS: u32 = 100;
+
 /// Asks `waitid`; `None` if it has nothing to say yet.
-fn wait_id(pid: i32, options: libc::c_int) -> Option<Report> {
+fn wait_id(pid: i32, options: libc::c_int) -> io::Result<Option<Report>> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-    // SAFETY: the kernel fills one siginfo, for which zeroes are a valid value and mean "nothing".
-    let info = unsafe {
-        crate::error::retry(|| libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), options))
-            .ok()?;
-        info.assume_init()
+    let mut attempts = 0;
+    let info = loop {
+        attempts += 1;
+        // SAFETY: the kernel fills one siginfo, for which zeroes are a valid value and mean "nothing".
+        let asked =
+            check(unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), options) });
+        match asked {
+            // SAFETY: as above.
+            Ok(_) => break unsafe { info.assume_init() },
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && attempts < ATTEMPTS => {}
+            Err(error) => return Err(error),
+        }
     };
     // SAFETY: waitid fills these fields of the siginfo.
     let (reported, status) = unsafe { (info.si_pid(), info.si_status()) };
-    (reported == pid).then_some(Report { code: info.si_code, status })
+    Ok((reported == pid).then_some(Report { code: info.si_code, status }))
+}
+
+/// The program of this process, also where there is no /proc to ask.
+///
+/// # Errors
+/// Where neither /proc nor the kernel's note of how it was started says so.
+pub fn own_program() -> io::Result<PathBuf> {
+    std::env::current_exe().or_else(|error| {
+        // SAFETY: AT_EXECFN is the address of a NUL-terminated path that stays for the life of the process, or 0.
+        let name = unsafe {
+            let address = libc::getauxval(libc::AT_EXECFN) as *const libc::c_char;
+            (!address.is_null()).then(|| CStr::from_ptr(address))
+        };
+        std::fs::canonicalize(OsStr::from_bytes(name.ok_or(error)?.to_bytes()))
+    })
 }
 
 /// Sends a signal to a process. A dead one is an error.
@@ -353,6 +403,35 @@ mod tests {
         assert_eq!(child.try_wait(), None);
         send_signal(child.pid(), libc::SIGCONT).unwrap();
         assert_eq!(child.wait(), Some(Exit::Code(3)));
+    }
+
+    #[test]
+    fn a_child_that_somebody_else_has_reaped_has_ended() {
+        let mut child = forked(|| 3);
+        let mut status = 0;
+        // SAFETY: the kernel writes one integer.
+        assert_eq!(unsafe { libc::waitpid(child.pid(), &raw mut status, 0) }, child.pid());
+        assert_eq!((child.try_wait(), child.wait()), (Some(Exit::Unknown), Some(Exit::Unknown)));
+    }
+
+    #[test]
+    fn a_child_that_was_stopped_for_a_moment_is_known() {
+        let child = forked(|| {
+            loop {
+                std::thread::park();
+            }
+        });
+        assert!(!child.take_continued());
+        send_signal(child.pid(), libc::SIGSTOP).unwrap();
+        while !child.is_stopped() {
+            std::thread::yield_now();
+        }
+        assert!(!child.take_continued(), "it is stopped still");
+        send_signal(child.pid(), libc::SIGCONT).unwrap();
+        while !child.take_continued() {
+            std::thread::yield_now();
+        }
+        assert!(!child.take_continued(), "it is told once");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// A POSIX shared memory object of `len` bytes whose name is gone again when this returns.
@@ -32,9 +32,32 @@ pub fn remove_posix_shm(name: &str) {
 }
 
 /// A memory object of `len` bytes without a name that could be found, to be mapped, or to be written to as a file is;
-/// `name` is for who looks at the process.
+/// `name` is for who looks at the process. Where there are no memfds, it is a file in the folder for temporary files.
+///
+/// # Errors
+/// Why there is neither.
 pub fn anonymous_object(name: &str, len: usize) -> io::Result<OwnedFd> {
-    memfd(name, len)
+    memfd(name, len).or_else(|error| match error.kind() {
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => temporary_file(name, len),
+        _ => Err(error),
+    })
+}
+
+/// Whether [`anonymous_object`] gives memory, or why not.
+///
+/// # Errors
+/// Why there are no memfds.
+pub fn has_anonymous_objects() -> io::Result<()> {
+    memfd("furlong-probe", 1).map(drop)
+}
+
+/// A file of `len` bytes in the folder for temporary files, without a name.
+fn temporary_file(name: &str, len: usize) -> io::Result<OwnedFd> {
+    let folder = std::env::temp_dir();
+    nameless_file(None, &folder, len).or_else(|_| {
+        let name = format!("{name}-{:016x}", crate::linux::identity::random()?);
+        unnamed_file(&folder, &name, len)
+    })
 }
 
 /// An anonymous memory object of `len` bytes; `name` shows in /proc alone.
@@ -184,11 +207,29 @@ fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
     }
     // SAFETY: no memory is involved.
     let reserved = check_number(unsafe { libc::posix_fallocate(fd.as_raw_fd(), 0, wanted) });
+    // What a kernel or a filter has no call for is done by writing.
+    let reserved = reserved.or_else(|error| match error.kind() {
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => fill(fd.as_fd(), len),
+        _ => Err(error),
+    });
     reserved.context(|| match free_bytes(fd.as_fd()) {
         Some(free) => format!("{len} bytes are needed, {free} are free"),
         None => format!("{len} bytes are needed"),
     })?;
     Ok(fd)
+}
+
+/// Writes zeroes over the first `len` bytes.
+fn fill(fd: BorrowedFd<'_>, len: usize) -> io::Result<()> {
+    const ZEROES: [u8; 1 << 16] = [0; 1 << 16];
+    let file = File::from(fd.try_clone_to_owned()?);
+    let mut at = 0;
+    while at < len {
+        let part = &ZEROES[..ZEROES.len().min(len - at)];
+        file.write_all_at(part, at as u64)?;
+        at += part.len();
+    }
+    Ok(())
 }
 
 /// How much room the object's file system has left.
@@ -212,4 +253,25 @@ pub(crate) fn size_bytes(fd: BorrowedFd<'_>) -> io::Result<u64> {
         status.assume_init()
     };
     Ok(status.st_size as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_made_by_writing_where_there_is_no_call_for_it() {
+        let fd = empty_memfd("filled", 0).unwrap();
+        fill(fd.as_fd(), (1 << 16) + 5).unwrap();
+        assert_eq!(size_bytes(fd.as_fd()).unwrap(), (1 << 16) + 5);
+    }
+
+    #[test]
+    fn a_temporary_file_has_no_name_and_takes_bytes() {
+        let fd = temporary_file("furlong-segment-test", 100).unwrap();
+        assert_eq!(size_bytes(fd.as_fd()).unwrap(), 100);
+        let named = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let named = named.filter(|entry| entry.file_name().to_string_lossy().contains("segment-test"));
+        assert_eq!(named.count(), 0);
+    }
 }

@@ -1,7 +1,7 @@
 //! Requests that this process ends, which come as signals.
 
 use crate::handle::{AsHandle, BorrowedHandle, Handle};
-use crate::linux::signal::{ENDING, read_signalfd, signalfd};
+use crate::linux::signal::{ending, read_signalfd, signalfd};
 use crate::wait::is_readable;
 use std::io;
 
@@ -11,12 +11,12 @@ use std::io;
 pub struct ShutdownRequests(Handle);
 
 impl ShutdownRequests {
-    /// From now on. Call it while the process has one thread.
+    /// From now on, but for those that are ignored. Call it while the process has one thread.
     ///
     /// # Errors
     /// If there is no descriptor left.
     pub fn new() -> io::Result<ShutdownRequests> {
-        signalfd(&ENDING).map(ShutdownRequests)
+        signalfd(&ending()).map(ShutdownRequests)
     }
 
     /// The signal by which somebody has asked for the end, if somebody has.

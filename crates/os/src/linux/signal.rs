@@ -11,7 +11,7 @@ pub fn message_signal() -> i32 {
 }
 
 /// A set of signals.
-fn set_of(signals: &[i32]) -> libc::sigset_t {
+pub(crate) fn set_of(signals: &[i32]) -> libc::sigset_t {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
     // SAFETY: sigemptyset makes a valid set of it; sigaddset only changes that set.
     unsafe {
@@ -44,6 +44,30 @@ pub(crate) fn is_blocked(signal: i32) -> io::Result<bool> {
     unsafe {
         check(libc::sigprocmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set))?;
         Ok(libc::sigismember(&raw const set, signal) == 1)
+    }
+}
+
+/// Whether this process ignores the signal.
+pub(crate) fn ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action the kernel only writes the present one, for which zeroes are a valid value.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// The signals that ask a run to end: interrupt, terminate, hang-up. Those that were ignored when the program began stay
+/// ignored, as under `nohup`.
+pub fn ending() -> Vec<i32> {
+    ENDING.into_iter().filter(|signal| !ignored(*signal)).collect()
+}
+
+/// Lets the signals that ask a run to end act as they do by themselves, also where they were inherited as ignored.
+pub fn reset_ending() {
+    for signal in ENDING {
+        // SAFETY: SIG_DFL is a valid disposition.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 }
 
@@ -137,12 +161,12 @@ pub fn read_signalfd(fd: BorrowedFd<'_>) -> io::Result<(i32, i32)> {
 /// The signal that asks a process to end.
 pub const TERMINATE: i32 = libc::SIGTERM;
 
-/// The signals that ask a run to end: interrupt, terminate, hang-up.
-pub const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+/// Interrupt, terminate, hang-up.
+const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// The name of a signal, as in `SIGKILL`.
 pub fn name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 15] = [
+    const NAMES: [(i32, &str); 16] = [
         (libc::SIGHUP, "SIGHUP"),
         (libc::SIGINT, "SIGINT"),
         (libc::SIGQUIT, "SIGQUIT"),
@@ -158,6 +182,7 @@ pub fn name(signal: i32) -> String {
         (libc::SIGPIPE, "SIGPIPE"),
         (libc::SIGTERM, "SIGTERM"),
         (libc::SIGSYS, "SIGSYS"),
+        (libc::SIGXFSZ, "SIGXFSZ"),
     ];
     match NAMES.iter().find(|(number, _)| *number == signal) {
         Some((_, name)) => (*name).to_owned(),

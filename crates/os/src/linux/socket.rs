@@ -29,6 +29,9 @@ impl Kind {
     }
 }
 
+/// Bytes in the longest path of a UNIX socket.
+const LONGEST_PATH: usize = size_of::<libc::sockaddr_un>() - size_of::<libc::sa_family_t>() - 1;
+
 /// A connected pair without a name.
 pub fn socketpair(kind: Kind) -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
@@ -44,6 +47,16 @@ pub fn socketpair(kind: Kind) -> io::Result<(OwnedFd, OwnedFd)> {
 /// A pair connected over paths in `folder`, which are gone again when this returns.
 pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     let (first, second) = (folder.join("initiator.socket"), folder.join("responder.socket"));
+    let (length, most) = (second.as_os_str().len().max(first.as_os_str().len()), LONGEST_PATH);
+    if length > most {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!(
+                "the path of a UNIX socket in the run's folder would have {length} bytes, and {most} fit: set TMPDIR to a \
+                 folder with a shorter name"
+            ),
+        ));
+    }
     let pair = match kind {
         Kind::Datagram => datagram_pair(&first, &second),
         Kind::Stream | Kind::Seqpacket => connected_pair(kind, &second),

@@ -53,7 +53,7 @@ mod tests {
         let text = exported(export_csv);
         let lines: Vec<_> = text.lines().collect();
         assert!(
-            lines[0].starts_with("run,started_unix_s,processor,kernel,noise,mechanism,wait,"),
+            lines[0].starts_with("run,started_unix_s,processor,kernel,noise,partial,mechanism,wait,"),
             "{}",
             lines[0]
         );
@@ -98,6 +98,20 @@ mod tests {
         assert_eq!(distinct.len(), samples.len(), "no series comes twice");
         let metadata = text.lines().filter(|line| line.starts_with("# TYPE")).count();
         assert_eq!(metadata, text.lines().filter(|line| line.starts_with("# HELP")).count());
+    }
+
+    #[test]
+    fn sheets_and_metrics_say_that_a_run_is_partial() {
+        let mut summary = fixture::summary();
+        summary.run.partial = true;
+        let named = [NamedSummary { name: "run", summary: &summary }];
+        let metrics = export_openmetrics(&named);
+        assert!(
+            metrics.lines().any(|line| line.starts_with("furlong_partial{") && line.ends_with(" 1.0")),
+            "{metrics}"
+        );
+        let sheet = export_csv(&named);
+        assert!(sheet.lines().skip(1).all(|line| line.split(',').any(|cell| cell == "true")), "{sheet}");
     }
 
     #[test]

@@ -22,6 +22,7 @@ struct Metrics {
     processor_time: Metric,
     switches: Metric,
     noise: Metric,
+    partial: Metric,
 }
 
 /// One exposition of all runs: times in seconds, a series for each row and quantile, and how quiet each run was.
@@ -39,6 +40,7 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
             ("processor", plain(summary.run.machine.processor.as_deref().unwrap_or("unknown"))),
         ];
         metrics.noise.get_or_create(&of_run).set(level);
+        metrics.partial.get_or_create(&of_run).set(f64::from(u8::from(summary.run.partial)));
         summary.rows.iter().for_each(|row| metrics.add(&plain(name), row));
     }
     let mut registry = Registry::with_prefix("furlong");
@@ -58,6 +60,8 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
     registry.register("context_switches", switches, metrics.switches);
     let noise = "How quiet the machine was: 0 quiet, 1 noisy, 2 unreliable";
     registry.register("noise", noise, metrics.noise);
+    let partial = "Whether trials are missing, as of a run that was interrupted: 1 if so";
+    registry.register("partial", partial, metrics.partial);
     let mut text = String::new();
     encode(&mut text, &registry).expect("memory takes every byte");
     in_order(&text)

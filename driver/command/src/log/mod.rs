@@ -17,7 +17,7 @@ use furlong_console::exit::{CannotHere, Outcome};
 use furlong_console::output;
 use furlong_os::AsHandle;
 use furlong_os::clock::now_ns;
-use furlong_os::linux::signal::{self, ENDING};
+use furlong_os::linux::signal::{self, ending};
 use furlong_os::linux::tracefs::MOUNTED;
 use instance::{Instance, Name};
 use recording::Recording;
@@ -52,7 +52,7 @@ pub fn log(files: &SystemFiles, options: &DriverLogOptions) -> anyhow::Result<Ou
         .into());
     }
     // From here on a signal must not end us before all is as it was.
-    let shutdown_signals = signal::signalfd(&ENDING).context("cannot listen to signals")?;
+    let shutdown_signals = signal::signalfd(&ending()).context("cannot listen to signals")?;
     let ended = record_and_follow(files, &root, options, shutdown_signals.as_handle())?;
     Ok(match ended {
         EndReason::Signal(signal) => Outcome::Interrupted(signal),

@@ -8,7 +8,7 @@ use dialoguer::{Input, Select};
 use furlong_console::exit::{Interrupted, Usage};
 use furlong_model::{Boundary, ByteSize, Language, Objective, Pattern, Rate, Slo, Trust};
 use furlong_os::linux::noted_signal::NotedSignals;
-use furlong_os::linux::signal::ENDING;
+use furlong_os::linux::signal::ending;
 use furlong_render::shell;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, stderr, stdin};
@@ -125,7 +125,7 @@ struct Asking {
 
 impl Asking {
     fn begin() -> anyhow::Result<Asking> {
-        let signals = NotedSignals::new(&ENDING).context("cannot listen to signals")?;
+        let signals = NotedSignals::new(&ending()).context("cannot listen to signals")?;
         Ok(Asking { terminal: Term::stderr(), signals })
     }
 

@@ -4,11 +4,14 @@ use crate::output;
 use furlong_analysis::{Answer, Recommendation};
 use furlong_console::{data_folder, writing};
 use furlong_model::Placement;
-use std::fs;
+use furlong_os::file_system::read_text;
 use std::path::PathBuf;
 
 /// Answers that are kept, the newest first.
 const KEPT: usize = 100;
+
+/// The longest file of answers that is read, in bytes.
+const LONGEST: u64 = 16 << 20;
 
 fn file() -> Option<PathBuf> {
     Some(data_folder()?.join("answers.json"))
@@ -20,14 +23,14 @@ pub fn compared(recommendation: Recommendation, placement: Placement, keep: bool
         return recommendation;
     };
     // A file that cannot be read, or is of another version, is as good as none.
-    let text = fs::read_to_string(&file).unwrap_or_default();
+    let text = read_text(&file, LONGEST).unwrap_or_default();
     let kept: Vec<Answer> = serde_json::from_str(&text).unwrap_or_default();
     let (same, others): (Vec<_>, Vec<_>) = kept.into_iter().partition(|kept| kept.is_about_the_same(&answer));
     if keep {
         let kept: Vec<_> = [answer].into_iter().chain(others).take(KEPT).collect();
         let written = serde_json::to_vec(&kept)
             .map_err(anyhow::Error::from)
-            .and_then(|bytes| writing::replace(&file, &bytes));
+            .and_then(|bytes| writing::replace_with_folder(&file, &bytes));
         if let Err(error) = written {
             output::tell(format_args!("furlong: the answer is not kept for the next time: {error:#}"));
         }

@@ -69,7 +69,7 @@ impl<'a> Destination<'a> {
             match self.folder {
                 Some(folder) => {
                     let path = folder.join(&made.file_name);
-                    writing::replace(&path, made.text.as_bytes())?;
+                    writing::replace_with_folder(&path, made.text.as_bytes())?;
                     output::tell(format_args!("\nWritten to {}, for", path.display()));
                 }
                 None => {

@@ -4,6 +4,7 @@ use crate::arguments::WorkloadOptions;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use furlong_console::exit::Usage;
+use furlong_os::file_system::read_text;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,13 +33,16 @@ impl Written {
     }
 }
 
+/// The longest file that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
 /// Reads a workload. What was `typed` counts before what is in the file.
 ///
 /// # Errors
 /// A file that cannot be read, and what in it says nothing that could be typed.
 pub fn read(path: &Path, typed: &ArgMatches) -> anyhow::Result<WorkloadOptions> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
+    let text = read_text(path, LONGEST)
         .map_err(|error| Usage(format!("--workload: cannot read {shown}: {error}")))?;
     let wrong = |what: &str| Usage(format!("{shown}: {what}"));
     let written: BTreeMap<String, Written> =

@@ -38,6 +38,8 @@ impl Place {
 
     /// A further place of a test that has its turn.
     pub fn in_turn(turn: Arc<Turn>) -> Place {
+        // Whoever runs the tests may have had hang-ups ignored, and furlong would inherit that.
+        furlong_os::linux::signal::reset_ending();
         let folder = tempfile::Builder::new().prefix("place-").tempdir().expect("a temporary folder");
         for name in ["tmp", "home", "data", "out"] {
             fs::create_dir(folder.path().join(name)).expect("a folder in a new folder");

@@ -73,7 +73,7 @@ impl<R: Reader, D: Doorbell> Mechanism for PublishedAddress<R, D> {
         let (call, remedy) = R::REFUSED;
         match R::new(std::process::id() as i32).read(byte.as_ptr() as u64, &mut copy) {
             Ok(_) => Ok(Limits::none()),
-            Err(error) => Err(Unavailable::new(format!("{call} is refused here: {error}"), remedy)),
+            Err(error) => Err(Unavailable::call(call, &error, "a kernel that has it", remedy)),
         }
     }
 

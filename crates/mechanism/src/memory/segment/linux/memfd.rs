@@ -8,6 +8,9 @@ use furlong_os::memory::Region;
 use std::io;
 use std::sync::Arc;
 
+/// What helps where memfds are forbidden.
+const ALLOW: &str = "in a container, allow it in the seccomp profile";
+
 /// Memory that is a descriptor.
 #[derive(Debug)]
 pub struct MemfdShm;
@@ -18,9 +21,9 @@ impl Segment for MemfdShm {
     const REACH: Reach = Reach::Descriptor;
 
     fn probe() -> Result<Limits, Unavailable> {
-        segment::memfd("probe", 1).map(|_| Limits::none()).map_err(|error| {
-            Unavailable::new(format!("memfd_create is refused here: {error}"), "needs Linux 3.17 or later")
-        })
+        segment::memfd("probe", 1)
+            .map(|_| Limits::none())
+            .map_err(|error| Unavailable::call("memfd_create", &error, "Linux 3.17 or later", ALLOW))
     }
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {

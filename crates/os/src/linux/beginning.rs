@@ -1,0 +1,95 @@
+//! How a program begins: the same whatever it has inherited from who started it.
+//!
+//! A shell, a service manager or a test may hand down ignored and blocked signals, closed descriptors and any umask. What
+//! the rest relies on is put in order here, in one place.
+
+use crate::error::check;
+use crate::linux::signal::{ignored, set_of};
+use std::io;
+
+/// Signals that are left as they were: who started the program may want them ignored (`nohup`, jobs of a shell in the
+/// background), two cannot be changed, and the standard library has set SIGPIPE.
+const LEFT: [i32; 9] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGPIPE,
+    libc::SIGKILL,
+    libc::SIGSTOP,
+];
+
+/// Puts in order what this process has inherited. Call it first, while the process has one thread.
+///
+/// Descriptors 0 to 2 are open, so that none of ours takes their place. No signal is blocked, and none is ignored but
+/// those that a user ignores on purpose; one that says that a file has grown too large is, so that the write fails instead.
+/// No file is made that all others may write to, or that its owner may not.
+///
+/// # Errors
+/// If /dev/null is needed and cannot be opened.
+pub fn settle() -> io::Result<()> {
+    reserve_standard()?;
+    let none = set_of(&[]);
+    for signal in (1..=libc::SIGRTMAX()).filter(|signal| !LEFT.contains(signal) && ignored(*signal)) {
+        // SAFETY: SIG_DFL is a valid disposition.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    // SAFETY: SIG_IGN is a valid disposition, the kernel only reads the set, and a umask is a plain integer.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        let inherited = libc::umask(0o077);
+        libc::umask((inherited & 0o077) | 0o002);
+    }
+    Ok(())
+}
+
+/// Makes sure that descriptors 0, 1 and 2 are open, so that nothing of ours can take their place.
+fn reserve_standard() -> io::Result<()> {
+    for number in 0..=2 {
+        // SAFETY: F_GETFD takes nothing and gives a plain integer.
+        if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
+            // SAFETY: the path is a NUL-terminated literal. The lowest free number is given, which is `number`.
+            check(unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::process::{Bond, Exit, fork};
+    use crate::linux::signal::{block, is_blocked};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_program_begins_the_same_whatever_it_has_inherited() {
+        let mut child = fork(&[], io::stderr().as_fd(), Bond::DiesWithParent, || {
+            // SAFETY: dispositions and descriptors of this process alone, which ends when this does.
+            unsafe {
+                for signal in [libc::SIGCHLD, libc::SIGALRM, libc::SIGHUP] {
+                    libc::signal(signal, libc::SIG_IGN);
+                }
+                libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+                libc::close(0);
+                libc::umask(0o777);
+            }
+            block(&[libc::SIGTERM]).unwrap();
+            settle().unwrap();
+            let signals = !ignored(libc::SIGCHLD) && !ignored(libc::SIGALRM) && ignored(libc::SIGXFSZ);
+            // SAFETY: F_GETFD and a umask are plain integers.
+            let (open, umask) = unsafe { (libc::fcntl(0, libc::F_GETFD) >= 0, libc::umask(0)) };
+            let ours = signals && !is_blocked(libc::SIGTERM).unwrap() && open && umask == 0o077 | 0o002;
+            // SAFETY: as above.
+            unsafe { libc::umask(0) };
+            settle().unwrap();
+            // SAFETY: as above.
+            i32::from(!(ours && ignored(libc::SIGHUP) && unsafe { libc::umask(0) } == 0o002))
+        })
+        .unwrap();
+        assert_eq!(child.wait(), Some(Exit::Code(0)));
+    }
+}
