@@ -46,7 +46,7 @@ pub(crate) struct End {
     pub closed: AtomicU32,
     /// The processor on which it woke the other end last, counted from 1.
     pub processor: AtomicU32,
-    /// When it was woken last, by the clock of `sys::now_ns`: written by its waker.
+    /// When it was woken last, by the clock of `sys::now_ns`: written by its waker, where it was not 0.
     pub woken_at_ns: AtomicU64,
 }
 
@@ -156,18 +156,21 @@ impl Lane {
     /// If they are not inside: whoever computes an offset from what the other end wrote checks it first.
     #[inline(always)]
     fn at(&self, offset: usize, len: usize) -> *mut u8 {
-        assert!(offset <= self.capacity && len <= self.capacity - offset, "{len} bytes at {offset}");
+        if offset > self.capacity || len > self.capacity - offset {
+            outside(offset, len);
+        }
         // SAFETY: inside the memory, as was just checked.
         unsafe { self.payload.as_ptr().add(offset) }
     }
 
-    /// The header at `offset`, a multiple of 8.
+    /// The header at `offset`, a multiple of 8 below the capacity.
     #[inline(always)]
     fn header(&self, offset: usize) -> &AtomicU64 {
-        let place = self.at(offset & !7, 8);
-        // SAFETY: inside and aligned; alive as long as self; who follows the protocol touches it through atomics while it
-        // is a header, and a peer that does not is another process, which no type can bind.
-        unsafe { AtomicU64::from_ptr(place.cast()) }
+        let offset = offset & (self.capacity - 8);
+        // SAFETY: inside and aligned, since the capacity is a power of two that is larger than 8; alive as long as self; who
+        // follows the protocol touches it through atomics while it is a header, and a peer that does not is another
+        // process, which no type can bind.
+        unsafe { AtomicU64::from_ptr(self.payload.as_ptr().add(offset).cast()) }
     }
 
     /// The header at `offset`; with what was written before it was published.
@@ -238,6 +241,13 @@ impl Lane {
         // borrowed from self.
         unsafe { std::slice::from_raw_parts_mut(self.at(offset, len), len) }
     }
+}
+
+/// Apart from where it is called, so that what is printed need not be kept in memory there.
+#[cold]
+#[inline(never)]
+fn outside(offset: usize, len: usize) -> ! {
+    panic!("{len} bytes at {offset} are not inside the ring");
 }
 
 /// That the process at the other end follows the protocol.

@@ -120,7 +120,7 @@ impl<T: Trust> Receiver<T> {
     /// `Closed` or `PeerDied` once everything was received; `Corrupt`; `System` where this end was made to spin.
     pub fn watch(&mut self) -> Result<bool> {
         let ReceivingEnd { ring, waiter, is_whole, .. } = &mut self.end;
-        Ok(!*is_whole && waiter.watch(|| ring.look())?)
+        Ok(!*is_whole && waiter.watch(|| Ok(ring.look()?.is_some()))?)
     }
 }
 
@@ -203,10 +203,10 @@ impl ReceivingEnd {
     /// The next record.
     #[inline(always)]
     fn look(&mut self, limit: Limit) -> Result<Record> {
-        match self.ring.look()? {
-            Some(record) => Ok(record),
-            None => self.waiter.wait(limit, || self.ring.look()),
+        if !self.ring.has_header() {
+            self.waiter.wait(limit, || Ok(self.ring.has_header()))?;
         }
+        self.ring.take()
     }
 
     /// Goes on behind a record, and tells the sender from time to time.

@@ -42,11 +42,12 @@ pub(crate) enum Kind {
 
 /// Bytes that a record takes.
 #[inline(always)]
-fn record_bytes(len: usize) -> usize {
-    (len + HEADER_BYTES).next_multiple_of(HEADER_BYTES)
+const fn record_bytes(len: usize) -> usize {
+    (len + 2 * HEADER_BYTES - 1) & !(HEADER_BYTES - 1)
 }
 
 /// Bytes in the longest record: two of them, and what the receiver has not told yet, are not more than the ring.
+#[inline(always)]
 pub(crate) fn longest_record(capacity: usize) -> usize {
     (capacity / 4).min(1 << 24) - HEADER_BYTES
 }
@@ -156,6 +157,20 @@ impl Producer {
         Ok(found.then_some(Place { offset, len, skip }))
     }
 
+    /// Sends a whole message where there surely is room, in one piece; says whether it did. Nothing is staged.
+    #[inline(always)]
+    pub(crate) fn send_at_once(&mut self, message: &[u8]) -> bool {
+        let (begin, bytes) = (self.offset(), record_bytes(message.len()));
+        if bytes > self.lane.capacity() - begin || !self.has_room(bytes + RESERVE_BYTES) {
+            return false;
+        }
+        self.lane.copy_in(begin + HEADER_BYTES, message);
+        self.written = self.written.wrapping_add(bytes as u64);
+        self.lane.prepare_header(self.offset(), 0);
+        self.lane.publish_header(begin, header(Kind::Whole, message.len(), message.len()));
+        true
+    }
+
     /// Copies a record to its place.
     #[inline(always)]
     pub(crate) fn fill(&mut self, place: Place, bytes: &[u8]) {
@@ -258,6 +273,21 @@ pub(crate) struct Record {
     offset: usize,
 }
 
+/// What the last header was, if it was that of a whole message, and its length.
+///
+/// Where a header is the same again, the length is taken from here. So the processor, which foresees that it will be the same,
+/// fetches the message together with its header, and does not wait for the one to know how much there is of the other.
+#[derive(Debug)]
+struct Usual {
+    header: u64,
+    len: usize,
+}
+
+impl Usual {
+    /// No header is as before.
+    const NONE: Usual = Usual { header: u64::MAX, len: usize::MAX };
+}
+
 /// The receiver's end of a ring.
 #[derive(Debug)]
 pub(crate) struct Consumer {
@@ -270,6 +300,7 @@ pub(crate) struct Consumer {
     released: u64,
     /// Bytes that are to come of the message whose parts come.
     expected: usize,
+    usual: Usual,
     longest_message: usize,
     broken: bool,
 }
@@ -283,6 +314,7 @@ impl Consumer {
             position: start,
             released: start,
             expected: 0,
+            usual: Usual::NONE,
             longest_message,
             broken: false,
         }
@@ -298,26 +330,51 @@ impl Consumer {
         self.position as usize & (self.lane.capacity() - 1)
     }
 
+    /// Whether something lies where the next record begins.
+    #[inline(always)]
+    pub(crate) fn has_header(&self) -> bool {
+        self.lane.load_header(self.offset()) != 0 || self.broken
+    }
+
     /// The next record, if there is one.
     #[inline(always)]
     pub(crate) fn look(&mut self) -> Result<Option<Record>> {
         let offset = self.offset();
-        match self.lane.load_header(offset) {
-            0 if !self.broken => Ok(None),
-            header => self.check(offset, header),
+        let header = self.lane.load_header(offset);
+        let len = self.usual.len;
+        if header == self.usual.header && len <= self.lane.capacity() - offset - HEADER_BYTES {
+            return Ok(Some(Record { kind: Kind::Whole, len, message: len, offset }));
+        }
+        if header == 0 && !self.broken { Ok(None) } else { self.check(offset, header) }
+    }
+
+    /// The record whose header was seen.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> Result<Record> {
+        match self.look()? {
+            Some(record) => Ok(record),
+            None => Err(self.fail("a header went away")),
         }
     }
 
+    #[cold]
+    fn fail(&mut self, why: &'static str) -> Error {
+        self.broken = true;
+        Error::Corrupt(why)
+    }
+
     /// What a header says, if it can be.
-    #[inline(always)]
+    #[inline(never)]
     fn check(&mut self, offset: usize, header: u64) -> Result<Option<Record>> {
         let (len, message) = ((header >> 32) as usize & 0xff_ffff, header as u32 as usize);
         let room = self.lane.capacity() - offset - HEADER_BYTES;
         let fits = len <= room && len <= longest_record(self.lane.capacity());
         let is_whole = header >> 56 == Kind::Whole as u64 && self.expected == 0 && len == message;
         if is_whole && fits && message <= self.longest_message && !self.broken {
+            self.usual = Usual { header, len };
             return Ok(Some(Record { kind: Kind::Whole, len, message, offset }));
         }
+        self.usual = Usual::NONE;
         self.check_part(header, Record { kind: Kind::First, len, message, offset }, fits)
     }
 
@@ -343,8 +400,7 @@ impl Consumer {
             self.position = self.position.wrapping_add(message as u64);
             return self.look();
         }
-        self.broken = true;
-        Err(Error::Corrupt("a header says what cannot be"))
+        Err(self.fail("a header says what cannot be"))
     }
 
     /// Copies the beginning of a record out, as much as the buffer has room for.
@@ -568,6 +624,35 @@ mod tests {
 
     fn any_position() -> impl Strategy<Value = u64> {
         prop_oneof![0..20_000u64, any::<u64>(), (0..100u64).prop_map(|back| 0u64.wrapping_sub(back))]
+    }
+
+    /// The same header once more is a message only where one may begin, and where there is room for it.
+    #[test]
+    fn a_header_as_before_is_checked_as_the_first_one() {
+        let whole = header(Kind::Whole, 600, 600);
+        let next = |consumer: &mut Consumer, shared: &Lane, header: u64| {
+            shared.publish_header(consumer.offset(), header);
+            let record = consumer.take()?;
+            consumer.pass(&record);
+            Ok(record.len)
+        };
+        let seen_once = || {
+            let (_, mut consumer, shared) = ring(0);
+            let len: Result<usize> = next(&mut consumer, &shared, whole);
+            assert_eq!(len.unwrap(), 600);
+            (consumer, shared)
+        };
+        let (mut consumer, shared) = seen_once();
+        let fit = CAPACITY / record_bytes(600);
+        assert!((1..fit).all(|_| next(&mut consumer, &shared, whole).unwrap() == 600));
+        assert!(next(&mut consumer, &shared, whole).is_err(), "beyond the end");
+        assert!(next(&mut consumer, &shared, whole).is_err(), "after an error");
+        let (mut consumer, shared) = seen_once();
+        assert_eq!(next(&mut consumer, &shared, header(Kind::First, 8, 600)).unwrap(), 8);
+        assert!(next(&mut consumer, &shared, whole).is_err(), "within a message");
+        let (mut consumer, shared) = seen_once();
+        shared.publish_header(consumer.offset(), 0);
+        assert!(consumer.take().is_err() && consumer.has_header(), "went away");
     }
 
     #[test]

@@ -127,11 +127,11 @@ impl<T: Trust> Sender<T> {
     pub fn watch(&mut self, len: usize) -> Result<bool> {
         let SendingEnd { ring, waiter, .. } = &mut self.end;
         if len <= ring.longest_record() {
-            return waiter.watch(|| ring.place(len));
+            return waiter.watch(|| Ok(ring.place(len)?.is_some()));
         }
         check_length(len, ring.longest_at_once())?;
         let part = ring.longest_record();
-        waiter.watch(|| Ok(ring.has_room_for_parts(len, part)?.then_some(())))
+        waiter.watch(|| ring.has_room_for_parts(len, part))
     }
 }
 
@@ -231,12 +231,23 @@ impl SendingEnd {
 
     #[inline(never)]
     fn wait_for_place(&mut self, len: usize, limit: Limit) -> Result<Place> {
-        self.waiter.wait(limit, || self.ring.place(len))
+        self.waiter.wait(limit, || Ok(self.ring.place(len)?.is_some()))?;
+        // Room that was found stays.
+        self.ring.place(len)?.ok_or(Error::WouldBlock)
     }
 
     #[inline(always)]
     fn send_short(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         check_length(message.len(), self.longest)?;
+        if self.ring.send_at_once(message) {
+            self.waiter.wake();
+            return Ok(());
+        }
+        self.send_in_time(message, limit)
+    }
+
+    #[inline(never)]
+    fn send_in_time(&mut self, message: &[u8], limit: Limit) -> Result<()> {
         let place = self.place(message.len(), limit)?;
         self.ring.fill(place, message);
         self.ring.stage_whole(place);

@@ -80,11 +80,13 @@ pub(crate) unsafe fn unmap(start: *mut u8, len: usize) {
     unsafe { libc::munmap(start.cast(), len) };
 }
 
-/// Sleeps while `word` holds `seen`, at most for `limit`; may return early for no reason.
-pub(crate) fn sleep_on(word: &AtomicU32, seen: u32, limit: Duration) {
+/// Sleeps while `word` holds `seen`, at most for `limit`, and says whether that was over; may return early for no reason.
+pub(crate) fn sleep_on(word: &AtomicU32, seen: u32, limit: Duration) -> bool {
     let limit = timespec(limit);
     // SAFETY: the word and the time live for the whole call. Not the private operation: others map the word elsewhere.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, &raw const limit) };
+    let result =
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, seen, &raw const limit) };
+    result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT)
 }
 
 /// Wakes whoever sleeps on `word`.

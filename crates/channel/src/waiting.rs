@@ -145,7 +145,9 @@ impl Waiter {
         }
         // It may have to know where this end runs to decide how to wait.
         self.ends.own().processor.store(sys::processor(), Ordering::Relaxed);
-        other.woken_at_ns.store(sys::now_ns(), Ordering::Relaxed);
+        if other.woken_at_ns.load(Ordering::Relaxed) != 0 {
+            other.woken_at_ns.store(sys::now_ns(), Ordering::Relaxed);
+        }
         // Who changes the word wakes, and nobody else.
         if other.state.compare_exchange(seen, state::AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
             if seen == state::SLEEPS { sys::wake(&other.state) } else { sys::signal(self.socket.as_fd()) }
@@ -190,30 +192,26 @@ impl Waiter {
         self.can_order
     }
 
-    /// Waits until `ready` gives something.
+    /// Waits until `ready` says so.
     ///
     /// # Errors
-    /// What `ready` gives; `WouldBlock` and `TimedOut` by the limit; `Closed` and `PeerDied` once `ready` gives nothing
-    /// although the other end is known to be gone.
-    #[inline]
-    pub(crate) fn wait<T>(
-        &mut self,
-        limit: Limit,
-        mut ready: impl FnMut() -> Result<Option<T>>,
-    ) -> Result<T> {
+    /// What `ready` gives; `WouldBlock` and `TimedOut` by the limit; `Closed` and `PeerDied` once `ready` says no although the
+    /// other end is known to be gone.
+    #[inline(always)]
+    pub(crate) fn wait(&mut self, limit: Limit, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
         if self.is_watching {
             self.awake();
             self.is_watching = false;
         }
         if matches!(limit, Limit::Now) {
-            return ready()?.ok_or(Error::WouldBlock);
+            return ready()?.then_some(()).ok_or(Error::WouldBlock);
         }
         let spins = self.spins_for();
         // Where the other end is quick, nothing else is looked at.
         if spins.is_some() {
             for _ in 0..LOOKS {
-                if let Some(found) = ready()? {
-                    return Ok(found);
+                if ready()? {
+                    return Ok(());
                 }
                 std::hint::spin_loop();
             }
@@ -226,21 +224,21 @@ impl Waiter {
     ///
     /// # Errors
     /// As of [`wait`](Self::wait), and `System` where this end never sleeps.
-    pub(crate) fn watch<T>(&mut self, mut ready: impl FnMut() -> Result<Option<T>>) -> Result<bool> {
+    pub(crate) fn watch(&mut self, mut ready: impl FnMut() -> Result<bool>) -> Result<bool> {
         if self.awake == state::NEVER_SLEEPS {
             let message = "an end that spins is never woken";
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, message).into());
         }
         sys::drain(self.socket.as_fd());
         self.is_watching = true;
-        if !self.announce(state::WATCHES) || ready()?.is_some() {
+        if !self.announce(state::WATCHES) || ready()? {
             return Ok(false);
         }
         if self.is_closed() {
-            return ready()?.map(|_| false).ok_or(Error::Closed);
+            return if ready()? { Ok(false) } else { Err(Error::Closed) };
         }
         self.look_for_life(&mut ready)?;
-        Ok(ready()?.is_none())
+        Ok(!ready()?)
     }
 
     /// For how long this wait spins: not at all, for a time, or for ever.
@@ -258,23 +256,40 @@ impl Waiter {
     }
 
     #[inline(never)]
-    fn wait_longer<T>(
+    fn wait_longer(
         &mut self,
         limit: Limit,
         spins: Option<Duration>,
-        ready: &mut impl FnMut() -> Result<Option<T>>,
-    ) -> Result<T> {
+        ready: &mut impl FnMut() -> Result<bool>,
+    ) -> Result<()> {
+        if let Some(time) = spins
+            && self.spin(limit, time, ready)?
+        {
+            return Ok(());
+        }
+        let mut vain = 0;
+        while !self.park(limit, spins.is_some(), &mut vain, ready)? {}
+        Ok(())
+    }
+
+    /// Looks again and again for a time; says whether `ready` did.
+    fn spin(
+        &mut self,
+        limit: Limit,
+        time: Duration,
+        ready: &mut impl FnMut() -> Result<bool>,
+    ) -> Result<bool> {
         let begin = Instant::now();
-        let (mut looked, mut vain) = (begin, 0);
-        while let Some(spins) = spins {
+        let mut looked = begin;
+        loop {
             for _ in 0..LOOKS {
-                if let Some(found) = ready()? {
-                    return Ok(found);
+                if ready()? {
+                    return Ok(true);
                 }
                 std::hint::spin_loop();
             }
             if self.is_closed() {
-                return ready()?.ok_or(Error::Closed);
+                return ready()?.then_some(true).ok_or(Error::Closed);
             }
             let now = Instant::now();
             if now - looked > LIFE_SIGN {
@@ -282,82 +297,80 @@ impl Waiter {
                 self.look_for_life(ready)?;
             }
             if limit.left().is_none() {
-                return ready()?.ok_or(Error::TimedOut);
+                return ready()?.then_some(true).ok_or(Error::TimedOut);
             }
-            if now - begin >= spins {
-                break;
-            }
-        }
-        loop {
-            if let Some(found) = self.park(limit, &mut vain, ready)? {
-                return Ok(found);
+            if now - begin >= time {
+                return Ok(false);
             }
         }
     }
 
-    /// Sleeps once.
-    fn park<T>(
+    /// Sleeps once, and gives what `ready` says. `learns` how long the wake-up took, if it is to.
+    fn park(
         &mut self,
         limit: Limit,
+        learns: bool,
         vain: &mut u32,
-        ready: &mut impl FnMut() -> Result<Option<T>>,
-    ) -> Result<Option<T>> {
+        ready: &mut impl FnMut() -> Result<bool>,
+    ) -> Result<bool> {
+        self.ends.own().woken_at_ns.store(u64::from(learns), Ordering::Relaxed);
         if !self.announce(state::SLEEPS) {
             *vain = VAIN_WAKE_UPS;
         }
         let found = ready();
-        if !matches!(found, Ok(None)) {
+        if !matches!(found, Ok(false)) {
             self.awake();
             return found;
         }
         if self.is_closed() {
             self.awake();
-            return ready()?.ok_or(Error::Closed).map(Some);
+            return ready()?.then_some(true).ok_or(Error::Closed);
         }
         let Some(left) = limit.left() else {
             self.awake();
-            return ready()?.ok_or(Error::TimedOut).map(Some);
+            return ready()?.then_some(true).ok_or(Error::TimedOut);
         };
-        let began = Instant::now();
-        if *vain < VAIN_WAKE_UPS {
-            sys::sleep_on(&self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN));
+        let was_long = if *vain < VAIN_WAKE_UPS {
+            sys::sleep_on(&self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
         } else {
             // Something else than what is waited for wakes it all the time.
             sys::sleep(left.min(Duration::from_millis(1)));
-        }
+            true
+        };
         let is_woken = self.ends.own().state.load(Ordering::Relaxed) != state::SLEEPS;
         self.awake();
         let found = ready();
-        if !matches!(found, Ok(None)) {
-            if is_woken {
+        if !matches!(found, Ok(false)) {
+            if learns && is_woken {
                 self.learn();
             }
             return found;
         }
-        *vain += u32::from(is_woken);
-        if began.elapsed() >= LIFE_SIGN || *vain >= VAIN_WAKE_UPS {
+        *vain += u32::from(!was_long);
+        if was_long || *vain >= VAIN_WAKE_UPS {
             self.look_for_life(ready)?;
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Notes how long the last wake-up took.
     fn learn(&mut self) {
-        let took_ns = sys::now_ns().wrapping_sub(self.ends.own().woken_at_ns.load(Ordering::Relaxed));
+        let woken_at_ns = self.ends.own().woken_at_ns.load(Ordering::Relaxed);
+        let took_ns = sys::now_ns().wrapping_sub(woken_at_ns);
         let took_ns = took_ns.clamp(*WAKE_UP_RANGE_NS.start(), *WAKE_UP_RANGE_NS.end());
         self.wake_up_ns = self.wake_up_ns - self.wake_up_ns / 8 + took_ns / 8;
     }
 
-    /// An error if the other end is gone and `ready` gives nothing.
-    fn look_for_life<T>(&self, ready: &mut impl FnMut() -> Result<Option<T>>) -> Result<()> {
+    /// An error if the other end is gone and `ready` says no.
+    fn look_for_life(&self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
         if !sys::has_hung_up(self.socket.as_fd()) {
             return Ok(());
         }
         // What it published before it went is there by now. Whoever finds that will come here again.
         match ready()? {
-            Some(_) => Ok(()),
-            None if self.is_closed() => Err(Error::Closed),
-            None => Err(Error::PeerDied),
+            true => Ok(()),
+            false if self.is_closed() => Err(Error::Closed),
+            false => Err(Error::PeerDied),
         }
     }
 }
