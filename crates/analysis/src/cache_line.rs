@@ -12,8 +12,8 @@ const CACHE_LINE_SHARE: f64 = 0.25;
 pub(crate) fn is_above_the_cache_line(row: &Row, bare_ns: Option<f64>) -> Result<(), Breach> {
     // Old records may not name the family; who is alone sends nothing across.
     let alone = row.family == Some(Family::Floor) || row.processors.len() < 2;
-    // In a stream many messages cross together.
-    let in_turns = row.exchange.unit == Unit::RoundTrip;
+    // In a stream many messages cross together, and so they may between programs that say themselves what they count.
+    let in_turns = row.exchange.unit == Unit::RoundTrip && row.programs.is_none();
     let crosses = in_turns && !alone && on_two_processors(row.case.placement);
     let p50_ns = row.exchange.ns.p50;
     match bare_ns.filter(|bare_ns| crosses && p50_ns < CACHE_LINE_SHARE * bare_ns) {

@@ -30,9 +30,10 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     Err(Breach::new(Law::CompleteRecord, "its record lacks figures that a speed needs"))
 }
 
-/// A mechanism whose messages nobody checked may have delivered anything.
+/// A mechanism whose messages nobody checked may have delivered anything. Those of programs that know nothing of furlong are
+/// not seen, and such rows say so.
 fn is_verified(trial: &Measurement) -> Result<(), Breach> {
-    if trial.verified_messages > 0 {
+    if trial.verified_messages > 0 || trial.programs.is_some() {
         Ok(())
     } else {
         Err(Breach::new(Law::Verified, "no message was verified"))

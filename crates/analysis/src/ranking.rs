@@ -57,23 +57,44 @@ pub enum Carries {
     Notification,
     /// Nothing: the loop without a mechanism.
     Nothing,
+    /// What programs exchange that know nothing of furlong, as often as they say.
+    Unknown,
+    /// All that such programs do in a run, since they do not say how often.
+    WholeRun,
 }
 
 impl Group {
     pub(crate) fn of(case: &Case, family: Option<Family>) -> Self {
-        let carries = match family {
-            Some(Family::Floor) => Carries::Nothing,
-            Some(Family::Notification) => Carries::Notification,
-            _ => Carries::Data,
-        };
-        let size_bytes = (carries != Carries::Notification).then_some(case.size_bytes);
+        Group::of_what(
+            case,
+            match family {
+                Some(Family::Floor) => Carries::Nothing,
+                Some(Family::Notification) => Carries::Notification,
+                Some(Family::Programs) => Carries::Unknown,
+                _ => Carries::Data,
+            },
+        )
+    }
+
+    fn of_row(row: &Row) -> Self {
+        match &row.programs {
+            Some(programs) if !programs.counts => Group::of_what(&row.case, Carries::WholeRun),
+            _ => Group::of(&row.case, row.family),
+        }
+    }
+
+    fn of_what(case: &Case, carries: Carries) -> Self {
+        let size_bytes = matches!(carries, Carries::Data | Carries::Nothing).then_some(case.size_bytes);
         let (placement, waiting, arrival) = (case.placement, case.wait.kind(), case.arrival);
         let waits = match waiting {
             WaitKind::Sleeping => "sleeping",
             WaitKind::Adaptive => "adaptive",
             WaitKind::Spinning => "spinning",
+            WaitKind::Unknown => "own",
         };
         let carried = match (carries, size_bytes.map(format_bytes)) {
+            (Carries::Unknown, _) => "programs".to_owned(),
+            (Carries::WholeRun, _) => "programs-whole-run".to_owned(),
             (Carries::Nothing, size) => format!("floor-{}", size.unwrap_or_default()),
             (_, Some(size)) => size,
             (_, None) => "notification".to_owned(),
@@ -167,7 +188,15 @@ fn title(
     placement: Placement,
     waiting: WaitKind,
 ) -> String {
+    let of_programs = |what: &str| {
+        format!(
+            "Own programs on {}, {what}; nothing of what they exchange is verified",
+            describe_placement(placement)
+        )
+    };
     let carried = match (carries, size_bytes) {
+        (Carries::Unknown, _) => return of_programs("each exchange that they count"),
+        (Carries::WholeRun, _) => return of_programs("a whole run"),
         (Carries::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
         (Carries::Nothing, _) => "No mechanism".to_owned(),
         _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
@@ -178,6 +207,7 @@ fn title(
         (WaitKind::Sleeping, _) => "sleeping until woken",
         (WaitKind::Adaptive, _) => "adaptive (spinning for a moment, then sleeping)",
         (WaitKind::Spinning, Placement::SameCore) => "trying again instead of sleeping",
+        (WaitKind::Unknown, _) => "waiting as they do",
         (WaitKind::Spinning, _) => "spinning (the waiting process keeps a processor busy)",
     };
     format!("{carried} on {}, {wait}", describe_placement(placement))
@@ -192,7 +222,7 @@ pub(crate) fn rank(
 ) -> Vec<Group> {
     let mut by_group: BTreeMap<Group, Vec<Row>> = BTreeMap::new();
     for row in std::mem::take(rows) {
-        by_group.entry(Group::of(&row.case, row.family)).or_default().push(row);
+        by_group.entry(Group::of_row(&row)).or_default().push(row);
     }
     for (group, members) in &mut by_group {
         let comparables = compare(members);

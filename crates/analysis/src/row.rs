@@ -7,7 +7,9 @@ use crate::{
     law::Breach,
     trials::MeasuredTrial,
 };
-use furlong_model::{AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, RunHeader};
+use furlong_model::{
+    AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, ProgramFacts, RunHeader,
+};
 use furlong_stats::{Distribution, DistributionShape, are_apart, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,7 +52,8 @@ pub struct Row {
     /// How system calls were counted; `None` without a counted pass.
     #[serde(default)]
     pub count_method: Option<CountMethod>,
-    /// Whether messages were checked byte by byte in every trial and both roles counted the same.
+    /// Whether messages were checked byte by byte in every trial and both roles counted the same. Never so of programs that
+    /// know nothing of furlong.
     pub verified: bool,
     /// Values in force where the kernel has a say, by name; the smallest where trials differ.
     pub effective: BTreeMap<String, u64>,
@@ -61,6 +64,9 @@ pub struct Row {
     /// The program that carries the messages, where that is another than furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
+    /// The programs that were timed, where they know nothing of furlong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<ProgramFacts>,
     /// Processor time of processes that are neither role, by name, in nanoseconds an exchange.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others_cpu_ns: BTreeMap<String, f64>,
@@ -118,10 +124,11 @@ impl Row {
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,
             // The checks refuse anything else.
-            verified: true,
+            verified: trials.iter().all(|trial| trial.programs.is_none()),
             effective: smallest_effective(&trials),
             depth: smallest_depth(&trials),
             adapter: trials[0].adapter.clone(),
+            programs: trials[0].programs.clone(),
             others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
             trials_on_one_processor: case

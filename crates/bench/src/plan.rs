@@ -91,7 +91,7 @@ impl<'a> CaseResolver<'a> {
         if let Some(refusal) = case.refusal(capabilities, limits) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
-        if let Some(refusal) = entry.adapter().and_then(|adapter| adapter.refusal(case)) {
+        if let Some(refusal) = entry.refusal(case) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
         if let Some(refusal) = parties::refusal(case) {

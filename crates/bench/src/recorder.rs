@@ -4,10 +4,12 @@
 use crate::control::Timing;
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
+use crate::schedule::Idle;
 use crate::steady::Steady;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use furlong_model::Phase;
+use furlong_model::{Fault, Phase};
+use furlong_os::usage::Usage;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
@@ -130,4 +132,21 @@ impl Samples {
         self.round_trips += round_trips;
         self.histogram.saturating_record(((sample_ns + round_trips / 2) / round_trips).max(1));
     }
+}
+/// What is recorded of times that another clock took, each of so many messages.
+pub(crate) fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
+    let mut recorder = Recorder::of_samples(0, None)?;
+    for time_ns in times_ns {
+        recorder.keep(*time_ns, batch);
+    }
+    let result = LoopResult {
+        round_trips: times_ns.len() as u64 * u64::from(batch),
+        began_ns: 0,
+        elapsed_ns: times_ns.iter().sum(),
+        usage: Usage::default(),
+        idle: Idle::default(),
+        late_sends: 0,
+        outstanding_ns: None,
+    };
+    recorder.timing(&result, batch)?.ok_or_else(|| RoleError::new(Fault::Error, "no times were kept"))
 }

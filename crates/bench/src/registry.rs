@@ -8,12 +8,13 @@ use crate::both_ends::BothEnds;
 use crate::channel::Channel;
 use crate::child_process::ChildProgram;
 use crate::message_loop::MessageLoop;
+use crate::own_programs::OwnPrograms;
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Limits, Unavailable, Wait};
+use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
 use std::io;
 
 /// Opens the ends that a process holds, with a way of waiting: its own, or the initiator's and the responder's where it
@@ -39,6 +40,8 @@ pub(crate) enum Source {
     BuiltIn(BuiltIn),
     /// Another program carries it.
     Adapter(&'static Adapter),
+    /// Two programs that know nothing of furlong.
+    Programs(&'static OwnPrograms),
 }
 
 /// What makes and uses the links of a mechanism that this program has.
@@ -77,6 +80,15 @@ impl MechanismEntry {
         MechanismEntry { capabilities: Box::leak(Box::new(capabilities)), is_common: true, source }
     }
 
+    /// The entry of two programs that know nothing of furlong, under this name. It lives as long as this process.
+    pub fn of_programs(name: &str, programs: OwnPrograms) -> MechanismEntry {
+        MechanismEntry {
+            capabilities: Box::leak(Box::new(OwnPrograms::capabilities(name))),
+            is_common: false,
+            source: Source::Programs(Box::leak(Box::new(programs))),
+        }
+    }
+
     /// Whether this machine has it, and within which limits.
     ///
     /// # Errors
@@ -85,15 +97,38 @@ impl MechanismEntry {
         match self.source {
             Source::BuiltIn(BuiltIn { probe, .. }) => probe(),
             Source::Adapter(adapter) => adapter.here.clone(),
+            Source::Programs(_) => Ok(Limits::none()),
         }
     }
 
     /// The adapter, for a row that one carries.
     pub fn adapter(&self) -> Option<&'static Adapter> {
         match self.source {
-            Source::BuiltIn(_) => None,
             Source::Adapter(adapter) => Some(adapter),
+            Source::BuiltIn(_) | Source::Programs(_) => None,
         }
+    }
+
+    /// The programs, for a row of two that know nothing of furlong.
+    pub(crate) fn programs(&self) -> Option<&'static OwnPrograms> {
+        match self.source {
+            Source::Programs(programs) => Some(programs),
+            Source::BuiltIn(_) | Source::Adapter(_) => None,
+        }
+    }
+
+    /// Why whoever carries its messages cannot be asked for this, if they cannot.
+    pub(crate) fn refusal(&self, case: &Case) -> Option<Unavailable> {
+        match self.source {
+            Source::BuiltIn(_) => None,
+            Source::Adapter(adapter) => adapter.refusal(case),
+            Source::Programs(_) => OwnPrograms::refusal(case),
+        }
+    }
+
+    /// Whether its roles run furlong's own loop.
+    pub fn runs_furlongs_loop(&self) -> bool {
+        self.with_own_loop().is_none() && self.programs().is_none()
     }
 
     /// The adapter, for a row whose programs have a loop of their own.
@@ -124,9 +159,11 @@ impl MechanismEntry {
     pub(crate) fn built_in(&self) -> io::Result<&BuiltIn> {
         match &self.source {
             Source::BuiltIn(built_in) => Ok(built_in),
-            Source::Adapter(_) => {
-                let what =
-                    format!("{} is an adapter's, and goes with no other mechanism", self.capabilities.name);
+            Source::Adapter(_) | Source::Programs(_) => {
+                let what = format!(
+                    "{} is another program's, and goes with no other mechanism",
+                    self.capabilities.name
+                );
                 Err(io::Error::other(what))
             }
         }

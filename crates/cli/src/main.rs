@@ -7,6 +7,7 @@ mod environment;
 mod mechanisms;
 mod nearest;
 mod output;
+mod own_programs;
 mod progress;
 mod saved;
 mod saving;

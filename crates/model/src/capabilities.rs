@@ -147,6 +147,8 @@ pub enum Family {
     Library,
     /// What another program carries, by the adapter protocol.
     Adapter,
+    /// Two programs that know nothing of furlong: nothing of what they exchange is seen.
+    Programs,
 }
 
 /// A buffer in the kernel, between the roles, whose size a process can choose.

@@ -60,7 +60,9 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};
-pub use trial::{AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, RoleTally, Trial};
+pub use trial::{
+    AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Trial,
+};
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};
 pub use workload::{

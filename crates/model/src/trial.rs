@@ -80,6 +80,22 @@ pub struct Measurement {
     /// The program that carries the messages, where that is another than furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
+    /// The programs that were timed, where they know nothing of furlong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<ProgramFacts>,
+}
+
+/// What is said of two programs that know nothing of furlong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramFacts {
+    /// What was started, as it was typed: the one that serves, then the one that asks.
+    pub commands: [String; 2],
+    /// Whether the time begins when the one that asks says that it is ready, and not when it is started.
+    pub begins_when_ready: bool,
+    /// Whether the time ends when it says that it is done, and not when it ends.
+    pub ends_when_done: bool,
+    /// Whether it says how many exchanges it has done. Else its whole run counts as one.
+    pub counts: bool,
 }
 
 /// What is said of a program that carries messages.

@@ -40,6 +40,8 @@ named_enum! {
         Flock = "flock",
         /// Sleep until the other end gives up an `fcntl` lock.
         FcntlLock = "fcntl-lock",
+        /// As the programs themselves do, which nobody but they know.
+        Own = "own",
     }
 }
 
@@ -53,6 +55,8 @@ pub enum WaitKind {
     Adaptive,
     /// The waiting process keeps its processor busy.
     Spinning,
+    /// Nobody knows.
+    Unknown,
 }
 
 impl Wait {
@@ -62,6 +66,7 @@ impl Wait {
         match self {
             Wait::Spin | Wait::Yield => WaitKind::Spinning,
             Wait::Adaptive => WaitKind::Adaptive,
+            Wait::Own => WaitKind::Unknown,
             _ => WaitKind::Sleeping,
         }
     }

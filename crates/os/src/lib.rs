@@ -86,13 +86,16 @@ pub mod pipe {
 
 /// Child processes that die with their parent and inherit just what they are given.
 pub mod process {
-    pub use crate::platform::process::{Bond, Child, Exit, Program, fork, own_program, send_signal, spawn};
+    pub use crate::platform::process::{
+        Bond, Child, Exit, Output, Program, fork, own_program, send_signal, spawn,
+    };
 }
 
 /// What other processes of this user do, seen from outside.
 pub mod other_process {
     pub use crate::platform::other_process::{
         Death, Used, find_by_variable, has_variable, kill, name, pin_all_threads, processor, used,
+        with_descendants,
     };
 }
 

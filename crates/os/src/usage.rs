@@ -57,10 +57,22 @@ impl Add for Usage {
 /// # Errors
 /// Where a filter forbids the call.
 pub fn now() -> io::Result<Usage> {
+    of(libc::RUSAGE_SELF)
+}
+
+/// What all processes have used that were children of the calling process, or of those, and that were waited for.
+///
+/// # Errors
+/// As [`now`].
+pub fn of_ended_children() -> io::Result<Usage> {
+    of(libc::RUSAGE_CHILDREN)
+}
+
+fn of(whom: libc::c_int) -> io::Result<Usage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the kernel fills one rusage, for which zeroes are a valid value.
     let usage = unsafe {
-        check(libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()))?;
+        check(libc::getrusage(whom, usage.as_mut_ptr()))?;
         usage.assume_init()
     };
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;

@@ -93,6 +93,7 @@ fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
         WaitKind::Sleeping => "sleeping",
         WaitKind::Adaptive => "adaptive",
         WaitKind::Spinning => "spinning",
+        WaitKind::Unknown => "own",
     };
     format!("{waits} on {} ({})", describe_placement(*placement), size(*size_bytes))
 }

@@ -127,7 +127,28 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         .chain(doubts(summary))
         .chain(calls)
         .chain(adapters(summary))
+        .chain(programs(summary))
         .collect()
+}
+
+/// What the rows of programs are that know nothing of furlong: a line each.
+fn programs(summary: &Summary) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for row in &summary.rows {
+        let Some(programs) = &row.programs else { continue };
+        let begin = if programs.begins_when_ready { "'ready'" } else { "its start, process start included," };
+        let end = if programs.ends_when_done { "'done'" } else { "its end" };
+        let [serve, ask] = &programs.commands;
+        let line = plain(&format!(
+            "{}: '{ask}', asking '{serve}', from {begin} to {end}. Only its time, processor time and switches were seen; \
+             whether its messages arrived was not.",
+            row.case.mechanism
+        ));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// What carries the rows of adapters, and what that does beside moving bytes: a line each.

@@ -40,7 +40,7 @@ const INTERVAL: &str = "95 %";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 22] = [
+static COLUMNS: [Column; 23] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
@@ -50,8 +50,12 @@ static COLUMNS: [Column; 22] = [
         entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between)
     }),
     column(Head::figures(TRIALS).expendable(4), |entry| entry.row.trials.to_string()),
-    column(Head::figures("p99").expendable(2), |entry| format_ns(entry.row.exchange.ns.p99)),
-    column(Head::figures("p99.9").expendable(5), |entry| format_ns(entry.row.exchange.ns.p999)),
+    column_if(has_percentiles, Head::figures("p99").expendable(2), |entry| {
+        format_ns(entry.row.exchange.ns.p99)
+    }),
+    column_if(has_percentiles, Head::figures("p99.9").expendable(5), |entry| {
+        format_ns(entry.row.exchange.ns.p999)
+    }),
     column_if(is_one_trip, Head::figures("trips/s").expendable(4), rate),
     column_if(is_one_message, Head::figures("messages/s").expendable(4), rate),
     column_if(has_shares, Head::figures("all/s"), rate),
@@ -65,6 +69,7 @@ static COLUMNS: [Column; 22] = [
     }),
     column_if(is_round_trip, Head::figures("CPU/trip"), processor_time),
     column_if(is_message, Head::figures("CPU/message"), processor_time),
+    column_if(is_whole_run, Head::figures("CPU/run"), processor_time),
     column(Head::figures("switches").expendable(3), |entry| {
         decimals(Some(entry.row.exchange.switches.all()))
     }),
@@ -84,7 +89,17 @@ const fn column_if(has: fn(&Row) -> bool, head: Head, cell: fn(&Entry) -> String
 }
 
 fn is_round_trip(row: &Row) -> bool {
-    row.exchange.unit == Unit::RoundTrip
+    row.exchange.unit == Unit::RoundTrip && !is_whole_run(row)
+}
+
+/// Of programs that do not say how many exchanges they do.
+fn is_whole_run(row: &Row) -> bool {
+    row.programs.as_ref().is_some_and(|programs| !programs.counts)
+}
+
+/// Programs of somebody else's are timed once in a trial.
+fn has_percentiles(row: &Row) -> bool {
+    row.programs.is_none()
 }
 
 fn is_message(row: &Row) -> bool {
@@ -191,7 +206,7 @@ pub fn marked_name(row: &Row) -> String {
 
 /// `*`: its percentiles are of means.
 pub(crate) fn is_batched(row: &Row) -> bool {
-    is_round_trip(row) && row.exchange.per_sample > 1
+    is_round_trip(row) && has_percentiles(row) && row.exchange.per_sample > 1
 }
 
 /// `?`: nobody knows how sure its place is.

@@ -22,6 +22,7 @@ pub fn waiting(kind: WaitKind) -> &'static str {
         WaitKind::Sleeping => "sleeping until woken",
         WaitKind::Adaptive => "spinning for a moment, then sleeping",
         WaitKind::Spinning => "spinning",
+        WaitKind::Unknown => "waiting in a way of their own",
     }
 }
 

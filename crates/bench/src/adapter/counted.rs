@@ -2,18 +2,17 @@
 //!
 //! The loop is the program's own. How many messages fill the time of a trial is found while it warms up.
 
-use super::conversation::{Conversation, shortened};
+use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
 use super::protocol::{Effective, PROTOCOL, Ready, Reply, Request};
 use super::readings::times;
 use super::traces::{remaining_processes, remove_files};
-use crate::messages::LoopResult;
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
-use crate::recorder::Recorder;
-use crate::role_error::RoleError;
+use crate::recorder::{Recorder, timing_of};
 use crate::session::Session;
 use crate::stamp::Stamp;
+use crate::started_program::shortened;
 use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
 use crate::trial::context::Settings;
 use crate::verification::verified_bursts;
@@ -22,7 +21,6 @@ use furlong_mechanism::LinkSpecification;
 use furlong_model::{Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
 use furlong_os::linux::signal;
 use furlong_os::process::{Exit, send_signal};
-use furlong_os::usage::Usage;
 use furlong_os::wait::wait_any;
 use furlong_os::{clock, identity};
 use std::collections::BTreeMap;
@@ -75,14 +73,14 @@ pub fn end_early(
         for conversation in &mut trial.conversations {
             match how {
                 EarlyEnd::EndOfRequests => conversation.end_requests(),
-                EarlyEnd::Terminate => send_signal(conversation.child.pid(), signal::TERMINATE)
+                EarlyEnd::Terminate => send_signal(conversation.program.child.pid(), signal::TERMINATE)
                     .map_err(|error| not_started(Phase::Open, &error))?,
             }
         }
         for conversation in &mut trial.conversations {
-            if conversation.child.wait_at_most(settings.timeout.as_millis() as u64).is_none() {
+            if conversation.program.child.wait_at_most(settings.timeout.as_millis() as u64).is_none() {
                 let what = format!("it has not ended for {:?}", settings.timeout);
-                return Err(conversation.failure(Phase::Finish, what).into());
+                return Err(conversation.program.failure(Phase::Finish, what).into());
             }
         }
         Ok(())
@@ -147,20 +145,6 @@ struct CountedTrial<'a> {
     done: u64,
 }
 
-/// One exchange, as it was asked for and as it went.
-struct Exchange {
-    messages: u64,
-    batch: u32,
-    /// Of each batch.
-    times_ns: Vec<u64>,
-}
-
-impl Exchange {
-    fn elapsed_ns(&self) -> u64 {
-        self.times_ns.iter().sum()
-    }
-}
-
 impl CountedTrial<'_> {
     fn run(
         &mut self,
@@ -184,8 +168,7 @@ impl CountedTrial<'_> {
         let span_ns = self.exchange(Phase::Timed, exchanged, batch, false)?.1;
         let after = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
         self.observer.before(Phase::Finish, &self.participants.roles());
-        let times_ns = self.readings(Phase::Timed, exchanged, batch, span_ns)?.times_ns.split_off(1);
-        let exchange = Exchange { messages, batch, times_ns };
+        let times_ns = self.readings(Phase::Timed, exchanged, batch, span_ns)?.split_off(1);
         let one_way = self.case.pattern == Pattern::OneWay;
         let received = |role| if one_way && role == Role::Initiator { 0 } else { self.done };
         let (roles, others) = self
@@ -194,7 +177,8 @@ impl CountedTrial<'_> {
             .map_err(|error| self.failure(Phase::Finish, reading(error)))?;
         self.finish()?;
 
-        let timing = timing(&exchange).map_err(|error| self.failure(Phase::Finish, error.detail))?;
+        let timing =
+            timing_of(&times_ns, batch).map_err(|error| self.failure(Phase::Finish, error.detail))?;
         Ok(Measurement {
             round_trips: timing.round_trips,
             elapsed_ns: timing.elapsed_ns,
@@ -209,6 +193,7 @@ impl CountedTrial<'_> {
             parts: Vec::new(),
             others,
             adapter: Some(self.adapter.facts()),
+            programs: None,
         })
     }
 
@@ -220,7 +205,7 @@ impl CountedTrial<'_> {
         let replied_ns = clock::now_ns();
         for (index, reply) in replies.into_iter().enumerate() {
             accept(reply, &self.adapter.row, [asked_ns, replied_ns])
-                .map_err(|what| self.conversations[index].failure(Phase::Open, what))?;
+                .map_err(|what| self.conversations[index].program.failure(Phase::Open, what))?;
         }
         Ok(())
     }
@@ -253,7 +238,7 @@ impl CountedTrial<'_> {
                 let what = format!(
                     "asked for {pattern} by {wait} of {sizes_bytes:?} bytes, it does {its_pattern} by {its_wait} of {its_sizes:?}"
                 );
-                return Err(conversation.failure(Phase::Open, what).into());
+                return Err(conversation.program.failure(Phase::Open, what).into());
             }
             numbers.extend(its);
             self.participants.add(conversation, processes, self.session.name())?;
@@ -284,9 +269,9 @@ impl CountedTrial<'_> {
         let (mut messages, mut spent_ns) = (1, 0);
         loop {
             let span_ns = self.exchange(Phase::WarmUp, messages, 1, false)?.1;
-            let exchange = self.readings(Phase::WarmUp, messages, 1, span_ns)?;
-            let elapsed_ns = exchange.elapsed_ns().max(1);
-            let steady = exchange.times_ns.iter().any(|time| !recorder.keep(*time, 1));
+            let times_ns = self.readings(Phase::WarmUp, messages, 1, span_ns)?;
+            let elapsed_ns = times_ns.iter().sum::<u64>().max(1);
+            let steady = times_ns.iter().any(|time| !recorder.keep(*time, 1));
             spent_ns += elapsed_ns;
             let pace_ns = elapsed_ns as f64 / messages as f64;
             // What is exchanged at once says more of the pace than its first messages do.
@@ -326,8 +311,9 @@ impl CountedTrial<'_> {
         let replied_ns = clock::now_ns();
         self.done += messages;
         // All are asked each time, since the answer is about the time since the last question.
-        let paused = self.conversations.iter().filter(|conversation| conversation.child.take_continued());
-        let paused: Vec<Role> = paused.map(|conversation| conversation.role).collect();
+        let paused =
+            self.conversations.iter().filter(|conversation| conversation.program.child.take_continued());
+        let paused: Vec<Role> = paused.map(|conversation| conversation.program.role).collect();
         if let (Phase::Timed, Some(role)) = (phase, paused.first()) {
             return Err(NotMeasured::Paused(paused_failure((*role).into())));
         }
@@ -337,7 +323,7 @@ impl CountedTrial<'_> {
                 Reply::Exchanged { messages: its, verified } if its == messages => checked += verified,
                 Reply::Exchanged { messages: its, .. } => {
                     let what = format!("it was asked for {messages} messages and has exchanged {its}");
-                    return Err(conversation.failure(phase, what).into());
+                    return Err(conversation.program.failure(phase, what).into());
                 }
                 other => return Err(unexpected(conversation, phase, "exchanged", &other).into()),
             }
@@ -345,14 +331,14 @@ impl CountedTrial<'_> {
         Ok((checked, [asked_ns, replied_ns]))
     }
 
-    /// The readings of the last exchange, which took place between these times.
+    /// The times of the batches of the last exchange, which took place between these times.
     fn readings(
         &mut self,
         phase: Phase,
         messages: u64,
         batch: u32,
         span_ns: [u64; 2],
-    ) -> Result<Exchange, NotMeasured> {
+    ) -> Result<Vec<u64>, NotMeasured> {
         let replies = self.ask_all(phase, self.settings.timeout, &|_| Request::Readings)?;
         let mut readings = Vec::new();
         for (conversation, reply) in self.conversations.iter().zip(replies) {
@@ -361,9 +347,7 @@ impl CountedTrial<'_> {
             };
             readings.extend(clock_ns);
         }
-        let times_ns =
-            times(&readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what))?;
-        Ok(Exchange { messages, batch, times_ns })
+        times(&readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what).into())
     }
 
     /// Lets all programs end, and waits until they have.
@@ -374,12 +358,13 @@ impl CountedTrial<'_> {
             let Reply::Finished = reply else {
                 return Err(unexpected(conversation, Phase::Finish, "finished", &reply).into());
             };
-            let what = match conversation.child.wait_at_most(timeout.as_millis() as u64) {
-                Some(Exit::Code(0)) => continue,
-                Some(exit) => format!("it {exit} after it had finished"),
-                None => format!("it has not ended {timeout:?} after it had finished"),
-            };
-            return Err(conversation.failure(Phase::Finish, what).into());
+            match conversation.program.end_within(timeout, "it had finished")? {
+                Exit::Code(0) => {}
+                exit => {
+                    let what = format!("it {exit} after it had finished");
+                    return Err(conversation.program.failure(Phase::Finish, what).into());
+                }
+            }
         }
         Ok(())
     }
@@ -392,7 +377,7 @@ impl CountedTrial<'_> {
         request: &dyn Fn(Role) -> Request<'r>,
     ) -> Result<Vec<Reply>, NotMeasured> {
         for conversation in &mut self.conversations {
-            let request = request(conversation.role);
+            let request = request(conversation.program.role);
             conversation.send(&request).map_err(|error| not_started(phase, &error))?;
         }
         let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
@@ -401,7 +386,7 @@ impl CountedTrial<'_> {
         loop {
             let listened_to = self.conversations.iter().zip(&heard).filter(|(_, heard)| !heard.is_failure());
             let mut handles: Vec<_> =
-                listened_to.flat_map(|(conversation, _)| conversation.handles()).collect();
+                listened_to.flat_map(|(conversation, _)| conversation.program.handles()).collect();
             if incidents.is_empty() {
                 handles.extend(self.participants.deaths());
                 handles.extend(self.observer.handles());
@@ -452,13 +437,13 @@ impl CountedTrial<'_> {
                     let Some(fault) = fault.fault() else {
                         return Err(NotMeasured::Unavailable(Unavailable::new(detail, "")));
                     };
-                    Failure { phase, party: Some(conversation.role.into()), fault, detail }
+                    Failure { phase, party: Some(conversation.program.role.into()), fault, detail }
                 }
                 (Ok(Some(reply)), Heard::Nothing) => {
                     *heard = Heard::Reply(reply);
                     continue;
                 }
-                (Ok(Some(_)), _) => conversation.failure(phase, "it replied twice".to_owned()),
+                (Ok(Some(_)), _) => conversation.program.failure(phase, "it replied twice".to_owned()),
                 (Err(failure), _) => failure,
             };
             *heard = Heard::Failure;
@@ -470,16 +455,10 @@ impl CountedTrial<'_> {
     /// Who has not replied, and whether a signal has stopped it.
     fn silence(&self, heard: &[Heard], phase: Phase, limit: Duration) -> Vec<Failure> {
         let waited_for = self.conversations.iter().zip(heard).filter(|(_, heard)| heard.is_nothing());
-        let failure = |conversation: &Conversation| {
-            if conversation.child.is_stopped() || self.observer.sees_stopped(conversation.child.pid()) {
-                let what = format!("stopped by a signal (state T), no reply came from it for {limit:?}");
-                Failure { fault: Fault::Stopped, ..conversation.failure(phase, what) }
-            } else {
-                let what = format!("alive, but no reply came from it for {limit:?}");
-                Failure { fault: Fault::Silent, ..conversation.failure(phase, what) }
-            }
+        let silence = |Conversation { program, .. }: &Conversation| {
+            program.silence(phase, "reply", limit, self.observer.sees_stopped(program.child.pid()))
         };
-        waited_for.map(|(conversation, _)| failure(conversation)).collect()
+        waited_for.map(|(conversation, _)| silence(conversation)).collect()
     }
 
     /// A failure that is no single program's.
@@ -516,25 +495,5 @@ impl Heard {
 
 /// A reply to something else.
 fn unexpected(conversation: &Conversation, phase: Phase, wanted: &str, reply: &Reply) -> Failure {
-    conversation.failure(phase, format!("it replied '{}' where '{wanted}' was due", reply.name()))
-}
-
-/// What is recorded of the times of an exchange.
-fn timing(exchange: &Exchange) -> Result<crate::control::Timing, RoleError> {
-    let mut recorder = Recorder::of_samples(0, None)?;
-    for time_ns in &exchange.times_ns {
-        recorder.keep(*time_ns, exchange.batch);
-    }
-    let result = LoopResult {
-        round_trips: exchange.messages,
-        began_ns: 0,
-        elapsed_ns: exchange.elapsed_ns(),
-        usage: Usage::default(),
-        idle: Default::default(),
-        late_sends: 0,
-        outstanding_ns: None,
-    };
-    recorder
-        .timing(&result, exchange.batch)?
-        .ok_or_else(|| RoleError::new(Fault::Error, "no times were kept"))
+    conversation.program.failure(phase, format!("it replied '{}' where '{wanted}' was due", reply.name()))
 }

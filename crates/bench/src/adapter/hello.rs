@@ -1,13 +1,14 @@
 //! One row of an adapter: what its program says of itself, asked once before a run.
 
-use super::conversation::{Conversation, shortened};
+use super::conversation::Conversation;
 pub use super::protocol::Shape;
 use super::protocol::{Claims, FurlongLoop, Hello, PROTOCOL, Reply, Request};
 use crate::child_process::ChildProgram;
+use crate::started_program::shortened;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Role, Start,
-    Unavailable, is_one,
+    Unavailable, Wait, is_one,
 };
 use furlong_os::clock;
 use furlong_os::wait::wait_any;
@@ -177,7 +178,7 @@ fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
     let deadline_ns = before_ns + HELLO_MS * 1_000_000;
     loop {
         let left_ms = deadline_ns.saturating_sub(clock::now_ns()) / 1_000_000;
-        wait_any(&conversation.handles(), left_ms).map_err(|error| unavailable(error.to_string()))?;
+        wait_any(&conversation.program.handles(), left_ms).map_err(|error| unavailable(error.to_string()))?;
         match conversation.attend(phase).map_err(|failure| unavailable(failure.detail))? {
             Some(reply) => return accept(reply, row, [before_ns, clock::now_ns()]).map_err(unavailable),
             None if left_ms == 0 => {
@@ -211,6 +212,11 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
         ));
     }
     let Claims { waits, patterns, .. } = &hello.claims;
+    if waits.contains(&Wait::Own) {
+        return Err(
+            "it claims to wait by own, which is said of programs that know nothing of furlong".to_owned()
+        );
+    }
     if waits.is_empty() || patterns.is_empty() {
         return Err("it claims no way of waiting or no pattern".to_owned());
     }

@@ -19,4 +19,4 @@ pub use hello::{Adapter, Shape};
 pub(crate) use link::{LinkConfiguration, MadeLink, create as create_link};
 pub use program::say_hello;
 pub use protocol::PROTOCOL;
-pub(crate) use traces::{kill_processes, remove_named};
+pub(crate) use traces::{RUN_VARIABLE, kill_processes, remaining_processes, remove_named};

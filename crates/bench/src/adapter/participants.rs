@@ -41,13 +41,13 @@ impl Participants {
         named: Vec<NamedProcess>,
         run: &str,
     ) -> Result<(), Failure> {
-        let (pid, role) = (conversation.child.pid(), Some(conversation.role));
+        let (pid, role) = (conversation.program.child.pid(), Some(conversation.program.role));
         self.0.push(Participant { pid, role, name: String::new(), death: None });
         for NamedProcess { pid, role, name } in named {
             if !other_process::has_variable(pid, &format!("{RUN_VARIABLE}={run}")) {
                 let what =
                     format!("it names process {pid}, which is none that it has started and that lives");
-                return Err(conversation.failure(Phase::Open, what));
+                return Err(conversation.program.failure(Phase::Open, what));
             }
             // Where the kernel has no pidfd, its death shows as silence.
             let death = Death::of(pid);

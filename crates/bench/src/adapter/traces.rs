@@ -36,7 +36,7 @@ pub(crate) fn kill_processes(run: &str) -> io::Result<Vec<String>> {
 ///
 /// # Errors
 /// As above.
-pub(super) fn remaining_processes(run: &str) -> io::Result<Vec<String>> {
+pub(crate) fn remaining_processes(run: &str) -> io::Result<Vec<String>> {
     if within(MOMENT, || Ok(processes_of(run).is_empty()))? { Ok(Vec::new()) } else { kill_processes(run) }
 }
 

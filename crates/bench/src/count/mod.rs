@@ -79,7 +79,10 @@ impl Counting {
         let traced = if context.work.is_traceable() {
             self.trace(W::COUNTED, |observer| W::measure(context, &traced, observer))?
         } else {
-            Traced { counting: Counting::of_usage("the programs of adapters are not traced"), calls: None }
+            Traced {
+                counting: Counting::of_usage("programs with a loop of their own are not traced"),
+                calls: None,
+            }
         };
         Ok(record(&context.work, &used, &traced, hardware))
     }

@@ -7,6 +7,7 @@ use crate::child_process::ChildKind;
 use crate::control::{ControlPageEnd, End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
 use crate::control_page::ControlPage;
 use crate::not_measured::{NotMeasured, not_started};
+use crate::own_programs;
 use crate::parties::{Parties, PartySetup};
 use crate::registry::MechanismEntry;
 use crate::role;
@@ -50,7 +51,7 @@ impl Work for MessageExchange<'_> {
     }
 
     fn is_traceable(&self) -> bool {
-        self.entry.with_own_loop().is_none()
+        self.entry.runs_furlongs_loop()
     }
 
     fn is_ranked_with(&self, other: &Self) -> bool {
@@ -83,6 +84,10 @@ impl Work for MessageExchange<'_> {
         if let Some(adapter) = context.work.entry.with_own_loop() {
             let TrialContext { work, processors, session } = context;
             return adapter::measure(adapter, work.case, processors.as_deref(), session, settings, observer);
+        }
+        if let Some(programs) = context.work.entry.programs() {
+            let TrialContext { processors, session, .. } = context;
+            return own_programs::measure(programs, processors.as_deref(), session, settings, observer);
         }
         let mut running = RunningTrial::start(context, settings)?;
         let reported = running.watch.until_done(context.session, observer)?;
@@ -339,6 +344,7 @@ impl RunningTrial {
             parts,
             others: Vec::new(),
             adapter: self.adapter,
+            programs: None,
         })
     }
 }

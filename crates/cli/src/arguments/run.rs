@@ -32,6 +32,8 @@ Examples:
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
                                                  a small question and a large answer
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
+  furlong run --program './serve' --program './ask' pipe
+                                                 two programs of your own, which say 'ready' and 'done 1000'
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
   furlong run pipe tcp --across 3                three times, 10 s apart: what stays the same
@@ -44,6 +46,11 @@ Examples:
 pub struct RunOptions {
     #[command(flatten)]
     pub cases: CaseOptions,
+    /// Time two programs that know nothing of furlong: first the one that serves, then, again by --program, the one that asks.
+    /// Each prints a line: ready, then the one that asks done, or done N after N exchanges. Nothing of what they exchange is
+    /// verified; may be repeated for more such pairs
+    #[arg(long = "program", value_name = "COMMAND")]
+    pub programs: Vec<String>,
     #[command(flatten)]
     pub pattern: PatternOptions,
     /// Send at a fixed rate, as 10k/s, with one message outstanding: one that is due while another is under way waits, and

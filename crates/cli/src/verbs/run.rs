@@ -5,7 +5,7 @@ use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Surroundings};
 use crate::mechanisms::mechanisms;
 use crate::selection::Manner;
-use crate::{output, selection};
+use crate::{output, own_programs, selection};
 use furlong_analysis::{DecodedRun, Summary, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
@@ -92,13 +92,21 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         let why = "--count counts round trips of one pair: leave --pairs or --count out";
         return Err(Usage(why.to_owned()).into());
     }
-    let (mechanisms, mut options) = mechanisms(&asked.cases)?;
+    let mut asked_cases = asked.cases.clone();
+    let programs = own_programs::rows(&asked.programs)?;
+    asked_cases.rows.extend(programs.iter().map(|row| row.capabilities.name.to_owned()));
+    let (mut mechanisms, mut options) = mechanisms(&asked_cases)?;
+    mechanisms.extend(programs);
     if !asked.pattern.response.is_empty() {
         options.sizes.clone_from(&asked.pattern.response);
     }
     let mut cases = Vec::new();
     for manner in &manners {
-        cases.extend(selection::select(&mechanisms, &options, manner)?);
+        for case in selection::select(&mechanisms, &options, manner)? {
+            if !cases.contains(&case) {
+                cases.push(case);
+            }
+        }
     }
     for (asked, name) in [(manner.pipe_bytes, "--pipe-size"), (manner.socket_bytes, "--socket-buffer")] {
         if asked.is_some() && !cases.iter().any(|case| case.buffer_bytes == asked) {

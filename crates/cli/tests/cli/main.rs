@@ -23,6 +23,7 @@ mod kill;
 mod leftovers;
 mod limits;
 mod one_process;
+mod own_programs;
 mod pace;
 mod patterns;
 mod precision;

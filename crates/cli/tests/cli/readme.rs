@@ -1,7 +1,8 @@
 //! Every command that the README, the pages of docs/ and `--help` show can be typed as it stands.
 
 use crate::common::{Place, look_for};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -204,10 +205,19 @@ fn prepare_adapters(place: &Place, line: &str) {
     }
 }
 
+/// Programs that examples start.
+const PROGRAMS: [(&str, &str); 2] =
+    [("serve", "echo ready; exec sleep 60"), ("ask", "echo ready; sleep 0.01; echo done 1000")];
+
 /// Tries a line in a place of its own, so that tests which run alone have their turn between two lines.
 fn try_one(line: &str) {
     let place = Place::new();
     fs::write(place.path("frames.toml"), FRAMES).expect("a file");
+    for (name, script) in PROGRAMS {
+        let path = place.path(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
+        fs::set_permissions(path, Permissions::from_mode(0o755)).expect("a program");
+    }
     prepare_adapters(&place, line);
     if takes_long(line) {
         expect_it_begins(&place, line);

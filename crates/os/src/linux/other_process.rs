@@ -8,9 +8,10 @@ use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::ops::Sub;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 /// What a process has used since it began, all its threads together. What it used in between is the difference of two.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,6 +54,21 @@ pub fn used(pid: i32) -> io::Result<Used> {
     Ok(Used { processor_ns, user_ticks, system_ticks, counts })
 }
 
+/// A process and all that it has started and that live, by the way of those that live.
+pub fn with_descendants(pid: i32) -> Vec<i32> {
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        for thread in threads(parent).unwrap_or_default() {
+            let path = format!("/proc/{parent}/task/{thread}/children");
+            let children = fs::read_to_string(path).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|child| child.parse::<i32>().ok()));
+        }
+        next += 1;
+    }
+    found
+}
+
 /// The processor that all its threads are bound to, and otherwise the one that its busiest thread was on last: the first
 /// thread of some programs only waits for another, where it was before that.
 ///
@@ -85,8 +101,25 @@ pub fn name(pid: i32) -> String {
 
 /// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with.
 pub fn has_variable(pid: i32, variable: &str) -> bool {
-    // Those of others, and those that end, cannot be read.
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    has_in(&environment(pid), variable)
+}
+
+/// The variables that a process was started with. Those of others, and those that end, cannot be read.
+fn environment(pid: i32) -> Vec<u8> {
+    /// As many as most have. What is read at once is of one program, also where that is replaced meanwhile (`execve`).
+    const AT_ONCE: usize = 64 << 10;
+    let mut environment = vec![0; AT_ONCE];
+    let Ok(mut file) = fs::File::open(format!("/proc/{pid}/environ")) else { return Vec::new() };
+    let read = file.read(&mut environment).unwrap_or(0);
+    environment.truncate(read);
+    if read == AT_ONCE {
+        // What cannot be read to its end is as much as was read.
+        let _ = file.read_to_end(&mut environment);
+    }
+    environment
+}
+
+fn has_in(environment: &[u8], variable: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|known| known == variable.as_bytes())
 }
 
@@ -130,9 +163,38 @@ impl Death {
 
 /// All processes of this user that [have](has_variable) this variable.
 pub fn find_by_variable(variable: &str) -> Vec<i32> {
+    /// How often a process is looked at that is just becoming another program (`execve`).
+    const LOOKS: u32 = 100;
+    /// How often one is that has arguments and no variables, which some have.
+    const LOOKS_WITHOUT_VARIABLES: u32 = 10;
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| has_variable(*pid, variable)).collect()
+    let mut left: Vec<i32> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect();
+    let mut found = Vec::new();
+    for look in 1..=LOOKS {
+        left.retain(|pid| {
+            let environment = environment(*pid);
+            found.extend(has_in(&environment, variable).then_some(*pid));
+            environment.is_empty()
+                && is_program(*pid)
+                && (look < LOOKS_WITHOUT_VARIABLES || !has_arguments(*pid))
+        });
+        if left.is_empty() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    found
+}
+
+/// Whether a process of this user lives and is no thread of the kernel's.
+fn is_program(pid: i32) -> bool {
+    fs::read_link(format!("/proc/{pid}/exe")).is_ok()
+}
+
+/// Not so for a moment of `execve`.
+fn has_arguments(pid: i32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|arguments| !arguments.is_empty())
 }
 
 /// Kills a process. That it is gone already is no error.
@@ -231,6 +293,24 @@ mod tests {
         let usage = later - earlier;
         assert_eq!((usage.user_ns, usage.system_ns), (0, 20_000_000));
         assert_eq!((earlier - Used::default()).user_ns, 5_000_000);
+    }
+
+    #[test]
+    fn one_that_becomes_another_program_is_found_at_any_moment() {
+        let variable = format!("FURLONG_TEST_OF_EXEC={}", std::process::id());
+        let (name, value) = variable.split_once('=').unwrap();
+        let again = "n=$1; [ $n = 0 ] && exec sleep 60; exec sh -c \"$0\" \"$0\" $((n-1))";
+        let mut child =
+            Command::new("sh").args(["-c", again, again, "400"]).env(name, value).spawn().unwrap();
+        let pid = child.id() as i32;
+        while !has_variable(pid, &variable) {
+            std::thread::yield_now();
+        }
+        while super::name(pid) != "sleep" {
+            assert_eq!(find_by_variable(&variable), [pid]);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Child processes that die with their parent and inherit just what they are given.
 
 use crate::error::{Context, check};
+use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec};
 use crate::linux::signal;
 use crate::{clock, wait::is_readable, wait::wait_any};
@@ -64,19 +65,39 @@ pub struct Program<'a> {
     pub environment: &'a [(&'a str, &'a OsStr)],
     /// Its working folder; this process's own if not given.
     pub folder: Option<&'a Path>,
-    /// Whether its standard output goes where its standard error goes, and not to /dev/null.
-    pub joins_output: bool,
+    /// Where its standard output goes.
+    pub output: Output<'a>,
+    /// The processor that it and all that it starts are bound to from the beginning; `None` for those of this process.
+    pub processor: Option<usize>,
+}
+
+/// Where the standard output of a program goes.
+#[derive(Debug, Clone, Copy)]
+pub enum Output<'a> {
+    /// Nowhere.
+    Null,
+    /// Where its standard error goes.
+    WithErrors,
+    /// Into this.
+    To(BorrowedFd<'a>),
 }
 
 impl<'a> Program<'a> {
     /// The program at `path`, without arguments, in this process's own folder and environment.
     pub fn at(path: &'a Path) -> Program<'a> {
-        Program { path, arguments: &[], environment: &[], folder: None, joins_output: false }
+        Program {
+            path,
+            arguments: &[],
+            environment: &[],
+            folder: None,
+            output: Output::Null,
+            processor: None,
+        }
     }
 }
 
 /// Starts `program`. It inherits the descriptors in `inherit` under their numbers, and `stderr` as its standard error; its
-/// input is /dev/null, and so is its output unless that is joined.
+/// input is /dev/null.
 ///
 /// # Errors
 /// If no process can be made. A program that cannot be started shows as a child that ends with code 127.
@@ -86,22 +107,32 @@ pub fn spawn(
     stderr: BorrowedFd<'_>,
     bond: Bond,
 ) -> io::Result<Child> {
-    let Program { path, arguments, environment, folder, joins_output } = *program;
+    let Program { path, arguments, environment, folder, output, processor } = *program;
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
     let (path, folder) = (text(path)?, folder.map(text).transpose()?);
     let arguments: Vec<CString> =
         arguments.iter().map(|text| CString::new(*text)).collect::<Result<_, _>>()?;
     let environment = variables(environment)?;
     let (arguments, environment) = (pointers([&path].into_iter().chain(&arguments)), pointers(&environment));
-    let child = fork(inherit, stderr, bond, || {
+    let output = match output {
+        Output::Null => None,
+        // In the child, where standard error is 2.
+        Output::WithErrors => Some(2),
+        Output::To(output) => Some(output.as_raw_fd()),
+    };
+    let kept: Vec<RawFd> = inherit.iter().copied().chain(output.filter(|number| *number > 2)).collect();
+    let child = fork(&kept, stderr, bond, || {
         for &number in inherit {
             keep_on_exec(number);
+        }
+        if processor.is_some_and(|processor| affinity::pin(processor).is_err()) {
+            return 127;
         }
         // SAFETY: path, folder, arguments and variables are NUL-terminated, and both lists end with a null pointer. What
         // follows fork in the child up to here allocates nothing.
         unsafe {
-            if joins_output {
-                libc::dup2(2, 1);
+            if let Some(output) = output {
+                libc::dup2(output, 1);
             }
             if folder.as_ref().is_none_or(|folder| libc::chdir(folder.as_ptr()) == 0) {
                 libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr());

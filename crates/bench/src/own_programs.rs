@@ -1,0 +1,442 @@
+//! Two programs of a user's own that know nothing of furlong: one that serves, and one that asks it.
+//!
+//! Each says in a line of its standard output how far it is: `ready` once it can be asked or begins to ask, and `done` or
+//! `done N` once it has asked, N times. What they exchange is not seen, so nothing of it is verified. All else is seen to from
+//! outside, as with adapters: processors, usage, deaths, silence, and what is left behind.
+
+use crate::adapter::{RUN_VARIABLE, remaining_processes};
+use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::recorder::timing_of;
+use crate::schedule::Idle;
+use crate::session::Session;
+use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
+use crate::tally::role_tally;
+use crate::trial::context::Settings;
+use crate::watch::{OTHER_REPORT_MS, Observer, cause, paused_failure};
+use furlong_model::{
+    Capabilities, Case, Failure, Family, Fault, Measurement, Phase, Placement, ProgramFacts, Role, RoleTally,
+    Start, Unavailable, Wait,
+};
+use furlong_os::linux::signal;
+use furlong_os::memory::bounded_object;
+use furlong_os::other_process::{self, Used, with_descendants};
+use furlong_os::pipe::pipe;
+use furlong_os::process::{Bond, Exit, Output, Program, send_signal, spawn};
+use furlong_os::usage::{self, Usage};
+use furlong_os::wait::wait_any;
+use furlong_os::{AsHandle, RawHandle, clock};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// The longest line, in bytes.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// How much a program may print in a trial, in bytes: one that prints for every message is timed printing.
+const MOST_PRINTED: usize = 1 << 20;
+
+/// The longest time that a histogram holds.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// What is started for a row: lines for the shell.
+#[derive(Debug)]
+pub struct OwnPrograms {
+    /// Serves, and is started first.
+    pub serve: String,
+    /// Asks, and is timed.
+    pub ask: String,
+}
+
+impl OwnPrograms {
+    /// What the rest of furlong needs to know of such a row.
+    pub(crate) fn capabilities(name: &str) -> Capabilities {
+        Capabilities {
+            name: name.to_owned().leak(),
+            family: Family::Programs,
+            waits: &[Wait::Own],
+            fixed_size_bytes: Some(0),
+            start: Start::Fresh,
+            ..Capabilities::library("two programs that know nothing of furlong")
+        }
+    }
+
+    /// Why they cannot be tried so, if they cannot.
+    pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
+        (case.placement == Placement::OneProcess).then(|| {
+            Unavailable::new(
+                format!("{} is two programs", case.mechanism),
+                "ask for same-core, other-core or free",
+            )
+        })
+    }
+}
+
+/// Runs one trial. Nothing is left of it when this returns.
+///
+/// # Errors
+/// Why there are no figures.
+pub(crate) fn measure(
+    programs: &OwnPrograms,
+    processors: Option<&[usize]>,
+    session: &Session,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Measurement, NotMeasured> {
+    let starting = |error| not_started(Phase::Open, &error);
+    session.note_programs().map_err(starting)?;
+    let mut trial = PairTrial { processors, session, settings, observer, started: Vec::new() };
+    let measured = trial.run(programs);
+    drop(trial);
+    let left = remaining_processes(session.name()).map_err(starting)?;
+    match measured {
+        Ok(_) if !left.is_empty() => {
+            let detail =
+                format!("they have left behind what furlong has ended: {}", shortened(&left.join(", ")));
+            Err(Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail }.into())
+        }
+        measured => measured,
+    }
+}
+
+/// What a program says of how far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Ready,
+    /// With the number of exchanges, if it says one.
+    Done(Option<u32>),
+    /// It has ended by itself, and well.
+    Ended,
+}
+
+impl Mark {
+    /// What a line says; `None` for any other line.
+    ///
+    /// # Errors
+    /// A number that is none.
+    fn of(line: &[u8]) -> Result<Option<Mark>, String> {
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split_whitespace();
+        match (words.next(), words.next(), words.next()) {
+            (Some("ready"), None, None) => Ok(Some(Mark::Ready)),
+            (Some("done"), None, None) => Ok(Some(Mark::Done(None))),
+            (Some("done"), Some(number), None) => match number.parse() {
+                Ok(count) if count > 0 => Ok(Some(Mark::Done(Some(count)))),
+                _ => Err(format!(
+                    "it said 'done {}', and no number of exchanges from 1 to {}",
+                    shortened(number),
+                    u32::MAX
+                )),
+            },
+            _ => Ok(None),
+        }
+    }
+}
+
+/// One of both, with what it has printed so far.
+struct Side {
+    program: StartedProgram,
+    printed_bytes: usize,
+}
+
+/// What a program's processes have used so far, by their numbers.
+type UsedSoFar = BTreeMap<i32, Used>;
+
+/// A trial under way.
+struct PairTrial<'a> {
+    processors: Option<&'a [usize]>,
+    session: &'a Session,
+    settings: &'a Settings,
+    observer: &'a mut dyn Observer,
+    /// The one that serves, then the one that asks.
+    started: Vec<Side>,
+}
+
+const SERVES: usize = 0;
+const ASKS: usize = 1;
+
+impl PairTrial<'_> {
+    fn run(&mut self, programs: &OwnPrograms) -> Result<Measurement, NotMeasured> {
+        self.start(&programs.serve, Role::Responder)?;
+        match self.next_mark(SERVES, Phase::Open)?.0 {
+            Mark::Ready => {}
+            _ => {
+                return Err(self.started[SERVES]
+                    .failure(Phase::Open, "it was done before it was ready")
+                    .into());
+            }
+        }
+        let ended_before = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
+        let mut begin_ns = clock::now_ns();
+        self.start(&programs.ask, Role::Initiator)?;
+        let mut before = self.used()?;
+        let roles = [(Role::Initiator.into(), self.pid(ASKS)), (Role::Responder.into(), self.pid(SERVES))];
+        self.observer.before(Phase::Timed, &roles);
+        let mut first = self.next_mark(ASKS, Phase::WarmUp)?;
+        let begins_when_ready = first.0 == Mark::Ready;
+        if begins_when_ready {
+            begin_ns = first.1;
+            before = self.used()?;
+            if let Some(Mark::Ready | Mark::Done(_)) = self.started[ASKS].come_mark(Phase::Timed)? {
+                let what = "two of its lines came at once: let it flush its output after each line";
+                return Err(self.started[ASKS].failure(Phase::Timed, what).into());
+            }
+            first = self.next_mark(ASKS, Phase::Timed)?;
+        }
+        let (mark, end_ns) = first;
+        let count = match mark {
+            Mark::Ready => return Err(self.started[ASKS].failure(Phase::Timed, "it was ready twice").into()),
+            Mark::Done(count) => count,
+            Mark::Ended => None,
+        };
+        let after = self.used()?;
+        self.observer.before(Phase::Finish, &roles);
+        // All are asked each time, since the answer is about the time since the last question.
+        let paused = self.started.iter().filter(|side| side.program.child.take_continued());
+        let paused: Vec<Role> = paused.map(|side| side.program.role).collect();
+        if let Some(role) = paused.first() {
+            return Err(NotMeasured::Paused(paused_failure((*role).into())));
+        }
+        let elapsed_ns = end_ns.saturating_sub(begin_ns).max(1);
+        if elapsed_ns > LONGEST.as_nanos() as u64 {
+            let what = "it took longer than a minute, and no longer times are kept: let it do less";
+            return Err(self.started[ASKS].failure(Phase::Timed, what).into());
+        }
+        let mut used = [ASKS, SERVES].map(|side| between(&before[side], &after[side]));
+        if mark == Mark::Ended {
+            // What it and its children used is known of the time since they began.
+            let ended = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
+            used[0] = ended - ended_before - between(&UsedSoFar::new(), &before[ASKS]);
+        }
+        let round_trips = u64::from(count.unwrap_or(1));
+        let roles = self.tallies(round_trips, used, [&after[ASKS], &after[SERVES]])?;
+        self.finish()?;
+        let timing = timing_of(&[elapsed_ns], count.unwrap_or(1))
+            .map_err(|error| self.started[ASKS].failure(Phase::Finish, &error.detail))?;
+        Ok(Measurement {
+            round_trips: timing.round_trips,
+            elapsed_ns: timing.elapsed_ns,
+            round_trips_per_sample: timing.round_trips_per_sample,
+            histogram: timing.histogram,
+            late_sends: 0,
+            outstanding_ns: None,
+            verified_messages: 0,
+            effective: BTreeMap::new(),
+            depth: None,
+            roles,
+            parts: Vec::new(),
+            others: Vec::new(),
+            adapter: None,
+            programs: Some(ProgramFacts {
+                commands: [programs.serve.clone(), programs.ask.clone()],
+                begins_when_ready,
+                ends_when_done: mark != Mark::Ended,
+                counts: count.is_some(),
+            }),
+        })
+    }
+
+    /// Starts a line of the shell, pinned before it has done anything.
+    fn start(&mut self, line: &str, role: Role) -> Result<(), NotMeasured> {
+        let starting = |error: io::Error| not_started(Phase::Open, &error);
+        let (lines, their_lines) = pipe().map_err(starting)?;
+        let printed = bounded_object("furlong-program-output", PRINTED_BYTES).map_err(starting)?;
+        let program = Program {
+            arguments: &["-c", line],
+            environment: &[(RUN_VARIABLE, OsStr::new(self.session.name()))],
+            output: Output::To(their_lines.as_handle()),
+            processor: self.processors.map(|processors| processors[role.index()]),
+            ..Program::at(Path::new("/bin/sh"))
+        };
+        let child = spawn(&program, &[] as &[RawHandle], printed.as_handle(), Bond::DiesWithParentAndGroup)
+            .map_err(starting)?;
+        let program = StartedProgram::new(role, child, lines, printed);
+        self.started.push(Side { program, printed_bytes: 0 });
+        Ok(())
+    }
+
+    fn pid(&self, side: usize) -> i32 {
+        self.started[side].program.child.pid()
+    }
+
+    /// Waits for what a side says next of how far it is, and gives it with the time. Other lines are not meant for furlong.
+    fn next_mark(&mut self, side: usize, phase: Phase) -> Result<(Mark, u64), NotMeasured> {
+        let limit = self.settings.timeout;
+        let deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
+        loop {
+            let handles: Vec<_> = self
+                .started
+                .iter()
+                .flat_map(|side| side.program.handles())
+                .chain(self.observer.handles())
+                .chain(self.session.shutdown_handle())
+                .collect();
+            let left_ns = deadline_ns.saturating_sub(clock::now_ns());
+            wait_any(&handles, left_ns.div_ceil(1_000_000)).map_err(|error| not_started(phase, &error))?;
+            let at_ns = clock::now_ns();
+            self.observer.attend();
+            if let Some(signal) = self.session.shutdown_request() {
+                return Err(Interrupted { signal }.into());
+            }
+            if let Some(mark) =
+                self.started[side].mark(phase).map_err(|failure| self.cause(failure, phase))?
+            {
+                return Ok((mark, at_ns));
+            }
+            for other in (0..self.started.len()).filter(|other| *other != side) {
+                self.started[other].listen(phase).map_err(|failure| self.cause(failure, phase))?;
+            }
+            if clock::now_ns() >= deadline_ns {
+                let awaited = if phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
+                let stopped = self.observer.sees_stopped(self.pid(side));
+                return Err(self.started[side].program.silence(phase, awaited, limit, stopped).into());
+            }
+        }
+    }
+
+    /// Which failure explains the others, of this one and what the other side did within a moment.
+    fn cause(&mut self, failure: Failure, phase: Phase) -> Failure {
+        let deaths = self.started.iter_mut().filter_map(|Side { program, .. }| {
+            let exit = program.child.wait_at_most(OTHER_REPORT_MS)?;
+            (Some(program.role.into()) != failure.party && exit != Exit::Code(0))
+                .then(|| program.exit_failure(exit, phase))
+        });
+        let incidents = deaths.chain([failure.clone()]).collect();
+        cause(incidents).unwrap_or(failure)
+    }
+
+    /// What both sides have used so far.
+    fn used(&self) -> Result<Vec<UsedSoFar>, NotMeasured> {
+        let of_side = |side: usize| {
+            let pids = with_descendants(self.pid(side)).into_iter();
+            // One that ends in between is not counted.
+            pids.filter_map(|pid| Some((pid, other_process::used(pid).ok()?))).collect()
+        };
+        Ok((0..self.started.len()).map(of_side).collect())
+    }
+
+    /// What each role has used, and where its busiest process was last; of one that is gone, where it was pinned.
+    fn tallies(
+        &self,
+        round_trips: u64,
+        used: [Usage; 2],
+        now: [&UsedSoFar; 2],
+    ) -> Result<Vec<RoleTally>, NotMeasured> {
+        let busiest = |used: &UsedSoFar| {
+            let total = |used: &Used| (*used - Used::default()).user_ns + (*used - Used::default()).system_ns;
+            used.iter().max_by_key(|(_, used)| total(used)).map(|(pid, _)| *pid)
+        };
+        let tally = |role: Role| {
+            let index = role.index();
+            let seen = busiest(now[index]).and_then(|pid| other_process::processor(pid).ok());
+            let processor = seen.or(self.processors.map(|processors| processors[index])).unwrap_or_default();
+            role_tally(role.into(), processor, 0, round_trips, used[index], Idle::default())
+        };
+        Ok(Role::ALL.map(tally).into())
+    }
+
+    /// The one that asks ends by itself; the one that serves, with all that it started, is asked to.
+    fn finish(&mut self) -> Result<(), NotMeasured> {
+        let limit = self.settings.timeout;
+        let asks = &mut self.started[ASKS].program;
+        match asks.end_within(limit, "it was done")? {
+            Exit::Code(0) => {}
+            exit => {
+                let what = format!("it {exit} after it was done");
+                return Err(asks.failure(Phase::Finish, what).into());
+            }
+        }
+        let serves = &mut self.started[SERVES].program;
+        // One that has ended already has done what it was to do.
+        let _ = send_signal(-serves.child.pid(), signal::TERMINATE);
+        serves.end_within(limit, "it was asked to (SIGTERM)")?;
+        Ok(())
+    }
+
+    fn unreadable(&self, error: &io::Error) -> NotMeasured {
+        self.started[SERVES].failure(Phase::Timed, &format!("read what the programs use: {error}")).into()
+    }
+}
+
+impl Side {
+    /// What it has said of how far it is, if it has.
+    fn mark(&mut self, phase: Phase) -> Result<Option<Mark>, Failure> {
+        loop {
+            match self.said(phase)? {
+                Said::Nothing | Said::Closed => return Ok(None),
+                Said::Line(line) => {
+                    if let Some(mark) = Mark::of(&line).map_err(|what| self.failure(phase, &what))? {
+                        return Ok(Some(mark));
+                    }
+                }
+                Said::Ended(Exit::Code(0)) if self.program.role == Role::Initiator => {
+                    return Ok(Some(Mark::Ended));
+                }
+                Said::Ended(exit) => return Err(self.program.exit_failure(exit, phase)),
+            }
+        }
+    }
+
+    /// What it has said together with its last mark of how far it is, if it has.
+    fn come_mark(&mut self, phase: Phase) -> Result<Option<Mark>, Failure> {
+        if self.program.has_more() { self.mark(phase) } else { Ok(None) }
+    }
+
+    /// Takes what it has said while another is waited for.
+    fn listen(&mut self, phase: Phase) -> Result<(), Failure> {
+        loop {
+            match self.said(phase)? {
+                Said::Nothing | Said::Closed => return Ok(()),
+                Said::Line(_) => {}
+                Said::Ended(exit) => return Err(self.program.exit_failure(exit, phase)),
+            }
+        }
+    }
+
+    fn said(&mut self, phase: Phase) -> Result<Said, Failure> {
+        let said = self.program.attend(phase, "line", LONGEST_LINE)?;
+        if let Said::Line(line) = &said {
+            self.printed_bytes += line.len() + 1;
+        }
+        if self.printed_bytes > MOST_PRINTED {
+            let what = format!("it has printed more than {MOST_PRINTED} bytes, and what prints is not timed");
+            return Err(self.failure(phase, &what));
+        }
+        Ok(said)
+    }
+
+    fn failure(&self, phase: Phase, what: &str) -> Failure {
+        self.program.failure(phase, what.to_owned())
+    }
+}
+
+/// What all processes have used between two readings; one that has begun in between, all of it.
+fn between(before: &UsedSoFar, after: &UsedSoFar) -> Usage {
+    let used = after.iter().map(|(pid, used)| *used - before.get(pid).copied().unwrap_or_default());
+    used.fold(Usage::default(), |sum, used| sum + used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_lines_of_one_or_two_words() {
+        for (line, mark) in [
+            ("ready", Some(Mark::Ready)),
+            (" ready\r", Some(Mark::Ready)),
+            ("done", Some(Mark::Done(None))),
+            ("done 20000", Some(Mark::Done(Some(20_000)))),
+            ("", None),
+            ("ready to go", None),
+            ("I am done", None),
+            ("done with 3", None),
+        ] {
+            assert_eq!(Mark::of(line.as_bytes()), Ok(mark), "{line}");
+        }
+        for line in ["done 0", "done -1", "done many", "done 99999999999"] {
+            assert!(Mark::of(line.as_bytes()).unwrap_err().contains("no number of exchanges"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A program of somebody else's that was started for a trial: it is listened to with bounds, line by line, and its death is
+//! noticed.
+
+use crate::watch::early_end;
+use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_os::memory::written_text;
+use furlong_os::process::{Child, Exit};
+use furlong_os::wait::is_readable;
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+/// How long after the end of its lines a program is taken for dying, in milliseconds.
+const DEATH_MS: u64 = 100;
+
+/// How much of what it prints beside its lines is kept, in bytes.
+pub(crate) const PRINTED_BYTES: usize = 64 << 10;
+
+/// A program that was started for a row.
+#[derive(Debug)]
+pub(crate) struct StartedProgram {
+    /// Which role it is; the initiator for one that is both.
+    pub(crate) role: Role,
+    pub(crate) child: Child,
+    pub(crate) exit: Option<Exit>,
+    lines: File,
+    /// What has come of lines that were not taken yet.
+    come: Vec<u8>,
+    /// Whether it can still say something.
+    pub(crate) silent: bool,
+    printed: Handle,
+}
+
+/// What a program did since it was last looked at.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// Nothing.
+    Nothing,
+    /// This line, without its end.
+    Line(Vec<u8>),
+    /// It has ended, and all that it said was taken.
+    Ended(Exit),
+    /// It lives, and has closed the way of its lines.
+    Closed,
+}
+
+impl StartedProgram {
+    /// One whose lines come from here, and that prints into the object `printed`.
+    pub(crate) fn new(role: Role, child: Child, lines: Handle, printed: Handle) -> StartedProgram {
+        let (lines, come) = (File::from(lines), Vec::new());
+        StartedProgram { role, child, exit: None, lines, come, silent: false, printed }
+    }
+
+    /// What becomes readable when it says something or dies.
+    pub(crate) fn handles(&self) -> Vec<BorrowedHandle<'_>> {
+        let lines = (!self.silent).then(|| self.lines.as_handle());
+        let death = if self.exit.is_none() { self.child.death() } else { None };
+        lines.into_iter().chain(death).collect()
+    }
+
+    /// Takes the next line, a `kind` of at most so many bytes, without waiting, and notices its death.
+    ///
+    /// # Errors
+    /// A line that is longer.
+    pub(crate) fn attend(&mut self, phase: Phase, kind: &str, longest: usize) -> Result<Said, Failure> {
+        // Its death is looked for first: then all that it has said before is there to be read.
+        self.exit = self.exit.or_else(|| self.child.try_wait());
+        loop {
+            if let Some(end) = self.come.iter().position(|byte| *byte == b'\n') {
+                let rest = self.come.split_off(end + 1);
+                let mut line = std::mem::replace(&mut self.come, rest);
+                line.pop();
+                return Ok(Said::Line(line));
+            }
+            if self.come.len() > longest {
+                return Err(self.failure(phase, format!("its {kind} is longer than {longest} bytes")));
+            }
+            if self.silent || !is_readable(self.lines.as_handle()) {
+                break;
+            }
+            let mut part = vec![0; 64 << 10];
+            let read = self.lines.read(&mut part).map_err(|error| self.failure(phase, error.to_string()))?;
+            self.silent = read == 0;
+            self.come.extend_from_slice(&part[..read]);
+        }
+        if self.silent {
+            // Its end is seen before its death.
+            self.exit = self.exit.or_else(|| self.child.wait_at_most(DEATH_MS));
+        }
+        Ok(match self.exit {
+            // What else it started may hold its end open: nothing more comes from it.
+            Some(exit) => Said::Ended(exit),
+            None if self.silent => Said::Closed,
+            None => Said::Nothing,
+        })
+    }
+
+    /// Whether it has said more than was taken.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.come.is_empty()
+    }
+
+    /// A failure of this program, with what it has printed.
+    pub(crate) fn failure(&self, phase: Phase, what: String) -> Failure {
+        self.failure_by(phase, Fault::Error, what)
+    }
+
+    fn failure_by(&self, phase: Phase, fault: Fault, what: String) -> Failure {
+        Failure { phase, party: Some(self.role.into()), fault, detail: self.with_printed(what) }
+    }
+
+    /// How it died.
+    pub(crate) fn exit_failure(&self, exit: Exit, phase: Phase) -> Failure {
+        let (fault, detail) = match exit {
+            Exit::Code(127) => (Fault::Exited, "it could not be started (exit code 127)".to_owned()),
+            exit => early_end(exit),
+        };
+        self.failure_by(phase, fault, detail)
+    }
+
+    /// That nothing of what was `awaited` came from it for so long, and whether a signal has stopped it.
+    pub(crate) fn silence(&self, phase: Phase, awaited: &str, limit: Duration, stopped: bool) -> Failure {
+        if stopped || self.child.is_stopped() {
+            let what = format!("stopped by a signal (state T), no {awaited} came from it for {limit:?}");
+            self.failure_by(phase, Fault::Stopped, what)
+        } else {
+            self.failure_by(
+                phase,
+                Fault::Silent,
+                format!("alive, but no {awaited} came from it for {limit:?}"),
+            )
+        }
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// That it has not, for so long after what it did before.
+    pub(crate) fn end_within(&mut self, limit: Duration, after: &str) -> Result<Exit, Failure> {
+        self.child
+            .wait_at_most(limit.as_millis() as u64)
+            .ok_or_else(|| self.failure(Phase::Finish, format!("it has not ended {limit:?} after {after}")))
+    }
+
+    fn with_printed(&self, what: String) -> String {
+        /// The last lines say most: they have the message of a stack trace.
+        const LINES: usize = 2;
+        let printed = written_text(self.printed.as_handle(), PRINTED_BYTES as u64);
+        let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(LINES)..].join(" ");
+        if last.is_empty() { what } else { format!("{what}; it said: {}", shortened(&last)) }
+    }
+}
+
+/// The beginning of what a program says, on one line.
+pub(crate) fn shortened(text: &str) -> String {
+    const MOST: usize = 300;
+    let line: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

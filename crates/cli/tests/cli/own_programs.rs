@@ -1,0 +1,127 @@
+//! Two programs that know nothing of furlong: what is timed of them, what is said of it, and what they do wrong.
+
+use crate::common::{Place, Snapshot, look_for};
+use std::time::Duration;
+
+const SERVE: &str = "echo ready; exec sleep 60";
+const ASK: &str = "echo ready; sleep 0.02; echo done 10";
+
+/// What one that serves and one that asks do wrong, and what is said of it.
+const WRONGS: [(&str, &str, &str); 17] = [
+    ("exec sleep 60", ASK, "alive, but no line 'ready' came from it"),
+    ("echo I give up >&2; exit 3", ASK, "left too early with exit code 3; it said: I give up"),
+    ("echo done", ASK, "it was done before it was ready"),
+    ("echo ready; sleep 0.1; exit 2", "exec sleep 60", "left too early with exit code 2"),
+    ("trap '' TERM; echo ready; while :; do sleep 1; done", ASK, "has not ended 1s after it was asked to"),
+    (SERVE, "exec sleep 60", "alive, but no line 'done' came from it"),
+    (SERVE, "kill -STOP $$", "stopped by a signal (state T)"),
+    (SERVE, "kill -KILL $$", "killed by SIGKILL"),
+    (SERVE, "echo ready; exit 5", "left too early with exit code 5"),
+    (SERVE, "echo ready; sleep 0.1; echo done; exit 4", "after it was done"),
+    (SERVE, "./nowhere", "it could not be started"),
+    (SERVE, "echo ready; exec yes", "it has printed more than"),
+    (SERVE, "exec head -c 100000 /dev/zero", "its line is longer than"),
+    (SERVE, "printf 'ready\\ndone\\n'", "two of its lines came at once"),
+    (SERVE, "echo ready; sleep 0.1; echo ready", "it was ready twice"),
+    (SERVE, "echo ready; sleep 0.1; echo done many", "it said 'done many'"),
+    (SERVE, "sleep 60 & echo ready; sleep 0.1; echo done", "they have left behind what furlong has ended"),
+];
+
+fn with_programs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<&'a str> {
+    let options = pairs.into_iter().flat_map(|(serve, ask)| ["--program", serve, "--program", ask]);
+    ["run", "--no-save", "--timeout", "1s"].into_iter().chain(options).collect()
+}
+
+#[test]
+fn what_programs_do_wrong_fails_their_row_and_no_other() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let pairs = WRONGS.iter().map(|(serve, ask, _)| (*serve, *ask)).chain([(SERVE, ASK)]);
+    let more = ["pipe", "--trials", "1", "--budget", "2ms", "--place", "same-core", "--format", "json"];
+    let words = [with_programs(pairs), more.into()].concat();
+    let running = place.start(&mut place.furlong(words));
+    let finished = running.finish_within(Duration::from_secs(120)).expect_code(1);
+    before.expect_nothing_left(&place);
+    let summary = finished.summary();
+    // Rows are in the order of the pairs, and their commands are in no failure: each says what it is to say.
+    for (serve, ask, said) in WRONGS {
+        let found = summary.skipped.iter().any(|skipped| skipped.reason.contains(said));
+        assert!(found, "{serve} with {ask}: {:#?}", summary.skipped);
+    }
+    assert_eq!(summary.skipped.len(), WRONGS.len(), "{:#?}", summary.skipped);
+    let mut measured: Vec<_> =
+        summary.rows.iter().map(|row| (row.case.mechanism.as_str(), row.verified)).collect();
+    measured.sort_unstable();
+    assert_eq!(measured.len(), 2, "{measured:?}");
+    assert!(measured[0].0.starts_with("echo+echo") && !measured[0].1, "{measured:?}");
+    assert_eq!(measured[1], ("pipe", true));
+}
+
+#[test]
+fn programs_are_timed_beside_other_rows_and_never_ranked_with_them() {
+    let place = Place::new();
+    let slow = "echo ready; sleep 0.06; echo done 10";
+    let whole = "sleep 0.02";
+    let pairs = [(SERVE, ASK), (SERVE, slow), (SERVE, whole)];
+    let more = ["pipe", "--trials", "4", "--budget", "2ms", "--place", "free", "--place", "other-core"];
+    let words = [with_programs(pairs), more.into()].concat();
+    let summary = place.run([&words[..], &["--format", "json"]].concat()).expect_code(0).summary();
+    let row = |mechanism: &str| {
+        summary
+            .rows
+            .iter()
+            .find(|row| row.case.mechanism == mechanism)
+            .unwrap_or_else(|| panic!("{mechanism}"))
+    };
+    let [pipe, fast, slow, whole] = ["pipe", "echo+echo", "echo+echo-2", "echo+sleep"].map(row);
+    assert!(pipe.verified && ![fast, slow, whole].iter().any(|row| row.verified));
+    // A sleep lasts as long as was asked, or longer.
+    assert!(fast.exchange.ns.p50 >= 2e6 && slow.exchange.ns.p50 >= 6e6 && whole.exchange.ns.p50 >= 20e6);
+    assert!(slow.exchange.ns.p50 > fast.exchange.ns.p50);
+    assert_eq!(fast.group, slow.group);
+    assert!(fast.group != pipe.group && whole.group != fast.group, "{:?}", summary.groups);
+    let other_core = summary.rows.iter().filter(|row| row.group.starts_with("other-core"));
+    assert!(other_core.clone().all(|row| row.processors[0] != row.processors[1]), "{summary:#?}");
+    assert_eq!(other_core.count(), 4);
+    let table = place.run(words).expect_code(0).stdout;
+    assert!(
+        table.contains("each exchange that they count; nothing of what they exchange is verified"),
+        "{table}"
+    );
+    assert!(table.contains("CPU/run"), "{table}");
+}
+
+#[test]
+fn what_a_program_uses_is_counted_with_its_children() {
+    let place = Place::new();
+    // Half of the work is done by a child that is there when the time begins and when it ends.
+    let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+    let ask = format!("({busy}; sleep 1) & echo ready; {busy}; sleep 0.1; echo done 1; kill $!; wait");
+    let words =
+        [with_programs([(SERVE, ask.as_str())]), vec!["--place", "same-core", "--trials", "3"]].concat();
+    let summary = place.run([&words[..], &["--format", "json"]].concat()).expect_code(0).summary();
+    let alone = format!("echo ready; {busy}; sleep 0.1; echo done 1");
+    let words =
+        [with_programs([(SERVE, alone.as_str())]), vec!["--place", "same-core", "--trials", "3"]].concat();
+    let of_one = place.run([&words[..], &["--format", "json"]].concat()).expect_code(0).summary();
+    let [both, one] = [&summary, &of_one].map(|summary| summary.rows[0].cpu_ns());
+    assert!(both > 1.4 * one, "{both} {one}");
+}
+
+#[test]
+fn programs_end_with_a_run_that_is_killed() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let serve = "echo ready; sleep 61 & wait";
+    let running = place.start(&mut place.furlong(with_programs([(serve, "exec sleep 62")])));
+    let started = || place.processes().into_iter().find(|process| process.arguments.contains("sleep 62"));
+    look_for(Duration::from_secs(30), started).expect("what asks");
+    running.signal(libc::SIGKILL);
+    drop(running.finish());
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn one_program_alone_is_refused() {
+    let place = Place::new();
+    let refused = place.run(["run", "--program", "./serve"]).expect_code(2);
+    assert!(refused.stderr.contains("first what serves, then what asks"), "{refused:#?}");
+}
