@@ -4,6 +4,7 @@
 
 mod adapters;
 mod ci;
+mod dist;
 mod new_mechanism;
 mod target;
 
@@ -17,6 +18,9 @@ cargo xtask new-mechanism KIND NAME
                                    (KIND: streams, datagrams, queues, notifications, memory)
 cargo xtask adapters test [NAME…]  install the adapters that furlong brings, and check what they claim (installs the
                                    Debian packages that they need, as root)
+cargo xtask dist                   make what people without Rust install, in target/dist: an archive, a package for Debian, an
+                                   image for containers, and their sums
+cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
@@ -33,6 +37,8 @@ fn main() -> ExitCode {
         ["ci", "--root"] => ci::run(true),
         ["new-mechanism", kind, name] => new_mechanism::write(&root(), kind, name),
         ["adapters", "test", names @ ..] => adapters::test(names),
+        ["dist"] => dist::make(),
+        ["dist", "--check"] => dist::check(),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

@@ -13,12 +13,12 @@ mod guest;
 mod initramfs;
 mod kernel;
 mod module;
-mod packages;
+pub mod packages;
 mod programs;
 mod results;
 mod source;
 mod speed;
-mod step;
+pub mod step;
 mod tap;
 mod vmlinux;
 

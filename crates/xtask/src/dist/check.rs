@@ -1,0 +1,98 @@
+//! Whether what was made is the same each time, and runs where nothing else is.
+
+use crate::driver::step;
+use anyhow::{Context, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is measured with each: a mechanism of each kind, for a moment.
+const MEASURES: &str =
+    "run pipe unix-stream posix-shm posix-mq --trials 2 --budget 2ms --no-save --no-progress --require";
+
+/// Wants two releases to be equal, byte by byte.
+pub fn same_bytes(first: &[PathBuf], second: &[PathBuf]) -> anyhow::Result<()> {
+    for (one, other) in first.iter().zip(second) {
+        if fs::read(one)? != fs::read(other)? {
+            bail!("{} and {} differ", one.display(), other.display());
+        }
+    }
+    println!("xtask: made twice, with the same bytes");
+    Ok(())
+}
+
+/// Runs what is in each of them in a system that has nothing else: no library, no shell.
+pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
+    let folder = made.first().and_then(|path| path.parent()).context("nothing was made")?;
+    let system = folder.join("system");
+    for path in made {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let program = match name.as_str() {
+            name if name.ends_with(".tar.gz") => {
+                unpack(path, &system)?;
+                format!("/{}/usr/bin/furlong", name.trim_end_matches(".tar.gz"))
+            }
+            name if name.ends_with(".deb") => {
+                fs::create_dir_all(&system)?;
+                step::output(Command::new("dpkg-deb").arg("--extract").arg(path).arg(&system))?;
+                "/usr/bin/furlong".to_owned()
+            }
+            name if name.ends_with("-oci.tar") => {
+                unpack(&layer_of(path, &folder.join("image"))?, &system)?;
+                fs::remove_dir_all(folder.join("image"))?;
+                "/usr/bin/furlong".to_owned()
+            }
+            _ => continue,
+        };
+        let ran = run_alone(&system, &program);
+        fs::remove_dir_all(&system)?;
+        ran.with_context(|| name.clone())?;
+        println!("xtask: {name} measures in a system that has nothing else");
+    }
+    Ok(())
+}
+
+fn unpack(archive: &Path, into: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(into)?;
+    step::output(Command::new("tar").arg("--extract").arg("--file").arg(archive).arg("--directory").arg(into))
+        .map(drop)
+}
+
+/// The layer of an image, by its index and manifest, as whoever runs containers finds it.
+fn layer_of(image: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    unpack(image, folder)?;
+    let read = |path: PathBuf| -> anyhow::Result<serde_json::Value> {
+        Ok(serde_json::from_slice(&fs::read(path)?)?)
+    };
+    let blob = |digest: &serde_json::Value| -> anyhow::Result<PathBuf> {
+        let digest = digest.as_str().and_then(|text| text.strip_prefix("sha256:")).context("no digest")?;
+        Ok(folder.join("blobs/sha256").join(digest))
+    };
+    let index = read(folder.join("index.json"))?;
+    let manifest = read(blob(&index["manifests"][0]["digest"])?)?;
+    blob(&manifest["layers"][0]["digest"])
+}
+
+/// Measures in a root of its own, with the file systems that the kernel gives.
+fn run_alone(system: &Path, program: &str) -> anyhow::Result<()> {
+    let script = format!(
+        "set -e\n\
+         cd \"$1\"\n\
+         mkdir -p proc dev/shm tmp\n\
+         mount -t proc proc proc\n\
+         mount -t tmpfs none dev/shm\n\
+         touch dev/null\n\
+         mount --bind /dev/null dev/null\n\
+         exec env -i HOME=/tmp TMPDIR=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot . {program} {MEASURES}"
+    );
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script, "sh"]).arg(system);
+    let said = step::output(&mut command)?;
+    let said = String::from_utf8_lossy(&said.stdout);
+    for row in ["pipe/block", "unix-stream/block", "posix-shm/futex", "posix-mq/block"] {
+        if !said.contains(row) {
+            bail!("{row} was not measured:\n{said}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! The files that a package puts into a system, as they lie there.
+
+use crate::driver::step;
+use anyhow::Context;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The files, below a folder that stands for the root of a system.
+pub struct Files {
+    pub root: PathBuf,
+}
+
+impl Files {
+    /// The program, and what it says of itself: its manual, what completes it, its licences.
+    pub fn of(program: &Path, root: &Path) -> anyhow::Result<Files> {
+        let files = Files { root: root.to_owned() };
+        let folder = |name: &str| -> anyhow::Result<PathBuf> {
+            let folder = root.join(name);
+            fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            Ok(folder)
+        };
+        let installed = folder("usr/bin")?.join("furlong");
+        fs::copy(program, &installed).with_context(|| format!("cannot copy {}", program.display()))?;
+        let manual = folder("usr/share/man/man1")?;
+        step::output(Command::new(&installed).args(["man", "--all", "--output"]).arg(&manual))?;
+        for page in fs::read_dir(&manual)? {
+            step::output(Command::new("gzip").args(["--no-name", "-9"]).arg(page?.path()))?;
+        }
+        let completions = [
+            ("bash", "usr/share/bash-completion/completions", "furlong"),
+            ("zsh", "usr/share/zsh/vendor-completions", "_furlong"),
+            ("fish", "usr/share/fish/vendor_completions.d", "furlong.fish"),
+        ];
+        for (shell, place, name) in completions {
+            let script = step::output(Command::new(&installed).args(["completions", shell]))?.stdout;
+            fs::write(folder(place)?.join(name), script)?;
+        }
+        let documents = folder("usr/share/doc/furlong")?;
+        for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            fs::copy(crate::root().join(name), documents.join(name))
+                .with_context(|| format!("cannot copy {name}"))?;
+        }
+        files.set_rights(root)?;
+        Ok(files)
+    }
+
+    /// What is run may be run by all, and everything may be read by all, whatever mask this process has.
+    fn set_rights(&self, path: &Path) -> anyhow::Result<()> {
+        let is_folder = path.is_dir();
+        let runs = is_folder || path.parent().is_some_and(|folder| folder.ends_with("usr/bin"));
+        fs::set_permissions(path, fs::Permissions::from_mode(if runs { 0o755 } else { 0o644 }))?;
+        if is_folder {
+            for entry in fs::read_dir(path)? {
+                self.set_rights(&entry?.path())?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! What is given to people who have no Rust: `cargo xtask dist` makes it, `cargo xtask dist --check` makes it twice, compares
+//! the bytes, and measures with each.
+
+mod check;
+mod files;
+mod image;
+mod package;
+
+use crate::{driver, root};
+use anyhow::Context;
+use driver::{packages, step};
+use files::Files;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What all of it is for. The program needs no library, and so no version of one.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// What is called from here.
+const TOOLS: [&str; 5] = ["coreutils", "dpkg", "gzip", "tar", "git"];
+
+/// What is made, and of what.
+struct Release {
+    version: &'static str,
+    /// Seconds since 1970 of the commit: the time of every file, so that the same source gives the same bytes.
+    time: String,
+    folder: PathBuf,
+}
+
+/// Makes all of it, in `target/dist`.
+///
+/// # Errors
+/// A program that is missing or fails; it is named.
+pub fn make() -> anyhow::Result<()> {
+    packages::provide(&TOOLS)?;
+    let target = crate::target::target()?;
+    let made = release(&target.join("dist"), &target.join("dist-build"))?;
+    for path in &made {
+        println!("{:>9} KiB  {}", fs::metadata(path)?.len() >> 10, path.display());
+    }
+    Ok(())
+}
+
+/// Makes all of it twice in different folders, wants the same bytes, and runs what is in each package.
+///
+/// # Errors
+/// What differs, or does not run.
+pub fn check() -> anyhow::Result<()> {
+    packages::provide(&TOOLS)?;
+    let target = crate::target::target()?;
+    let first = release(&target.join("dist"), &target.join("dist-build"))?;
+    let second = release(&target.join("dist-again"), &target.join("dist-build-again"))?;
+    check::same_bytes(&first, &second)?;
+    check::all_run(&first)
+}
+
+/// Makes all of it in `folder`, built in `build`, and gives the files.
+fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let program = step::timed("building a program that needs no library", || program(build))?;
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder)?;
+    let mut git = Command::new("git");
+    let time = step::text(git.args(["log", "-1", "--format=%ct"]).current_dir(root()))?;
+    let release = Release { version: env!("CARGO_PKG_VERSION"), time, folder: folder.to_owned() };
+    let files = Files::of(&program, &folder.join("files"))?;
+    let made =
+        vec![release.archive(&files)?, package::debian(&release, &files)?, image::oci(&release, &files)?];
+    fs::remove_dir_all(&files.root)?;
+    let names = made.iter().filter_map(|path| path.file_name());
+    let sums = step::output(Command::new("sha256sum").args(names).current_dir(folder))?.stdout;
+    let list = folder.join("SHA256SUMS");
+    fs::write(&list, sums)?;
+    Ok([made, vec![list]].concat())
+}
+
+/// Builds the program. No path of this machine is in it, and nothing that is for unwinding alone, which it never does.
+fn program(build: &Path) -> anyhow::Result<PathBuf> {
+    let cargo_home =
+        std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
+    let cargo_home = cargo_home.context("neither CARGO_HOME nor HOME is set")?;
+    let flags = format!(
+        "-C target-feature=+crt-static -C relocation-model=static -C force-unwind-tables=no \
+         --remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo",
+        root().display()
+    );
+    step::output(
+        Command::new("cargo")
+            .args(["build", "--release", "--locked", "--package", "furlong", "--target", TARGET])
+            .args(["--config", "profile.release.strip=\"symbols\""])
+            .current_dir(root())
+            .env("CARGO_TARGET_DIR", build)
+            .env("RUSTFLAGS", flags),
+    )?;
+    Ok(build.join(TARGET).join("release/furlong"))
+}
+
+impl Release {
+    /// All files below one folder, for any Linux.
+    fn archive(&self, files: &Files) -> anyhow::Result<PathBuf> {
+        let name = format!("furlong-{}-x86_64-linux", self.version);
+        let path = self.folder.join(format!("{name}.tar.gz"));
+        let tar = self.folder.join(format!("{name}.tar"));
+        step::output(self.tar(&tar, &files.root).arg(format!("--transform=s,^\\.,{name},")).arg("."))?;
+        step::output(Command::new("gzip").args(["--no-name", "-9"]).arg(&tar))?;
+        Ok(path)
+    }
+
+    /// `tar` of what lies in a folder, with nothing in it that depends on who made it, and when.
+    fn tar(&self, into: &Path, folder: &Path) -> Command {
+        let mut tar = Command::new("tar");
+        tar.arg("--create").arg("--file").arg(into).arg("--directory").arg(folder);
+        tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"]);
+        tar.arg(format!("--mtime=@{}", self.time));
+        tar
+    }
+}
