@@ -221,7 +221,7 @@ fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
 
 /// Writes zeroes over the first `len` bytes.
 fn fill(fd: BorrowedFd<'_>, len: usize) -> io::Result<()> {
-    const ZEROES: [u8; 1 << 16] = [0; 1 << 16];
+    static ZEROES: [u8; 1 << 16] = [0; 1 << 16];
     let file = File::from(fd.try_clone_to_owned()?);
     let mut at = 0;
     while at < len {
