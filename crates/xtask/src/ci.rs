@@ -4,7 +4,7 @@ mod suites;
 
 use crate::adapters;
 use crate::target::target;
-use crate::{driver, root};
+use crate::{driver, faults, root};
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
@@ -63,6 +63,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
         bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));
     }
     stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
+    stages.run("faults", || faults::run(&faults::Options::quick()))?;
     if root_too {
         let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
         let conformance = conformance.context("no suite is called conformance")?;

@@ -5,6 +5,7 @@
 mod adapters;
 mod ci;
 mod dist;
+mod faults;
 mod new_mechanism;
 mod target;
 
@@ -21,6 +22,8 @@ cargo xtask adapters test [NAME…]  install the adapters that furlong brings, a
 cargo xtask dist                   make what people without Rust install, in target/dist: an archive, a package for Debian, an
                                    image for containers, and their sums
 cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
+cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
+                                   try every fault with every row, and print the matrix; --write writes docs/faults.md
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         ["adapters", "test", names @ ..] => adapters::test(names),
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
+        ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

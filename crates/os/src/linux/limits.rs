@@ -1,6 +1,7 @@
 //! Kernel limits: read, and raised where we may.
 
 use std::io;
+use std::path::Path;
 
 /// The value of a sysctl such as `kernel.msgmax`.
 pub fn sysctl(name: &str) -> Option<String> {
@@ -11,6 +12,11 @@ pub fn sysctl(name: &str) -> Option<String> {
 pub fn sysctl_number(name: &str) -> Option<usize> {
     let text = sysctl(name)?;
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().unwrap_or(usize::MAX))
+}
+
+/// The value of a sysctl that is one number. Where there is no /proc to ask, what a kernel begins with: `usual`.
+pub fn sysctl_number_or(name: &str, usual: usize) -> Option<usize> {
+    sysctl_number(name).or_else(|| (!Path::new("/proc/sys").exists()).then_some(usual))
 }
 
 /// Sets a sysctl.

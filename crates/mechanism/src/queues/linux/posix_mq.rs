@@ -11,7 +11,7 @@ use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
     Start, Unavailable, WhenFull,
 };
-use furlong_os::linux::limits::{Resource, raised, sysctl_number};
+use furlong_os::linux::limits::{Resource, raised, sysctl_number, sysctl_number_or};
 use furlong_os::linux::posix_queue;
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
@@ -43,7 +43,7 @@ impl Mechanism for PosixMq {
     type Endpoint = Queues;
 
     fn probe() -> Result<Limits, Unavailable> {
-        let Some(largest) = sysctl_number("fs.mqueue.msgsize_max") else {
+        let Some(largest) = sysctl_number_or("fs.mqueue.msgsize_max", 8192) else {
             return Err(Unavailable::new("the kernel has no POSIX message queues", "CONFIG_POSIX_MQUEUE=y"));
         };
         let bytes = raised(Resource::MessageQueueBytes).unwrap_or(u64::MAX);

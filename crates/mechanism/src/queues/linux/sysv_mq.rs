@@ -9,7 +9,7 @@ use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
     Start, Unavailable, Wait, WhenFull,
 };
-use furlong_os::linux::limits::sysctl_number;
+use furlong_os::linux::limits::{sysctl_number, sysctl_number_or};
 use furlong_os::linux::sysv_queue::{self, PREFIX_BYTES};
 use std::io;
 
@@ -41,8 +41,8 @@ impl Mechanism for SysvMq {
     type Endpoint = Queues;
 
     fn probe() -> Result<Limits, Unavailable> {
-        let names = ["kernel.msgmax", "kernel.msgmnb"];
-        let values = names.map(|name| Some((sysctl_number(name)?, name)));
+        let names = [("kernel.msgmax", 8192), ("kernel.msgmnb", USUAL_BYTES)];
+        let values = names.map(|(name, usual)| Some((sysctl_number_or(name, usual)?, name)));
         let Some((largest, name)) = values.into_iter().flatten().min() else {
             return Err(Unavailable::new("the kernel has no System V queues", "CONFIG_SYSVIPC=y"));
         };

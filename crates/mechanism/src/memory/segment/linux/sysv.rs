@@ -4,7 +4,7 @@
 use crate::memory::segment::Segment;
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Limits, Reach, Unavailable};
-use furlong_os::linux::limits::sysctl_number;
+use furlong_os::linux::limits::sysctl_number_or;
 use furlong_os::linux::sysv_segment;
 use furlong_os::memory::Region;
 use std::io;
@@ -20,7 +20,7 @@ impl Segment for SysvShm {
     const REACH: Reach = Reach::IpcNamespace;
 
     fn probe() -> Result<Limits, Unavailable> {
-        match sysctl_number("kernel.shmmax") {
+        match sysctl_number_or("kernel.shmmax", usize::MAX) {
             // The region holds two messages and a head.
             Some(largest) if largest < isize::MAX as usize => Ok(Limits::at(
                 (largest / 2).saturating_sub(4096),

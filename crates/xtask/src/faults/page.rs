@@ -1,0 +1,84 @@
+//! The matrix as text: for the terminal, and as a page of the documentation.
+
+use super::judge::Verdict;
+use super::list::Fault;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// A fault and what came of it, by row; a script that is about no row has one cell without a name.
+pub struct Line {
+    /// The fault.
+    pub fault: Fault,
+    /// What came of each cell.
+    pub cells: Vec<(String, Verdict)>,
+}
+
+/// How many cells came to what: passed, not applicable, not triable, failed.
+pub fn count(lines: &[Line]) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for (_, verdict) in lines.iter().flat_map(|line| &line.cells) {
+        counts[match verdict {
+            Verdict::Passed => 0,
+            Verdict::NotApplicable(_) => 1,
+            Verdict::NotTriable(_) => 2,
+            Verdict::Failed(_) => 3,
+        }] += 1;
+    }
+    counts
+}
+
+/// The matrix as a table, and below it why cells were not tried and what failed.
+pub fn table(lines: &[Line]) -> String {
+    let mut text = String::from(
+        "| fault | what is done | by | what must come of it | passed | not applicable | not triable | failed |\n\
+         |---|---|---|---|--:|--:|--:|--:|\n",
+    );
+    for line in lines {
+        let Fault { number, what, means, must, .. } = &line.fault;
+        let [passed, not_applicable, not_triable, failed] = count(std::slice::from_ref(line));
+        let _ = writeln!(
+            text,
+            "| {number} | {what} | {means} | {must} | {passed} | {not_applicable} | {not_triable} | {failed} |"
+        );
+    }
+    let mut why: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in lines {
+        for (row, verdict) in &line.cells {
+            let cell = if row.is_empty() { line.fault.what.clone() } else { row.clone() };
+            let reason = match verdict {
+                Verdict::Passed => continue,
+                Verdict::NotApplicable(why) => format!("Not applicable: {why}"),
+                Verdict::NotTriable(why) => format!("Not triable here: {why}"),
+                Verdict::Failed(what) => {
+                    format!("FAILED: {}, {}: {what}", line.fault.number, line.fault.what)
+                }
+            };
+            let cells = why.entry(reason).or_default();
+            if !cells.contains(&cell) {
+                cells.push(cell);
+            }
+        }
+    }
+    for (reason, cells) in why {
+        let _ = writeln!(text, "\n- {}: {}", reason.replace('\n', " "), cells.join(", "));
+    }
+    text
+}
+
+/// The page of the documentation.
+pub fn page(lines: &[Line], rows: &[String], command: &str, seconds: u64) -> String {
+    let [passed, not_applicable, not_triable, failed] = count(lines);
+    format!(
+        "# Faults\n\n\
+         What can break while furlong measures, and what comes of it. `cargo xtask faults --write` has written this page; \
+         `--only D1,R*` and `--mechanism GLOB` choose a part, `--quick` is the part that `.ci/run` tries.\n\n\
+         Every cell is a run in user, mount, IPC and process namespaces of its own. It has passed if it ended in time; if the exit \
+         code is right, and the row says what happened to whom in which phase, or was measured; if the other row was measured; if \
+         nothing is left (/dev/shm, System V objects, POSIX queues, folders, processes); and if no figure is wrong.\n\n\
+         {passed} cells passed, {not_applicable} do not apply, {not_triable} cannot be tried here, {failed} failed. {} rows; it took \
+         {} min: `cargo xtask faults{command}`.\n\n{}",
+        rows.len(),
+        seconds.div_ceil(60),
+        table(lines)
+    )
+}
