@@ -1,17 +1,17 @@
 //! Whether furlong agrees with others: `perf bench sched pipe` and a small C program, beside its own rows.
 //!
-//! In each round the others run, then furlong (`--across 3`), then the others again, all with the same placement. A round
-//! agrees if furlong's interval contains the median of the others' runs. Run it on a machine with nothing else to do:
-//! `cargo bench -p furlong --bench agreement`. It takes about five minutes.
+//! A round is one run of furlong for each placement (`--across 3`), in which the others take part as programs of its own: they run
+//! between furlong's trials, as often and for as long. What they find they write into files. So a machine whose pace changes by the
+//! second is the same for both. A round agrees if furlong's interval contains the median of what the other has found.
+//! `cargo bench -p furlong --bench agreement` takes about ten minutes.
 
 use serde_json::Value;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Rounds of everything.
 const ROUNDS: usize = 10;
-/// Runs of each other program before furlong's, and as many after it.
-const RUNS: usize = 3;
 /// Rounds of each row that must agree.
 const MUST_AGREE: usize = 9;
 
@@ -32,7 +32,6 @@ enum Program {
     Pair(&'static str),
 }
 
-/// perf pins nobody; on one core, taskset does.
 const OTHERS: [Other; 8] = [
     Other { row: "pipe", place: "free", program: Program::Perf },
     Other { row: "pipe", place: "same-core", program: Program::Perf },
@@ -68,20 +67,20 @@ fn compare() -> Result<bool> {
     let mut agreed = vec![0; others.len()];
     println!("{:<24} {:>5}  {:>9}  {:>9} {:>19}  agrees", "row", "round", "other", "furlong", "interval");
     for round in 1..=ROUNDS {
-        let mut figures = vec![Vec::new(); others.len()];
-        run_all(&others, &pair, &mut figures)?;
-        let rows = furlong()?;
-        run_all(&others, &pair, &mut figures)?;
-        for ((other, figures), agreed) in others.iter().zip(&mut figures).zip(&mut agreed) {
-            figures.sort_by(f64::total_cmp);
-            let theirs = figures[figures.len() / 2];
-            let (median, [low, high]) = ours(&rows, other)?;
-            let agrees = (low..=high).contains(&theirs);
-            *agreed += usize::from(agrees);
-            let interval = format!("{low:.0}-{high:.0}");
-            let name = format!("{} {}", other.row, other.place);
-            let verdict = if agrees { "yes" } else { "NO" };
-            println!("{name:<24} {round:>5}  {theirs:>9.0}  {median:>9.0} {interval:>19}  {verdict}");
+        for place in ["free", "same-core", "other-core"] {
+            let here: Vec<_> =
+                others.iter().zip(&mut agreed).filter(|(other, _)| other.place == place).collect();
+            let rows = furlong(place, here.iter().map(|(other, _)| other.command(&pair, folder.path())))?;
+            for (other, agreed) in here {
+                let theirs = other.found(folder.path())?;
+                let (median, [low, high]) = ours(&rows, other)?;
+                let agrees = (low..=high).contains(&theirs);
+                *agreed += usize::from(agrees);
+                let interval = format!("{low:.0}-{high:.0}");
+                let name = format!("{} {place}", other.row);
+                let verdict = if agrees { "yes" } else { "NO" };
+                println!("{name:<24} {round:>5}  {theirs:>9.0}  {median:>9.0} {interval:>19}  {verdict}");
+            }
         }
     }
     println!("\nnanoseconds a round trip; rounds that agree, of {ROUNDS}:");
@@ -99,16 +98,6 @@ fn compiled(folder: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Each other program in turn, over and over.
-fn run_all(others: &[&Other], pair: &Path, figures: &mut [Vec<f64>]) -> Result<()> {
-    for _ in 0..RUNS {
-        for (other, figures) in others.iter().zip(figures.iter_mut()) {
-            figures.push(other.run(pair)?);
-        }
-    }
-    Ok(())
-}
-
 impl Other {
     /// Round trips in about 40 ms, as long as furlong's trials are: on a virtual machine a pair that sleeps on two cores
     /// has another pace after a few hundred milliseconds than at first.
@@ -116,31 +105,49 @@ impl Other {
         if self.place == "same-core" { "6000" } else { "1000" }
     }
 
-    /// What it takes for a round trip, in nanoseconds.
-    fn run(&self, pair: &Path) -> Result<f64> {
+    /// Where its figures go.
+    fn file(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}-{}", self.row, self.place))
+    }
+
+    /// The line for the shell that runs it once and adds its figure to the file. furlong binds it to processors; `pair` binds its two
+    /// processes to two of its own accord.
+    fn command(&self, pair: &Path, folder: &Path) -> String {
+        let (file, trips) = (self.file(folder), self.round_trips());
         match self.program {
             Program::Perf => {
-                let pinned: &[&str] = if self.place == "same-core" { &["taskset", "-c", "0"] } else { &[] };
-                let words = [pinned, &["perf", "bench", "sched", "pipe", "-l", self.round_trips()]].concat();
-                let text = output(Command::new(words[0]).args(&words[1..]))?;
-                let line =
-                    text.lines().find(|line| line.contains("usecs/op")).ok_or("perf says no usecs/op")?;
-                Ok(line.split_whitespace().next().unwrap_or_default().parse::<f64>()? * 1e3)
+                format!("perf bench sched pipe -l {trips} | grep usecs/op >> '{}'", file.display())
             }
             Program::Pair(kind) => {
                 let place = self.place.trim_end_matches("-core");
-                Ok(output(Command::new(pair).args([kind, place, self.round_trips()]))?.trim().parse()?)
+                format!("'{}' {kind} {place} {trips} >> '{}'", pair.display(), file.display())
             }
         }
     }
+
+    /// The median of what it has found, in nanoseconds. The file is gone then.
+    fn found(&self, folder: &Path) -> Result<f64> {
+        let text = fs::read_to_string(self.file(folder))?;
+        fs::remove_file(self.file(folder))?;
+        let unit_ns = if matches!(self.program, Program::Perf) { 1e3 } else { 1.0 };
+        let first_word = |line: &str| line.split_whitespace().next().unwrap_or_default().parse::<f64>();
+        let mut figures: Vec<f64> = text.lines().map(first_word).collect::<std::result::Result<_, _>>()?;
+        figures.sort_by(f64::total_cmp);
+        figures.get(figures.len() / 2).map(|figure| figure * unit_ns).ok_or("it found nothing".into())
+    }
 }
 
-/// The rows of one run.
-fn furlong() -> Result<Value> {
-    let words = "run pipe unix-stream posix-mq --place free --place same-core --place other-core --across 3 --apart 1s \
-                 --no-save --no-progress --format json";
-    let text = output(Command::new(env!("CARGO_BIN_EXE_furlong")).args(words.split_whitespace()))?;
-    Ok(serde_json::from_str(&text)?)
+/// The rows of one run in this place, between whose trials these commands run.
+fn furlong(place: &str, commands: impl Iterator<Item = String>) -> Result<Value> {
+    let words =
+        "run pipe unix-stream posix-mq --across 3 --apart 1s --no-save --no-progress --format json --place";
+    let mut furlong = Command::new(env!("CARGO_BIN_EXE_furlong"));
+    furlong.args(words.split_whitespace()).arg(place);
+    for command in commands {
+        // Nobody serves: each of them has both ends.
+        furlong.args(["--program", "echo ready; exec sleep 600", "--program", &command]);
+    }
+    Ok(serde_json::from_str(&output(&mut furlong)?)?)
 }
 
 /// The median and the interval of the row that is the same.
