@@ -2,6 +2,7 @@
 
 use furlong_model::format_ns;
 pub use furlong_model::{format_digits, three_digits};
+use std::collections::BTreeMap;
 
 /// Longest text of a record that is printed, in characters: one record must not fill a terminal.
 const LONGEST: usize = 300;
@@ -99,6 +100,12 @@ pub fn times_between([low, high]: [f64; 2]) -> String {
         (Some((value, unit)), Some((_, other))) if unit == other => format!("{value}-{high}"),
         _ => format!("{low}-{high}"),
     }
+}
+
+/// What is inside a program, each by its name with its version.
+pub fn versions(versions: &BTreeMap<String, String>) -> String {
+    let versions: Vec<_> = versions.iter().map(|(what, version)| format!("{what} {version}")).collect();
+    versions.join(", ")
 }
 
 #[cfg(test)]

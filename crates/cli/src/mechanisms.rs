@@ -33,7 +33,7 @@ pub fn mechanisms(options: &CaseOptions) -> anyhow::Result<(Vec<MechanismEntry>,
     for folder in &options.adapters {
         let manifest = Manifest::read(folder).map_err(|error| Usage(error.to_string()))?;
         options.rows.extend(manifest.rows.iter().map(|row| row.name.clone()));
-        wanted.extend((0..manifest.rows.len()).map(|row| (manifest.clone(), row)));
+        wanted.extend(rows_of(manifest));
     }
     let by_folder: Vec<String> = options.rows[options.rows.len() - wanted.len()..].to_vec();
     let typed: Vec<String> = options
@@ -66,8 +66,12 @@ pub fn with_installed(is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<Me
 
 /// The rows of all installed adapters, each by its manifest and its index there.
 fn installed_rows() -> Result<Vec<(Manifest, usize)>, ManifestError> {
-    let rows = |manifest: Manifest| (0..manifest.rows.len()).map(move |row| (manifest.clone(), row));
-    Ok(installed()?.into_iter().flat_map(rows).collect())
+    Ok(installed()?.into_iter().flat_map(rows_of).collect())
+}
+
+/// The rows of a manifest, each by the manifest and its index there.
+pub fn rows_of(manifest: Manifest) -> impl Iterator<Item = (Manifest, usize)> {
+    (0..manifest.rows.len()).map(move |row| (manifest.clone(), row))
 }
 
 /// The mechanisms that furlong has, and these rows.

@@ -5,7 +5,7 @@ use super::{
     ranking::{has_depth, has_failed_trials, has_no_interval, has_shares, is_batched, marked_name},
     words::count,
 };
-use furlong_analysis::text::{listed, plain};
+use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
 use furlong_model::{Harness, Machine, format_bytes, format_ns};
 
@@ -156,9 +156,7 @@ fn adapters(summary: &Summary) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for row in &summary.rows {
         let Some(adapter) = &row.adapter else { continue };
-        let versions: Vec<_> =
-            adapter.versions.iter().map(|(what, version)| format!("{what} {version}")).collect();
-        let mut line = format!("{}: another program ({})", row.case.mechanism, versions.join(", "));
+        let mut line = format!("{}: another program ({})", row.case.mechanism, versions(&adapter.versions));
         if !adapter.does.is_empty() {
             line.push_str(&format!("; beside moving bytes: {}", adapter.does.join(", ")));
         }

@@ -24,12 +24,14 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     }
     // Whatever is explained is measured with both ends in one process too, and so are the rows by which a context
     // switch and a wake-up are measured.
-    // A program of an adapter cannot hold both ends.
-    let is_own = |case: &&Case| {
-        find(&mechanisms, &case.mechanism, case.wait).is_some_and(|entry| entry.adapter().is_none())
+    // An adapter's program with a loop of its own cannot hold both ends.
+    let can_hold_both = |case: &&Case| {
+        find(&mechanisms, &case.mechanism, case.wait).is_some_and(|entry| entry.runs_furlongs_loop())
     };
-    let twins =
-        rows.iter().filter(is_own).map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
+    let twins = rows
+        .iter()
+        .filter(can_hold_both)
+        .map(|case| Case { placement: Placement::OneProcess, ..case.clone() });
     // The published formula knows switches on one core alone, wherever the roles are.
     let places = [&[Placement::SameCore], &asked.cases.places_or(Placement::OtherCore)[..]].concat();
     let references = selection::references(&mechanisms, &places);

@@ -1,9 +1,10 @@
 //! `furlong adapter check`: every claim of an adapter, tried.
 
 use crate::arguments::AdapterCheckOptions;
-use crate::mechanisms::{adapters_folder, entries};
+use crate::mechanisms::{adapters_folder, entries, rows_of};
 use crate::output;
 use furlong_adapter_files::Manifest;
+use furlong_analysis::text::versions;
 use furlong_bench::adapter::{Adapter, EarlyEnd, end_early};
 use furlong_bench::not_measured::NotMeasured;
 use furlong_bench::plan::Plan;
@@ -24,7 +25,7 @@ const FEWER_SIZES: [usize; 3] = [1, 128, 64 << 10];
 /// Tries all rows of an adapter and says what each does not do.
 pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
     let manifest = find(&options.adapter)?;
-    let rows: Vec<_> = (0..manifest.rows.len()).map(|row| (manifest.clone(), row)).collect();
+    let rows: Vec<_> = rows_of(manifest.clone()).collect();
     let entries = entries(&rows);
     let _ = session::enter_private_namespace();
     let session = Session::open(session::Options {
@@ -42,9 +43,11 @@ pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
             output::print(&format!("{name}: cannot run: {why}{remedy}\n"))?;
             continue;
         }
-        let versions: Vec<_> =
-            adapter.versions.iter().map(|(what, version)| format!("{what} {version}")).collect();
-        output::print(&format!("{name}: {} ({})\n", entry.capabilities.summary, versions.join(", ")))?;
+        output::print(&format!(
+            "{name}: {} ({})\n",
+            entry.capabilities.summary,
+            versions(&adapter.versions)
+        ))?;
         let mut tried = 0;
         let faults = [
             exchanges(entry, adapter, &session, &mut tried),

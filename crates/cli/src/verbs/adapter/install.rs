@@ -2,10 +2,11 @@
 
 use super::folder;
 use crate::arguments::{AdapterInstallOptions, AdapterNamesOptions};
-use crate::mechanisms::entries;
+use crate::mechanisms::{entries, rows_of};
 use crate::output;
 use anyhow::Context;
 use furlong_adapter_files::{Manifest, sources};
+use furlong_analysis::text::versions;
 use furlong_console::exit::{Outcome, Usage};
 use std::fs::{self, File};
 use std::io::Read;
@@ -67,15 +68,15 @@ fn install_one(manifest: &Manifest, folder: &Path) -> anyhow::Result<Outcome> {
     fs::rename(&begun, &place).with_context(|| format!("put it into {}", place.display()))?;
     output::print(&format!("{name}: installed in {}\n", place.display()))?;
     let manifest = Manifest::read(&place)?;
-    let rows: Vec<_> = (0..manifest.rows.len()).map(|row| (manifest.clone(), row)).collect();
+    let rows: Vec<_> = rows_of(manifest.clone()).collect();
     let mut outcome = Outcome::Done;
     for entry in entries(&rows) {
         let name = entry.capabilities.name;
         let line = match entry.probe() {
             Ok(_) => {
-                let versions = entry.adapter().map(|adapter| &adapter.versions).into_iter().flatten();
-                let versions: Vec<_> = versions.map(|(what, version)| format!("{what} {version}")).collect();
-                format!("  {name}: {} ({})\n", entry.capabilities.summary, versions.join(", "))
+                let versions =
+                    entry.adapter().map_or_else(String::new, |adapter| versions(&adapter.versions));
+                format!("  {name}: {} ({versions})\n", entry.capabilities.summary)
             }
             Err(why) => {
                 outcome = Outcome::Failed;
