@@ -6,8 +6,9 @@
 
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::probe::{self, Figures};
-use furlong_os::linux::{futex, segment};
-use furlong_os::memory::{Pages, Region, page_bytes};
+#[cfg(target_os = "linux")]
+use furlong_os::linux::futex;
+use furlong_os::memory::{Pages, Region, anonymous_object, page_bytes};
 use furlong_os::shared_place::{HalfLine, Stretch};
 use furlong_os::{AsHandle, RawHandle, clock, cpu, handle};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ use std::sync::atomic::Ordering;
 #[serde(rename_all = "kebab-case")]
 enum TransferMethod {
     Spinning,
+    #[cfg(target_os = "linux")]
     Sleeping,
 }
 
@@ -62,6 +64,7 @@ pub(crate) fn spinning(
 ///
 /// # Errors
 /// If no process could be started.
+#[cfg(target_os = "linux")]
 pub(crate) fn sleeping(
     program: &ChildProgram,
     processors: [usize; 2],
@@ -69,6 +72,20 @@ pub(crate) fn sleeping(
     pairs: usize,
 ) -> io::Result<Figures> {
     run(program, processors, TransferMethod::Sleeping, sizes, pairs)
+}
+
+/// Measures nothing.
+///
+/// # Errors
+/// Always: only Linux lets two processes sleep on a word that they share.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn sleeping(
+    _program: &ChildProgram,
+    _processors: [usize; 2],
+    _sizes: &[usize],
+    _pairs: usize,
+) -> io::Result<Figures> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// What one of the two has to do.
@@ -94,12 +111,14 @@ struct Block {
 impl PairTask {
     /// What both do. They know beforehand how long each message is: a length that came with it would be waited for.
     fn script(&self) -> Vec<Block> {
+        #[cfg(target_os = "linux")]
         const SMALL: Block = Block { size: 8, trips: 1 };
         let of_size = |&size: &usize| match self.method {
             // The first batch waits for the other process, or for the caches.
             TransferMethod::Spinning => {
                 vec![Block { size, trips: trips_in_a_batch(size) }; self.repetitions + 1]
             }
+            #[cfg(target_os = "linux")]
             TransferMethod::Sleeping => [SMALL, Block { size, trips: 1 }].repeat(self.repetitions),
         };
         self.sizes.iter().flat_map(of_size).collect()
@@ -109,6 +128,7 @@ impl PairTask {
     fn figures(&self, times: &mut [f64]) -> Figures {
         let of_size = |times: &mut [f64]| match self.method {
             TransferMethod::Spinning => median(&mut times[1..]) / 2.0,
+            #[cfg(target_os = "linux")]
             TransferMethod::Sleeping => {
                 let every_other =
                     |first: usize| times.iter().copied().skip(first).step_by(2).collect::<Vec<_>>();
@@ -175,7 +195,7 @@ fn run(
     repetitions: usize,
 ) -> io::Result<Figures> {
     let mut task = PairTask { side: 0, method, sizes: sizes.to_vec(), repetitions, memory: -1 };
-    let memory = segment::memfd("furlong-pair", task.memory_bytes())?;
+    let memory = anonymous_object("furlong-pair", task.memory_bytes())?;
     task.memory = memory.raw_handle();
     let tasks = processors
         .into_iter()
@@ -254,8 +274,10 @@ impl End {
         }
         self.sent += 1;
         self.own.published.store(self.sent, Ordering::Release);
+        #[cfg(target_os = "linux")]
         if self.method == TransferMethod::Sleeping {
             // Whoever is not woken gives up, or is killed in the end.
+            #[cfg(target_os = "linux")]
             let _ = futex::wake(&self.own.published);
         }
     }
@@ -267,6 +289,7 @@ impl End {
         while self.other.published.load(Ordering::Acquire) == self.received {
             match self.method {
                 TransferMethod::Spinning => cpu::pause(),
+                #[cfg(target_os = "linux")]
                 TransferMethod::Sleeping => futex::wait(&self.other.published, self.received).ok()?,
             }
             attempts = attempts.wrapping_add(1);

@@ -3,7 +3,9 @@
 use crate::child_process::{ChildKind, greet};
 use crate::control::Control;
 use crate::registry::MechanismEntry;
-use crate::{bare_pair, boundary, costs, handover, janitor, link_child, noise, probe, role};
+use crate::{bare_pair, costs, handover, janitor, noise, probe, role};
+#[cfg(target_os = "linux")]
+use crate::{boundary, link_child};
 use furlong_os::{AsHandle, RawHandle, beginning, handle};
 use std::io;
 
@@ -28,11 +30,13 @@ fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Re
     let Some(kind) = control.receive::<ChildKind>()? else { return Ok(()) };
     match kind {
         ChildKind::Role => role::fresh(control, &mechanisms()),
+        #[cfg(target_os = "linux")]
         ChildKind::Link => link_child::run(control, &mechanisms()),
         ChildKind::Handover => handover::role::fresh(control),
         ChildKind::SpinProbe => probe::run(control, noise::spin),
         ChildKind::CostProbe => probe::run(control, costs::single_costs),
         ChildKind::PairProbe => probe::run(control, bare_pair::one_side),
+        #[cfg(target_os = "linux")]
         ChildKind::ReachProbe => boundary::fresh(control),
         ChildKind::Janitor => janitor::run(control),
         ChildKind::Alive => Ok(()),

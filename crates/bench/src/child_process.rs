@@ -24,6 +24,7 @@ pub(crate) enum ChildKind {
     /// One role of an exchange of messages.
     Role,
     /// Makes the link of a mechanism that a program beside furlong has.
+    #[cfg(target_os = "linux")]
     Link,
     /// One role of a handover.
     Handover,
@@ -34,6 +35,7 @@ pub(crate) enum ChildKind {
     /// One of two that hand a cache line back and forth.
     PairProbe,
     /// Tries what namespaces of its own hide from it.
+    #[cfg(target_os = "linux")]
     ReachProbe,
     /// Removes what a run leaves behind.
     Janitor,

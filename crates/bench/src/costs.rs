@@ -8,9 +8,13 @@ use crate::child_process::{ChildKind, ChildProgram};
 use crate::probe::{self, Figures};
 use furlong_mechanism::LinkSpecification;
 use furlong_model::{Cost, CostFigure, CostReading};
+#[cfg(target_os = "linux")]
 use furlong_os::cleanup::CleanUp;
+#[cfg(target_os = "linux")]
 use furlong_os::linux::{futex, posix_semaphore, sysv_semaphore};
-use furlong_os::memory::{Pages, Region, page_bytes};
+#[cfg(target_os = "linux")]
+use furlong_os::memory::Region;
+use furlong_os::memory::{Pages, page_bytes};
 use furlong_os::{clock, identity};
 use std::hint::black_box;
 use std::io;
@@ -81,8 +85,12 @@ fn on_one(
     specification: &LinkSpecification,
 ) -> io::Result<Vec<CostFigure>> {
     // They are removed, whatever becomes of the process that uses them.
+    #[cfg(target_os = "linux")]
     let semaphores = sysv_semaphore::create(specification.key, 1).ok();
+    #[cfg(target_os = "linux")]
     let _removed = semaphores.map(|set| CleanUp::new(move || sysv_semaphore::remove(set)));
+    #[cfg(not(target_os = "linux"))]
+    let (semaphores, _): (Option<i32>, _) = (None, specification);
     let figures = probe::measure(program, ChildKind::CostProbe, [(processor, semaphores)], &[])?;
     let kinds = SINGLE.iter().map(|cost| (*cost, None));
     let copies = COPY_SIZES.iter().map(|size| (Cost::Copy, Some(*size)));
@@ -105,6 +113,18 @@ fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
         Cost::SystemCall => Some(each(|| {
             black_box(identity::parent_process());
         })),
+        Cost::PageFault => page_fault().ok(),
+        Cost::FutexWake | Cost::FutexWait | Cost::PosixSemaphore | Cost::SysvSemaphore => {
+            of_linux(cost, semaphores)
+        }
+        Cost::Copy | Cost::CopyAcross | Cost::CopyAcrossAsleep => None,
+    }
+}
+
+/// The same of what only Linux has.
+#[cfg(target_os = "linux")]
+fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
+    match cost {
         Cost::FutexWake => with_page(|page| each_result(|| futex::wake(page.word(0))))?,
         // The word is 0, so nobody sleeps while it is 1.
         Cost::FutexWait => with_page(|page| each_result(|| futex::wait(page.word(0), 1)))?,
@@ -116,11 +136,17 @@ fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
             let set = semaphores?;
             each_result(|| sysv_semaphore::post(set, 0).and_then(|()| sysv_semaphore::wait(set, 0, true)))
         }
-        Cost::PageFault => page_fault().ok(),
-        Cost::Copy | Cost::CopyAcross | Cost::CopyAcrossAsleep => None,
+        _ => None,
     }
 }
 
+/// Nothing: only Linux has these.
+#[cfg(not(target_os = "linux"))]
+fn of_linux(_cost: Cost, _semaphores: Option<i32>) -> Option<f64> {
+    None
+}
+
+#[cfg(target_os = "linux")]
 fn with_page<T>(measure: impl FnOnce(&Region) -> T) -> Option<T> {
     Region::anonymous(page_bytes()).ok().map(|page| measure(&page))
 }
@@ -140,6 +166,7 @@ fn each(mut step: impl FnMut()) -> f64 {
     times[BATCHES / 2]
 }
 
+#[cfg(target_os = "linux")]
 /// The same where a step can fail; then there is no figure.
 fn each_result(mut step: impl FnMut() -> io::Result<()>) -> Option<f64> {
     let mut failed = false;

@@ -5,8 +5,7 @@ use crate::control::Control;
 use crate::leftovers;
 use furlong_os::process::{Bond, Child};
 use furlong_os::wait::wait_any;
-use furlong_os::{AsHandle, Context};
-use std::fs::OpenOptions;
+use furlong_os::{AsHandle, handle};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +29,7 @@ impl Janitor {
     /// # Errors
     /// If no process can be started; then nothing was made.
     pub(crate) fn start(program: &ChildProgram, folder: &Path) -> io::Result<Janitor> {
-        let null = OpenOptions::new().write(true).open("/dev/null").context(|| "open /dev/null")?;
+        let null = handle::open_null()?;
         let (child, mut control) =
             program.start(ChildKind::Janitor, Vec::new(), null.as_handle(), Bond::Outlives)?;
         // One that was killed already receives nothing.

@@ -5,9 +5,12 @@
 //! what a dead run has left. The file's first line has the names; each further one something that outlives processes
 //! ([`persistent`]), written as it is made.
 
+#[cfg(target_os = "linux")]
 use crate::adapter::{kill_processes, remove_named};
-use crate::persistent::{self, Entry, Left, PersistentResource};
+use crate::persistent::{self, Entry, PersistentResource};
+#[cfg(target_os = "linux")]
 use furlong_mechanism::DIRECTIONS;
+#[cfg(target_os = "linux")]
 use furlong_os::linux::{namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
 use furlong_os::{Context, file_system, identity};
 use serde::{Deserialize, Serialize};
@@ -168,15 +171,16 @@ fn is_old(folder: &Path) -> bool {
 pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     if let Some(names) = names.filter(|names| is_our_name(&names.prefix)) {
         let journal = file_system::open_own_file(&folder.join(JOURNAL)).map(text_of).unwrap_or_default();
-        let Left { resources, links, programs } = persistent::left(journal.lines().skip(1));
-        if programs {
+        let left = persistent::left(journal.lines().skip(1));
+        #[cfg(target_os = "linux")]
+        if left.programs {
             kill_processes(&names.prefix)?;
             remove_named(&names.prefix);
         }
-        for link in 0..links.min(MOST_LINKS) {
+        for link in 0..left.links.min(MOST_LINKS) {
             remove_link(names, &names.of_link(folder, link))?;
         }
-        remove_persistent(names, &resources)?;
+        remove_persistent(names, &left.resources)?;
     }
     // What `boundary` makes beside the links.
     for name in ["responder.socket", JOURNAL] {
@@ -186,9 +190,18 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
 }
 
 /// Removes what a link has left.
-fn remove_link(names: &Names, LinkNames { name, key, folder }: &LinkNames) -> io::Result<()> {
+fn remove_link(names: &Names, link: &LinkNames) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    remove_objects(names, link);
+    remove_file(&names.file_folder.join(&link.name))?;
+    // The folder is the link's own, so that all in it is.
+    unless_gone(fs::remove_dir_all(&link.folder))
+}
+
+/// Removes what a link has left in the kernel.
+#[cfg(target_os = "linux")]
+fn remove_objects(names: &Names, LinkNames { name, key, .. }: &LinkNames) {
     segment::remove_posix_shm(name);
-    remove_file(&names.file_folder.join(name))?;
     // In another namespace the numbers are somebody else's, and ours went with their namespace.
     if names.ipc_namespace == namespace::ipc_number() {
         for direction in DIRECTIONS {
@@ -200,8 +213,6 @@ fn remove_link(names: &Names, LinkNames { name, key, folder }: &LinkNames) -> io
             let _ = sysv_semaphore::find(key).and_then(sysv_semaphore::remove);
         }
     }
-    // The folder is the link's own, so that all in it is.
-    unless_gone(fs::remove_dir_all(folder))
 }
 
 /// That something is gone already is no error.

@@ -1,7 +1,9 @@
 //! Who takes part in a trial: which ends of which links each party holds, and where it notes how far it has come.
 
 use furlong_model::{Case, Party, Role, Unavailable, is_one};
+#[cfg(target_os = "linux")]
 use furlong_os::identity::is_administrator;
+#[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{self, Resource};
 
 /// What one party holds.
@@ -48,6 +50,7 @@ impl Parties {
 }
 
 /// Why so many pairs cannot be started here, if they cannot.
+#[cfg(target_os = "linux")]
 pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     /// What the supervisor has open for each pair at most, and beside all pairs.
     const FILES: [u64; 2] = [16, 64];
@@ -67,6 +70,19 @@ pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
             format!("{pairs} pairs need {needed} {what}, and the limit is {limit}"),
             format!("raise it ({command} {needed}), or ask for fewer"),
         ))
+    })
+}
+
+/// The same where a supervisor waits for no more than 64 handles at once: each process has two.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
+    const MOST: u32 = 15;
+    (!is_one(&case.parties) && case.parties.get() > MOST).then(|| {
+        let reason = format!(
+            "{} pairs were asked for, and Windows lets a process wait for {MOST} at most",
+            case.parties
+        );
+        Unavailable::new(reason, format!("ask for {MOST} pairs or fewer"))
     })
 }
 

@@ -4,18 +4,26 @@
 //! Each is written into the run's journal before it is made, and again when it is gone. Whoever is left removes what the
 //! journal has and has not struck off: the run itself, else its janitor, else `furlong doctor --clean`.
 
+#[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{set_sysctl, sysctl_number};
+#[cfg(target_os = "linux")]
 use furlong_os::linux::{loop_device, zram};
+#[cfg(target_os = "linux")]
 use furlong_os::{Context, clock};
 use serde::{Deserialize, Serialize};
+#[cfg(target_os = "linux")]
 use std::fs::File;
 use std::io;
+#[cfg(target_os = "linux")]
 use std::thread;
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
 /// How many huge pages the kernel may make of ordinary memory, beside those of its pool.
 pub(crate) const OVERCOMMIT: &str = "vm.nr_overcommit_hugepages";
 
+#[cfg(target_os = "linux")]
 /// How long something may be held by processes that are dying, and by file systems that the kernel takes apart.
 const TIMEOUT_NS: u64 = 5_000_000_000;
 
@@ -91,6 +99,7 @@ pub(crate) fn left<'a>(lines: impl Iterator<Item = &'a str>) -> Left {
 
 impl PersistentResource {
     /// Removes it. That it is gone already, or that somebody else's thing is in its place, is no error.
+    #[cfg(target_os = "linux")]
     pub(crate) fn remove(&self) -> io::Result<()> {
         match self {
             PersistentResource::NextZram { others } => {
@@ -116,8 +125,15 @@ impl PersistentResource {
             PersistentResource::Overcommit { from, to } => restore_overcommit(*from, *to),
         }
     }
+
+    /// Nothing: only Linux has such things, and a journal that names them was written there.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
+#[cfg(target_os = "linux")]
 /// Under the lock of [`zram::CONTROL`]: a number that is freed while another run makes a device would be the one that it
 /// gets, and not the one that its journal has.
 fn remove_zram(number: u32) -> io::Result<()> {
@@ -127,6 +143,7 @@ fn remove_zram(number: u32) -> io::Result<()> {
     }
 }
 
+#[cfg(target_os = "linux")]
 /// Puts the limit back. Another run may have raised it further in the meantime, and will put back what it found: that is
 /// waited for. If it never comes to that somebody else has set it, and it stays.
 fn restore_overcommit(from: usize, to: usize) -> io::Result<()> {
@@ -145,11 +162,13 @@ fn restore_overcommit(from: usize, to: usize) -> io::Result<()> {
     }
 }
 
+#[cfg(target_os = "linux")]
 /// Keeps all other runs on this machine from changing the limit.
 pub(crate) fn lock_overcommit() -> io::Result<File> {
     lock(&format!("/proc/sys/{}", OVERCOMMIT.replace('.', "/")))
 }
 
+#[cfg(target_os = "linux")]
 /// Locks something that all runs on this machine see, until the file is closed.
 pub(crate) fn lock(path: &str) -> io::Result<File> {
     let file = File::open(path).context(|| format!("open {path}"))?;
@@ -166,6 +185,7 @@ pub(crate) fn lock(path: &str) -> io::Result<File> {
     }
 }
 
+#[cfg(target_os = "linux")]
 /// Tries until nobody holds it any more.
 fn when_free(attempt: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let deadline_ns = clock::now_ns() + TIMEOUT_NS;
@@ -179,6 +199,7 @@ fn when_free(attempt: impl Fn() -> io::Result<()>) -> io::Result<()> {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn pause() {
     thread::sleep(Duration::from_millis(5));
 }
@@ -213,6 +234,7 @@ mod tests {
         assert_eq!(left(lines.iter().map(String::as_str)), Left { links: 3, ..Left::default() });
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_device_of_another_size_is_not_ours() {
         // No machine has a device of this number and size; the first is whatever this one has.

@@ -1,15 +1,24 @@
 //! How long a new process takes to start: from just before the call that starts it to the moment at which the first
 //! bytes of its first line are read, which it writes before it does anything else.
 
-use crate::child_process::{ChildKind, ChildProgram, greet};
+#[cfg(target_os = "linux")]
+use crate::child_process::greet;
+use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::Control;
 use furlong_model::{StartMethod, StartReading};
+#[cfg(target_os = "linux")]
 use furlong_os::linux::posix_spawn::posix_spawn;
-use furlong_os::process::{Bond, Child, Exit, Program, fork, spawn};
+#[cfg(target_os = "linux")]
+use furlong_os::process::fork;
+use furlong_os::process::{Bond, Child, Exit, Program, spawn};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, Context, Handle, clock, handle};
-use std::fs::OpenOptions;
 use std::io;
+
+/// The ways that this system has.
+pub fn here() -> impl Iterator<Item = StartMethod> {
+    StartMethod::ALL.into_iter().filter(|method| cfg!(windows) == (*method == StartMethod::CreateProcess))
+}
 
 /// The longest that a process may take, in milliseconds.
 const TIMEOUT_MS: u64 = 10_000;
@@ -27,7 +36,7 @@ pub fn read(method: StartMethod, times: u32, program: &ChildProgram) -> StartRea
 
 /// The time that one process takes, in nanoseconds.
 fn start_ns(method: StartMethod, program: &ChildProgram) -> io::Result<u64> {
-    let null = OpenOptions::new().write(true).open("/dev/null")?;
+    let null = handle::open_null()?;
     let (mut control, theirs) = Control::pair()?;
     // Once it has started it finds that there is nothing to do.
     control.send(&ChildKind::Alive)?;
@@ -59,14 +68,25 @@ fn start(
     let arguments = program.arguments(number);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match method {
+        #[cfg(windows)]
+        StartMethod::CreateProcess => {
+            let program = Program { arguments: &arguments, ..Program::at(&program.path) };
+            spawn(&program, &[number], stderr, Bond::DiesWithParent)
+        }
+        #[cfg(target_os = "linux")]
         StartMethod::Fork => {
             fork(&[number], stderr, Bond::DiesWithParent, || i32::from(greet(control.as_handle()).is_err()))
         }
+        #[cfg(target_os = "linux")]
         StartMethod::ForkExec => {
             let program = Program { arguments: &arguments, ..Program::at(&program.path) };
             spawn(&program, &[number], stderr, Bond::DiesWithParent)
         }
+        #[cfg(target_os = "linux")]
         StartMethod::PosixSpawn => posix_spawn(&program.path, &arguments, number),
+        elsewhere => {
+            Err(io::Error::new(io::ErrorKind::Unsupported, format!("{elsewhere} is not on this system")))
+        }
     }
     .context(|| "start a process")
 }

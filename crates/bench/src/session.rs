@@ -5,7 +5,10 @@ use crate::janitor::Janitor;
 use crate::leftovers::{self, Claim, Names, PREFIX};
 use crate::persistent::{Entry, PersistentResource};
 use furlong_mechanism::LinkSpecification;
+use furlong_os::cleanup::CleanUp;
+#[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
+#[cfg(target_os = "linux")]
 use furlong_os::linux::namespace;
 use furlong_os::shutdown::ShutdownRequests;
 use furlong_os::{AsHandle, BorrowedHandle, Context, file_system, identity};
@@ -29,6 +32,7 @@ pub struct Options {
 ///
 /// # Errors
 /// Why it may not. Trials run all the same, under the limits of the machine.
+#[cfg(target_os = "linux")]
 pub fn enter_private_namespace() -> io::Result<()> {
     namespace::enter_private_ipc()?;
     // What cannot be raised stays, and the mechanism's probe will say so.
@@ -47,6 +51,23 @@ pub fn enter_private_namespace() -> io::Result<()> {
     Ok(())
 }
 
+/// The number of the IPC namespace, where there are such.
+pub(crate) fn ipc_namespace() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return namespace::ipc_number();
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
+/// Stays where it is.
+///
+/// # Errors
+/// Always: only Linux has namespaces.
+#[cfg(not(target_os = "linux"))]
+pub fn enter_private_namespace() -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has namespaces"))
+}
+
 /// The surroundings of one run. Dropping it removes everything it made.
 #[derive(Debug)]
 pub struct Session {
@@ -61,6 +82,8 @@ pub struct Session {
     /// Whether it was tried to remove everything.
     removed: bool,
     _janitor: Janitor,
+    /// Where a file that is open keeps its name until it is closed, the folder goes after the journal is.
+    _folder: CleanUp,
 }
 
 impl Session {
@@ -87,7 +110,7 @@ impl Session {
             prefix,
             key: leftovers::first_key(identity::random()?),
             file_folder,
-            ipc_namespace: namespace::ipc_number(),
+            ipc_namespace: ipc_namespace(),
             boot: identity::boot(),
         };
         let claim = leftovers::claim(&folder, &names).inspect_err(|_| {
@@ -96,6 +119,8 @@ impl Session {
         });
         let claim = claim.context(|| format!("write in {}", folder.display()))?;
         let links = Mutex::new(0);
+        let emptied = folder.clone();
+        let emptied = CleanUp::new(move || std::fs::remove_dir(emptied));
         Ok(Session {
             options,
             names,
@@ -106,6 +131,7 @@ impl Session {
             noted_programs: AtomicBool::new(false),
             removed: false,
             _janitor: janitor,
+            _folder: emptied,
         })
     }
 

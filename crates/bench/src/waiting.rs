@@ -8,6 +8,7 @@ use crate::channel::Channel;
 use furlong_mechanism::{Endpoint, Interest, Message};
 use furlong_model::Wait;
 use furlong_os::cpu;
+#[cfg(target_os = "linux")]
 use furlong_os::linux::readiness::{Epoll, poll, select};
 use std::io;
 
@@ -16,19 +17,30 @@ use std::io;
 pub(crate) struct Waiting<E> {
     endpoint: E,
     wait: Wait,
+    #[cfg(target_os = "linux")]
     readable: Option<Epoll>,
+    #[cfg(target_os = "linux")]
     writable: Option<Epoll>,
 }
 
 impl<E: Endpoint> Waiting<E> {
     /// Waits in the given way; the endpoint was opened to suit it.
     pub(crate) fn new(endpoint: E, wait: Wait) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
         let watch = |interest| match endpoint.readiness(interest) {
             Some(descriptor) if wait == Wait::Epoll => Epoll::new(descriptor, interest).map(Some),
             _ => Ok(None),
         };
+        #[cfg(target_os = "linux")]
         let (readable, writable) = (watch(Interest::Readable)?, watch(Interest::Writable)?);
-        Ok(Waiting { endpoint, wait, readable, writable })
+        Ok(Waiting {
+            endpoint,
+            wait,
+            #[cfg(target_os = "linux")]
+            readable,
+            #[cfg(target_os = "linux")]
+            writable,
+        })
     }
 
     /// Sends as much of the message as goes without waiting; `WouldBlock` if that is not all of it.
@@ -78,19 +90,25 @@ impl<E: Endpoint> Waiting<E> {
     /// Waits once. It may return too early; the next attempt will tell. Not compiled into the loops: who comes here has
     /// just made a system call or is about to make one.
     #[inline(never)]
-    fn pass_time(&self, interest: Interest) -> io::Result<()> {
+    fn pass_time(
+        &self,
+        #[cfg_attr(not(target_os = "linux"), expect(unused_variables))] interest: Interest,
+    ) -> io::Result<()> {
         match self.wait {
             Wait::Yield => cpu::yield_now(),
+            #[cfg(target_os = "linux")]
             Wait::Select | Wait::SelectFirst => {
                 if let Some(descriptor) = self.endpoint.readiness(interest) {
                     select(descriptor, interest)?;
                 }
             }
+            #[cfg(target_os = "linux")]
             Wait::Poll => {
                 if let Some(descriptor) = self.endpoint.readiness(interest) {
                     poll(descriptor, interest)?;
                 }
             }
+            #[cfg(target_os = "linux")]
             Wait::Epoll => {
                 let watch = match interest {
                     Interest::Readable => &self.readable,

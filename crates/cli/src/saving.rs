@@ -3,8 +3,8 @@
 use crate::arguments::SavingOptions;
 use crate::output;
 use anyhow::Context;
-use furlong_console::data_folder;
 use furlong_console::exit::Usage;
+use furlong_console::{DATA_FOLDER_VARIABLES, data_folder};
 use furlong_model::{Record, RunHeader};
 use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::Write;
@@ -40,7 +40,7 @@ pub fn path_of(given_by: &str, name: &str) -> anyhow::Result<PathBuf> {
         return Err(Usage(format!("{given_by} '{name}': {rule}")).into());
     }
     let folder = folder().ok_or_else(|| {
-        Usage(format!("{given_by} needs a data folder: set XDG_DATA_HOME or HOME to an absolute path"))
+        Usage(format!("{given_by} needs a data folder: set {DATA_FOLDER_VARIABLES} to an absolute path"))
     })?;
     Ok(folder.join(format!("{name}.jsonl")))
 }

@@ -2,10 +2,17 @@
 
 use std::path::PathBuf;
 
-/// Where furlong keeps what it has for its user: `$XDG_DATA_HOME/furlong`, else `~/.local/share/furlong`.
+/// The variables of which one has to be set, for messages.
+pub const DATA_FOLDER_VARIABLES: &str = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME or HOME" };
+
+/// Where furlong keeps what it has for its user: `$XDG_DATA_HOME/furlong`, else `~/.local/share/furlong`; on Windows
+/// `%LOCALAPPDATA%\\furlong` instead of the latter.
 pub fn data_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data =
-        absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
+    let usual = || match cfg!(windows) {
+        true => absolute("LOCALAPPDATA"),
+        false => absolute("HOME").map(|home| home.join(".local/share")),
+    };
+    let data = absolute("XDG_DATA_HOME").or_else(usual)?;
     Some(data.join("furlong"))
 }

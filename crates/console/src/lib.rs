@@ -7,5 +7,5 @@ mod format;
 pub mod output;
 pub mod writing;
 
-pub use folders::data_folder;
+pub use folders::{DATA_FOLDER_VARIABLES, data_folder};
 pub use format::ListFormat;

@@ -1,10 +1,16 @@
 //! A descriptor to send by and one to receive by: what all that has one for each direction shares.
 
-use crate::{EndpointSetup, Interest, LinkSpecification};
+use crate::EndpointSetup;
+#[cfg(target_os = "linux")]
+use crate::{Interest, LinkSpecification};
+use furlong_os::Handle;
+#[cfg(target_os = "linux")]
 use furlong_os::handle::set_non_blocking;
-use furlong_os::{AsHandle, BorrowedHandle, Handle};
+#[cfg(target_os = "linux")]
+use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
 
+#[cfg(target_os = "linux")]
 /// Both, from one role's side.
 #[derive(Debug)]
 pub(crate) struct HandlePair {
@@ -14,6 +20,7 @@ pub(crate) struct HandlePair {
     pub receive: Handle,
 }
 
+#[cfg(target_os = "linux")]
 impl HandlePair {
     /// Has both wait inside their calls, or not. Where both roles share an open object they share that flag too, and
     /// want the same.

@@ -5,18 +5,22 @@
 #![forbid(unsafe_code)]
 
 mod contract;
+#[cfg(target_os = "linux")]
 mod datagrams;
 mod handle_pair;
+#[cfg(target_os = "linux")]
 mod linux;
 pub mod list;
 mod memory;
 mod notifications;
 mod null;
+#[cfg(target_os = "linux")]
 mod queues;
+#[cfg(target_os = "linux")]
 mod socket_link;
 mod streams;
 /// What `cargo xtask new-mechanism` begins with: here so that it is compiled.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 #[path = "../../xtask/templates/mechanism.rs"]
 mod template;
 
@@ -25,9 +29,10 @@ pub use contract::{
 };
 pub use furlong_os::wait::Interest;
 /// One mechanism by its type: with it can be measured what a program beside furlong loses.
+#[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

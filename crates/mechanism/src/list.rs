@@ -1,24 +1,33 @@
 //! The one list of mechanisms. Registry, conformance tests and documentation all come from it.
 
 use crate::Mechanism;
+#[cfg(target_os = "linux")]
 use crate::datagrams::{linux::scm_rights, linux::unix_dgram, linux::unix_seqpacket, udp};
+use crate::memory::{doorbell, layout::mailbox::Mailbox, segment};
+#[cfg(target_os = "linux")]
 use crate::memory::{
-    doorbell,
-    layout::{latest_value::LatestValue, mailbox::Mailbox, seqlock::Seqlock, triple_buffer::TripleBuffer},
+    layout::{latest_value::LatestValue, seqlock::Seqlock, triple_buffer::TripleBuffer},
     linux::{channel, pidfd_getfd, proc_mem, process_vm},
-    segment,
 };
+#[cfg(target_os = "linux")]
 use crate::notifications::linux::{
     eventfd, futex, io_uring_msg_ring, posix_semaphore, signal, signalfd, sysv_semaphore,
 };
+#[cfg(windows)]
+use crate::notifications::windows::{event, semaphore};
 use crate::null;
+#[cfg(target_os = "linux")]
 use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
+#[cfg(target_os = "linux")]
 use crate::streams::{
     linux::{
         fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, unix_stream, vmsplice,
     },
     tcp,
 };
+
+#[cfg(windows)]
+use crate::streams::windows::{anonymous_pipe, named_pipe};
 
 /// Does one thing for every mechanism, each with its own type.
 pub trait Visitor {
@@ -38,6 +47,7 @@ macro_rules! mechanisms {
     };
 }
 
+#[cfg(target_os = "linux")]
 mechanisms! {
     null::Null,
     pipe::Pipe,
@@ -90,7 +100,24 @@ mechanisms! {
     LatestValue<TripleBuffer, doorbell::Futex>,
 }
 
+#[cfg(windows)]
+mechanisms! {
+    null::Null,
+    anonymous_pipe::AnonymousPipe,
+    named_pipe::NamedPipe,
+    named_pipe::OverlappedNamedPipe,
+    named_pipe::MessagePipe,
+    named_pipe::OverlappedMessagePipe,
+    event::Event,
+    semaphore::Semaphore;
+    in memory:
+    segment::Section,
+    segment::FileSection;
+    and:
+}
+
 /// Every doorbell that goes with any memory, for one kind of it; the usual one first.
+#[cfg(target_os = "linux")]
 fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
     visitor.visit::<Mailbox<S, doorbell::Futex>>();
     visitor.visit::<Mailbox<S, doorbell::Spin>>();
@@ -100,4 +127,13 @@ fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
     visitor.visit::<Mailbox<S, doorbell::ConditionVariable>>();
     visitor.visit::<Mailbox<S, doorbell::Eventfd>>();
     visitor.visit::<Mailbox<S, doorbell::Signal>>();
+}
+
+/// The same on Windows, where nothing sleeps on a word that two processes share: `WaitOnAddress` is for one process.
+#[cfg(windows)]
+fn visit_doorbells<S: segment::Segment>(visitor: &mut impl Visitor) {
+    visitor.visit::<Mailbox<S, doorbell::Event>>();
+    visitor.visit::<Mailbox<S, doorbell::Spin>>();
+    visitor.visit::<Mailbox<S, doorbell::Yield>>();
+    visitor.visit::<Mailbox<S, doorbell::Semaphore>>();
 }

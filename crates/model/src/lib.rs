@@ -49,7 +49,7 @@ pub use handover::{
     Touch,
 };
 pub use limits::{Limits, Unavailable};
-pub use machine::{Cache, Machine};
+pub use machine::{Cache, Machine, Runtime};
 pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use placement::{Placement, ProcessorList};

@@ -1,6 +1,46 @@
 //! The facts about a machine that a figure depends on.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What runs programs: the system that they are for, or another that stands for it. In records `native`, or as in `wine-8.0`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Runtime {
+    /// The system itself.
+    #[default]
+    Native,
+    /// Wine of this version, which stands for Windows: what it measures is Wine and the system below it.
+    Wine(String),
+}
+
+impl Runtime {
+    /// Whether figures are those of the system itself.
+    pub fn is_native(&self) -> bool {
+        *self == Runtime::Native
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Runtime::Native => f.write_str("native"),
+            Runtime::Wine(version) => write!(f, "wine-{version}"),
+        }
+    }
+}
+
+impl From<String> for Runtime {
+    fn from(text: String) -> Runtime {
+        text.strip_prefix("wine-").map_or(Runtime::Native, |version| Runtime::Wine(version.to_owned()))
+    }
+}
+
+impl From<Runtime> for String {
+    fn from(runtime: Runtime) -> String {
+        runtime.to_string()
+    }
+}
 
 /// What the run was measured on. A fact that could not be read is `None`, never guessed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +54,8 @@ pub struct Machine {
     pub architecture: String,
     /// Distribution, as in `Debian GNU/Linux 12 (bookworm)`.
     pub distribution: Option<String>,
+    /// What runs programs of that system.
+    pub runtime: Runtime,
     /// The processor's own name.
     pub processor: Option<String>,
     /// Processors that this process may use, by the kernel's numbers.
@@ -51,4 +93,18 @@ pub struct Cache {
     pub kind: String,
     /// Capacity in bytes.
     pub size_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runtimes_are_read_as_they_are_written() {
+        for runtime in [Runtime::Native, Runtime::Wine("8.0".to_owned())] {
+            assert_eq!(Runtime::from(String::from(runtime.clone())), runtime);
+        }
+        // Records of before say nothing of it.
+        assert!(serde_json::from_str::<Machine>("{}").unwrap().runtime.is_native());
+    }
 }

@@ -13,6 +13,8 @@ named_enum! {
         /// `posix_spawn` of furlong's own binary: the parent stands still until the new program is loaded, and nothing of
         /// it is copied.
         PosixSpawn = "posix-spawn",
+        /// `CreateProcess` of furlong's own binary, on Windows.
+        CreateProcess = "create-process",
     }
 }
 

@@ -40,6 +40,12 @@ named_enum! {
         Flock = "flock",
         /// Sleep until the other end gives up an `fcntl` lock.
         FcntlLock = "fcntl-lock",
+        /// Sleep until an event of Windows is set.
+        Event = "event",
+        /// Sleep on a semaphore of Windows.
+        Semaphore = "semaphore",
+        /// Begin the call, and sleep until an event of Windows tells its end.
+        Overlapped = "overlapped",
         /// As the programs themselves do, which nobody but they know.
         Own = "own",
     }

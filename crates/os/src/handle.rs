@@ -1,9 +1,10 @@
 //! Handles of objects that the kernel keeps open for a process: owned, lent, and as the numbers under which a child
 //! inherits them.
 
-pub use crate::platform::handle::{
-    BorrowedHandle, Handle, RawHandle, close, inherit, read, set_non_blocking, write,
-};
+pub use crate::platform::handle::{BorrowedHandle, Handle, RawHandle, inherit, open_null, read, write};
+
+#[cfg(target_os = "linux")]
+pub use crate::platform::handle::{close, set_non_blocking};
 
 /// What has a handle to lend.
 pub trait AsHandle {

@@ -7,15 +7,19 @@
 //! The modules here are the face: whoever uses them alone runs wherever furlong runs. What they list by name is what each
 //! platform's folder provides; what else is in such a folder belongs to that platform.
 
-#[cfg(not(target_os = "linux"))]
-compile_error!("furlong has no folder for this platform yet: it belongs beside crates/os/src/linux");
+#[cfg(not(any(target_os = "linux", windows)))]
+compile_error!(
+    "furlong has no folder for this platform yet: it belongs beside crates/os/src/linux and crates/os/src/windows"
+);
 
 pub mod cleanup;
 pub mod clock;
 pub mod cpu;
 pub mod error;
 pub mod handle;
+pub mod load;
 pub mod shared_place;
+mod text_file;
 pub mod usage;
 pub mod wait;
 
@@ -23,6 +27,10 @@ pub mod wait;
 pub mod linux;
 #[cfg(target_os = "linux")]
 use linux as platform;
+#[cfg(windows)]
+pub mod windows;
+#[cfg(windows)]
+use windows as platform;
 
 pub use error::Context;
 pub use handle::{AsHandle, BorrowedHandle, Handle, RawHandle};
@@ -51,9 +59,10 @@ pub mod facts {
 pub mod file_system {
     pub use crate::platform::file_system::{
         create_private_file, create_private_folder, is_memory, is_own, kind, open_own_file, open_to_read,
-        read_text, sync_folder,
+        sync_folder,
     };
     pub use crate::platform::segment::unnamed_file;
+    pub use crate::text_file::read_text;
 }
 
 /// Who this process is, and names nobody else has.
@@ -61,20 +70,18 @@ pub mod identity {
     pub use crate::platform::identity::{boot, is_administrator, parent_process, random};
 }
 
-/// What else the machine is doing.
-pub mod load {
-    pub use crate::platform::load::{reading, spin_lost};
-}
-
 /// Memory: private pages for messages, and regions that two processes map.
 pub mod memory {
-    pub use crate::platform::memory::{Pages, Region, copy_out, page_bytes};
-    pub use crate::platform::segment::{
-        anonymous_object, bounded_object, has_anonymous_objects, written_text,
-    };
+    #[cfg(target_os = "linux")]
+    pub use crate::platform::memory::copy_out;
+    pub use crate::platform::memory::{Pages, Region, page_bytes};
+    #[cfg(target_os = "linux")]
+    pub use crate::platform::segment::bounded_object;
+    pub use crate::platform::segment::{anonymous_object, has_anonymous_objects, text_object, written_text};
 }
 
 /// Handles passed to another process.
+#[cfg(target_os = "linux")]
 pub mod passing {
     pub use crate::platform::passing::{MOST_HANDLES, receive_handle, receive_handles, send_handles};
 }
@@ -86,12 +93,13 @@ pub mod pipe {
 
 /// Child processes that die with their parent and inherit just what they are given.
 pub mod process {
-    pub use crate::platform::process::{
-        Bond, Child, Exit, Output, Program, fork, own_program, send_signal, spawn,
-    };
+    #[cfg(target_os = "linux")]
+    pub use crate::platform::process::send_signal;
+    pub use crate::platform::process::{Bond, Child, Exit, Output, Program, fork, own_program, spawn};
 }
 
 /// What other processes of this user do, seen from outside.
+#[cfg(target_os = "linux")]
 pub mod other_process {
     pub use crate::platform::other_process::{
         Death, Used, find_by_variable, has_variable, kill, name, pin_all_threads, processor, used,
@@ -101,10 +109,11 @@ pub mod other_process {
 
 /// Requests that this process ends.
 pub mod shutdown {
-    pub use crate::platform::shutdown::ShutdownRequests;
+    pub use crate::platform::shutdown::{NotedRequests, ShutdownRequests};
 }
 
 /// Connected sockets, and messages through them.
+#[cfg(target_os = "linux")]
 pub mod socket {
     pub use crate::platform::socket::{
         Buffer, Kind, buffer_bytes, grow_buffer, receive_message, send, set_buffer, socketpair, tcp_pair,

@@ -1,8 +1,10 @@
 //! What a process has used so far.
 
-use crate::error::check;
-use std::io;
 use std::ops::{Add, Sub};
+
+pub use crate::platform::usage::now;
+#[cfg(target_os = "linux")]
+pub use crate::platform::usage::of_ended_children;
 
 /// Counters of the calling process since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,38 +52,4 @@ impl Add for Usage {
             major_faults: self.major_faults + other.major_faults,
         }
     }
-}
-
-/// What the calling process has used so far (`getrusage`).
-///
-/// # Errors
-/// Where a filter forbids the call.
-pub fn now() -> io::Result<Usage> {
-    of(libc::RUSAGE_SELF)
-}
-
-/// What all processes have used that were children of the calling process, or of those, and that were waited for.
-///
-/// # Errors
-/// As [`now`].
-pub fn of_ended_children() -> io::Result<Usage> {
-    of(libc::RUSAGE_CHILDREN)
-}
-
-fn of(whom: libc::c_int) -> io::Result<Usage> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the kernel fills one rusage, for which zeroes are a valid value.
-    let usage = unsafe {
-        check(libc::getrusage(whom, usage.as_mut_ptr()))?;
-        usage.assume_init()
-    };
-    let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    Ok(Usage {
-        user_ns: nanoseconds(usage.ru_utime),
-        system_ns: nanoseconds(usage.ru_stime),
-        voluntary_switches: usage.ru_nvcsw as u64,
-        involuntary_switches: usage.ru_nivcsw as u64,
-        minor_faults: usage.ru_minflt as u64,
-        major_faults: usage.ru_majflt as u64,
-    })
 }

@@ -2,7 +2,7 @@
 
 use crate::handle::BorrowedHandle;
 
-pub use crate::platform::readiness::wait_any;
+pub use crate::platform::readiness::{wait_any, wait_for_connection};
 
 /// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -87,18 +87,36 @@ mod tests {
     use super::*;
     use crate::damage::{damaged, hostile, lines, with_value};
     use furlong_analysis::{
-        CountSummary, DecodedRun, Explanation, Level, Run, explain,
+        Carries, CountSummary, DecodedRun, Explanation, Level, Run, explain,
         fixture::{
             self,
             costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
         },
     };
-    use furlong_model::{CountMethod, Placement, Record, Wait};
+    use furlong_model::{CountMethod, Placement, Record, Runtime, Wait};
     use proptest::prelude::*;
 
     #[test]
     fn a_table_for_a_terminal() {
         insta::assert_snapshot!(table(&fixture::summary(), Style::default()));
+    }
+
+    #[test]
+    fn every_table_of_a_run_under_wine_says_so() {
+        let under_wine = |record| match record {
+            Record::Run(mut header) => {
+                header.machine.runtime = Runtime::Wine("8.0".to_owned());
+                Record::Run(header)
+            }
+            other => other,
+        };
+        let run = Run::from_records(fixture::records().into_iter().map(under_wine)).unwrap();
+        let summary = DecodedRun::of(&run).summary;
+        let text = markdown(&summary);
+        let tables = summary.groups.iter().filter(|group| group.carries != Carries::Nothing).count();
+        let said = text.replace('\n', " ").matches("this proves the code and not the speed").count();
+        assert_eq!(said, 1 + tables, "above all tables and below each: {text}");
+        assert!(!markdown(&fixture::summary()).contains("proves the code"));
     }
 
     #[test]

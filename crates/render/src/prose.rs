@@ -7,7 +7,7 @@ use super::{
 };
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
-use furlong_model::{Harness, Machine, format_bytes, format_ns};
+use furlong_model::{Harness, Machine, Runtime, format_bytes, format_ns};
 
 /// Rows that are named one by one.
 const ROWS_NAMED: usize = 6;
@@ -30,8 +30,19 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
         virtual_machine,
         Some(format!("{} {} {}", machine.system, machine.kernel, machine.architecture)),
         Some(format!("clock {clock}, {} a reading", format_ns(harness.clock_read_ns))),
+        stand_in(machine),
     ];
     parts.into_iter().flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
+}
+
+/// What stood for the system that the machine's name says; `None` where that was the system itself.
+pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
+    match &machine.runtime {
+        Runtime::Native => None,
+        Runtime::Wine(version) => {
+            Some(format!("Wine {version} stands for Windows: this proves the code and not the speed"))
+        }
+    }
 }
 
 /// What holds on a machine whose times do not; `None` where they do, or rows were not compared side by side.

@@ -16,9 +16,9 @@ pub use request::Request;
 pub use site::Site;
 
 use deadline::Deadline;
-use furlong_os::handle::{AsHandle, BorrowedHandle};
+use furlong_os::handle::BorrowedHandle;
 use furlong_os::identity;
-use furlong_os::wait::wait_any;
+use furlong_os::wait::wait_for_connection;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -66,12 +66,13 @@ impl Server {
         // Each answer that is under way holds a clone.
         let under_way = Arc::new(());
         loop {
-            let ready = wait_any(&[shutdown, self.listener.as_handle()], u64::MAX)?;
-            if ready[0] {
+            if wait_for_connection(&self.listener, shutdown)? {
                 return Ok(());
             }
             match self.listener.accept() {
                 Ok((stream, _)) if Arc::strong_count(&under_way) <= AT_ONCE => {
+                    // Some systems hand the listener's way of waiting on.
+                    let _ = stream.set_nonblocking(false);
                     let (site, rules, held) = (site.clone(), rules.clone(), under_way.clone());
                     let answering = move || {
                         connection::answer(stream, &rules, &*site);

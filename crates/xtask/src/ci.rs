@@ -3,6 +3,7 @@
 mod suites;
 
 use crate::adapters;
+use crate::command::succeed;
 use crate::target::target;
 use crate::{driver, faults, root};
 use anyhow::{Context, bail};
@@ -95,15 +96,4 @@ fn has(component: &str) -> bool {
 
 fn cargo(arguments: &[&str]) -> anyhow::Result<()> {
     succeed(Command::new("cargo").args(arguments).current_dir(root()))
-}
-
-/// Runs a command that must succeed.
-fn succeed(command: &mut Command) -> anyhow::Result<()> {
-    let words: Vec<_> = [command.get_program()].into_iter().chain(command.get_args()).collect();
-    let words = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    println!("xtask: {words}");
-    match command.status().with_context(|| format!("cannot start {words}"))? {
-        status if status.success() => Ok(()),
-        status => bail!("{words} ended with {status}"),
-    }
 }

@@ -1,13 +1,15 @@
-//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask new-mechanism KIND NAME`
-//! and `cargo xtask driver STEP`.
+//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask new-mechanism KIND NAME`,
+//! `cargo xtask driver STEP` and `cargo xtask windows STEP`.
 #![forbid(unsafe_code)]
 
 mod adapters;
 mod ci;
+mod command;
 mod dist;
 mod faults;
 mod new_mechanism;
 mod target;
+mod windows;
 
 use furlong_driver_harness as driver;
 use std::process::ExitCode;
@@ -29,8 +31,12 @@ cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
 cargo xtask driver speed           count its instructions in an emulated machine only
 cargo xtask driver debug           test it under a kernel that watches memory and locks (builds that first)
+cargo xtask windows build          compile furlong for Windows
+cargo xtask windows test           test it under Wine
+cargo xtask windows run -- ARGS    run it under Wine
+cargo xtask check-platforms        type-check the portable crates for macOS and FreeBSD
 
-Run by root, the steps of the driver install the Debian packages that they lack, and otherwise name them.";
+Run by root, the steps of the driver, of Windows and of the platforms install the Debian packages that they lack, and otherwise name them.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,6 +54,10 @@ fn main() -> ExitCode {
         ["driver", "check"] => driver::check(),
         ["driver", "speed"] => driver::speed(),
         ["driver", "debug"] => driver::debug(),
+        ["windows", "build"] => windows::build(),
+        ["windows", "test"] => windows::test(),
+        ["windows", "run", "--", arguments @ ..] => windows::run(arguments),
+        ["check-platforms"] => windows::check_platforms(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -1,25 +1,41 @@
 //! `furlong driver`: the kernel module that makes furlong's own devices, from its source to what goes through them.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 mod build;
+#[cfg(target_os = "linux")]
 mod device;
+#[cfg(target_os = "linux")]
 mod diagnosis;
+#[cfg(target_os = "linux")]
 mod install;
+#[cfg(target_os = "linux")]
 mod log;
 mod options;
+#[cfg(target_os = "linux")]
 mod program;
+#[cfg(target_os = "linux")]
 mod source;
+#[cfg(target_os = "linux")]
 mod state;
+#[cfg(target_os = "linux")]
 mod status;
+#[cfg(target_os = "linux")]
 mod steps;
+#[cfg(target_os = "linux")]
 mod system_files;
 
+#[cfg(not(target_os = "linux"))]
+use furlong_console::exit::CannotHere;
 use furlong_console::exit::Outcome;
 pub use options::DriverOptions;
+#[cfg(target_os = "linux")]
 use options::DriverPart;
+#[cfg(target_os = "linux")]
 use system_files::SystemFiles;
 
 /// Does what was asked with the driver.
+#[cfg(target_os = "linux")]
 pub fn driver(options: &DriverOptions) -> anyhow::Result<Outcome> {
     let files = SystemFiles::of_this_machine();
     match &options.part {
@@ -29,4 +45,14 @@ pub fn driver(options: &DriverOptions) -> anyhow::Result<Outcome> {
         DriverPart::Remove(options) => install::remove(&files, options),
         DriverPart::Log(options) => log::log(&files, options),
     }
+}
+
+/// Does nothing.
+///
+/// # Errors
+/// Why.
+#[cfg(not(target_os = "linux"))]
+pub fn driver(_options: &DriverOptions) -> anyhow::Result<Outcome> {
+    let reason = "the driver is a module for Linux; another system would need one of its own, and on Windows one that Microsoft has signed";
+    Err(CannotHere::new(reason, "run this on Linux").into())
 }

@@ -69,7 +69,7 @@ fn is_installed(package: &str) -> anyhow::Result<bool> {
     let output = Command::new("dpkg-query")
         .args(["--show", "--showformat=${db:Status-Status}\n", package])
         .output()
-        .context("cannot start dpkg-query: the harness of the driver needs Debian, or one of its kin")?;
+        .context("cannot start dpkg-query: this needs Debian, or one of its kin")?;
     Ok(output.status.success() && says_installed(&String::from_utf8_lossy(&output.stdout)))
 }
 

@@ -72,6 +72,7 @@ fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
         ("architecture", machine.architecture.clone()),
         ("hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none".to_owned())),
         ("kernel", format!("{} {}", machine.system, machine.kernel)),
+        ("runtime", machine.runtime.to_string()),
         ("distribution", known(&machine.distribution)),
         ("processors", numbers.join(" ")),
         ("threads share cores", machine.threads_share_cores.map_or_else(|| UNKNOWN.to_owned(), yes_or_no)),

@@ -7,6 +7,17 @@ use furlong_model::Case;
 pub enum Incomparable {
     /// A baseline alone says nothing.
     TooFewRuns,
+    /// Of these runs one was measured on the system itself, and one on another that stands for it, by their runtimes.
+    OtherRuntime {
+        /// The first run.
+        baseline: String,
+        /// What ran its programs.
+        baseline_runtime: String,
+        /// The other run.
+        run: String,
+        /// What ran its programs.
+        runtime: String,
+    },
     /// Nothing of a run has a speed or was counted.
     NoRows {
         /// Which.

@@ -147,6 +147,7 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, Incomparabl
         causes: Vec::new(),
     };
     for other in others {
+        has_same_runtime(baseline, other)?;
         let rows = row::compare_rows(*baseline, *other, margin);
         let counts = counts::compare_counts(*baseline, *other);
         if rows.is_empty() && counts.is_empty() {
@@ -175,6 +176,20 @@ impl ComparedRun {
             together: Together::of(rows, margin),
         }
     }
+}
+
+/// What stands for a system is never compared with the system itself.
+fn has_same_runtime(baseline: &NamedRun, other: &NamedRun) -> Result<(), Incomparable> {
+    let runtime = |side: &NamedRun| side.run.records.header.machine.runtime.to_string();
+    if runtime(baseline) == runtime(other) {
+        return Ok(());
+    }
+    Err(Incomparable::OtherRuntime {
+        baseline: baseline.name.to_owned(),
+        baseline_runtime: runtime(baseline),
+        run: other.name.to_owned(),
+        runtime: runtime(other),
+    })
 }
 
 fn has_rows(side: &NamedRun) -> Result<(), Incomparable> {

@@ -10,7 +10,7 @@ use crate::{
     Level,
     fixture::{self, costs::EVERYWHERE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER},
 };
-use furlong_model::{Case, Outcome, Placement, Record, Unavailable, Wait};
+use furlong_model::{Case, Outcome, Placement, Record, Runtime, Unavailable, Wait};
 
 const NS: f64 = 50_000.0;
 
@@ -192,6 +192,21 @@ fn runs_without_a_common_row_are_refused_by_name() {
     assert_eq!(error, no_rows);
     assert_eq!(compare(&[named("before", &old)], MARGIN), Err(Incomparable::TooFewRuns));
     assert_eq!(compare(&[], MARGIN), Err(Incomparable::TooFewRuns));
+}
+
+#[test]
+fn what_stands_for_a_system_is_not_compared_with_it() {
+    let native = steady(&[(numbered(0), NS)]);
+    let mut stand_in = native.clone();
+    stand_in.header.machine.runtime = Runtime::Wine("8.0".to_owned());
+    let [native, stand_in] = [&native, &stand_in].map(DecodedRun::of);
+    let named = |name, run| NamedRun { name, run };
+    let error = compare(&[named("windows", &native), named("wine", &stand_in)], MARGIN).unwrap_err();
+    assert!(
+        matches!(&error, Incomparable::OtherRuntime { runtime, .. } if runtime == "wine-8.0"),
+        "{error:?}"
+    );
+    assert!(compare(&[named("one", &stand_in), named("other", &stand_in)], MARGIN).is_ok());
 }
 
 #[test]

@@ -1,16 +1,23 @@
 //! One row of an adapter: what its program says of itself, asked once before a run.
 
+#[cfg(target_os = "linux")]
 use super::conversation::Conversation;
+#[cfg(target_os = "linux")]
+use super::protocol::Request;
 pub use super::protocol::Shape;
-use super::protocol::{Claims, FurlongLoop, Hello, PROTOCOL, Reply, Request};
+use super::protocol::{Claims, FurlongLoop, Hello, PROTOCOL, Reply};
 use crate::child_process::ChildProgram;
 use crate::started_program::shortened;
 use furlong_adapter_files::{Manifest, Row};
+#[cfg(target_os = "linux")]
+use furlong_model::Role;
 use furlong_model::{
-    AdapterFacts, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Role, Start,
+    AdapterFacts, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Start,
     Unavailable, Wait, is_one,
 };
+#[cfg(target_os = "linux")]
 use furlong_os::clock;
+#[cfg(target_os = "linux")]
 use furlong_os::wait::wait_any;
 use std::collections::BTreeMap;
 
@@ -154,6 +161,7 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
 }
 
 /// Starts the program and asks who it is.
+#[cfg(target_os = "linux")]
 fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
     let missing: Vec<_> = manifest.missing();
     if !missing.is_empty() {
@@ -187,6 +195,21 @@ fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
             None => {}
         }
     }
+}
+
+/// Why no adapter runs here.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn missing() -> Unavailable {
+    Unavailable::new(
+        "adapters run on Linux alone: furlong sees by /proc what their programs use",
+        "run this on Linux",
+    )
+}
+
+/// Greets nobody, and says why.
+#[cfg(not(target_os = "linux"))]
+fn greet(_manifest: &Manifest, _row: &Row) -> Result<Hello, Unavailable> {
+    Err(missing())
 }
 
 /// Whether a reply to hello, which came between these two times, is one to go on with.

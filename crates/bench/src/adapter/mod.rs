@@ -3,20 +3,38 @@
 //! Such a program measures nothing but its own clock readings. What it uses, where it runs, whether it lives and what it
 //! leaves behind is seen to from here.
 
+#[cfg(target_os = "linux")]
 mod conversation;
+#[cfg(target_os = "linux")]
 mod counted;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod hello;
+#[cfg(target_os = "linux")]
 mod link;
+#[cfg(target_os = "linux")]
 mod participants;
+#[cfg(target_os = "linux")]
 mod program;
 mod protocol;
+#[cfg(target_os = "linux")]
 mod readings;
+#[cfg(target_os = "linux")]
 mod traces;
 
+#[cfg(target_os = "linux")]
 pub(crate) use counted::measure;
+#[cfg(target_os = "linux")]
 pub use counted::{EarlyEnd, end_early};
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{EarlyEnd, end_early};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::{create_link, measure};
 pub use hello::{Adapter, Shape};
+#[cfg(target_os = "linux")]
 pub(crate) use link::{LinkConfiguration, MadeLink, create as create_link};
+#[cfg(target_os = "linux")]
 pub use program::say_hello;
 pub use protocol::PROTOCOL;
+#[cfg(target_os = "linux")]
 pub(crate) use traces::{RUN_VARIABLE, kill_processes, remaining_processes, remove_named};

@@ -5,7 +5,8 @@
 
 mod role_process;
 
-pub(crate) use role_process::{RoleProcess, early_end};
+pub(crate) use role_process::RoleProcess;
+pub(crate) use role_process::early_end;
 
 use crate::control_page::{ControlPage, Progress};
 use crate::not_measured::{Interrupted, NotMeasured};

@@ -3,8 +3,7 @@
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::{Control, Report};
 use furlong_model::{Failure, Fault, Party, Phase};
-use furlong_os::linux::signal;
-use furlong_os::memory::{anonymous_object, written_text};
+use furlong_os::memory::{text_object, written_text};
 use furlong_os::process::{Bond, Child, Exit, fork};
 use furlong_os::wait::is_readable;
 use furlong_os::{AsHandle, Handle, RawHandle};
@@ -13,15 +12,15 @@ use std::io;
 
 /// What a role writes to its standard error is kept in memory, under a name by which /proc shows which processes are roles.
 fn own_stderr() -> io::Result<Handle> {
-    anonymous_object("furlong-stderr", 1)
+    text_object("furlong-stderr")
 }
 
 /// How a process ended that had not done yet.
 pub(crate) fn early_end(exit: Exit) -> (Fault, String) {
-    match exit {
-        Exit::Signal(number) => (Fault::Killed, format!("killed by {}", signal::name(number))),
-        Exit::Code(code) => (Fault::Exited, format!("left too early with exit code {code}")),
-        Exit::Unknown => (Fault::Exited, "left too early, and the system does not say how".to_owned()),
+    match (exit, exit.killer()) {
+        (_, Some(killer)) => (Fault::Killed, format!("killed by {killer}")),
+        (Exit::Code(code), _) => (Fault::Exited, format!("left too early with exit code {code}")),
+        (_, None) => (Fault::Exited, "left too early, and the system does not say how".to_owned()),
     }
 }
 

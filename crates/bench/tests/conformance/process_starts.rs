@@ -3,20 +3,20 @@
 use crate::pair::ensure;
 use crate::workers::Trial;
 use furlong_bench::ChildProgram;
-use furlong_bench::process_start::read;
+use furlong_bench::process_start::{here, read};
 use furlong_model::StartMethod;
 use libtest_mimic::Failed;
 
 /// Two tests for each way.
 pub fn tests() -> Vec<Trial> {
-    let ways = StartMethod::ALL.into_iter();
-    ways.flat_map(|method| {
-        [
-            Trial::test(format!("start/{method}: every process says its word"), move || lives(method)),
-            Trial::test(format!("start/{method}: error is reported"), move || error(method)),
-        ]
-    })
-    .collect()
+    here()
+        .flat_map(|method| {
+            [
+                Trial::test(format!("start/{method}: every process says its word"), move || lives(method)),
+                Trial::test(format!("start/{method}: error is reported"), move || error(method)),
+            ]
+        })
+        .collect()
 }
 
 fn lives(method: StartMethod) -> Result<(), Failed> {

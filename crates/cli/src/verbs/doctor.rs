@@ -3,9 +3,12 @@
 use crate::arguments::DoctorOptions;
 use crate::output;
 use furlong_bench::count::Counting;
-use furlong_bench::{ChildProgram, leftovers, noise, placement, session};
+#[cfg(target_os = "linux")]
+use furlong_bench::session;
+use furlong_bench::{ChildProgram, leftovers, noise, placement};
 use furlong_console::exit::Outcome;
 use furlong_model::{CountMethod, Machine, NoiseReading, Placement, format_ns};
+#[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{Resource, raised};
 
 /// How much a finding matters.
@@ -100,7 +103,7 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
         ));
     }
     findings.push(match machine.clock_source.as_deref() {
-        Some("tsc") => Finding::good("clock source: tsc"),
+        Some(known @ ("tsc" | "QueryPerformanceCounter")) => Finding::good(format!("clock source: {known}")),
         Some(other) => Finding::note(
             format!("clock source: {other}; every reading of the clock may be a system call"),
             "boot with clocksource=tsc if the processor's counter is reliable",
@@ -171,7 +174,9 @@ fn load_findings(machine: &Machine, reading: &NoiseReading) -> Vec<Finding> {
     findings
 }
 
-fn right_findings(machine: &Machine) -> Vec<Finding> {
+/// What only Linux has.
+#[cfg(target_os = "linux")]
+fn system_findings() -> Vec<Finding> {
     let private = session::enter_private_namespace();
     let mut findings = vec![match private {
         Ok(()) => Finding::good("trials get an IPC namespace of their own, in which furlong raises limits"),
@@ -190,6 +195,30 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
             ),
         ));
     }
+    findings.push(Finding::choose(
+        furlong_os::linux::segment::can_create_in("/dev/shm".as_ref()).is_ok(),
+        "/dev/shm can be written to",
+        Finding::note("/dev/shm cannot be written to: posix-shm cannot run", "mount a tmpfs there"),
+    ));
+    findings
+}
+
+/// What only Windows has.
+#[cfg(windows)]
+fn system_findings() -> Vec<Finding> {
+    let wine = furlong_os::windows::runtime::wine_version();
+    wine.map(|version| {
+        Finding::bad(
+            format!("Wine {version} stands for Windows: figures prove the code and not the speed"),
+            "measure on Windows itself",
+        )
+    })
+    .into_iter()
+    .collect()
+}
+
+fn right_findings(machine: &Machine) -> Vec<Finding> {
+    let mut findings = system_findings();
     let counting = Counting::find();
     findings.push(Finding::choose(
         counting.method() == CountMethod::Tracepoint,
@@ -200,17 +229,20 @@ fn right_findings(machine: &Machine) -> Vec<Finding> {
                 counting.method(),
                 counting.why_not_better().join("; ")
             ),
-            "run as root, or with CAP_PERFMON and CAP_SYS_ADMIN; ptrace counts the same, slower",
+            if cfg!(windows) {
+                "count on Linux"
+            } else {
+                "run as root, or with CAP_PERFMON and CAP_SYS_ADMIN; ptrace counts the same, slower"
+            },
         ),
-    ));
-    findings.push(Finding::choose(
-        furlong_os::linux::segment::can_create_in("/dev/shm".as_ref()).is_ok(),
-        "/dev/shm can be written to",
-        Finding::note("/dev/shm cannot be written to: posix-shm cannot run", "mount a tmpfs there"),
     ));
     findings.push(Finding::good(format!(
         "running as {}",
-        if machine.root { "root" } else { "an ordinary user" }
+        match machine.root {
+            true if cfg!(windows) => "an administrator",
+            true => "root",
+            false => "an ordinary user",
+        }
     )));
     findings
 }

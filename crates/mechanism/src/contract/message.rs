@@ -43,6 +43,7 @@ impl Message {
     }
 
     /// The most pages that a message of `len` bytes lies in.
+    #[cfg(target_os = "linux")]
     pub(crate) fn pages_at_most(len: usize) -> usize {
         // A small one may begin near the end of a page.
         if (2..=SMALL_BYTES).contains(&len) { 2 } else { len.div_ceil(page_bytes()).max(1) }

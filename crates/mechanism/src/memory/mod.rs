@@ -5,9 +5,11 @@
 
 pub mod doorbell;
 pub mod layout;
+#[cfg(target_os = "linux")]
 pub(crate) mod linux;
 pub mod segment;
 
+#[cfg(target_os = "linux")]
 /// Where the semaphore lies that each role posts, in lines of their own behind that of the slots.
 pub(crate) const SEMAPHORE_OFFSETS: [usize; 2] = [128, 256];
 

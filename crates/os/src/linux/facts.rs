@@ -1,7 +1,7 @@
 //! The facts about this machine that a figure depends on.
 
 use crate::linux::{affinity, identity, limits};
-use furlong_model::{Cache, Machine};
+use furlong_model::{Cache, Machine, Runtime};
 use std::fs::read_to_string;
 
 /// Reads what can be read. `private_ipc_namespace` is the caller's to say.
@@ -14,6 +14,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         kernel,
         architecture,
         distribution: assignment("/etc/os-release", "PRETTY_NAME", '=').map(|name| name.replace('"', "")),
+        runtime: Runtime::Native,
         processor: assignment("/proc/cpuinfo", "model name", ':'),
         threads_share_cores: Some(processors.iter().any(|&cpu| affinity::core_siblings(cpu).len() > 1)),
         processors,

@@ -5,7 +5,7 @@ use crate::linux::handle::set_non_blocking;
 use crate::linux::identity;
 use std::ffi::CString;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -35,19 +35,6 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     set_non_blocking(file.as_fd(), false)?;
     Ok(file)
-}
-
-/// The text of what a user names, if it has no more than `most` bytes.
-///
-/// # Errors
-/// That it cannot be read, is longer, or is no UTF-8.
-pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    let mut text = String::new();
-    open_to_read(path)?.take(most + 1).read_to_string(&mut text)?;
-    if text.len() as u64 <= most {
-        return Ok(text);
-    }
-    Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {most} bytes")))
 }
 
 /// Opens a plain file of this user's in a folder that others may have written to: no link is followed, and nothing is
@@ -125,6 +112,7 @@ pub fn is_memory(kind: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file_system::read_text;
 
     #[test]
     fn nothing_that_is_read_is_waited_for_or_has_no_end() {

@@ -1,7 +1,8 @@
 //! Handles are descriptors here: reading, writing, handing on.
 
-use crate::error::{check, retry};
+use crate::error::{Context, check, retry};
 use crate::handle::AsHandle;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd};
 
@@ -62,6 +63,11 @@ pub fn inherit(number: RawHandle) -> io::Result<Handle> {
     })?;
     // SAFETY: it is open, and the order that named it gives it to us alone.
     Ok(unsafe { Handle::from_raw_fd(number) })
+}
+
+/// The device that takes everything and gives nothing.
+pub fn open_null() -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/null").context(|| "open /dev/null")
 }
 
 /// Closes every descriptor above 2 except those in `keep`. For a fresh child only: owners are not asked.

@@ -2,7 +2,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity;
-use crate::linux::handle::{close_all_but, keep_on_exec};
+use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
 use crate::linux::signal;
 use crate::{clock, wait::is_readable, wait::wait_any};
 use std::ffi::{CStr, CString, OsStr};
@@ -31,6 +31,16 @@ pub enum Exit {
     Signal(i32),
     /// It is gone, and the system does not say how.
     Unknown,
+}
+
+impl Exit {
+    /// What ended it, if it did not leave by itself.
+    pub fn killer(&self) -> Option<String> {
+        match self {
+            Exit::Code(_) | Exit::Unknown => None,
+            Exit::Signal(number) => Some(signal::name(*number)),
+        }
+    }
 }
 
 impl fmt::Display for Exit {
@@ -169,11 +179,7 @@ pub fn fork(
 ) -> io::Result<Child> {
     // Everything that allocates comes before the fork.
     let mut keep = inherit.to_vec();
-    let null = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/null")
-        .context(|| "open /dev/null, which a child process reads from")?;
+    let null = open_null()?;
     // SAFETY: no memory is involved.
     let parent = unsafe { libc::getpid() };
     // SAFETY: the child runs code of ours alone, and leaves by _exit. Where the parent has other threads (in

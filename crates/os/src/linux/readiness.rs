@@ -4,7 +4,8 @@ use crate::error::{check, retry};
 use crate::linux::handle::own;
 use crate::wait::Interest;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::net::TcpListener;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Sleeps in `select`.
 ///
@@ -87,4 +88,12 @@ pub fn wait_any(handles: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<Vec<b
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(watched.iter().map(|fd| fd.revents != 0).collect()),
     }
+}
+
+/// Waits until somebody connects to `listener`, or until `other` can be read; says whether that is so.
+///
+/// # Errors
+/// What cannot be waited for.
+pub fn wait_for_connection(listener: &TcpListener, other: BorrowedFd<'_>) -> io::Result<bool> {
+    wait_any(&[other, listener.as_fd()], u64::MAX).map(|ready| ready[0])
 }

@@ -31,8 +31,8 @@ pub fn remove_posix_shm(name: &str) {
     }
 }
 
-/// A memory object of `len` bytes without a name that could be found, to be mapped, or to be written to as a file is;
-/// `name` is for who looks at the process. Where there are no memfds, it is a file in the folder for temporary files.
+/// A memory object of `len` bytes without a name that could be found, to be mapped; `name` is for who looks at the process.
+/// Where there are no memfds, it is a file in the folder for temporary files.
 ///
 /// # Errors
 /// Why there is neither.
@@ -58,6 +58,14 @@ fn temporary_file(name: &str, len: usize) -> io::Result<OwnedFd> {
         let name = format!("{name}-{:016x}", crate::linux::identity::random()?);
         unnamed_file(&folder, &name, len)
     })
+}
+
+/// An object without a name that could be found, to be written to as a file is; `name` is for who looks at the process.
+///
+/// # Errors
+/// As [`anonymous_object`].
+pub fn text_object(name: &str) -> io::Result<OwnedFd> {
+    anonymous_object(name, 1)
 }
 
 /// An anonymous memory object of `len` bytes; `name` shows in /proc alone.

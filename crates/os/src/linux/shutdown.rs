@@ -1,6 +1,7 @@
 //! Requests that this process ends, which come as signals.
 
 use crate::handle::{AsHandle, BorrowedHandle, Handle};
+use crate::linux::noted_signal::NotedSignals;
 use crate::linux::signal::{ending, read_signalfd, signalfd};
 use crate::wait::is_readable;
 use std::io;
@@ -32,5 +33,23 @@ impl AsHandle for ShutdownRequests {
     /// Readable when there is one.
     fn as_handle(&self) -> BorrowedHandle<'_> {
         self.0.as_handle()
+    }
+}
+
+/// The same requests while somebody is asked something: a call that waits for an answer is interrupted.
+pub struct NotedRequests(NotedSignals);
+
+impl NotedRequests {
+    /// From now on, until it is dropped; one at a time in a process.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn new() -> io::Result<NotedRequests> {
+        NotedSignals::new(&ending()).map(NotedRequests)
+    }
+
+    /// The signal of the first that came.
+    pub fn first(&self) -> Option<i32> {
+        self.0.first()
     }
 }

@@ -9,6 +9,13 @@ use furlong_model::Case;
 pub fn incomparable(why: &Incomparable) -> String {
     match why {
         Incomparable::TooFewRuns => "a comparison needs a baseline and another run".to_owned(),
+        Incomparable::OtherRuntime { baseline, baseline_runtime, run, runtime } => format!(
+            "{} was measured under {}, and {} under {}: what stands for a system proves its code and not its speed",
+            plain(baseline),
+            plain(baseline_runtime),
+            plain(run),
+            plain(runtime)
+        ),
         Incomparable::NoRows { run, skipped, handovers, starts } => {
             let has = [
                 (skipped, "cases that were skipped, failed or void"),

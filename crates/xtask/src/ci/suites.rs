@@ -1,6 +1,6 @@
 //! The programs that `cargo test --workspace` builds, each run by itself: cargo does not say how long one takes.
 
-use super::succeed;
+use crate::command::succeed;
 use crate::root;
 use anyhow::{Context, ensure};
 use serde_json::Value;

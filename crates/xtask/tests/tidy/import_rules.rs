@@ -41,8 +41,11 @@ fn platforms_lie_below_the_face_of_os() {
 #[test]
 fn a_mechanism_of_one_platform_lies_in_its_folder() {
     for (name, text) in product(&root().join("crates/mechanism")) {
-        let of_linux = text.contains("furlong_os::linux");
-        assert!(!of_linux || name.contains("/linux/"), "{name} imports furlong_os::linux and lies elsewhere");
+        for platform in ["linux", "windows"] {
+            let imports = text.contains(&format!("furlong_os::{platform}"));
+            let lies = name.contains(&format!("/{platform}/"));
+            assert!(!imports || lies, "{name} imports furlong_os::{platform} and lies elsewhere");
+        }
     }
 }
 

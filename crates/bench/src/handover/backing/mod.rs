@@ -3,20 +3,30 @@
 //! Whatever a kind makes has no name, or is mounted nowhere, or is in the run's journal: however a run ends, nothing is
 //! left of it.
 
+#[cfg(target_os = "linux")]
 mod anonymous;
+#[cfg(target_os = "linux")]
 mod device;
+#[cfg(target_os = "linux")]
 mod disk;
+#[cfg(target_os = "linux")]
 mod huge_pages;
+#[cfg(target_os = "linux")]
 mod loop_device;
+#[cfg(target_os = "linux")]
 mod memfd;
+#[cfg(target_os = "linux")]
 mod ram_disk;
+#[cfg(target_os = "linux")]
 mod tmpfs;
 
 use crate::session::{CleanupGuard, Session};
 use furlong_model::{Backing, Unavailable};
+#[cfg(target_os = "linux")]
 use furlong_os::available_memory::available_bytes;
 use furlong_os::memory::Region;
 use furlong_os::{AsHandle, Handle, RawHandle};
+#[cfg(target_os = "linux")]
 use std::fmt::Display;
 use std::fs::File;
 use std::io;
@@ -54,6 +64,7 @@ pub(super) struct BackedRegion<'a> {
 }
 
 impl<'a> BackedRegion<'a> {
+    #[cfg(target_os = "linux")]
     fn plain(memory: Memory, in_effect: impl Into<String>) -> BackedRegion<'a> {
         BackedRegion { memory, in_effect: in_effect.into(), _file_system: None, _device: None, _made: None }
     }
@@ -81,6 +92,7 @@ impl InheritedMemory {
 ///
 /// # Errors
 /// Why this machine, or the rights of this process, have no such backing.
+#[cfg(target_os = "linux")]
 pub(super) fn make(
     backing: Backing,
     size_bytes: usize,
@@ -98,7 +110,22 @@ pub(super) fn make(
     }
 }
 
+/// Makes none.
+///
+/// # Errors
+/// Why.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn make(
+    _backing: Backing,
+    _size_bytes: usize,
+    _session: &Session,
+) -> Result<BackedRegion<'_>, Unavailable> {
+    let reason = "handovers measure what backs memory on Linux: its file systems, devices and huge pages";
+    Err(Unavailable::new(reason, "run this on Linux"))
+}
+
 /// Refuses what the machine has no memory for: where it ends, the kernel kills processes, furlong or others.
+#[cfg(target_os = "linux")]
 fn ensure_memory(backing: Backing, size_bytes: usize) -> Result<(), Unavailable> {
     let times = match backing {
         // What is cached of a disk can be dropped.
@@ -119,6 +146,7 @@ fn ensure_memory(backing: Backing, size_bytes: usize) -> Result<(), Unavailable>
 }
 
 /// The reason of an error that came of `what`, with what helps against its kind where the caller knows nothing better.
+#[cfg(target_os = "linux")]
 fn because(what: impl Display, error: &io::Error) -> Unavailable {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied => "run as root (CAP_SYS_ADMIN), in a container with its devices",

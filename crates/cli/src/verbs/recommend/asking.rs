@@ -7,8 +7,7 @@ use dialoguer::console::Term;
 use dialoguer::{Input, Select};
 use furlong_console::exit::{Interrupted, Usage};
 use furlong_model::{Boundary, ByteSize, Language, Objective, Pattern, Rate, Slo, Trust};
-use furlong_os::linux::noted_signal::NotedSignals;
-use furlong_os::linux::signal::ending;
+use furlong_os::shutdown::NotedRequests;
 use furlong_render::shell;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, stderr, stdin};
@@ -120,13 +119,13 @@ impl FromStr for Languages {
 /// hidden where a list is shown.
 struct Asking {
     terminal: Term,
-    signals: NotedSignals,
+    requests: NotedRequests,
 }
 
 impl Asking {
     fn begin() -> anyhow::Result<Asking> {
-        let signals = NotedSignals::new(&ending()).context("cannot listen to signals")?;
-        Ok(Asking { terminal: Term::stderr(), signals })
+        let requests = NotedRequests::new().context("cannot listen to signals")?;
+        Ok(Asking { terminal: Term::stderr(), requests })
     }
 
     fn choice<T: Copy>(&self, question: &str, answers: &[(&str, T)]) -> anyhow::Result<T> {
@@ -163,7 +162,7 @@ impl Asking {
 
     /// The answer, unless a signal or the end of the terminal came instead.
     fn answer<T>(&self, answered: dialoguer::Result<T>) -> anyhow::Result<T> {
-        let error = match (answered, self.signals.first()) {
+        let error = match (answered, self.requests.first()) {
             (Ok(answer), None) => return Ok(answer),
             (_, Some(signal)) => return Err(Interrupted(signal).into()),
             (Err(dialoguer::Error::IO(error)), None) => error,
@@ -180,7 +179,7 @@ impl Drop for Asking {
     fn drop(&mut self) {
         // A question that was not answered leaves the cursor hidden, or behind a half-typed line. A terminal that is
         // gone needs neither.
-        if self.signals.first().is_some() {
+        if self.requests.first().is_some() {
             let _ = self.terminal.write_line("");
         }
         let _ = self.terminal.show_cursor();

@@ -1,14 +1,20 @@
 //! How the receiver of a message in shared memory waits, and how its sender wakes it: one way, one file.
 
+#[cfg(target_os = "linux")]
 mod linux;
 mod spin;
+#[cfg(windows)]
+mod windows;
 mod r#yield;
 
+#[cfg(target_os = "linux")]
 pub use linux::{
     ConditionVariable, DriverBell, Eventfd, FcntlLock, Flock, Futex, Inotify, Locks, PosixSemaphore, Signal,
     SysvSemaphore,
 };
 pub use spin::Spin;
+#[cfg(windows)]
+pub use windows::{Event, Semaphore};
 pub use r#yield::Yield;
 
 use crate::{EndpointSetup, Link, LinkSpecification};

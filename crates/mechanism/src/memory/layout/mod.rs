@@ -1,8 +1,11 @@
 //! How messages lie in shared memory.
 
+#[cfg(target_os = "linux")]
 pub mod latest_value;
 pub mod lending;
 pub mod mailbox;
+#[cfg(target_os = "linux")]
 pub mod seqlock;
 pub mod slot_pair;
+#[cfg(target_os = "linux")]
 pub mod triple_buffer;

@@ -1,11 +1,20 @@
 //! What backs shared memory: one kind, one file.
 
+#[cfg(target_os = "linux")]
 mod file;
+#[cfg(target_os = "linux")]
 mod linux;
+#[cfg(windows)]
+mod windows;
 
+#[cfg(target_os = "linux")]
 pub use file::FileShm;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::share_memfd;
+#[cfg(target_os = "linux")]
 pub use linux::{AnonShm, DriverShm, MemfdShm, PosixShm, SysvShm};
+#[cfg(windows)]
+pub use windows::{FileSection, Section};
 
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Lifetime, Limits, Reach, Start, Unavailable};

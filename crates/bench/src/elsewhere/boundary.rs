@@ -1,0 +1,24 @@
+//! Namespaces, which only Linux has.
+
+use furlong_model::{Boundary, Tried};
+use std::io;
+
+/// Tries nothing.
+///
+/// # Errors
+/// Where a namespace is asked for.
+pub fn try_across(boundaries: &[Boundary]) -> io::Result<Vec<Tried>> {
+    let is_namespace = |boundary: &Boundary| {
+        matches!(
+            boundary,
+            Boundary::IpcNamespace
+                | Boundary::PidNamespace
+                | Boundary::NetworkNamespace
+                | Boundary::Container
+        )
+    };
+    if boundaries.iter().any(is_namespace) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has namespaces"));
+    }
+    Ok(Vec::new())
+}

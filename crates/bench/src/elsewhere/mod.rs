@@ -1,0 +1,5 @@
+//! What only Linux has, on other systems: each says why it is missing there.
+
+pub mod boundary;
+pub mod count;
+pub(crate) mod own_programs;

@@ -1,0 +1,7 @@
+//! Memory that Windows has.
+
+mod file_section;
+mod section;
+
+pub use file_section::FileSection;
+pub use section::Section;

@@ -1,0 +1,56 @@
+//! Events as a notification: set by one process, and reset by the wait of another that it ends.
+//!
+//! Two that are set before one is waited for are one. Expect a system call to ring, one to wait, and the wake-up.
+
+use super::taking::Taking;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::BorrowedHandle;
+use furlong_os::windows::event;
+use std::io;
+
+/// Events, one each way.
+#[derive(Debug)]
+pub struct Event;
+
+/// Ringing and taking.
+pub(crate) const EVENT_CALLS: Calls =
+    Calls { ring: &[Call::Once("SetEvent")], wait: &[Call::Once("WaitForSingleObject")], ..Calls::NONE };
+
+impl Mechanism for Event {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "event",
+        summary: "an event each way, reset by the wait that it ends; it carries nothing",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: false,
+        fixed_size_bytes: Some(0),
+        calls: EVENT_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Merges,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Taking<fn(BorrowedHandle<'_>) -> io::Result<()>>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new([Depth::Messages(1); 2]);
+        link.give_both(event::event()?)?;
+        link.give_both(event::event()?)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        Taking::of_shared(specification, &mut setup, event::ring)
+    }
+}

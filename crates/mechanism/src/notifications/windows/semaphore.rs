@@ -1,0 +1,59 @@
+//! Semaphores as a notification.
+//!
+//! Unlike an event it counts, so that no post is lost. Expect the figures of `event`.
+
+use super::taking::Taking;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::BorrowedHandle;
+use furlong_os::windows::semaphore;
+use std::io;
+
+/// Semaphores, one each way.
+#[derive(Debug)]
+pub struct Semaphore;
+
+/// Ringing and taking.
+pub(crate) const SEMAPHORE_CALLS: Calls = Calls {
+    ring: &[Call::Once("ReleaseSemaphore")],
+    wait: &[Call::Once("WaitForSingleObject")],
+    ..Calls::NONE
+};
+
+impl Mechanism for Semaphore {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "semaphore",
+        summary: "a semaphore each way; it carries nothing",
+        family: Family::Notification,
+        waits: &[Wait::Block, Wait::Spin, Wait::Yield],
+        boundaries: true,
+        fixed_size_bytes: Some(0),
+        calls: SEMAPHORE_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = Taking<fn(BorrowedHandle<'_>) -> io::Result<()>>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new([Depth::of(semaphore::MOST); 2]);
+        link.give_both(semaphore::semaphore()?)?;
+        link.give_both(semaphore::semaphore()?)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        Taking::of_shared(specification, &mut setup, semaphore::post)
+    }
+}

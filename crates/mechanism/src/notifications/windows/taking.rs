@@ -1,0 +1,45 @@
+//! What all objects share that a `WaitForSingleObject` takes: an event, a count of a semaphore.
+
+use crate::handle_pair::shared;
+use crate::{Endpoint, EndpointSetup, LinkSpecification, Message};
+use furlong_os::windows::event::{take, try_take};
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
+use std::io;
+
+/// An object to ring and one to wait for; `R` says how it is rung.
+#[derive(Debug)]
+pub struct Taking<R> {
+    send: Handle,
+    receive: Handle,
+    blocking: bool,
+    ring: R,
+}
+
+impl<R> Taking<R> {
+    /// Takes two objects that both roles have from the set-up.
+    pub(super) fn of_shared(
+        specification: &LinkSpecification,
+        setup: &mut EndpointSetup,
+        ring: R,
+    ) -> io::Result<Taking<R>> {
+        let (send, receive) = shared(setup)?;
+        Ok(Taking { send, receive, blocking: specification.blocking, ring })
+    }
+}
+
+impl<R: Fn(BorrowedHandle<'_>) -> io::Result<()>> Endpoint for Taking<R> {
+    #[inline]
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        (self.ring)(self.send.as_handle())
+    }
+
+    #[inline]
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        if self.blocking {
+            take(self.receive.as_handle())?;
+        } else {
+            try_take(self.receive.as_handle())?;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,5 @@
+//! Streams of bytes that Windows has, and pipes that keep messages apart.
+
+pub(crate) mod anonymous_pipe;
+pub(crate) mod named_pipe;
+mod pipe_stream;

@@ -1,0 +1,236 @@
+//! Named pipes, which lead both ways: as streams of bytes, and with messages kept apart; with calls that return when they are
+//! done, and with overlapped ones, of which an event tells the end.
+//!
+//! The kernel does what it does for an anonymous pipe. In message mode it takes each message as one, and a sender waits until
+//! all of it has room. An overlapped call begins, and a second one waits for its event. Expect the figures of
+//! `anonymous-pipe`, and more for each call where they are overlapped.
+
+use super::pipe_stream::{PIPE_CALLS, PIPE_WAITS, PipeStream, depth};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Unavailable, Wait, WhenFull,
+};
+use furlong_os::windows::overlapped::Overlapped;
+use furlong_os::windows::pipe::{
+    self, Mode, named, read_message, readable_bytes, size_bytes, write_without_waiting,
+};
+use furlong_os::{AsHandle, Handle, handle};
+use std::io;
+
+/// Bytes that a pipe holds each way if nobody asks for more.
+const USUAL_BYTES: usize = 64 << 10;
+
+/// What all of them claim.
+const fn claims(name: &'static str, summary: &'static str, boundaries: bool) -> Capabilities {
+    Capabilities {
+        name,
+        summary,
+        family: Family::Pipe,
+        waits: PIPE_WAITS,
+        boundaries,
+        fixed_size_bytes: None,
+        calls: PIPE_CALLS,
+        buffer: KernelBuffer::Pipe,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::FileSystem,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    }
+}
+
+/// What those with overlapped calls claim.
+const fn overlapped(claims: Capabilities) -> Capabilities {
+    Capabilities { waits: &[Wait::Overlapped], calls: OVERLAPPED_CALLS, ..claims }
+}
+
+/// Where a call has not ended at once, its end is waited for.
+const OVERLAPPED_CALLS: Calls = Calls::of(
+    &[Call::Once("WriteFile"), Call::AtMostOnce("GetOverlappedResult")],
+    &[Call::Once("ReadFile"), Call::AtMostOnce("GetOverlappedResult")],
+);
+
+const BYTES: Capabilities = claims("named-pipe", "a named pipe that leads both ways", false);
+const MESSAGES: Capabilities =
+    claims("named-pipe-message", "a named pipe that leads both ways and keeps messages apart", true);
+
+/// A pipe for both roles. A message has to fit as a whole.
+fn create(specification: &LinkSpecification, mode: Mode, calls: pipe::Calls) -> io::Result<Link> {
+    let asked = specification.buffer_bytes.unwrap_or(USUAL_BYTES);
+    let bytes = if mode == Mode::Message { asked.max(specification.largest_bytes()) } else { asked };
+    let ends = named(&specification.name, mode, [calls; 2], bytes)?;
+    let quota_bytes = size_bytes(ends.0.as_handle())?;
+    let mut link = Link::new(specification.sizes_bytes.map(|size| depth(quota_bytes, size)));
+    link.note("pipe-size-bytes", quota_bytes);
+    link.give_pair(ends);
+    Ok(link)
+}
+
+/// A stream of bytes.
+#[derive(Debug)]
+pub struct NamedPipe;
+
+impl Mechanism for NamedPipe {
+    const CAPABILITIES: Capabilities = BYTES;
+    type Endpoint = PipeStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        create(specification, Mode::Byte, pipe::Calls::Synchronous)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<PipeStream> {
+        let end = setup.descriptor()?;
+        PipeStream::new(end.try_clone()?, end, specification.blocking)
+    }
+}
+
+/// A stream of bytes by overlapped calls.
+#[derive(Debug)]
+pub struct OverlappedNamedPipe;
+
+impl Mechanism for OverlappedNamedPipe {
+    const CAPABILITIES: Capabilities = overlapped(BYTES);
+    type Endpoint = OverlappedStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        create(specification, Mode::Byte, pipe::Calls::Overlapped)
+    }
+
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<OverlappedStream> {
+        Overlapped::new(setup.descriptor()?).map(OverlappedStream)
+    }
+}
+
+/// Messages kept apart.
+#[derive(Debug)]
+pub struct MessagePipe;
+
+impl Mechanism for MessagePipe {
+    const CAPABILITIES: Capabilities = MESSAGES;
+    type Endpoint = MessageEnd;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        create(specification, Mode::Message, pipe::Calls::Synchronous)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<MessageEnd> {
+        let end = setup.descriptor()?;
+        if !specification.blocking {
+            write_without_waiting(&end, Mode::Message)?;
+        }
+        Ok(MessageEnd { end, blocking: specification.blocking })
+    }
+}
+
+/// Messages kept apart, by overlapped calls.
+#[derive(Debug)]
+pub struct OverlappedMessagePipe;
+
+impl Mechanism for OverlappedMessagePipe {
+    const CAPABILITIES: Capabilities = overlapped(MESSAGES);
+    type Endpoint = OverlappedMessages;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        create(specification, Mode::Message, pipe::Calls::Overlapped)
+    }
+
+    fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<OverlappedMessages> {
+        Overlapped::new(setup.descriptor()?).map(OverlappedMessages)
+    }
+}
+
+/// An end that keeps messages apart.
+#[derive(Debug)]
+pub struct MessageEnd {
+    end: Handle,
+    blocking: bool,
+}
+
+impl Endpoint for MessageEnd {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let sent = handle::write(self.end.as_handle(), message)?;
+        // Without waiting, a message is taken whole or not at all.
+        if sent == message.len() { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        if !self.blocking && readable_bytes(self.end.as_handle()).map_err(end_of_stream)?.0 == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        received(read_message(self.end.as_handle(), message))
+    }
+}
+
+/// A message has a byte at least, so that none is the end.
+#[inline]
+fn received(read: io::Result<usize>) -> io::Result<usize> {
+    match read {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        other => other,
+    }
+}
+
+#[cold]
+fn end_of_stream(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::BrokenPipe { io::ErrorKind::UnexpectedEof.into() } else { error }
+}
+
+/// An end of a stream, by overlapped calls.
+#[derive(Debug)]
+pub struct OverlappedStream(Overlapped);
+
+impl Endpoint for OverlappedStream {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let mut sent = 0;
+        while sent < message.len() {
+            sent += self.0.write(&message[sent..])?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let mut length = 0;
+        while length < message.len() {
+            length += received(self.0.read(&mut message[length..]))?;
+        }
+        Ok(length)
+    }
+}
+
+/// An end that keeps messages apart, by overlapped calls.
+#[derive(Debug)]
+pub struct OverlappedMessages(Overlapped);
+
+impl Endpoint for OverlappedMessages {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.0.write(message).map(drop)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        received(self.0.read_message(message))
+    }
+}

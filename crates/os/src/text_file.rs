@@ -1,0 +1,18 @@
+//! Text that a user names.
+
+use crate::platform::file_system::open_to_read;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The text of what a user names, if it has no more than `most` bytes.
+///
+/// # Errors
+/// That it cannot be read, is longer, or is no UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    open_to_read(path)?.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 <= most {
+        return Ok(text);
+    }
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {most} bytes")))
+}

@@ -1,0 +1,429 @@
+//! Child processes that end with their parent and inherit just what they are given.
+//!
+//! What must end with the supervisor is in a job: Windows closes its handle however the supervisor ends, and with the last
+//! handle of it all processes in it.
+
+use crate::error::Context;
+use crate::handle::{BorrowedHandle, Handle, RawHandle};
+use crate::windows::affinity;
+use crate::windows::attributes::Attributes;
+use crate::windows::handle::{open_null, set_inheritable};
+use crate::windows::return_value::{check, own, wide};
+use crate::windows::{command_line, job, runtime, threads};
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::os::windows::ffi::OsStrExt;
+use std::os::windows::io::AsRawHandle;
+use std::path::{Path, PathBuf};
+use std::ptr::null;
+use std::sync::atomic::{AtomicU32, Ordering};
+use windows_sys::Win32::Foundation::{ERROR_INTERNAL_ERROR, HANDLE, WAIT_OBJECT_0};
+use windows_sys::Win32::System::Threading::{
+    CREATE_SUSPENDED, CREATE_UNICODE_ENVIRONMENT, CreateProcessW, DETACHED_PROCESS,
+    EXTENDED_STARTUPINFO_PRESENT, GetExitCodeProcess, INFINITE, PROCESS_CREATION_FLAGS, PROCESS_INFORMATION,
+    ResumeThread, STARTF_USESTDHANDLES, STARTUPINFOEXW, STARTUPINFOW, TerminateProcess, WaitForSingleObject,
+};
+
+/// The code with which a process ends that furlong ends, as the Task Manager's.
+const KILLED: u32 = 1;
+
+/// Codes from here on are those of exceptions.
+const FIRST_EXCEPTION: u32 = 0xC000_0000;
+
+/// How often a process was started again that Wine had failed to start.
+static STARTED_AGAIN: AtomicU32 = AtomicU32::new(0);
+
+/// How often a process was started again that Wine had failed to start.
+pub fn started_again() -> u32 {
+    STARTED_AGAIN.load(Ordering::Relaxed)
+}
+
+/// A child that has not been waited for; dropping it ends it.
+#[derive(Debug)]
+pub struct Child {
+    process: Handle,
+    pid: i32,
+    exit: Option<Exit>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It left with this code, or somebody ended it with this code: Windows does not tell them apart.
+    Code(i32),
+    /// This exception ended it.
+    Exception(u32),
+}
+
+impl Exit {
+    fn of(code: u32) -> Exit {
+        if code >= FIRST_EXCEPTION { Exit::Exception(code) } else { Exit::Code(code as i32) }
+    }
+
+    /// What ended it, if it did not leave by itself.
+    pub fn killer(&self) -> Option<String> {
+        let Exit::Exception(number) = *self else { return None };
+        let name = match number {
+            0xC000_0005 => " (access violation)",
+            0xC000_0006 => " (a page that could not be read)",
+            0xC000_001D => " (illegal instruction)",
+            0xC000_00FD => " (stack overflow)",
+            0xC000_013A => " (Ctrl-C)",
+            0xC000_0409 => " (it aborted)",
+            _ => "",
+        };
+        Some(format!("exception {number:#x}{name}"))
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.killer()) {
+            (Exit::Code(code), _) => write!(f, "ended with exit code {code}"),
+            (_, killer) => write!(f, "was killed by {}", killer.unwrap_or_default()),
+        }
+    }
+}
+
+/// What a child is to be when it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bond {
+    /// Ended with the process that started it.
+    DiesWithParent,
+    /// It outlives its parent.
+    Outlives,
+}
+
+/// What a child has of a console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Console {
+    /// None, so that nothing that happens there comes to it.
+    Detached,
+}
+
+impl Console {
+    fn flags(self) -> PROCESS_CREATION_FLAGS {
+        match self {
+            Console::Detached => DETACHED_PROCESS,
+        }
+    }
+}
+
+/// A program to start, and what it finds when it does.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// Its arguments, without its name.
+    pub arguments: &'a [&'a str],
+    /// Variables that are set for it beside those of this process.
+    pub environment: &'a [(&'a str, &'a OsStr)],
+    /// Its working folder; this process's own if not given.
+    pub folder: Option<&'a Path>,
+    /// Where its standard output goes.
+    pub output: Output<'a>,
+    /// The processor that it is bound to from the beginning; `None` for those of this process.
+    pub processor: Option<usize>,
+}
+
+/// Where the standard output of a program goes.
+#[derive(Debug, Clone, Copy)]
+pub enum Output<'a> {
+    /// Nowhere.
+    Null,
+    /// Where its standard error goes.
+    WithErrors,
+    /// Into this.
+    To(BorrowedHandle<'a>),
+}
+
+impl<'a> Program<'a> {
+    /// The program at `path`, without arguments, in this process's own folder and environment.
+    pub fn at(path: &'a Path) -> Program<'a> {
+        Program {
+            path,
+            arguments: &[],
+            environment: &[],
+            folder: None,
+            output: Output::Null,
+            processor: None,
+        }
+    }
+}
+
+/// Starts `program`. It inherits the handles in `inherit` under their numbers, and `stderr` as its standard error; its input
+/// is NUL, and so is its output unless that is joined.
+///
+/// # Errors
+/// If no process can be made, or there is no such program.
+pub fn spawn(
+    program: &Program<'_>,
+    inherit: &[RawHandle],
+    stderr: BorrowedHandle<'_>,
+    bond: Bond,
+) -> io::Result<Child> {
+    start(program, inherit, stderr, bond, Console::Detached)
+        .context(|| format!("start {}", program.path.display()))
+}
+
+fn start(
+    program: &Program<'_>,
+    inherit: &[RawHandle],
+    stderr: BorrowedHandle<'_>,
+    bond: Bond,
+    console: Console,
+) -> io::Result<Child> {
+    let (null_device, stderr) = (open_null()?, stderr.try_clone_to_owned()?);
+    let stdout = match program.output {
+        Output::Null => null_device.as_raw_handle(),
+        Output::WithErrors => stderr.as_raw_handle(),
+        Output::To(output) => output.as_raw_handle(),
+    };
+    let mut handles: Vec<HANDLE> = inherit.iter().map(|number| *number as HANDLE).collect();
+    handles.extend([null_device.as_raw_handle(), stdout, stderr.as_raw_handle()]);
+    // Windows takes each once.
+    handles.sort_unstable();
+    handles.dedup();
+    let _inheritable = Inheritable::new(&handles)?;
+    let job = if bond == Bond::DiesWithParent { Some(job::own_job()?) } else { None };
+    let attributes = Attributes::new(&handles)?;
+    let startup = STARTUPINFOEXW {
+        StartupInfo: STARTUPINFOW {
+            cb: size_of::<STARTUPINFOEXW>() as u32,
+            dwFlags: STARTF_USESTDHANDLES,
+            hStdInput: null_device.as_raw_handle(),
+            hStdOutput: stdout,
+            hStdError: stderr.as_raw_handle(),
+            ..Default::default()
+        },
+        lpAttributeList: attributes.list(),
+    };
+    let path = wide(program.path);
+    let mut command_line = command_line::of(program.path, program.arguments)?;
+    let environment = (!program.environment.is_empty()).then(|| variables(program.environment));
+    let folder = program.folder.map(wide);
+    let flags =
+        console.flags() | CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
+    let mut create = || -> io::Result<PROCESS_INFORMATION> {
+        let mut made = PROCESS_INFORMATION::default();
+        // SAFETY: path, command line, folder and variables end with a zero each and the command line may be written to; what
+        // the start-up information names outlives the call.
+        check(unsafe {
+            CreateProcessW(
+                path.as_ptr(),
+                command_line.as_mut_ptr(),
+                null(),
+                null(),
+                1,
+                flags,
+                environment.as_ref().map_or(null(), |block| block.as_ptr().cast()),
+                folder.as_ref().map_or(null(), |folder| folder.as_ptr()),
+                &raw const startup.StartupInfo,
+                &raw mut made,
+            )
+        })?;
+        Ok(made)
+    };
+    let made = match create() {
+        // Wine fails so about once in three thousand starts, without a cause of ours.
+        Err(error)
+            if error.raw_os_error() == Some(ERROR_INTERNAL_ERROR as i32)
+                && runtime::wine_version().is_some() =>
+        {
+            STARTED_AGAIN.fetch_add(1, Ordering::Relaxed);
+            create()?
+        }
+        made => made?,
+    };
+    // SAFETY: both were given out just now, and nobody else owns them.
+    let (process, thread) = unsafe { (own(made.hProcess)?, own(made.hThread)?) };
+    let child = Child { process, pid: made.dwProcessId as i32, exit: None };
+    // It has not begun yet, so that nothing of it escapes. A child that is dropped here is ended.
+    if let Some(job) = job {
+        job::assign(job, &child.process)?;
+    }
+    if let Some(processor) = program.processor {
+        affinity::pin_process(child.process.as_raw_handle(), processor)?;
+    }
+    // SAFETY: no memory is involved.
+    if unsafe { ResumeThread(thread.as_raw_handle()) } == u32::MAX {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(child)
+}
+
+/// Handles that children inherit as long as this lives.
+struct Inheritable<'a>(&'a [HANDLE]);
+
+impl<'a> Inheritable<'a> {
+    fn new(handles: &'a [HANDLE]) -> io::Result<Inheritable<'a>> {
+        let inheritable = Inheritable(handles);
+        handles.iter().try_for_each(|handle| set_inheritable(*handle, true))?;
+        Ok(inheritable)
+    }
+}
+
+impl Drop for Inheritable<'_> {
+    fn drop(&mut self) {
+        for handle in self.0 {
+            let _ = set_inheritable(*handle, false);
+        }
+    }
+}
+
+/// The variables of this process with these in place of their own, as one block. Names are the same whatever their case.
+fn variables(set: &[(&str, &OsStr)]) -> Vec<u16> {
+    let other = |name: &OsStr| set.iter().all(|(known, _)| !name.eq_ignore_ascii_case(known));
+    let inherited = std::env::vars_os().filter(|(name, _)| other(name));
+    let set = set.iter().map(|(name, value)| (OsStr::new(name).to_owned(), (*value).to_owned()));
+    let mut all: Vec<_> = inherited.chain(set).collect();
+    all.sort_by_key(|(name, _)| name.to_ascii_uppercase());
+    let line = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        let units: Vec<u16> =
+            name.encode_wide().chain([u16::from(b'=')]).chain(value.encode_wide()).chain([0]).collect();
+        units
+    };
+    all.into_iter().flat_map(line).chain([0]).collect()
+}
+
+/// The program of this process.
+///
+/// # Errors
+/// None that is known.
+pub fn own_program() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+/// Nothing: Windows makes no copies of processes.
+///
+/// # Errors
+/// Always.
+pub fn fork(
+    _inherit: &[RawHandle],
+    _stderr: BorrowedHandle<'_>,
+    _bond: Bond,
+    _body: impl FnOnce() -> i32,
+) -> io::Result<Child> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "Windows has no fork"))
+}
+
+impl Child {
+    /// Its number, which stays its own as long as this lives.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// What can be waited for until it ends.
+    pub fn death(&self) -> Option<BorrowedHandle<'_>> {
+        Some(std::os::windows::io::AsHandle::as_handle(&self.process))
+    }
+
+    /// How it ended, if it has.
+    pub fn try_wait(&mut self) -> Option<Exit> {
+        self.wait_for(0)
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) -> Option<Exit> {
+        self.wait_for(INFINITE)
+    }
+
+    /// Waits for its end, but no longer than `patience_ms` milliseconds.
+    pub fn wait_at_most(&mut self, patience_ms: u64) -> Option<Exit> {
+        self.wait_for(u32::try_from(patience_ms).unwrap_or(INFINITE - 1))
+    }
+
+    fn wait_for(&mut self, timeout_ms: u32) -> Option<Exit> {
+        if self.exit.is_none() {
+            let mut code = 0;
+            // SAFETY: the handle is a process's, and one integer is written.
+            let ended = unsafe {
+                WaitForSingleObject(self.process.as_raw_handle(), timeout_ms) == WAIT_OBJECT_0
+                    && GetExitCodeProcess(self.process.as_raw_handle(), &raw mut code) != 0
+            };
+            self.exit = ended.then(|| Exit::of(code));
+        }
+        self.exit
+    }
+
+    /// Whether somebody has suspended all its threads.
+    pub fn is_stopped(&self) -> bool {
+        self.exit.is_none() && threads::all_suspended(self.pid as u32)
+    }
+
+    /// Whether it was stopped and has gone on since the last question: Windows does not tell.
+    pub fn take_continued(&self) -> bool {
+        false
+    }
+
+    /// Ends it, if it is alive.
+    pub fn kill(&self) {
+        if self.exit.is_none() {
+            // SAFETY: the handle is a process's. One that has ended already refuses, and that is as good.
+            unsafe { TerminateProcess(self.process.as_raw_handle(), KILLED) };
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        self.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::AsHandle;
+    use crate::windows::handle::read;
+    use crate::windows::pipe::pipe;
+
+    fn command(line: &[&str], inherit: &[RawHandle]) -> Child {
+        let shell = std::env::var_os("ComSpec").unwrap();
+        let program = Program { arguments: line, ..Program::at(shell.as_ref()) };
+        spawn(&program, inherit, open_null().unwrap().as_handle(), Bond::DiesWithParent).unwrap()
+    }
+
+    #[test]
+    fn exit_codes_are_told() {
+        assert_eq!(command(&["/c", "exit 7"], &[]).wait(), Some(Exit::Code(7)));
+        assert_eq!(
+            Exit::of(0xC000_0005).to_string(),
+            "was killed by exception 0xc0000005 (access violation)"
+        );
+        assert_eq!(Exit::Code(3).killer(), None);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        let program = Program::at(r"C:\no\such\program.exe".as_ref());
+        let error = spawn(&program, &[], open_null().unwrap().as_handle(), Bond::DiesWithParent).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
+    }
+
+    #[test]
+    fn a_child_has_only_what_it_was_given_and_ends_when_it_is_dropped() {
+        let (reader, writer) = pipe().unwrap();
+        let child = command(&["/c", "pause"], &[AsHandle::raw_handle(&writer)]);
+        drop(writer);
+        let end = std::thread::spawn(move || read(reader.as_handle(), &mut [0]).unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        drop(child);
+        assert_eq!(end.join().unwrap(), 0, "nobody has the writing end any more");
+    }
+
+    #[test]
+    fn variables_replace_others_whatever_their_case() {
+        let block = variables(&[("PATH", OsStr::new("here"))]);
+        let lines: Vec<String> = block
+            .split(|unit| *unit == 0)
+            .map(String::from_utf16_lossy)
+            .filter(|line| !line.is_empty())
+            .collect();
+        let paths: Vec<_> = lines.iter().filter(|line| line.to_uppercase().starts_with("PATH=")).collect();
+        assert_eq!(paths, ["PATH=here"]);
+        assert!(block.ends_with(&[0, 0]));
+    }
+}

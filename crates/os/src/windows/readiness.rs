@@ -1,0 +1,168 @@
+//! Waiting for any of several handles.
+//!
+//! Processes and events can be waited for. A pipe cannot: a read of no bytes is begun, which ends when there is something to
+//! read.
+
+use crate::handle::{BorrowedHandle, Handle};
+use crate::windows::event;
+use crate::windows::pipe::readable_bytes;
+use std::io;
+use std::net::TcpListener;
+use std::os::windows::io::{AsRawHandle, BorrowedHandle as Borrowed};
+use std::ptr::null_mut;
+use windows_sys::Win32::Foundation::{ERROR_IO_PENDING, WAIT_FAILED, WAIT_OBJECT_0};
+use windows_sys::Win32::Storage::FileSystem::{FILE_TYPE_PIPE, GetFileType, ReadFile};
+use windows_sys::Win32::System::IO::{CancelIoEx, GetOverlappedResult, OVERLAPPED};
+use windows_sys::Win32::System::Threading::{INFINITE, WaitForMultipleObjects, WaitForSingleObject};
+
+/// The most that Windows waits for at once.
+const MOST: usize = 64;
+
+/// Waits until one of `handles` can be read, is signalled, or has been hung up, for at most `timeout_ms` milliseconds. Says
+/// which are so; all `false` means that time ran out. A pipe has to be opened for overlapped calls.
+///
+/// # Errors
+/// `InvalidInput` for more than 64 handles, or one that is none.
+pub fn wait_any(handles: &[BorrowedHandle<'_>], timeout_ms: u64) -> io::Result<Vec<bool>> {
+    if handles.len() > MOST {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "Windows waits for 64 handles at most"));
+    }
+    let ready = ready_now(handles)?;
+    if timeout_ms == 0 || ready.contains(&true) {
+        return Ok(ready);
+    }
+    let mut reads = Vec::new();
+    let mut waited = Vec::new();
+    for handle in handles {
+        if is_pipe(*handle) {
+            let read = PendingRead::begin(*handle)?;
+            waited.push(read.event.as_raw_handle());
+            reads.push(read);
+        } else {
+            waited.push(handle.as_raw_handle());
+        }
+    }
+    let timeout = u32::try_from(timeout_ms).unwrap_or(INFINITE - 1).min(INFINITE - 1);
+    // SAFETY: the count is that of the vector, and its handles are open.
+    let result = match waited.len() {
+        0 => {
+            std::thread::sleep(std::time::Duration::from_millis(timeout_ms));
+            WAIT_OBJECT_0
+        }
+        // SAFETY: the count is that of the vector, and its handles are open.
+        count => unsafe { WaitForMultipleObjects(count as u32, waited.as_ptr(), 0, timeout) },
+    };
+    if result == WAIT_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    drop(reads);
+    ready_now(handles)
+}
+
+/// Waits a moment, or until `other` is ready, and says whether that is so: whether somebody has connected to the listener, which
+/// is no handle that could be waited for, is for the caller to try.
+///
+/// # Errors
+/// What cannot be waited for.
+pub fn wait_for_connection(_listener: &TcpListener, other: BorrowedHandle<'_>) -> io::Result<bool> {
+    const MOMENT_MS: u64 = 20;
+    wait_any(&[other], MOMENT_MS).map(|ready| ready[0])
+}
+
+/// Which of them are ready, without waiting.
+fn ready_now(handles: &[BorrowedHandle<'_>]) -> io::Result<Vec<bool>> {
+    handles.iter().map(|handle| is_ready(*handle)).collect()
+}
+
+fn is_ready(handle: BorrowedHandle<'_>) -> io::Result<bool> {
+    if is_pipe(handle) {
+        // An end without another end is ready too: to be told so.
+        return Ok(readable_bytes(handle).map_or(true, |(bytes, _)| bytes > 0));
+    }
+    // SAFETY: no memory is involved.
+    match unsafe { WaitForSingleObject(handle.as_raw_handle(), 0) } {
+        WAIT_FAILED => Err(io::Error::last_os_error()),
+        result => Ok(result == WAIT_OBJECT_0),
+    }
+}
+
+fn is_pipe(handle: BorrowedHandle<'_>) -> bool {
+    // SAFETY: no memory is involved.
+    unsafe { GetFileType(handle.as_raw_handle()) == FILE_TYPE_PIPE }
+}
+
+/// A read of no bytes that has begun; it has ended when this is dropped.
+struct PendingRead<'a> {
+    pipe: Borrowed<'a>,
+    event: Handle,
+    /// Windows writes into it until the read has ended, so it keeps its place.
+    overlapped: Box<OVERLAPPED>,
+    begun: bool,
+}
+
+impl<'a> PendingRead<'a> {
+    fn begin(pipe: Borrowed<'a>) -> io::Result<PendingRead<'a>> {
+        let event = event::manual_event()?;
+        let overlapped = Box::new(OVERLAPPED { hEvent: event.as_raw_handle(), ..Default::default() });
+        let mut read = PendingRead { pipe, event, overlapped, begun: false };
+        // SAFETY: no byte is written; the structure stays in its place until the read has ended.
+        let result =
+            unsafe { ReadFile(pipe.as_raw_handle(), null_mut(), 0, null_mut(), &raw mut *read.overlapped) };
+        // What failed at once is to be looked at at once.
+        let pending = io::Error::last_os_error().raw_os_error() == Some(ERROR_IO_PENDING as i32);
+        read.begun = result == 0 && pending;
+        if !read.begun {
+            event::set(read.event.as_raw_handle())?;
+        }
+        Ok(read)
+    }
+}
+
+impl Drop for PendingRead<'_> {
+    fn drop(&mut self) {
+        if self.begun {
+            let mut bytes = 0;
+            // SAFETY: the structure is that of the read that was begun, and lives until the second call has returned: then
+            // the read has ended.
+            unsafe {
+                CancelIoEx(self.pipe.as_raw_handle(), &raw const *self.overlapped);
+                GetOverlappedResult(
+                    self.pipe.as_raw_handle(),
+                    &raw const *self.overlapped,
+                    &raw mut bytes,
+                    1,
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::AsHandle;
+    use crate::windows::handle::write;
+    use crate::windows::pipe::duplex;
+
+    #[test]
+    fn whichever_is_ready_first_is_named() {
+        let (ours, theirs) = duplex().unwrap();
+        let event = event::manual_event().unwrap();
+        let both = [ours.as_handle(), event.as_handle()];
+        assert_eq!(wait_any(&both, 0).unwrap(), [false, false]);
+        assert_eq!(wait_any(&both, 20).unwrap(), [false, false]);
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            write(theirs.as_handle(), b"x").unwrap();
+            theirs
+        });
+        assert_eq!(wait_any(&both, 10_000).unwrap(), [true, false]);
+        event::set(event.as_raw_handle()).unwrap();
+        assert_eq!(wait_any(&both, 10_000).unwrap(), [true, true]);
+        drop(writer.join().unwrap());
+        let mut byte = [0];
+        assert_eq!(crate::windows::handle::read(ours.as_handle(), &mut byte).unwrap(), 1);
+        assert_eq!(wait_any(&both[..1], 10_000).unwrap(), [true], "the other end is gone");
+        assert_eq!(crate::windows::handle::read(ours.as_handle(), &mut byte).unwrap(), 0);
+    }
+}

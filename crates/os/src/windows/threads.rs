@@ -1,0 +1,47 @@
+//! The threads of another process.
+
+use crate::handle::Handle;
+use crate::windows::return_value::own;
+use std::io;
+use std::os::windows::io::AsRawHandle;
+use windows_sys::Win32::System::Diagnostics::ToolHelp::{
+    CreateToolhelp32Snapshot, TH32CS_SNAPTHREAD, THREADENTRY32, Thread32First, Thread32Next,
+};
+use windows_sys::Win32::System::Threading::{OpenThread, ResumeThread, SuspendThread, THREAD_SUSPEND_RESUME};
+
+/// Whether every thread of a process was suspended by somebody. To look, each is suspended once more for a moment.
+pub(crate) fn all_suspended(process: u32) -> bool {
+    let threads = of_process(process).unwrap_or_default();
+    !threads.is_empty() && threads.into_iter().all(is_suspended)
+}
+
+fn is_suspended(thread: u32) -> bool {
+    // SAFETY: what is opened is owned by nobody, and no memory is involved.
+    unsafe {
+        let Ok(thread) = own(OpenThread(THREAD_SUSPEND_RESUME, 0, thread)) else { return false };
+        let before = SuspendThread(thread.as_raw_handle());
+        if before == u32::MAX {
+            return false;
+        }
+        ResumeThread(thread.as_raw_handle());
+        before > 0
+    }
+}
+
+/// The numbers of its threads.
+fn of_process(process: u32) -> io::Result<Vec<u32>> {
+    // SAFETY: what is given out is owned by nobody.
+    let snapshot: Handle = unsafe { own(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0))? };
+    let mut entry = THREADENTRY32 { dwSize: size_of::<THREADENTRY32>() as u32, ..Default::default() };
+    let mut found = Vec::new();
+    // SAFETY: one structure is filled, whose size it has.
+    let mut more = unsafe { Thread32First(snapshot.as_raw_handle(), &raw mut entry) };
+    while more != 0 {
+        if entry.th32OwnerProcessID == process {
+            found.push(entry.th32ThreadID);
+        }
+        // SAFETY: as above.
+        more = unsafe { Thread32Next(snapshot.as_raw_handle(), &raw mut entry) };
+    }
+    Ok(found)
+}

@@ -1,0 +1,15 @@
+//! Other programs, which must succeed.
+
+use anyhow::{Context, bail};
+use std::process::Command;
+
+/// Runs a command that must succeed.
+pub fn succeed(command: &mut Command) -> anyhow::Result<()> {
+    let words: Vec<_> = [command.get_program()].into_iter().chain(command.get_args()).collect();
+    let words = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    println!("xtask: {words}");
+    match command.status().with_context(|| format!("cannot start {words}"))? {
+        status if status.success() => Ok(()),
+        status => bail!("{words} ended with {status}"),
+    }
+}

@@ -1,0 +1,165 @@
+//! `cargo xtask windows`: furlong for Windows, compiled here and run under Wine.
+//!
+//! Debian's compiler of its current `rustc-web` builds the standard library for Windows once, since Debian ships none; from
+//! then on it is an ordinary cross compilation. All of it is kept in `target/windows`, by the versions that made it.
+
+mod names;
+mod sysroot;
+mod wine;
+
+use crate::command::succeed;
+use crate::root;
+use crate::target::target;
+use furlong_driver_harness::packages;
+use names::{LINKER, TARGET};
+use std::path::PathBuf;
+use std::process::Command;
+use sysroot::{CARGO, RUSTC};
+
+/// Debian's packages with the compiler, its library's source, the linker and Wine.
+const PACKAGES: [&str; 7] = [
+    "rustc-web",
+    "cargo-web",
+    "rust-web-src",
+    "gcc-mingw-w64-x86-64-win32",
+    "wine64",
+    "wine",
+    "wine64-preloader",
+];
+
+/// The crates that are tested whole under Wine.
+const TESTED: [&str; 2] = ["furlong-os", "furlong-mechanism"];
+
+/// Builds `furlong.exe`, and says where it is.
+///
+/// # Errors
+/// What is missing, or what the compiler said.
+pub fn build() -> anyhow::Result<()> {
+    println!("{}", executable()?.display());
+    Ok(())
+}
+
+/// Builds `furlong.exe` and runs it under Wine.
+///
+/// # Errors
+/// As [`build`]; or it ended with another code than 0.
+pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
+    let furlong = executable()?;
+    succeed(wine::command(&folder()?)?.arg(furlong).args(arguments))
+}
+
+/// Tests what `os` and the mechanisms are made of, measures every row in three sizes, in which every message is verified, and
+/// compares what was saved with itself.
+///
+/// # Errors
+/// As [`build`]; or what failed.
+pub fn test() -> anyhow::Result<()> {
+    let mut cargo = cargo("test")?;
+    for name in TESTED {
+        cargo.args(["--package", name]);
+    }
+    succeed(cargo.args(["--lib", "--locked"]))?;
+    let sizes = ["-s", "8", "-s", "4KiB", "-s", "256KiB"];
+    let short =
+        ["--trials", "1", "--budget", "1ms", "--timeout", "30s", "--no-progress", "--save", "every-row"];
+    run(&[&["run", "*/*"], sizes.as_slice(), &short].concat())?;
+    run(&[
+        "run",
+        "anonymous-pipe",
+        "section",
+        "--place",
+        "one-process",
+        "-s",
+        "256KiB",
+        "--trials",
+        "1",
+        "--no-progress",
+    ])?;
+    for words in [
+        ["compare", "every-row", "every-row"].as_slice(),
+        &["report", "every-row", "--format", "markdown"],
+        &["list"],
+    ] {
+        run(words)?;
+    }
+    Ok(())
+}
+
+/// Type-checks what is portable for macOS and FreeBSD, with the same compiler.
+///
+/// # Errors
+/// What does not compile there.
+pub fn check_platforms() -> anyhow::Result<()> {
+    packages::provide(&PACKAGES[..3])?;
+    let built = target()?.join("platforms");
+    for platform in ["aarch64-apple-darwin", "x86_64-unknown-freebsd"] {
+        let check = |packages: &[&str]| {
+            let mut cargo = sysroot::cargo_with_source();
+            cargo.args(["check", "--locked", "--target", platform, "-Zbuild-std=std,panic_abort"]);
+            cargo.arg("--target-dir").arg(&built).current_dir(root());
+            for package in packages {
+                cargo.args(["--package", package]);
+            }
+            cargo
+        };
+        succeed(&mut check(&PORTABLE))?;
+        says_what_is_missing(platform, &mut check(&["furlong-os"]))?;
+    }
+    Ok(())
+}
+
+/// The crates without an operating system in them.
+const PORTABLE: [&str; 7] = [
+    "furlong-model",
+    "furlong-stats",
+    "furlong-chart",
+    "furlong-analysis",
+    "furlong-render",
+    "furlong-programs",
+    "furlong-report",
+];
+
+/// Where a platform has no folder in `os`, the compiler says so, and where it would go.
+fn says_what_is_missing(platform: &str, check: &mut Command) -> anyhow::Result<()> {
+    let output = check.output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(
+        !output.status.success() && said.contains("furlong has no folder for this platform yet"),
+        "furlong-os for {platform} does not say what is missing:\n{said}"
+    );
+    println!("xtask: furlong-os says that it has no folder for {platform} yet");
+    Ok(())
+}
+
+/// The built `furlong.exe`.
+fn executable() -> anyhow::Result<PathBuf> {
+    succeed(cargo("build")?.args(["--release", "--locked", "--package", "furlong"]))?;
+    Ok(folder()?.join("build").join(TARGET).join("release/furlong.exe"))
+}
+
+/// Cargo that compiles for Windows and runs what it compiled under Wine.
+fn cargo(verb: &str) -> anyhow::Result<Command> {
+    packages::provide(&PACKAGES)?;
+    let folder = folder()?;
+    let sysroot = sysroot::provide(&folder)?;
+    let mut command = Command::new(CARGO);
+    for (name, value) in wine::environment(&folder)? {
+        command.env(name, value);
+    }
+    command
+        .args([verb, "--target", TARGET, "--target-dir"])
+        .arg(folder.join("build"))
+        .env("RUSTC", RUSTC)
+        // The library was built to unwind, which tests need.
+        .env("CARGO_PROFILE_RELEASE_PANIC", "unwind")
+        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS", format!("--sysroot={}", sysroot.display()))
+        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", LINKER)
+        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", wine::WINE)
+        .current_dir(root());
+    Ok(command)
+}
+
+/// Where all of it is kept.
+fn folder() -> anyhow::Result<PathBuf> {
+    Ok(target()?.join("windows"))
+}
