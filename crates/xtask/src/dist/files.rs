@@ -3,7 +3,6 @@
 use crate::driver::step;
 use anyhow::Context;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -42,20 +41,8 @@ impl Files {
             fs::copy(crate::root().join(name), documents.join(name))
                 .with_context(|| format!("cannot copy {name}"))?;
         }
-        files.set_rights(root)?;
+        // All may read, and run what is run, whatever mask this process has.
+        step::output(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(root))?;
         Ok(files)
-    }
-
-    /// What is run may be run by all, and everything may be read by all, whatever mask this process has.
-    fn set_rights(&self, path: &Path) -> anyhow::Result<()> {
-        let is_folder = path.is_dir();
-        let runs = is_folder || path.parent().is_some_and(|folder| folder.ends_with("usr/bin"));
-        fs::set_permissions(path, fs::Permissions::from_mode(if runs { 0o755 } else { 0o644 }))?;
-        if is_folder {
-            for entry in fs::read_dir(path)? {
-                self.set_rights(&entry?.path())?;
-            }
-        }
-        Ok(())
     }
 }
