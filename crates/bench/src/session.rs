@@ -52,11 +52,15 @@ pub fn enter_private_namespace() -> io::Result<()> {
 }
 
 /// The number of the IPC namespace, where there are such.
+#[cfg(target_os = "linux")]
 pub(crate) fn ipc_namespace() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    return namespace::ipc_number();
-    #[cfg(not(target_os = "linux"))]
-    return None;
+    namespace::ipc_number()
+}
+
+/// The same where there are none.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn ipc_namespace() -> Option<u64> {
+    None
 }
 
 /// Stays where it is.
