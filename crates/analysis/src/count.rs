@@ -1,7 +1,7 @@
 //! What one round trip does, counted: system calls, switches, faults, and what the processor counts.
 
 use crate::{PageFaults, Run, Switches, undeclared_calls};
-use furlong_model::{Bounds, Case, Count, CountMethod, Role, RoleCount, RoleTally};
+use furlong_model::{Bounds, Case, Count, CountMethod, Pattern, Role, RoleCount, RoleTally};
 use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl CountRow {
             figures: Figures::of_both(&roles),
             hardware_absent: count.hardware_absent.clone(),
             declared: count.declared.clone(),
-            as_declared: is_counted.then_some(surprise.is_none()),
+            as_declared: (is_counted && count.case.pattern != Pattern::Connect).then_some(surprise.is_none()),
             surprise,
             roles,
         }

@@ -18,6 +18,8 @@ pub enum Unit {
     RoundTrip,
     /// A message one way.
     Message,
+    /// A link that is made, carries a message, and is removed.
+    Link,
 }
 
 impl Unit {
@@ -26,6 +28,7 @@ impl Unit {
         match pattern {
             Pattern::RoundTrip | Pattern::Request => Unit::RoundTrip,
             Pattern::OneWay => Unit::Message,
+            Pattern::Connect => Unit::Link,
         }
     }
 
@@ -34,6 +37,7 @@ impl Unit {
         match self {
             Unit::RoundTrip => "round_trip",
             Unit::Message => "message",
+            Unit::Link => "link",
         }
     }
 
@@ -42,6 +46,16 @@ impl Unit {
         match self {
             Unit::RoundTrip => "round trip",
             Unit::Message => "message",
+            Unit::Link => "link",
+        }
+    }
+
+    /// What its time is called.
+    pub fn timed(self) -> &'static str {
+        match self {
+            Unit::RoundTrip => "round trip",
+            Unit::Message => "time of a message",
+            Unit::Link => "life of a link",
         }
     }
 }
@@ -53,28 +67,37 @@ pub struct ExchangeFigures {
     #[serde(default)]
     pub unit: Unit,
     /// Exchanges to one reading of the clock: above 1 the percentiles are of means of that many.
-    #[serde(alias = "round_trips_per_sample", alias = "messages_per_sample")]
+    #[serde(alias = "round_trips_per_sample", alias = "messages_per_sample", alias = "links_per_sample")]
     pub per_sample: u32,
     /// Its times.
-    #[serde(alias = "round_trip_ns", alias = "message_ns")]
+    #[serde(alias = "round_trip_ns", alias = "message_ns", alias = "link_ns")]
     pub ns: Times,
     /// Exchanges in a second: the median over trials.
-    #[serde(alias = "round_trips_per_second", alias = "messages_per_second")]
+    #[serde(alias = "round_trips_per_second", alias = "messages_per_second", alias = "links_per_second")]
     pub per_second: f64,
     /// Bytes that arrive in a second at that rate, of messages one way or of answers; `None` for round trips.
     #[serde(default)]
     pub bytes_per_second: Option<f64>,
     /// Processor time over both roles, in nanoseconds.
-    #[serde(alias = "cpu_ns_per_round_trip", alias = "cpu_ns_per_message")]
+    #[serde(alias = "cpu_ns_per_round_trip", alias = "cpu_ns_per_message", alias = "cpu_ns_per_link")]
     pub cpu_ns: Cpu,
     /// Context switches over both roles.
-    #[serde(alias = "switches_per_round_trip", alias = "switches_per_message")]
+    #[serde(alias = "switches_per_round_trip", alias = "switches_per_message", alias = "switches_per_link")]
     pub switches: Switches,
     /// Page faults over both roles.
-    #[serde(alias = "page_faults_per_round_trip", alias = "page_faults_per_message")]
+    #[serde(
+        alias = "page_faults_per_round_trip",
+        alias = "page_faults_per_message",
+        alias = "page_faults_per_link"
+    )]
     pub page_faults: PageFaults,
     /// System calls over both roles in the counted pass, by name; `None` where they were not counted.
-    #[serde(default, alias = "system_calls_per_round_trip", alias = "system_calls_per_message")]
+    #[serde(
+        default,
+        alias = "system_calls_per_round_trip",
+        alias = "system_calls_per_message",
+        alias = "system_calls_per_link"
+    )]
     pub system_calls: Option<BTreeMap<String, f64>>,
 }
 
@@ -104,7 +127,7 @@ impl ExchangeFigures {
         let rates: Vec<_> = trials.iter().map(|trial| trial.round_trips as f64 / seconds(trial)).collect();
         let per_second = tidy(median(&rates)?);
         let each = |figure: fn(&RoleTally) -> u64| per_exchange(trials, figure);
-        let carries_a_load = case.pattern != Pattern::RoundTrip;
+        let carries_a_load = matches!(case.pattern, Pattern::OneWay | Pattern::Request);
         Some(ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,

@@ -112,7 +112,7 @@ impl Group {
         let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
         let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}");
-        let title = title(carries, what, size_bytes, placement, waiting)
+        let title = title((pattern, carries), what, size_bytes, placement, waiting)
             + &addition
             + &window_addition
             + &several_addition;
@@ -132,10 +132,14 @@ impl Group {
     }
 }
 
+/// How messages go whose link lives for one of them.
+const OVER_LINKS: &str = "over a link each, made, used and removed";
+
 /// What a pattern adds to the name of a group, and what its title calls the messages.
 fn describe_pattern(case: &Case) -> (String, String) {
     match (case.pattern, &case.request) {
         (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
+        (Pattern::Connect, _) => ("connect/".to_owned(), format!("messages {OVER_LINKS}")),
         (Pattern::Request, Some(Request { size_bytes, by })) => {
             let request = format_bytes(*size_bytes);
             let (prefix, carrier) =
@@ -182,7 +186,7 @@ pub fn describe_placement(placement: Placement) -> String {
 }
 
 fn title(
-    carries: Carries,
+    (pattern, carries): (Pattern, Carries),
     what: String,
     size_bytes: Option<usize>,
     placement: Placement,
@@ -199,6 +203,7 @@ fn title(
         (Carries::WholeRun, _) => return of_programs("a whole run"),
         (Carries::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
         (Carries::Nothing, _) => "No mechanism".to_owned(),
+        (_, _) if pattern == Pattern::Connect => format!("Notifications {OVER_LINKS}"),
         _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
     };
     let wait = match (waiting, placement) {

@@ -26,7 +26,7 @@ impl<E: Endpoint> BothEnds<E> {
 /// Carries one message from an end to the other. Where it does not fit in one piece, as much is taken out as was
 /// put in, in turns.
 #[inline(always)]
-fn carry<E: Endpoint>(
+pub(crate) fn carry<E: Endpoint>(
     (from, message): (&mut Waiting<E>, &mut Message),
     (to, room): (&mut Waiting<E>, &mut Message),
 ) -> io::Result<usize> {

@@ -47,6 +47,7 @@ mod round_trip;
 pub mod run;
 mod schedule;
 pub mod session;
+mod short_lived;
 mod stamp;
 mod started_program;
 mod steady;

@@ -85,7 +85,9 @@ impl<'a> Messages<'a> {
         let unread_buffers = channel.unread_buffers(sent_bytes);
         let buffers = match format.pattern {
             // The answer says that the message of a window before was read.
-            Pattern::RoundTrip | Pattern::Request => 1 + unread_buffers.min(format.window as usize),
+            Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
+                1 + unread_buffers.min(format.window as usize)
+            }
             Pattern::OneWay => unread_buffers + 1,
         }
         .next_power_of_two();

@@ -9,6 +9,7 @@ use crate::channel::Channel;
 use crate::child_process::ChildProgram;
 use crate::message_loop::MessageLoop;
 use crate::own_programs::OwnPrograms;
+use crate::short_lived::{OneLink, one_link};
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
 use furlong_adapter_files::{Manifest, Row};
@@ -53,6 +54,8 @@ pub(crate) struct BuiltIn {
     pub(crate) create: fn(&LinkSpecification) -> io::Result<Link>,
     /// [`Mechanism::open`], and the loops over what was opened.
     pub(crate) open: Open,
+    /// The life of one link, with both ends in one process.
+    pub(crate) one_link: OneLink,
 }
 
 impl MechanismEntry {
@@ -64,6 +67,7 @@ impl MechanismEntry {
             open: |specification, setups, wait, request| {
                 open_all(M::open, specification, setups, wait, request)
             },
+            one_link: one_link::<M>,
         };
         MechanismEntry {
             capabilities: const { &M::CAPABILITIES },

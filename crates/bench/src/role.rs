@@ -9,11 +9,12 @@ use crate::message_loop::MessageLoop;
 use crate::messages::{LoopResult, MessageFormat, Messages};
 use crate::registry::{MechanismEntry, find};
 use crate::role_error::{RoleError, step};
+use crate::short_lived::ShortLived;
 use crate::tally::role_tally;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Party, Phase, RoleTally, Start, Wait, WhenFull};
+use furlong_model::{Fault, Party, Pattern, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, handle};
 use serde::Serialize;
@@ -119,8 +120,13 @@ fn run_role(
         .map(|request| open_request_carrier(mechanisms, request, configuration))
         .transpose()?;
     pin(configuration.processor)?;
-    let opened = entry.built_in().and_then(|built_in| {
-        (built_in.open)(&configuration.specification, setups, configuration.wait, request)
+    let RoleConfiguration { specification, wait, .. } = configuration;
+    let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
+        Pattern::Connect => {
+            let links = ShortLived::new(built_in.one_link, specification, *wait)?;
+            Ok(MessageLoop::RoundTrips(Box::new(links)))
+        }
+        _ => (built_in.open)(specification, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
 

@@ -104,10 +104,17 @@ impl Manner {
                 Usage("--gap is for round trips: of -m one-way no message is answered".to_owned()).into()
             );
         }
+        if *pattern == Pattern::Connect && !arrival.is_closed_loop() {
+            let why = "-m connect makes the next link when the last one is gone: leave --rate and --gap out";
+            return Err(Usage(why.to_owned()).into());
+        }
         let no_window = match (pattern, arrival) {
             _ if window.get() == 1 => None,
             (Pattern::OneWay, _) => {
                 Some("--window is for round trips and requests: of -m one-way no message is answered")
+            }
+            (Pattern::Connect, _) => {
+                Some("--window is for links that last: of -m connect each carries one message")
             }
             (_, Arrival::ClosedLoop) => None,
             _ => Some(
@@ -185,8 +192,18 @@ pub fn select(
         }
     }
     let several = !is_one(&manner.parties);
-    let usual = if several || manner.is_beside_several { Placement::Spread } else { Placement::OtherCore };
+    let usual = match manner.pattern {
+        Pattern::Connect => Placement::OneProcess,
+        _ if several || manner.is_beside_several => Placement::Spread,
+        _ => Placement::OtherCore,
+    };
     let wanted_places = options.places_or(usual);
+    let other = wanted_places.iter().find(|place| **place != Placement::OneProcess);
+    if let (Pattern::Connect, Some(place)) = (manner.pattern, other) {
+        let why =
+            format!("-m connect makes and uses both ends in one process, and --place {place} was asked");
+        return Err(Usage(why).into());
+    }
     let mut cases = Vec::new();
     for (capabilities, wait) in
         rows(mechanisms).filter(|(capabilities, wait)| asked(capabilities.name, *wait))
@@ -320,6 +337,24 @@ mod tests {
             selected("eventfd pipe -s 1 -s 2").unwrap(),
             ["pipe/block", "pipe/block", "eventfd/block"]
         );
+    }
+
+    #[test]
+    fn short_lived_links_are_in_one_process() {
+        let cases = |line: &str| {
+            let words = ["furlong", "run", "pipe", "eventfd", "-m", "connect"];
+            let words = words.into_iter().chain(line.split_whitespace());
+            let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
+            let manner = Manner::of(&options.pattern, Arrival::ClosedLoop, options.window)?;
+            select(&registry(), &options.cases, &manner)
+        };
+        for case in cases("").unwrap() {
+            assert_eq!((case.pattern, case.placement), (Pattern::Connect, Placement::OneProcess));
+        }
+        for refused in ["--place same-core", "--place 0:1", "--window 2"] {
+            assert!(cases(refused).is_err(), "{refused}");
+        }
+        assert_eq!(cases("--place one-process").unwrap().len(), 2);
     }
 
     #[test]

@@ -17,7 +17,14 @@ named_enum! {
         OneWay = "one-way",
         /// A request there and a response back: a round trip of two sizes.
         Request = "request",
+        /// A link for each message: made, used once and removed, all by one process.
+        Connect = "connect",
     }
+}
+
+impl Pattern {
+    /// Those in which two processes use one link for as long as they are measured.
+    pub const OVER_ONE_LINK: [Pattern; 3] = [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request];
 }
 
 /// One value of each axis: what a single row measures.
@@ -124,7 +131,7 @@ impl Case {
             (Pattern::OneWay, _) => [self.size_bytes, 1],
             (Pattern::Request, Some(Request { size_bytes, by: None })) => [*size_bytes, self.size_bytes],
             (Pattern::Request, _) => [1, self.size_bytes],
-            (Pattern::RoundTrip, _) => [self.size_bytes; 2],
+            (Pattern::RoundTrip | Pattern::Connect, _) => [self.size_bytes; 2],
         }
     }
 
@@ -133,6 +140,14 @@ impl Case {
         let Case { mechanism, pattern, .. } = self;
         if *pattern == Pattern::RoundTrip {
             return None;
+        }
+        if *pattern == Pattern::Connect {
+            return (self.placement != Placement::OneProcess).then(|| {
+                Unavailable::new(
+                    "connect makes and uses both ends of each link in one process",
+                    "ask for it with --place one-process, or leave --place out",
+                )
+            });
         }
         if capabilities.notifies_only() {
             return Some(Unavailable::new(

@@ -1,6 +1,6 @@
 //! What a role may call in one round trip of a case, from what its mechanism declares.
 
-use crate::{Bounds, Call, Capabilities, Case, Placement, Wait};
+use crate::{Bounds, Call, Capabilities, Case, Pattern, Placement, Wait};
 use std::collections::BTreeMap;
 
 /// Up to this many bytes a byte stream carries a message in one call: the kernel's PIPE_BUF.
@@ -9,6 +9,10 @@ const WHOLE_BYTES: usize = 4096;
 impl Capabilities {
     /// What one process may call in one round trip of this case, by name.
     pub fn declared_in(&self, case: &Case) -> BTreeMap<String, Bounds> {
+        if case.pattern == Pattern::Connect {
+            // What is declared is of a message, and not of making the link.
+            return BTreeMap::new();
+        }
         let mut declared = self.declared_calls(case.wait, case.size_bytes);
         if case.placement == Placement::OneProcess {
             // It plays both roles.

@@ -44,7 +44,7 @@ impl About<'_> {
         let size = format_bytes(self.size_bytes);
         let messages = match self.pattern {
             Pattern::OneWay => format!("messages of {size} one way"),
-            Pattern::RoundTrip => format!("messages of {size} there and back"),
+            Pattern::RoundTrip | Pattern::Connect => format!("messages of {size} there and back"),
             Pattern::Request => format!("short questions, and answers of {size}"),
         };
         format!("{}/{}: {}; {messages}.", self.mechanism, self.wait, self.recipe.is)

@@ -101,6 +101,9 @@ pub(crate) fn recipe(
             false => format!("there are programs for {mechanism} with {known}, and not with {wait}"),
         });
     }
+    if pattern == Pattern::Connect {
+        return no("programs are printed for a link that lasts; ask for round-trip".into());
+    }
     if let (Pattern::OneWay, Some(why)) = (pattern, &recipe.drops) {
         return no(why.clone());
     }

@@ -80,7 +80,12 @@ fn columns() -> impl Iterator<Item = (String, Cell)> {
             .into_iter()
             .map(move |(name, figure)| (name.replace('*', unit.key()), Cell::Per(unit, figure)))
     };
-    of(&FIRST).chain(per(Unit::RoundTrip)).chain(of(&SECOND)).chain(per(Unit::Message)).chain(of(&THIRD))
+    of(&FIRST)
+        .chain(per(Unit::RoundTrip))
+        .chain(of(&SECOND))
+        .chain(per(Unit::Message))
+        .chain(of(&THIRD))
+        .chain(per(Unit::Link))
 }
 
 /// The columns before the figures of round trips.

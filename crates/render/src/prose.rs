@@ -173,10 +173,7 @@ fn adapters(summary: &Summary) -> Vec<String> {
         }
         for (name, ns) in &row.others_cpu_ns {
             let (ns, case) = (format_ns(*ns), &row.case);
-            let unit = match row.exchange.unit {
-                Unit::RoundTrip => "round trip",
-                Unit::Message => "message",
-            };
+            let unit = row.exchange.unit.word();
             line.push_str(&format!("; {name} used {ns} of processor time a {unit} at {case}"));
         }
         let line = plain(&line) + ".";

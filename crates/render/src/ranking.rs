@@ -40,7 +40,7 @@ const INTERVAL: &str = "95 %";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 23] = [
+static COLUMNS: [Column; 25] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
@@ -58,6 +58,7 @@ static COLUMNS: [Column; 23] = [
     }),
     column_if(is_one_trip, Head::figures("trips/s").expendable(4), rate),
     column_if(is_one_message, Head::figures("messages/s").expendable(4), rate),
+    column_if(is_link, Head::figures("links/s").expendable(4), rate),
     column_if(has_shares, Head::figures("all/s"), rate),
     column_if(has_shares, Head::figures("all"), |entry| against_one(entry, |against| against.sum)),
     column_if(has_shares, Head::figures("slowest"), |entry| against_one(entry, |against| against.slowest)),
@@ -70,6 +71,7 @@ static COLUMNS: [Column; 23] = [
     column_if(is_round_trip, Head::figures("CPU/trip"), processor_time),
     column_if(is_message, Head::figures("CPU/message"), processor_time),
     column_if(is_whole_run, Head::figures("CPU/run"), processor_time),
+    column_if(is_link, Head::figures("CPU/link"), processor_time),
     column(Head::figures("switches").expendable(3), |entry| {
         decimals(Some(entry.row.exchange.switches.all()))
     }),
@@ -128,6 +130,10 @@ fn shared(entry: &Entry, figure: fn(&Shares) -> String) -> String {
 fn against_one(entry: &Entry, figure: fn(&AgainstOne) -> f64) -> String {
     let Some(shares) = &entry.row.shares else { return String::new() };
     shares.against_one.as_ref().map_or_else(|| "?".to_owned(), |against| three_digits(figure(against)) + "x")
+}
+
+fn is_link(row: &Row) -> bool {
+    row.exchange.unit == Unit::Link
 }
 
 fn has_throughput(row: &Row) -> bool {

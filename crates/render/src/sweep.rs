@@ -19,10 +19,10 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     // Letters tell curves apart in a terminal, and no looks.
     let looks = Looks::default();
     let chart = |sweep: &Sweep| match sweep.pattern {
-        Pattern::RoundTrip => latency_by_size::chart(summary, sweep, &looks),
+        Pattern::RoundTrip | Pattern::Connect => latency_by_size::chart(summary, sweep, &looks),
         Pattern::OneWay | Pattern::Request => throughput_by_size::chart(None, sweep, &looks),
     };
-    let mut all = sweeps(summary, &[Pattern::RoundTrip, Pattern::OneWay, Pattern::Request]);
+    let mut all = sweeps(summary, &Pattern::OVER_ONE_LINK);
     for sweep in &mut all {
         sweep.curves.retain(|curve| curve.rows.len() >= fewest);
     }

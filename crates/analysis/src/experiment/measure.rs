@@ -87,10 +87,12 @@ fn handover(source: &Source, measure: &schema::Measure) -> Result<Work, Experime
 
 fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, ExperimentError> {
     let measure = read.get_ref();
-    let pattern = measure.kind.get_ref().parse::<Pattern>().map_err(|_| {
-        let known = Pattern::ALL.map(Pattern::name).into_iter().chain([HANDOVER]);
-        source.wrong(&measure.kind, InvalidName::new("kind", measure.kind.get_ref(), known))
-    })?;
+    let asked = measure.kind.get_ref();
+    let pattern =
+        Pattern::OVER_ONE_LINK.into_iter().find(|known| known.name() == asked).ok_or_else(|| {
+            let known = Pattern::OVER_ONE_LINK.map(Pattern::name).into_iter().chain([HANDOVER]);
+            source.wrong(&measure.kind, InvalidName::new("kind", measure.kind.get_ref(), known))
+        })?;
     let of_handovers = [
         ("touch", measure.touch.as_ref().map(Spanned::span)),
         ("repetitions", measure.repetitions.as_ref().map(Spanned::span)),

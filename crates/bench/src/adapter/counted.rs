@@ -290,7 +290,9 @@ impl CountedTrial<'_> {
         let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(1);
         let batch = match self.case.pattern {
             Pattern::OneWay => u64::from(window_for(pace_ns)),
-            Pattern::RoundTrip | Pattern::Request => u64::from(batch_for(pace_ns, clock_read_ns)),
+            Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
+                u64::from(batch_for(pace_ns, clock_read_ns))
+            }
         };
         let batch = batch.max(wanted.div_ceil(MOST_READINGS)).min(wanted);
         ((wanted / batch) * batch, batch as u32)

@@ -91,7 +91,7 @@ impl Adapter {
         };
         let here = fault.map_or(Ok(limits), |why| Err(Unavailable::new(why, "build it again")));
         let role_program = manifest.program().map(ChildProgram::at);
-        let patterns = Pattern::ALL.to_vec();
+        let patterns = Pattern::OVER_ONE_LINK.to_vec();
         let shape = Shape::Pair;
         let adapter = Adapter { shape, patterns, versions, role_program, ..Adapter::of(manifest, row, here) };
         (adapter, OwnedCapabilities { name: row.name.clone(), ..capabilities }.leak())

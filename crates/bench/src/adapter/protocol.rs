@@ -122,7 +122,7 @@ impl Default for Claims {
         Claims {
             summary: String::new(),
             waits: vec![Wait::Block],
-            patterns: Pattern::ALL.to_vec(),
+            patterns: Pattern::OVER_ONE_LINK.to_vec(),
             max_size_bytes: None,
             limited_by: String::new(),
             when_full: WhenFull::Waits,
@@ -275,7 +275,7 @@ mod tests {
     fn claims_have_the_defaults_of_the_page() {
         let claims: Claims = serde_json::from_str(r#"{"summary":"x"}"#).unwrap();
         assert_eq!(claims.waits, [Wait::Block]);
-        assert_eq!(claims.patterns, Pattern::ALL);
+        assert_eq!(claims.patterns, Pattern::OVER_ONE_LINK);
         assert!(!claims.alone && claims.max_size_bytes.is_none());
     }
 }

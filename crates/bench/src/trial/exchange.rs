@@ -161,7 +161,11 @@ impl TrialLink {
             buffer_bytes: case.buffer_bytes,
             ..session.specification(number as u32, case.sizes_bytes(), waits_inside(entry, case))?
         };
-        let link = entry.create(&specification, case.wait)?;
+        let mut link = entry.create(&specification, case.wait)?;
+        if case.pattern == Pattern::Connect {
+            // Each of the role's links takes its name.
+            link = link.without_objects();
+        }
         let request = request_carrier
             .map(|entry| RequestLink::create(entry, case, (links + number) as u32, session))
             .transpose()?;

@@ -5,7 +5,8 @@ use crate::workers::Trial;
 use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Record, Request, Start, Wait, WhenFull,
+    Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Placement, Record, Request, Start, Wait,
+    WhenFull,
 };
 use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
@@ -38,6 +39,10 @@ pub fn tests() -> Vec<Trial> {
         tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests of a pipe"), move || {
             answers(&entry, wait, Some("pipe"))
         }));
+        tests.push(Trial::ignorable_test(
+            format!("{name}/{wait}: makes a link for each message"),
+            move || connects(&entry, wait),
+        ));
         if entry.capabilities.buffer != KernelBuffer::None {
             tests.push(Trial::test(format!("{name}/{wait}: has the buffer that is asked for"), move || {
                 has_its_buffer(&entry, wait)
@@ -51,6 +56,38 @@ pub fn tests() -> Vec<Trial> {
     tests.push(Trial::test("patterns: a number of messages is kept", a_number_is_kept));
     tests.push(Trial::test("patterns: what cannot carry requests is refused", bad_askers_are_refused));
     tests
+}
+
+/// A link for each message, and what is refused of such.
+fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    let limits = match entry.probe() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    let capabilities = entry.capabilities;
+    let sizes = capabilities.fixed_size_bytes.map_or(vec![1, 4097], |size| vec![size]);
+    for size in sizes {
+        let between_two = Case { pattern: Pattern::Connect, ..case(entry, wait, size) };
+        if between_two.refusal(capabilities, &limits).is_none() {
+            return Err("two processes are no place for links that one makes".into());
+        }
+        let case = Case { placement: Placement::OneProcess, ..between_two };
+        if let Some(refusal) = case.refusal(capabilities, &limits) {
+            let alone = capabilities.start == Start::Alone;
+            let skipped = Completion::ignored_with(format!("skipped, because {}", refusal.reason));
+            return if alone { Ok(skipped) } else { Err(refusal.reason.into()) };
+        }
+        match outcome(&case, None)? {
+            Outcome::Measured(measured)
+                if measured.verified_messages > 0
+                    && measured.round_trips > 0
+                    && measured.roles.len() == 1 => {}
+            other => return Err(format!("{case}: {other:?}").into()),
+        }
+    }
+    Ok(Completion::Completed)
 }
 
 /// What comes of a short run of one case.

@@ -41,7 +41,7 @@ pub struct WorkloadOptions {
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// How messages go back and forth: round-trip, one-way, or request (a small request and a response)
-    #[arg(short = 'm', long, value_name = "PATTERN", value_parser = words(Pattern::ALL, Pattern::name))]
+    #[arg(short = 'm', long, value_name = "PATTERN", value_parser = words(Pattern::OVER_ONE_LINK, Pattern::name))]
     pub pattern: Option<Pattern>,
     /// Bytes in a request
     #[arg(long, value_name = "SIZE", alias = "ask", allow_hyphen_values = true)]

@@ -31,6 +31,7 @@ Examples:
                                                  throughput of a stream, over a sweep of sizes
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
                                                  a small question and a large answer
+  furlong run pipe tcp -m connect                a link for each message: made, used once and removed
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run --program './serve' --program './ask' pipe
                                                  two programs of your own, which say 'ready' and 'done 1000'

@@ -45,8 +45,9 @@ impl CaseOptions {
 /// How messages go back and forth, and through which buffers.
 #[derive(Debug, Clone, Args)]
 pub struct PatternOptions {
-    /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), or request (a small
-    /// request and a response of the size that -s gives)
+    /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), request (a small
+    /// request and a response of the size that -s gives), or connect (a link for each message, made and removed by one
+    /// process)
     #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
     pub pattern: Pattern,
     /// Bytes in a request

@@ -81,7 +81,9 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         }));
     }
     let manner = &manners[0];
-    if asked.count && manner.pattern != Pattern::RoundTrip {
+    // A short-lived link costs the calls that make it, so they are always counted.
+    let connects = manner.pattern == Pattern::Connect;
+    if asked.count && manner.pattern != Pattern::RoundTrip && !connects {
         return Err(Usage(format!("--count counts round trips, and -m {} was asked", manner.pattern)).into());
     }
     if asked.count && asked.window.get() > 1 {
@@ -117,7 +119,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let mut plan = asked.precision.apply(Plan {
         warm_up: asked.warm_up.map(|time| time.0),
-        count: asked.count,
+        count: asked.count || connects,
         self_check: asked.self_check.then_some(asked.repeats),
         ..environment.plan(cases, 0, budget)?
     })?;

@@ -81,6 +81,12 @@ impl Link {
         }
     }
 
+    /// What is known of it, when all that it is made of is gone.
+    pub fn without_objects(self) -> Link {
+        let rooms = self.rooms;
+        Link { effective: self.effective, ..Link::new(rooms) }
+    }
+
     /// How many messages each direction holds, there and back.
     pub fn rooms(&self) -> [Room; 2] {
         self.rooms

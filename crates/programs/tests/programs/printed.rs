@@ -89,6 +89,7 @@ fn what_is_missing_has_a_reason_with_a_way_out() {
     assert!(why("udp", Wait::Block, both, 65508, Language::C).contains("65507"));
     assert!(why("pipe", Wait::Block, both, 0, Language::C).contains("1 byte"));
     assert!(why("driver-message", Wait::Block, both, 8, Language::C).contains("kernel module"));
+    assert!(why("pipe", Wait::Block, Pattern::Connect, 8, Language::C).contains("a link that lasts"));
     assert!(why("pigeon", Wait::Block, both, 8, Language::C).contains("pigeon"));
 }
 
@@ -106,7 +107,7 @@ fn every_text() -> Vec<(String, Language, String)> {
         Language::ALL.into_iter().flat_map(|language| supported(language).map(move |row| (row, language)));
     let mut all = Vec::new();
     for ((mechanism, wait), language) in rows {
-        for (pattern, boundary) in Pattern::ALL
+        for (pattern, boundary) in Pattern::OVER_ONE_LINK
             .iter()
             .flat_map(|pattern| [Boundary::Process, Boundary::User].map(|boundary| (*pattern, boundary)))
         {

@@ -2,7 +2,7 @@
 
 use super::charted_groups;
 use crate::words::{first_of, name};
-use furlong_analysis::{Group, Row, Summary, Unit};
+use furlong_analysis::{Group, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Look, Looks, Measure, Point, Series};
 
 /// A chart for each group of rows that are ranked, but of a sweep over sizes three, and how many are left out.
@@ -23,7 +23,7 @@ fn chart(summary: &Summary, group: &Group, looks: &Looks) -> Option<Chart> {
         x_ends: row.exchange.ns.median_ci95,
         ..Point::new("median", row.exchange.ns.p50, at)
     };
-    let of = if rows.first()?.exchange.unit == Unit::Message { "time of a message" } else { "round trip" };
+    let of = rows.first()?.exchange.unit.timed();
     Chart {
         id: format!("ranking-{}", group.name),
         title: format!("Ranking: {}", group.title),

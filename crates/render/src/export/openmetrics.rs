@@ -17,6 +17,7 @@ type Metric = Family<Labels, Gauge<f64, AtomicU64>>;
 struct Metrics {
     round_trip: Metric,
     message: Metric,
+    link: Metric,
     rate: Metric,
     throughput: Metric,
     processor_time: Metric,
@@ -47,16 +48,22 @@ pub fn export_openmetrics(runs: &[NamedSummary]) -> String {
     let seconds = || MetricUnit::Seconds;
     registry.register_with_unit("round_trip", "What a round trip takes", seconds(), metrics.round_trip);
     registry.register_with_unit("message", "What a message one way takes", seconds(), metrics.message);
-    let rate = "Round trips or messages in a second";
+    registry.register_with_unit(
+        "link",
+        "What a link takes that carries one message",
+        seconds(),
+        metrics.link,
+    );
+    let rate = "Round trips, messages or links in a second";
     registry.register("exchanges_per_second", rate, metrics.rate);
     registry.register(
         "bytes_per_second",
         "Bytes of messages one way or answers in a second",
         metrics.throughput,
     );
-    let processor_time = "Processor time of both processes in a round trip or message";
+    let processor_time = "Processor time of both processes in a round trip, message or link";
     registry.register_with_unit("processor_time", processor_time, seconds(), metrics.processor_time);
-    let switches = "Context switches of both processes in a round trip or message";
+    let switches = "Context switches of both processes in a round trip, message or link";
     registry.register("context_switches", switches, metrics.switches);
     let noise = "How quiet the machine was: 0 quiet, 1 noisy, 2 unreliable";
     registry.register("noise", noise, metrics.noise);
@@ -101,6 +108,7 @@ impl Metrics {
         let times = match row.exchange.unit {
             Unit::RoundTrip => &self.round_trip,
             Unit::Message => &self.message,
+            Unit::Link => &self.link,
         };
         let ns = &row.exchange.ns;
         for (quantile, ns) in [("0.5", ns.p50), ("0.9", ns.p90), ("0.99", ns.p99), ("0.999", ns.p999)] {

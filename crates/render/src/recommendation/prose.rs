@@ -21,6 +21,7 @@ pub(crate) fn asked(workload: &Workload) -> String {
     let what = match (workload.pattern, workload.request_bytes) {
         (Pattern::RoundTrip, _) => format!("round trips of {size}"),
         (Pattern::OneWay, _) => format!("messages of {size} one way"),
+        (Pattern::Connect, _) => format!("messages of {size} over a link each"),
         (Pattern::Request, request) => {
             format!("requests of {} answered with {size}", format_bytes(request.unwrap_or(1)))
         }

@@ -76,6 +76,7 @@ pub(crate) fn exchanges(exchange: &Exchange) -> (&'static str, &'static str) {
         Pattern::RoundTrip => ("a round trip", "round trips"),
         Pattern::OneWay => ("a message one way", "messages one way"),
         Pattern::Request => ("a request and its answer", "requests"),
+        Pattern::Connect => ("a link and its message", "links"),
     }
 }
 

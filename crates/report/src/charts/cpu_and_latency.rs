@@ -1,6 +1,6 @@
 //! Processors kept busy against latency: where spinning pays, and what it costs.
 
-use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
+use furlong_analysis::{Carries, Group, Row, Summary, Unit, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Arrival, Case, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use furlong_render::charts::ends_and_middle;
@@ -78,7 +78,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
     if parties.get() > 1 {
         manner += &format!(", {parties} pairs at once");
     }
-    let x = if pattern == Pattern::OneWay { "median time of a message" } else { "median round trip" };
+    let x = format!("median {}", Unit::of(pattern).timed());
     Chart {
         id: format!("cpu-and-latency-{pattern}-{manner}"),
         title: format!("Processors busy against latency: {manner}"),

@@ -1,6 +1,6 @@
 //! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
 
-use furlong_analysis::{DecodedRun, FEWEST_BEYOND, Group, Row, Unit};
+use furlong_analysis::{DecodedRun, FEWEST_BEYOND, Group, Row};
 use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
 use furlong_render::charts::charted_groups;
@@ -35,10 +35,7 @@ fn chart(run: &DecodedRun, group: &Group, looks: &Looks) -> Option<Chart> {
         title: format!("Distribution of latencies: {}", group.title),
         says: says(&curves),
         notes: notes(&curves),
-        x: Axis::log(
-            if rows.first()?.exchange.unit == Unit::Message { "time of a message" } else { "round trip" },
-            Measure::Time,
-        ),
+        x: Axis::log(rows.first()?.exchange.unit.timed(), Measure::Time),
         y: Axis::log("share that takes longer", Measure::Beyond),
         kind: Kind::Lines { marks: false, value: Side::X, columns: COLUMNS.map(str::to_owned).into() },
         series: series.collect(),

@@ -2,9 +2,9 @@
 //!
 //! The sender writes the message into a new memfd, seals it so that nobody can change it any more, sends the descriptor, and
 //! closes its own. The receiver looks at the seals, maps the memory and reads it where it lies. Nothing passes through a
-//! buffer of the kernel, and neither side need trust the other. But each message makes, maps and frees an object: expect
-//! many times a socket for small messages, and about a socket for large ones, as long as the receiver copies what it reads,
-//! as it does here.
+//! buffer of the kernel, and neither side need trust the other. But each message makes, maps and frees an object, whose pages
+//! are allocated, filled and faulted in one by one: expect several times a socket at every size, in processor time too. It
+//! pays where one object serves for many messages, or a receiver reads little of each.
 
 use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;

@@ -2,8 +2,7 @@
 //! newest value or is free.
 //!
 //! Neither ever waits or starts over, and a value may be read where it lies, for three times the memory. Expect the figures
-//! of the mailbox with the same doorbell, and for a small message a little more: an atomic exchange on each side, and the
-//! rooms alternate, so that a value lies in other lines than the one before it.
+//! of `seqlock` with the same doorbell: there is an atomic exchange on each side instead of a number that is looked at twice.
 
 use super::latest_value::Layout;
 use furlong_os::memory::Region;

@@ -2,7 +2,7 @@
 //!
 //! The sender writes the message into a new memfd and publishes its number, and the receiver takes the object with
 //! `pidfd_getfd`, maps it, reads and unmaps it. What each message costs is making, mapping and freeing the object: expect
-//! many times a mailbox for small messages, and less than twice one where pages are most of the work. The sender need not
+//! many times a mailbox for small messages and several times one for large ones, as of `scm-rights`. The sender need not
 //! trust the receiver with its memory, but the receiver needs the right to trace the sender.
 
 use crate::memory::doorbell::Doorbell;

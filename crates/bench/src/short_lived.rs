@@ -1,0 +1,149 @@
+//! Links that live for one message: made, both ends opened, one message carried, both ends closed, and the link removed.
+//!
+//! One process does all of it, so that nobody waits and nobody is started: what is timed is what a design pays that makes a
+//! link for each request, beside handing an end to the other process. A link has a name that the one before it has given
+//! up. The loop makes one call by a pointer for each link, whose many system calls are compiled for the mechanism.
+
+use crate::both_ends::carry;
+use crate::channel::Channel;
+use crate::waiting::Waiting;
+use furlong_mechanism::{EndpointSetup, LinkSpecification, Mechanism, Message};
+use furlong_model::{Role, Wait};
+use std::io;
+
+/// Passes a message through a link of its own, in a process with this number, and gives the length that came.
+pub(crate) type OneLink = fn(&LinkSpecification, Wait, i32, &mut Message, &mut Message) -> io::Result<usize>;
+
+/// The life of one link of a mechanism.
+pub(crate) fn one_link<M: Mechanism>(
+    specification: &LinkSpecification,
+    wait: Wait,
+    process: i32,
+    message: &mut Message,
+    received: &mut Message,
+) -> io::Result<usize> {
+    let mut link = M::create(specification)?;
+    let mut open = |role| {
+        let setup = EndpointSetup { role, handles: link.take_end(role), peer: process };
+        Waiting::new(M::open(specification, setup)?, wait)
+    };
+    let (mut initiator, mut responder) = (open(Role::Initiator)?, open(Role::Responder)?);
+    carry((&mut initiator, message), (&mut responder, received))
+}
+
+/// What sends each message through a link of its own.
+pub(crate) struct ShortLived {
+    one_link: OneLink,
+    specification: LinkSpecification,
+    wait: Wait,
+    process: i32,
+    received: Message,
+}
+
+impl ShortLived {
+    /// Links like this.
+    pub(crate) fn new(
+        one_link: OneLink,
+        specification: &LinkSpecification,
+        wait: Wait,
+    ) -> io::Result<ShortLived> {
+        Ok(ShortLived {
+            one_link,
+            specification: specification.clone(),
+            wait,
+            process: std::process::id() as i32,
+            received: Message::new(specification.largest_bytes())?,
+        })
+    }
+}
+
+impl Channel for ShortLived {
+    #[inline(always)]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let length =
+            (self.one_link)(&self.specification, self.wait, self.process, message, &mut self.received)?;
+        if length == self.received.len() {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("{length} bytes came instead of {}", self.received.len())))
+    }
+
+    /// What the link has carried.
+    #[inline(always)]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        message.copy_from_slice(&self.received);
+        Ok(message.len())
+    }
+
+    fn unread_buffers(&self, _size_bytes: usize) -> usize {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_mechanism::list::{Visitor, visit_all};
+    use furlong_model::Start;
+    use furlong_os::AsHandle;
+    use furlong_os::process::{Bond, Exit, fork};
+    use std::path::Path;
+
+    fn specification(folder: &Path, blocking: bool) -> LinkSpecification {
+        LinkSpecification {
+            name: format!("furlong-{:016x}", u64::from(std::process::id())),
+            key: (std::process::id() as i32) << 1 | 1 << 30,
+            sizes_bytes: [8; 2],
+            depth: 1,
+            buffer_bytes: None,
+            blocking,
+            folder: folder.to_owned(),
+            file_folder: folder.to_owned(),
+        }
+    }
+
+    fn descriptors() -> usize {
+        std::fs::read_dir("/proc/self/fd").unwrap().count()
+    }
+
+    /// Links of every mechanism that carries data or 8 bytes, again and again.
+    struct Each(std::path::PathBuf);
+
+    impl Visitor for Each {
+        fn visit<M: Mechanism>(&mut self) {
+            let promised = &M::CAPABILITIES;
+            let carries = promised.fixed_size_bytes.is_none_or(|size| size == 8);
+            let wait = promised.waits[0];
+            if promised.start == Start::Alone || !carries || M::probe().is_err() {
+                return;
+            }
+            let specification = specification(&self.0, !wait.needs_non_blocking());
+            let mut links = ShortLived::new(one_link::<M>, &specification, wait).unwrap();
+            let mut message = Message::new(8).unwrap();
+            let before = descriptors();
+            for number in 1..=20u64 {
+                message.copy_from_slice(&number.to_le_bytes());
+                links.send(&mut message).unwrap_or_else(|error| panic!("{}/{wait}: {error}", promised.name));
+                message.fill(0);
+                links.recv(&mut message).unwrap();
+                assert_eq!(&message[..], number.to_le_bytes(), "{}/{wait}", promised.name);
+            }
+            assert_eq!(descriptors(), before, "{}/{wait} leaves descriptors", promised.name);
+        }
+    }
+
+    #[test]
+    fn each_link_carries_its_message_and_leaves_nothing() {
+        let folder = std::env::temp_dir().join(format!("furlong-short-lived-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        // In a process of its own: there is one thread, which takes all signals, and nobody else opens descriptors.
+        let mut child = fork(&[], std::io::stderr().as_handle(), Bond::DiesWithParent, || {
+            visit_all(&mut Each(folder.clone()));
+            0
+        })
+        .unwrap();
+        assert_eq!(child.wait(), Some(Exit::Code(0)));
+        // Fails if something is left in it.
+        std::fs::remove_dir(&folder).unwrap();
+    }
+}
