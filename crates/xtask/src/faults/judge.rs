@@ -59,11 +59,14 @@ fn wrong_figure(row: &Value) -> Option<String> {
     (!sound).then(|| format!("wrong figures: {ns} at {rate}/s"))
 }
 
+/// Rows that can be measured, and those that cannot, each with why.
+pub type Baseline = (Vec<String>, Vec<(String, String)>);
+
 /// The rows that were measured without a fault, and those that were not, with why.
 ///
 /// # Errors
 /// What does not hold.
-pub fn baseline(ended: &Ended) -> Result<(Vec<String>, Vec<(String, String)>), String> {
+pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
     let run = printed(ended)?;
     let rows = run["rows"].as_array().into_iter().flatten().map(row_of).collect();
     let skipped = run["skipped"].as_array().into_iter().flatten();

@@ -42,14 +42,23 @@ impl Options {
     /// A word that says nothing.
     pub fn of(words: &[&str]) -> anyhow::Result<Options> {
         let mut options = Options::default();
-        let told = words.split(|word| *word == "--program").next().unwrap_or_default();
-        options.words = told.iter().map(|word| format!(" {word}")).collect();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value"));
+            if *word != "--program" {
+                options.words.extend([" ", *word]);
+            }
             match *word {
-                "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
-                "--mechanism" => options.mechanism = Some((*value()?).to_owned()),
+                "--only" => {
+                    let value = value()?;
+                    options.words.extend([" ", *value]);
+                    options.only = value.split(',').map(str::to_owned).collect();
+                }
+                "--mechanism" => {
+                    let value = value()?;
+                    options.words.extend([" ", *value]);
+                    options.mechanism = Some((*value).to_owned());
+                }
                 "--program" => options.program = Some(PathBuf::from(value()?)),
                 "--quick" => options.quick = true,
                 "--write" => options.write = true,
@@ -118,7 +127,7 @@ fn build() -> anyhow::Result<PathBuf> {
 }
 
 /// The rows that can be measured here without a fault, and those that cannot, with why.
-fn rows(furlong: &Path, options: &Options) -> anyhow::Result<(Vec<String>, Vec<(String, String)>)> {
+fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     let asked = options.mechanism.as_deref().unwrap_or("*/*");
     let script = all_rows("", &[format!("'{asked}'")], "");
     let ended = cell::run(furlong, &script, &[], Duration::from_secs(300))?;
