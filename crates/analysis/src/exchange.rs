@@ -49,15 +49,6 @@ impl Unit {
             Unit::Link => "link",
         }
     }
-
-    /// What its time is called.
-    pub fn timed(self) -> &'static str {
-        match self {
-            Unit::RoundTrip => "round trip",
-            Unit::Message => "time of a message",
-            Unit::Link => "life of a link",
-        }
-    }
 }
 
 /// The figures of one exchange.

@@ -1,7 +1,7 @@
 //! Sentences that several parts of a report need. None says more than ranks and intervals do.
 
 use furlong_analysis::text::plain;
-use furlong_analysis::{Carries, Group, Level, Row, Summary};
+use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
 use furlong_model::{WaitKind, format_ns};
 
 /// Groups whose first rows are named in the verdict: the charts and tables have all.
@@ -23,6 +23,15 @@ pub fn waiting(kind: WaitKind) -> &'static str {
         WaitKind::Adaptive => "spinning for a moment, then sleeping",
         WaitKind::Spinning => "spinning",
         WaitKind::Unknown => "waiting in a way of their own",
+    }
+}
+
+/// What the time of one exchange is called.
+pub fn timed(unit: Unit) -> &'static str {
+    match unit {
+        Unit::RoundTrip => "round trip",
+        Unit::Message => "time of a message",
+        Unit::Link => "life of a link",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ranking itself: a line for each row with its median, the interval of that, and its p99.
 
 use super::charted_groups;
-use crate::words::{first_of, name};
+use crate::words::{first_of, name, timed};
 use furlong_analysis::{Group, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Look, Looks, Measure, Point, Series};
 
@@ -23,7 +23,7 @@ fn chart(summary: &Summary, group: &Group, looks: &Looks) -> Option<Chart> {
         x_ends: row.exchange.ns.median_ci95,
         ..Point::new("median", row.exchange.ns.p50, at)
     };
-    let of = rows.first()?.exchange.unit.timed();
+    let of = timed(rows.first()?.exchange.unit);
     Chart {
         id: format!("ranking-{}", group.name),
         title: format!("Ranking: {}", group.title),

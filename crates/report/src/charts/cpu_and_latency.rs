@@ -4,7 +4,7 @@ use furlong_analysis::{Carries, Group, Row, Summary, Unit, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Arrival, Case, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use furlong_render::charts::ends_and_middle;
-use furlong_render::words::{count, name, waiting};
+use furlong_render::words::{count, name, timed, waiting};
 use furlong_render::{plain, three_digits};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -78,7 +78,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
     if parties.get() > 1 {
         manner += &format!(", {parties} pairs at once");
     }
-    let x = format!("median {}", Unit::of(pattern).timed());
+    let x = format!("median {}", timed(Unit::of(pattern)));
     Chart {
         id: format!("cpu-and-latency-{pattern}-{manner}"),
         title: format!("Processors busy against latency: {manner}"),

@@ -5,7 +5,7 @@ use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side, perc
 use furlong_model::format_ns;
 use furlong_render::charts::charted_groups;
 use furlong_render::three_digits;
-use furlong_render::words::name;
+use furlong_render::words::{name, timed};
 use furlong_stats::Mixture;
 
 /// Points of a curve for each factor of ten.
@@ -35,7 +35,7 @@ fn chart(run: &DecodedRun, group: &Group, looks: &Looks) -> Option<Chart> {
         title: format!("Distribution of latencies: {}", group.title),
         says: says(&curves),
         notes: notes(&curves),
-        x: Axis::log(rows.first()?.exchange.unit.timed(), Measure::Time),
+        x: Axis::log(timed(rows.first()?.exchange.unit), Measure::Time),
         y: Axis::log("share that takes longer", Measure::Beyond),
         kind: Kind::Lines { marks: false, value: Side::X, columns: COLUMNS.map(str::to_owned).into() },
         series: series.collect(),
