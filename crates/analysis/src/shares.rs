@@ -1,7 +1,6 @@
 //! What each of several pairs has of the whole, and how both compare with one pair alone.
 
-use crate::Row;
-use furlong_model::{Case, Measurement, Part, is_one, one};
+use furlong_model::{Measurement, Part};
 use furlong_stats::{jain, median, tidy};
 use serde::{Deserialize, Serialize};
 
@@ -47,22 +46,12 @@ impl Shares {
         })
     }
 
-    /// Compares each row of several with the same row alone, where that was measured too.
-    pub(crate) fn compare_with_one(rows: &mut [Row]) {
-        let alone: Vec<(Case, f64)> = rows
-            .iter()
-            .filter(|row| is_one(&row.case.parties))
-            .map(|row| (row.case.clone(), row.exchange.per_second))
-            .collect();
-        for Row { case, exchange, shares, .. } in rows {
-            let Some(shares) = shares else { continue };
-            let one = Case { parties: one(), ..case.clone() };
-            let per_second = alone.iter().find(|(case, _)| *case == one).map(|(_, per_second)| *per_second);
-            shares.against_one = per_second.map(|alone| AgainstOne {
-                sum: tidy(exchange.per_second / alone),
-                slowest: tidy(shares.slowest_per_second / alone),
-            });
-        }
+    /// Compares all, who do `per_second` together, with what one does alone.
+    pub(crate) fn compare_with_one(&mut self, per_second: f64, alone_per_second: f64) {
+        self.against_one = Some(AgainstOne {
+            sum: tidy(per_second / alone_per_second),
+            slowest: tidy(self.slowest_per_second / alone_per_second),
+        });
     }
 }
 
@@ -79,7 +68,7 @@ fn least(rates: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::{DecodedRun, Run, fixture};
-    use furlong_model::{Outcome, Placement, Record, Trial, Wait};
+    use furlong_model::{Case, Outcome, Placement, Record, Trial, Wait};
     use std::num::NonZeroU32;
 
     fn trials(parties: u32, median_ns: f64) -> Vec<Record> {

@@ -1,8 +1,7 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    CountRow, Counting, Finding, Group, RateSweep, Row, Run, RunFacts, Shares, Skipped, SkippedStatus,
-    Verdict,
+    CountRow, Counting, Finding, Group, RateSweep, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
     cache_line::is_above_the_cache_line,
     comparable::comparables,
     count::count_of,
@@ -14,7 +13,7 @@ use crate::{
     saturation::Saturation,
     trials::{CaseTrials, MeasuredTrial, Trials},
 };
-use furlong_model::{Case, Family};
+use furlong_model::{Case, Family, is_one, one};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
@@ -59,7 +58,7 @@ impl Summary {
             let measured = |row: &Row| trials.measured(&row.case).collect();
             comparables(&rows.iter().map(measured).collect::<Vec<_>>())
         });
-        Shares::compare_with_one(&mut rows);
+        compare_with_one(&mut rows);
         let noise = Verdict::of(run, trials, &rows);
         let findings = findings::draw(&noise, &groups, &rows);
         Summary {
@@ -82,6 +81,19 @@ impl Summary {
     /// The rows of a group, by rank.
     pub fn rows_of<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().filter(|row| row.group == group.name)
+    }
+}
+
+/// Compares each row of several pairs with the same row alone, where that was measured too.
+fn compare_with_one(rows: &mut [Row]) {
+    let alone = rows.iter().filter(|row| is_one(&row.case.parties));
+    let alone: Vec<(Case, f64)> = alone.map(|row| (row.case.clone(), row.exchange.per_second)).collect();
+    for Row { case, exchange, shares, .. } in rows {
+        let one = Case { parties: one(), ..case.clone() };
+        let found = alone.iter().find(|(case, _)| *case == one);
+        if let Some((shares, (_, alone_per_second))) = shares.as_mut().zip(found) {
+            shares.compare_with_one(exchange.per_second, *alone_per_second);
+        }
     }
 }
 
