@@ -1,14 +1,16 @@
 //! What a trial must satisfy before its speed may be shown. Each check answers with the law that is broken, and how.
 
 use crate::{Law, law::Breach, little::obeys_little};
-use furlong_model::{Case, Harness, Measurement, Part, Party, Placement, Role, RoleTally, format_ns};
+use furlong_model::{
+    Case, Harness, Measurement, Part, Party, Pattern, Placement, Role, RoleTally, format_ns,
+};
 use furlong_stats::Distribution;
 
 /// Every check of one trial, in the order in which a failure explains most.
 pub(crate) fn check_trial(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
     has_figures(case, trial)?;
     is_verified(trial)?;
-    both_roles_agree(trial)?;
+    both_roles_agree(case, trial)?;
     is_placed_as_asked(case.placement, &trial.roles)?;
     at_the_same_time(&trial.parts)?;
     obeys_little(case, trial, times)
@@ -22,7 +24,8 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let initiators: Vec<Party> = all.iter().copied().filter(|party| party.role == Role::Initiator).collect();
     let complete = (recorded == all || recorded == initiators)
         && trial.parts.iter().all(|part| part.elapsed_ns > 0)
-        && (all.len() <= 2 || trial.parts.len() == initiators.len());
+        && (all.len() <= 2 || trial.parts.len() == case.parties.get() as usize)
+        && trial.reached.is_some() == (case.pattern == Pattern::FanOut);
     let roles = complete && trial.roles.iter().all(|role| role.round_trips > 0);
     if counted && roles {
         return Ok(());
@@ -41,10 +44,13 @@ fn is_verified(trial: &Measurement) -> Result<(), Breach> {
 }
 
 /// A message that one role has and the other has not is a message lost.
-fn both_roles_agree(trial: &Measurement) -> Result<(), Breach> {
-    let differs = trial.roles.iter().zip(trial.roles.iter().skip(1)).find(|(one, other)| {
-        one.party.index() == other.party.index() && one.messages_received != other.messages_received
-    });
+fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
+    let first = trial.roles.first().filter(|_| case.pattern == Pattern::FanOut);
+    let pairs = trial.roles.iter().zip(trial.roles.iter().skip(1));
+    let compared = pairs.filter(|(one, other)| one.party.index() == other.party.index());
+    let compared = compared
+        .chain(first.into_iter().flat_map(|first| trial.roles.iter().map(move |other| (first, other))));
+    let differs = compared.into_iter().find(|(one, other)| one.messages_received != other.messages_received);
     let Some((initiator, responder)) = differs else { return Ok(()) };
     let (ours, theirs) = (initiator.messages_received, responder.messages_received);
     let (initiator, responder) = (initiator.party, responder.party);

@@ -27,7 +27,7 @@ impl Unit {
     pub fn of(pattern: Pattern) -> Unit {
         match pattern {
             Pattern::RoundTrip | Pattern::Request => Unit::RoundTrip,
-            Pattern::OneWay => Unit::Message,
+            Pattern::OneWay | Pattern::FanOut => Unit::Message,
             Pattern::Connect => Unit::Link,
         }
     }
@@ -117,15 +117,15 @@ impl ExchangeFigures {
         let unit = Unit::of(case.pattern);
         let rates: Vec<_> = trials.iter().map(|trial| trial.round_trips as f64 / seconds(trial)).collect();
         let per_second = tidy(median(&rates)?);
-        let each = |figure: fn(&RoleTally) -> u64| per_exchange(trials, figure);
-        let carries_a_load = matches!(case.pattern, Pattern::OneWay | Pattern::Request);
+        let each = |figure: fn(&RoleTally) -> u64| per_exchange(case, trials, figure);
+        let carries_a_load = matches!(case.pattern, Pattern::OneWay | Pattern::Request | Pattern::FanOut);
         Some(ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
             ns: Times::of(times)?,
             per_second,
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
-            cpu_ns: Cpu::of(trials),
+            cpu_ns: Cpu::of(case, trials),
             switches: Switches::of(each),
             page_faults: PageFaults::of(each),
             system_calls: None,
@@ -183,9 +183,9 @@ pub struct Switches {
 }
 
 impl Cpu {
-    /// Of trials together, without what went into waiting for messages to be due.
-    pub(crate) fn of(trials: &[&Measurement]) -> Self {
-        let each = |figure: fn(&RoleTally) -> u64| per_exchange(trials, figure);
+    /// Of trials of a case together, without what went into waiting for messages to be due.
+    pub(crate) fn of(case: &Case, trials: &[&Measurement]) -> Self {
+        let each = |figure: fn(&RoleTally) -> u64| per_exchange(case, trials, figure);
         Cpu { user: each(RoleTally::user_work_ns), system: each(RoleTally::system_work_ns) }
     }
 
@@ -257,7 +257,9 @@ fn seconds(trial: &Measurement) -> f64 {
 ///
 /// Totals over all trials, not a median of trials: kernels that split processor time by clock ticks are right
 /// on average only. Each role is divided by its own exchanges, since it may have counted over more of them.
-fn per_exchange(trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
+fn per_exchange(case: &Case, trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
+    // What a sender does for all receivers is shared by them.
+    let receivers = if case.pattern == Pattern::FanOut { f64::from(case.parties.get()) } else { 1.0 };
     let of_role = |role: Role| {
         let tallies =
             || trials.iter().flat_map(|trial| &trial.roles).filter(|tally| tally.party.role == role);
@@ -268,7 +270,7 @@ fn per_exchange(trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
             0.0
         }
     };
-    tidy(of_role(Role::Initiator) + of_role(Role::Responder))
+    tidy(of_role(Role::Initiator) / receivers + of_role(Role::Responder))
 }
 
 #[cfg(test)]

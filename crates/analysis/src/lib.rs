@@ -38,6 +38,7 @@ mod noise;
 mod not_explained;
 mod ranking;
 mod rate_sweep;
+mod reached;
 mod recommend;
 mod reference;
 mod renamed_keys;
@@ -77,6 +78,7 @@ pub use noise::{CoreToCore, Disturbance, Level, Verdict};
 pub use not_explained::NotExplained;
 pub use ranking::{Carries, Group, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
+pub use reached::Reached;
 pub use recommend::{
     Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
     Recommendation, Repeated, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach, recommend,

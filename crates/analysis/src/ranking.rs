@@ -107,6 +107,9 @@ impl Group {
         let parties = case.parties;
         let (several_suffix, several_addition) = match furlong_model::is_one(&parties) {
             true => Default::default(),
+            false if case.pattern == Pattern::FanOut => {
+                (format!("/{parties}-receivers"), format!(", {parties} receivers"))
+            }
             false => (format!("/{parties}-pairs"), format!(", {parties} pairs at once")),
         };
         let (pattern, request) = (case.pattern, case.request.clone());
@@ -140,6 +143,7 @@ fn describe_pattern(case: &Case) -> (String, String) {
     match (case.pattern, &case.request) {
         (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
         (Pattern::Connect, _) => ("connect/".to_owned(), format!("messages {OVER_LINKS}")),
+        (Pattern::FanOut, _) => ("fan-out/".to_owned(), "messages to every receiver".to_owned()),
         (Pattern::Request, Some(Request { size_bytes, by })) => {
             let request = format_bytes(*size_bytes);
             let (prefix, carrier) =

@@ -1,7 +1,7 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Comparable, ExchangeFigures, Law, Shares,
+    Comparable, ExchangeFigures, Law, Reached, Shares,
     checks::{check_trial, is_above_the_clock},
     count::{CountRow, total},
     law::Breach,
@@ -43,6 +43,9 @@ pub struct Row {
     /// Whether its trials, and the round trips in them, are of one kind.
     #[serde(default)]
     pub shape: DistributionShape,
+    /// How long messages took until the first receiver had them, and until half of all had; `None` where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Reached>,
     /// What each of several pairs had of the whole; `None` where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
@@ -120,6 +123,7 @@ impl Row {
                 header.seed,
             ),
             exchange,
+            reached: Reached::of(&trials)?,
             shares: Shares::of(&trials),
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,

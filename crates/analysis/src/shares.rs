@@ -1,4 +1,4 @@
-//! What each of several pairs has of the whole, and how both compare with one pair alone.
+//! What each of several pairs or receivers has of the whole, and how both compare with one alone.
 
 use furlong_model::{Measurement, Part};
 use furlong_stats::{jain, median, tidy};

@@ -4,7 +4,7 @@
 
 pub use crate::control_page::ControlPage;
 use furlong_mechanism::{Handles, LinkSpecification};
-use furlong_model::{Arrival, Fault, Party, Pattern, Phase, RoleTally, Wait};
+use furlong_model::{Arrival, Fault, Party, Pattern, Phase, Role, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
@@ -24,9 +24,9 @@ pub struct RoleConfiguration {
     pub processor: Option<usize>,
     /// How messages go back and forth.
     pub pattern: Pattern,
-    /// What the link is.
-    pub specification: LinkSpecification,
-    /// The ends that this process holds: its own, or both where it is the only one.
+    /// What the link of each end is.
+    pub specifications: Vec<LinkSpecification>,
+    /// The ends that this process holds: its own, both where it is the only one, or one for each receiver.
     pub ends: Vec<End>,
     /// What carries the requests, where that is another mechanism.
     pub request: Option<RequestConfiguration>,
@@ -51,7 +51,7 @@ pub struct RoleConfiguration {
 impl RoleConfiguration {
     /// Bytes in the messages that each role sends, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
-        let [own, answered] = self.specification.sizes_bytes;
+        let [own, answered] = self.specifications[0].sizes_bytes;
         [self.request.as_ref().map_or(own, |request| request.specification.sizes_bytes[0]), answered]
     }
 }
@@ -87,6 +87,8 @@ pub struct End {
     pub descriptors: Vec<RawHandle>,
     /// Numbers that the kernel knows in every process, in the order of the link.
     pub numbers: Vec<i32>,
+    /// Which end of its link it is.
+    pub role: Role,
     /// The number of the process that holds the other end; of the one that holds this, if there is none.
     pub peer: i32,
 }
@@ -143,14 +145,17 @@ pub struct Timing {
     pub outstanding_ns: Option<[u64; 2]>,
     /// Times of samples: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
+    /// As in a measurement.
+    pub reached: Option<[String; 2]>,
 }
 
 impl End {
     /// What a process needs to know of these handles, which it inherits.
-    pub(crate) fn of(handles: &Handles) -> End {
+    pub(crate) fn of(role: Role, handles: &Handles) -> End {
         End {
             descriptors: handles.descriptors.iter().map(AsHandle::raw_handle).collect(),
             numbers: handles.numbers.iter().copied().collect(),
+            role,
             peer: 0,
         }
     }

@@ -103,6 +103,34 @@ impl ControlPage {
         }
     }
 
+    /// Notes on its line when a party has received a message, and which.
+    #[inline]
+    pub(crate) fn note_arrival(&self, line: usize, number: u64, now_ns: u64) {
+        let line = offset(line);
+        self.region.double_word(line + 16).store(now_ns, Ordering::Relaxed);
+        self.region.double_word(line).store(number, Ordering::Relaxed);
+        // Release: who sees the number sees the time.
+        self.region.double_word(line + 8).store(number, Ordering::Release);
+    }
+
+    /// Room for as many times as there are receivers.
+    pub(crate) fn room_for_arrivals(&self) -> Vec<u64> {
+        Vec::with_capacity(self.lines)
+    }
+
+    /// When all have received the message with this number who do, in order; `None` while one has not.
+    pub(crate) fn arrivals(&self, number: u64, arrivals_ns: &mut Vec<u64>) -> Option<()> {
+        arrivals_ns.clear();
+        for line in (1..self.lines).map(offset) {
+            if self.region.double_word(line + 8).load(Ordering::Acquire) < number {
+                return None;
+            }
+            arrivals_ns.push(self.region.double_word(line + 16).load(Ordering::Relaxed));
+        }
+        arrivals_ns.sort_unstable();
+        Some(())
+    }
+
     /// How far each party has come.
     pub(crate) fn all_progress(&self) -> impl Iterator<Item = Progress> {
         (0..self.lines).map(|line| self.progress(line))

@@ -21,6 +21,7 @@ mod costs;
 pub mod count;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod fan_out;
 pub mod handover;
 mod janitor;
 pub mod leftovers;

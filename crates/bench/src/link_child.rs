@@ -24,7 +24,7 @@ pub(crate) fn run(control: &mut Control, mechanisms: &[MechanismEntry]) -> io::R
     control.send(&Report::Done(MadeLink {
         rooms: link.rooms(),
         effective: link.effective.clone(),
-        ends: ends.each_ref().map(End::of),
+        ends: Role::ALL.map(|role| End::of(role, &ends[role.index()])),
     }))?;
     let handles: Vec<_> = ends.iter().flat_map(|end| &end.descriptors).map(AsHandle::as_handle).collect();
     if !handles.is_empty() {

@@ -5,6 +5,7 @@
 //! a loop, and the loop makes none.
 
 use crate::channel::Channel;
+use crate::fan_out::{FanOutLoop, FanOutSender};
 use crate::one_way::OneWayLoop;
 use crate::round_trip::RoundTripLoop;
 use crate::window::WindowLoop;
@@ -12,9 +13,11 @@ use crate::window::WindowLoop;
 /// What a role has opened.
 pub(crate) enum MessageLoop {
     /// For every pattern.
-    AnyPattern(Box<dyn OneWayLoop>),
+    AnyPattern(Box<dyn FanOutLoop>),
     /// For round trips and requests alone.
     RoundTrips(Box<dyn WindowLoop>),
+    /// For messages to several receivers alone.
+    ToSeveral(Box<dyn FanOutSender>),
 }
 
 impl MessageLoop {
@@ -23,6 +26,7 @@ impl MessageLoop {
         match self {
             MessageLoop::AnyPattern(channel) => &mut **channel,
             MessageLoop::RoundTrips(channel) => &mut **channel,
+            MessageLoop::ToSeveral(channel) => &mut **channel,
         }
     }
 
@@ -31,22 +35,25 @@ impl MessageLoop {
         match self {
             MessageLoop::AnyPattern(channel) => channel,
             MessageLoop::RoundTrips(channel) => channel,
+            MessageLoop::ToSeveral(channel) => channel,
         }
     }
 
-    /// The loops of round trips.
-    pub(crate) fn round_trips(&mut self) -> &mut dyn RoundTripLoop {
+    /// The loops of round trips, if it has them.
+    pub(crate) fn round_trips(&mut self) -> Option<&mut dyn RoundTripLoop> {
         match self {
-            MessageLoop::AnyPattern(channel) => &mut **channel,
-            MessageLoop::RoundTrips(channel) => &mut **channel,
+            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
+            MessageLoop::RoundTrips(channel) => Some(&mut **channel),
+            MessageLoop::ToSeveral(_) => None,
         }
     }
 
-    /// The loop with several messages outstanding.
-    pub(crate) fn window(&mut self) -> &mut dyn WindowLoop {
+    /// The loop with several messages outstanding, if it has it.
+    pub(crate) fn window(&mut self) -> Option<&mut dyn WindowLoop> {
         match self {
-            MessageLoop::AnyPattern(channel) => &mut **channel,
-            MessageLoop::RoundTrips(channel) => &mut **channel,
+            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
+            MessageLoop::RoundTrips(channel) => Some(&mut **channel),
+            MessageLoop::ToSeveral(_) => None,
         }
     }
 
@@ -54,7 +61,24 @@ impl MessageLoop {
     pub(crate) fn one_way(&mut self) -> Option<&mut dyn OneWayLoop> {
         match self {
             MessageLoop::AnyPattern(channel) => Some(&mut **channel),
+            MessageLoop::RoundTrips(_) | MessageLoop::ToSeveral(_) => None,
+        }
+    }
+
+    /// The loops of who sends to several receivers, if it has them.
+    pub(crate) fn fan_out_sender(&mut self) -> Option<&mut dyn FanOutSender> {
+        match self {
+            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
             MessageLoop::RoundTrips(_) => None,
+            MessageLoop::ToSeveral(channel) => Some(&mut **channel),
+        }
+    }
+
+    /// All loops of messages one way, if it has them.
+    pub(crate) fn fan_out(&mut self) -> Option<&mut dyn FanOutLoop> {
+        match self {
+            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
+            MessageLoop::RoundTrips(_) | MessageLoop::ToSeveral(_) => None,
         }
     }
 }

@@ -88,7 +88,7 @@ impl<'a> Messages<'a> {
             Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
                 1 + unread_buffers.min(format.window as usize)
             }
-            Pattern::OneWay => unread_buffers + 1,
+            Pattern::OneWay | Pattern::FanOut => unread_buffers + 1,
         }
         .next_power_of_two();
         // Each direction has a key of its own, so that a message that comes back to its sender is caught.
@@ -190,6 +190,12 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     pub(crate) fn note(&self, sent: u64, received: u64) {
         self.control_page.note(self.line, Progress { sent, received });
+    }
+
+    /// Lets whoever sends to several know when this one had the message that came last.
+    #[inline(always)]
+    pub(crate) fn note_arrival(&self, now_ns: u64) {
+        self.control_page.note_arrival(self.line, self.done, now_ns);
     }
 
     /// Where this role stands before it is measured.

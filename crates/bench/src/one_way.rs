@@ -159,7 +159,10 @@ impl<C: Channel> OneWayLoop for C {
 }
 
 /// Sends a message that is not timed, and waits until it was taken, so that both roles begin together.
-fn begin_sending(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
+pub(crate) fn begin_sending(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+) -> Result<Baseline, RoleError> {
     send_next(channel, messages)?;
     while messages.control_page.received_by_all() < messages.done {
         cpu::yield_now();
@@ -179,7 +182,10 @@ fn end_sending(
 }
 
 /// Receives a message that is not timed.
-fn begin_receiving(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
+pub(crate) fn begin_receiving(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+) -> Result<Baseline, RoleError> {
     receive_next(channel, messages)?;
     messages.baseline()
 }

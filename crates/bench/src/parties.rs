@@ -1,6 +1,6 @@
 //! Who takes part in a trial: which ends of which links each party holds, and where it notes how far it has come.
 
-use furlong_model::{Case, Party, Role, Unavailable, is_one};
+use furlong_model::{Case, Party, Pattern, Role, Unavailable, is_one};
 #[cfg(target_os = "linux")]
 use furlong_os::identity::is_administrator;
 #[cfg(target_os = "linux")]
@@ -31,6 +31,10 @@ pub(crate) struct Parties {
 impl Parties {
     /// Those of a case; where one process has `both_ends`, or there is one end, without responders.
     pub(crate) fn of(case: &Case, alone: bool, both_ends: bool) -> Parties {
+        let several = case.parties.get() as usize;
+        if case.pattern == Pattern::FanOut {
+            return Parties::fan_out(case, several);
+        }
         let setup = |party: Party| {
             let link = party.index();
             let roles = [party.role, party.role.peer()];
@@ -39,8 +43,23 @@ impl Parties {
         };
         let takes_part = |party: &Party| party.role == Role::Initiator || !(alone || both_ends);
         let setups = case.all_parties().into_iter().filter(takes_part).map(setup).collect();
-        let pairs = case.parties.get() as usize;
-        Parties { setups, links: pairs, control_pages: pairs, lines: 2 }
+        Parties { setups, links: several, control_pages: several, lines: 2 }
+    }
+
+    /// A sender with a link to each of several receivers, and one control page.
+    fn fan_out(case: &Case, receivers: usize) -> Parties {
+        let setup = |party: Party| match party.role {
+            Role::Initiator => {
+                let ends = (0..receivers).map(|link| (link, Role::Initiator)).collect();
+                PartySetup { party, ends, control_page: 0, line: 0 }
+            }
+            Role::Responder => {
+                let ends = vec![(party.index(), Role::Responder)];
+                PartySetup { party, ends, control_page: 0, line: 1 + party.index() }
+            }
+        };
+        let setups = case.all_parties().into_iter().map(setup).collect();
+        Parties { setups, links: receivers, control_pages: 1, lines: 1 + receivers }
     }
 
     /// The place among the setups of the party that holds this end of a link.
@@ -49,25 +68,26 @@ impl Parties {
     }
 }
 
-/// Why so many pairs cannot be started here, if they cannot.
+/// Why so many cannot be started here, if they cannot.
 #[cfg(target_os = "linux")]
 pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
-    /// What the supervisor has open for each pair at most, and beside all pairs.
+    /// What the supervisor has open for each at most, and beside all.
     const FILES: [u64; 2] = [16, 64];
     if is_one(&case.parties) {
         return None;
     }
-    let pairs = u64::from(case.parties.get());
+    let several = u64::from(case.parties.get());
+    let processes = case.all_parties().len() as u64;
     let wanted = [
-        (Resource::OpenFiles, FILES[0] * pairs + FILES[1], "open files (RLIMIT_NOFILE)", "ulimit -n"),
-        (Resource::Processes, 2 * pairs, "processes of this user (RLIMIT_NPROC)", "ulimit -u"),
+        (Resource::OpenFiles, FILES[0] * several + FILES[1], "open files (RLIMIT_NOFILE)", "ulimit -n"),
+        (Resource::Processes, processes, "processes of this user (RLIMIT_NPROC)", "ulimit -u"),
     ];
     wanted.into_iter().find_map(|(resource, needed, what, command)| {
         // The kernel holds an administrator to no number of processes.
         let is_held = resource == Resource::OpenFiles || !is_administrator();
         let limit = limits::raised(resource).ok().filter(|limit| is_held && *limit < needed)?;
         Some(Unavailable::new(
-            format!("{pairs} pairs need {needed} {what}, and the limit is {limit}"),
+            format!("{several} {} need {needed} {what}, and the limit is {limit}", case.pattern.several()),
             format!("raise it ({command} {needed}), or ask for fewer"),
         ))
     })
@@ -119,6 +139,19 @@ mod tests {
                 "responder 2: 1responder on 1.1"
             ]
         );
+    }
+
+    #[test]
+    fn a_sender_has_a_link_to_each_receiver() {
+        let parties = NonZeroU32::new(2).unwrap();
+        let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
+        let parties = Parties::of(&Case { parties, pattern: Pattern::FanOut, ..pair }, false, false);
+        assert_eq!((parties.links, parties.control_pages, parties.lines), (2, 1, 3));
+        let ends: Vec<_> = parties.setups.iter().map(|setup| (setup.line, setup.ends.clone())).collect();
+        let own = |link| vec![(link, Role::Responder)];
+        let both = vec![(0, Role::Initiator), (1, Role::Initiator)];
+        assert_eq!(ends, [(0, both), (1, own(0)), (2, own(1))]);
+        assert_eq!(parties.holder((1, Role::Responder)), Some(2));
     }
 
     #[test]

@@ -95,6 +95,7 @@ impl Recorder {
             late_sends: result.late_sends,
             outstanding_ns: result.outstanding_ns,
             histogram,
+            reached: None,
         }))
     }
 }

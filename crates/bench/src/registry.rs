@@ -7,6 +7,7 @@ use crate::adapter::{Adapter, create_link};
 use crate::both_ends::BothEnds;
 use crate::channel::Channel;
 use crate::child_process::ChildProgram;
+use crate::fan_out::FanOut;
 use crate::message_loop::MessageLoop;
 use crate::own_programs::OwnPrograms;
 use crate::short_lived::{OneLink, one_link};
@@ -15,13 +16,13 @@ use crate::waiting::Waiting;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
+use furlong_model::{Capabilities, Case, Limits, Role, Unavailable, Wait};
 use std::io;
 
-/// Opens the ends that a process holds, with a way of waiting: its own, or the initiator's and the responder's where it
-/// is the only process. Requests go by the channel, if there is one.
+/// Opens the ends that a process holds, each of the link of its specification, with a way of waiting: its own, the
+/// initiator's and the responder's where it is the only process, or those of one who sends to several. Requests go by the channel, if there is one.
 type Open =
-    fn(&LinkSpecification, Vec<EndpointSetup>, Wait, Option<Box<dyn Channel>>) -> io::Result<MessageLoop>;
+    fn(&[LinkSpecification], Vec<EndpointSetup>, Wait, Option<Box<dyn Channel>>) -> io::Result<MessageLoop>;
 
 /// One mechanism, or one way of waiting of a mechanism that waits inside.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +65,8 @@ impl MechanismEntry {
         let built_in = BuiltIn {
             probe: M::probe,
             create: M::create,
-            open: |specification, setups, wait, request| {
-                open_all(M::open, specification, setups, wait, request)
+            open: |specifications, setups, wait, request| {
+                open_all(M::open, specifications, setups, wait, request)
             },
             one_link: one_link::<M>,
         };
@@ -177,27 +178,36 @@ impl MechanismEntry {
 /// Opens all ends and makes one channel of them. Compiled for a type of endpoint, which many mechanisms share.
 fn open_all<E: Endpoint + 'static>(
     open: fn(&LinkSpecification, EndpointSetup) -> io::Result<E>,
-    specification: &LinkSpecification,
+    specifications: &[LinkSpecification],
     setups: Vec<EndpointSetup>,
     wait: Wait,
     request: Option<Box<dyn Channel>>,
 ) -> io::Result<MessageLoop> {
-    let role = setups.first().map(|setup| setup.role);
+    let roles: Vec<Role> = setups.iter().map(|setup| setup.role).collect();
     let mut ends = Vec::new();
-    for setup in setups {
+    for (specification, setup) in specifications.iter().zip(setups) {
         ends.push(Waiting::new(open(specification, setup)?, wait)?);
     }
-    match (role, ends.pop(), ends.pop(), request) {
-        (_, Some(responder), Some(initiator), _) => {
-            let both = BothEnds::new(initiator, responder, specification.largest_bytes())?;
+    match (&roles[..], ends.pop(), request) {
+        ([Role::Initiator, Role::Responder], Some(responder), None) => {
+            let initiator = ends.pop().ok_or_else(no_end)?;
+            let both = BothEnds::new(initiator, responder, specifications[0].largest_bytes())?;
             Ok(MessageLoop::RoundTrips(Box::new(both)))
         }
-        (Some(role), Some(own), None, Some(request)) => {
-            Ok(MessageLoop::RoundTrips(Box::new(TwoMechanisms::new(role, request, own))))
+        ([role], Some(own), Some(request)) => {
+            Ok(MessageLoop::RoundTrips(Box::new(TwoMechanisms::new(*role, request, own))))
         }
-        (_, Some(own), None, None) => Ok(MessageLoop::AnyPattern(Box::new(own))),
-        _ => Err(io::Error::other("the supervisor handed over no end")),
+        ([_], Some(own), None) => Ok(MessageLoop::AnyPattern(Box::new(own))),
+        ([Role::Initiator, ..], Some(last), None) => {
+            ends.push(last);
+            Ok(MessageLoop::ToSeveral(Box::new(FanOut(ends))))
+        }
+        _ => Err(no_end()),
     }
+}
+
+fn no_end() -> io::Error {
+    io::Error::other("the supervisor handed over no ends that go together")
 }
 
 /// The entries of all mechanisms in the list.

@@ -54,9 +54,8 @@ fn perform(
     configuration: &RoleConfiguration,
     ends: Vec<Handles>,
 ) -> io::Result<()> {
-    let roles = [configuration.party.role, configuration.party.role.peer()];
-    let setup = |((role, end), handles): ((_, &End), _)| EndpointSetup { role, handles, peer: end.peer };
-    let setups = roles.into_iter().zip(&configuration.ends).zip(ends).map(setup).collect();
+    let setup = |(end, handles): (&End, _)| EndpointSetup { role: end.role, handles, peer: end.peer };
+    let setups = configuration.ends.iter().zip(ends).map(setup).collect();
     let result = run_role(control, mechanisms, configuration, setups);
     report_failure(control, result)
 }
@@ -75,12 +74,16 @@ pub(crate) fn report_failure(control: &mut Control, result: Result<(), RoleError
 fn open_request_carrier(
     mechanisms: &[MechanismEntry],
     request: &RequestConfiguration,
-    configuration: &RoleConfiguration,
 ) -> Result<Box<dyn Channel>, RoleError> {
     let entry = known(mechanisms, &request.mechanism, request.wait)?;
     let opened = inherit(&request.end).and_then(|handles| {
-        let setup = EndpointSetup { role: configuration.party.role, handles, peer: request.end.peer };
-        (entry.built_in()?.open)(&request.specification, vec![setup], request.wait, None)
+        let setup = EndpointSetup { role: request.end.role, handles, peer: request.end.peer };
+        (entry.built_in()?.open)(
+            std::slice::from_ref(&request.specification),
+            vec![setup],
+            request.wait,
+            None,
+        )
     });
     step(Phase::Open, "open what carries requests", opened).map(MessageLoop::into_channel)
 }
@@ -117,20 +120,20 @@ fn run_role(
     let request = configuration
         .request
         .as_ref()
-        .map(|request| open_request_carrier(mechanisms, request, configuration))
+        .map(|request| open_request_carrier(mechanisms, request))
         .transpose()?;
     pin(configuration.processor)?;
-    let RoleConfiguration { specification, wait, .. } = configuration;
+    let RoleConfiguration { specifications, wait, .. } = configuration;
     let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
         Pattern::Connect => {
-            let links = ShortLived::new(built_in.one_link, specification, *wait)?;
+            let links = ShortLived::new(built_in.one_link, &specifications[0], *wait)?;
             Ok(MessageLoop::RoundTrips(Box::new(links)))
         }
-        _ => (built_in.open)(specification, setups, *wait, request),
+        _ => (built_in.open)(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
 
-    let one_process = configuration.ends.len() == 2;
+    let one_process = configuration.ends.iter().any(|end| end.role != configuration.party.role);
     let format = MessageFormat {
         pattern: configuration.pattern,
         sizes_bytes: configuration.sizes_bytes(),
@@ -146,7 +149,7 @@ fn run_role(
     // Where there is one process, whatever is under way is the one message that is held.
     let waits_for_room = entry.capabilities.when_full == WhenFull::Waits;
     let burst = if waits_for_room && !one_process { 2 } else { 1 };
-    let bursts = verified_bursts(configuration.specification.largest_bytes());
+    let bursts = verified_bursts(configuration.specifications[0].largest_bytes());
     let verified_messages = verify(message_loop.channel(), &mut messages, bursts, burst)
         .map_err(|error| error.at(Phase::Verify))?;
 

@@ -1,11 +1,13 @@
 //! The parts of a role's work that are on the clock: warming up, and what is measured.
 
 use crate::control::{RoleConfiguration, Timing};
+use crate::fan_out::{FanOutSender, Reached};
 use crate::message_loop::MessageLoop;
 use crate::messages::{LoopResult, Messages};
 use crate::one_way::OneWayLoop;
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
+use crate::round_trip::RoundTripLoop;
 use crate::schedule::Schedule;
 use furlong_model::{Fault, Pattern, Role};
 
@@ -22,13 +24,16 @@ pub(crate) fn warm_up(
     let budget_ns = configuration.warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS);
     let mut recorder = Recorder::of_pace(configuration.warm_up_ns.is_none());
     match (configuration.pattern, configuration.party.role) {
-        (Pattern::OneWay, Role::Responder) => {
+        (Pattern::OneWay | Pattern::FanOut, Role::Responder) => {
             let result = one_way(message_loop)?.receive_stream(messages, 1, &mut recorder)?;
             return Ok(window_for(result.elapsed_ns as f64 / result.round_trips.max(1) as f64));
         }
-        (_, Role::Responder) => return message_loop.round_trips().respond(messages).map(|_| 1),
+        (_, Role::Responder) => return round_trip_loop(message_loop)?.respond(messages).map(|_| 1),
         (Pattern::OneWay, Role::Initiator) => {
             one_way(message_loop)?.send_stream(messages, budget_ns, 1, &mut recorder)?
+        }
+        (Pattern::FanOut, Role::Initiator) => {
+            fan_out_sender(message_loop)?.send_to_all(messages, budget_ns, 1, &mut recorder)?
         }
         (_, Role::Initiator) => {
             round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
@@ -51,6 +56,9 @@ pub(crate) fn timed(
     let RoleConfiguration { pattern, party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
     let role = party.role;
     let schedule = Schedule { arrival, wait };
+    if pattern == Pattern::FanOut {
+        return timed_fan_out(message_loop, messages, configuration, batch);
+    }
     let per_sample = if arrival.is_closed_loop() { batch } else { 1 };
     let mut recorder = match (pattern, role) {
         (Pattern::OneWay, Role::Responder) => Recorder::of_samples(0, None)?,
@@ -80,9 +88,9 @@ pub(crate) fn timed(
             round_trips(message_loop, messages, configuration, budget_ns, batch, &mut recorder)
         }
         (_, Role::Initiator, false) => {
-            message_loop.round_trips().initiate_when_due(messages, budget_ns, schedule, &mut recorder)
+            round_trip_loop(message_loop)?.initiate_when_due(messages, budget_ns, schedule, &mut recorder)
         }
-        (_, Role::Responder, _) => message_loop.round_trips().respond(messages),
+        (_, Role::Responder, _) => round_trip_loop(message_loop)?.respond(messages),
     }?;
     let timing = recorder.timing(&result, per_sample)?;
     Ok((result, timing))
@@ -98,16 +106,67 @@ fn round_trips(
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     match configuration.window.get() {
-        1 => message_loop.round_trips().initiate(messages, budget_ns, batch, recorder),
-        window => message_loop.window().initiate_window(messages, budget_ns, window, recorder),
+        1 => round_trip_loop(message_loop)?.initiate(messages, budget_ns, batch, recorder),
+        window => {
+            message_loop.window().ok_or_else(no_loop)?.initiate_window(messages, budget_ns, window, recorder)
+        }
     }
 }
 
 /// The loops of messages one way. Who asks for that pattern of what has none was refused before.
 fn one_way(message_loop: &mut MessageLoop) -> Result<&mut dyn OneWayLoop, RoleError> {
-    message_loop
-        .one_way()
-        .ok_or_else(|| RoleError::new(Fault::Error, "messages one way need two processes and one mechanism"))
+    message_loop.one_way().ok_or_else(no_loop)
+}
+
+fn round_trip_loop(message_loop: &mut MessageLoop) -> Result<&mut dyn RoundTripLoop, RoleError> {
+    message_loop.round_trips().ok_or_else(no_loop)
+}
+
+fn fan_out_sender(message_loop: &mut MessageLoop) -> Result<&mut dyn FanOutSender, RoleError> {
+    message_loop.fan_out_sender().ok_or_else(no_loop)
+}
+
+fn no_loop() -> RoleError {
+    RoleError::new(Fault::Error, "what this role has opened has no loop for the pattern")
+}
+
+/// The measured part where each message goes to several: half of the time as fast as they are taken, and half with one
+/// message under way; all of it so where messages are due at fixed times. What a role used is of the first half, if there is
+/// one.
+fn timed_fan_out(
+    message_loop: &mut MessageLoop,
+    messages: &mut Messages<'_>,
+    configuration: &RoleConfiguration,
+    batch: u32,
+) -> Result<(LoopResult, Option<Timing>), RoleError> {
+    let RoleConfiguration { party, arrival, wait, budget_ns, .. } = *configuration;
+    let schedule = Schedule { arrival, wait };
+    let streams = arrival.is_closed_loop();
+    let half_ns = if streams { budget_ns / 2 } else { budget_ns };
+    match party.role {
+        Role::Initiator => {
+            let sender = fan_out_sender(message_loop)?;
+            let stream = streams
+                .then(|| sender.send_to_all(messages, half_ns, batch, &mut Recorder::counting(1, None)))
+                .transpose()?;
+            let mut reached = Reached::new()?;
+            let in_turn = sender.send_in_turn(messages, half_ns, schedule, &mut reached)?;
+            Ok((stream.unwrap_or(in_turn), Some(reached.timing(&in_turn)?)))
+        }
+        Role::Responder => {
+            let receiver = message_loop.fan_out().ok_or_else(no_loop)?;
+            let mut recorder = Recorder::of_samples(0, None)?;
+            let stream =
+                streams.then(|| receiver.receive_stream(messages, batch, &mut recorder)).transpose()?;
+            let in_turn = receiver.receive_in_turn(messages)?;
+            let result = stream.unwrap_or(in_turn);
+            if !streams {
+                recorder.keep(result.elapsed_ns, result.round_trips as u32);
+            }
+            let timing = recorder.timing(&result, batch)?;
+            Ok((result, timing))
+        }
+    }
 }
 
 /// How many round trips to time at once: 1 unless reading the clock would be more than a fiftieth of what is

@@ -6,7 +6,7 @@ use crate::channel::Channel;
 use crate::messages::Messages;
 use crate::role_error::RoleError;
 use crate::stamp::Discrepancy;
-use furlong_model::{Fault, Pattern, Role};
+use furlong_model::{Fault, Role};
 
 /// Exchanges `bursts` of `burst` messages, each way that the pattern has, and checks every byte. Gives the number
 /// checked. What was sent last may still be unread when it returns; both roles must meet before either sends again.
@@ -16,7 +16,7 @@ pub(crate) fn verify(
     bursts: u64,
     burst: u64,
 ) -> Result<u64, RoleError> {
-    let answers = messages.pattern != Pattern::OneWay;
+    let answers = !messages.pattern.is_one_way();
     for _ in 0..bursts {
         match messages.role {
             Role::Initiator => {

@@ -99,9 +99,9 @@ impl Manner {
                 return Err(Usage(format!("{option} belongs to requests: say -m request")).into());
             }
         }
-        if *pattern == Pattern::OneWay && matches!(arrival, Arrival::ThinkTime(_)) {
+        if pattern.is_one_way() && matches!(arrival, Arrival::ThinkTime(_)) {
             return Err(
-                Usage("--gap is for round trips: of -m one-way no message is answered".to_owned()).into()
+                Usage(format!("--gap is for round trips: of -m {pattern} no message is answered")).into()
             );
         }
         if *pattern == Pattern::Connect && !arrival.is_closed_loop() {
@@ -110,7 +110,7 @@ impl Manner {
         }
         let no_window = match (pattern, arrival) {
             _ if window.get() == 1 => None,
-            (Pattern::OneWay, _) => {
+            (Pattern::OneWay | Pattern::FanOut, _) => {
                 Some("--window is for round trips and requests: of -m one-way no message is answered")
             }
             (Pattern::Connect, _) => {

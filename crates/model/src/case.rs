@@ -19,12 +19,27 @@ named_enum! {
         Request = "request",
         /// A link for each message: made, used once and removed, all by one process.
         Connect = "connect",
+        /// Messages one way, each to every one of several receivers.
+        FanOut = "fan-out",
     }
 }
 
 impl Pattern {
     /// Those in which two processes use one link for as long as they are measured.
     pub const OVER_ONE_LINK: [Pattern; 3] = [Pattern::RoundTrip, Pattern::OneWay, Pattern::Request];
+
+    /// Whether no message is answered.
+    pub const fn is_one_way(self) -> bool {
+        matches!(self, Pattern::OneWay | Pattern::FanOut)
+    }
+
+    /// Of what there can be several, in words.
+    pub const fn several(self) -> &'static str {
+        match self {
+            Pattern::FanOut => "receivers",
+            _ => "pairs",
+        }
+    }
 }
 
 /// One value of each axis: what a single row measures.
@@ -52,7 +67,7 @@ pub struct Case {
     /// Messages that the initiator has sent and that are not answered yet, at any time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub window: NonZeroU32,
-    /// Pairs of roles that do this at the same moment, each by itself.
+    /// Receivers, where every one receives each message; else pairs of roles that do this at the same moment, each by itself.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub parties: NonZeroU32,
 }
@@ -112,9 +127,13 @@ impl Case {
         row_name(&self.mechanism, self.wait)
     }
 
-    /// All who take part, in the order in which they take processors: pair after pair, the initiator first.
+    /// All who take part, in the order in which they take processors: pair after pair, or a sender and its receivers.
     pub fn all_parties(&self) -> Vec<Party> {
         let several = self.parties.get();
+        if self.pattern == Pattern::FanOut {
+            let receivers = (0..several).map(|index| Party::of(Role::Responder, index, several));
+            return [Role::Initiator.into()].into_iter().chain(receivers).collect();
+        }
         let pair = |index| Role::ALL.map(|role| Party::of(role, index, several));
         (0..several).flat_map(pair).collect()
     }
@@ -128,7 +147,7 @@ impl Case {
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
         match (self.pattern, &self.request) {
-            (Pattern::OneWay, _) => [self.size_bytes, 1],
+            (Pattern::OneWay | Pattern::FanOut, _) => [self.size_bytes, 1],
             (Pattern::Request, Some(Request { size_bytes, by: None })) => [*size_bytes, self.size_bytes],
             (Pattern::Request, _) => [1, self.size_bytes],
             (Pattern::RoundTrip | Pattern::Connect, _) => [self.size_bytes; 2],
@@ -161,7 +180,7 @@ impl Case {
                 "measure round trips, or ask for another place",
             ));
         }
-        if *pattern == Pattern::OneWay && capabilities.when_full != WhenFull::Waits {
+        if pattern.is_one_way() && capabilities.when_full != WhenFull::Waits {
             return Some(Unavailable::new(
                 format!(
                     "{mechanism} loses what its receiver has no room for, and nothing holds the sender back"
@@ -185,7 +204,7 @@ impl Case {
         }
         let (why, remedy) = if capabilities.start == Start::Alone || self.placement == Placement::OneProcess {
             ("--window needs two processes".to_owned(), "leave --window out, or ask for another place")
-        } else if self.pattern == Pattern::OneWay {
+        } else if self.pattern.is_one_way() {
             let why = "--window is for round trips and requests: messages one way are not answered";
             (why.to_owned(), "leave --window out: how many are under way is what the row holds")
         } else if !self.arrival.is_closed_loop() {
@@ -282,6 +301,6 @@ impl fmt::Display for Case {
         if !is_one(window) {
             write!(f, " window {window}")?;
         }
-        if is_one(parties) { Ok(()) } else { write!(f, " {parties} pairs") }
+        if is_one(parties) { Ok(()) } else { write!(f, " {parties} {}", pattern.several()) }
     }
 }

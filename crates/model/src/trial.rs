@@ -69,9 +69,13 @@ pub struct Measurement {
     /// before that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<[Depth; 2]>,
-    /// What each role used and counted, the initiator first; of several pairs, pair after pair.
+    /// What each role used and counted, the initiator first; of several pairs, pair after pair; of several receivers, those after it.
     pub roles: Vec<RoleTally>,
-    /// What each of several pairs did; empty where there is one.
+    /// Until the first receiver had a message, and until half of them had it, where several receive each: times in
+    /// nanoseconds, as in `histogram`, which is until the last had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<[String; 2]>,
+    /// What each of several pairs or receivers did; empty where there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// What processes used that are neither role: servers of the mechanism's own.
@@ -122,7 +126,7 @@ pub struct OtherProcess {
     pub involuntary_switches: u64,
 }
 
-/// What one of several pairs did in the measured part, as the party saw it that held its clock.
+/// What one of several pairs or receivers did in the measured part, as the party saw it that held its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Who held the clock.

@@ -1,8 +1,9 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::named_enum::named_enum;
-use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait};
+use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait, is_one};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
 
 /// What two processes exchange, how often, and under which conditions.
@@ -82,8 +83,11 @@ impl Workload {
 
     /// The same messages of another size, each as soon as the one before it is done.
     pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
+        let several = NonZeroU32::new(self.consumers).filter(|_| self.pattern == Pattern::OneWay);
+        let parties = several.unwrap_or(NonZeroU32::MIN);
         Case {
-            pattern: self.pattern,
+            pattern: if is_one(&parties) { self.pattern } else { Pattern::FanOut },
+            parties,
             request: self.request_bytes.map(|size_bytes| Request { size_bytes, by: None }),
             ..Case::round_trip(mechanism, wait, size_bytes, placement)
         }

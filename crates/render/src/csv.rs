@@ -141,7 +141,7 @@ static SECOND: [Column; 12] = [
 ];
 
 /// Those behind the figures of messages.
-static THIRD: [Column; 18] = [
+static THIRD: [Column; 20] = [
     ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
     ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
     ("request_bytes", |line| {
@@ -153,6 +153,8 @@ static THIRD: [Column; 18] = [
     ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
     ("window", |line| line.case.window.to_string()),
     ("parties", |line| line.case.parties.to_string()),
+    ("first_p50_ns", |line| line.figure_if_any(|row| row.reached.map(|reached| reached.first_ns))),
+    ("half_p50_ns", |line| line.figure_if_any(|row| row.reached.map(|reached| reached.median_ns))),
     ("fairness", |line| line.share(|shares| shares.fairness)),
     ("least_share", |line| line.share(|shares| shares.least)),
     ("most_share", |line| line.share(|shares| shares.most)),

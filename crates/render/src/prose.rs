@@ -2,7 +2,9 @@
 
 use super::{
     counting::counted,
-    ranking::{has_depth, has_failed_trials, has_no_interval, has_shares, is_batched, marked_name},
+    ranking::{
+        has_depth, has_failed_trials, has_no_interval, has_shares, is_batched, is_fan_out, marked_name,
+    },
     words::count,
 };
 use furlong_analysis::text::{listed, plain, versions};
@@ -86,7 +88,8 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     let one_way = |closed: bool| {
         shown
             .iter()
-            .any(|row| row.exchange.unit == Unit::Message && row.case.arrival.is_closed_loop() == closed)
+            .filter(|row| row.exchange.unit == Unit::Message && !is_fan_out(row))
+            .any(|row| row.case.arrival.is_closed_loop() == closed)
     };
     let streamed = one_way(true).then(|| {
         "Messages one way are timed a millisecond or more at a time, since they arrive in bursts: their percentiles are of \
@@ -102,10 +105,16 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
          take turns, and each message waits for the other side."
             .to_owned()
     });
+    let to_all = marked(is_fan_out).next().map(|_| {
+        "Messages to every receiver, each over a link of its own: p50, p99 and so on are times until the last receiver has a \
+         message, first until the first has it, half until half of them have; one message is under way. messages/s and all/s \
+         count each message once for each receiver."
+            .to_owned()
+    });
     let several = marked(has_shares).next().map(|_| {
-        "all/s: what all pairs do together in a second; all and slowest: that, and what the slowest pair does, in multiples of \
-         one pair alone. fairness: Jain's index, 1 where all pairs have the same, 1/n where one has all; shares: the \
-         smallest and the largest."
+        "all/s: what all do together in a second; all and slowest: that, and what the slowest does, in multiples of one \
+         alone. fairness: Jain's index, 1 where all have the same, 1/n where one has all; shares: the smallest and the \
+         largest."
             .to_owned()
     });
     let lone = marked(has_no_interval)
@@ -132,7 +141,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         )
     });
     let calls = summary.counting.iter().map(counted);
-    [tied, compared, repeated, batched, streamed, deep, delivered, several, lone, failed]
+    [tied, compared, repeated, batched, streamed, deep, delivered, to_all, several, lone, failed]
         .into_iter()
         .flatten()
         .chain(doubts(summary))

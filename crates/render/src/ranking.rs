@@ -2,7 +2,7 @@
 
 use super::document::Column as Head;
 use furlong_analysis::text::{decimals, format_count, format_digits, plain, three_digits, times_between};
-use furlong_analysis::{AgainstOne, Group, Row, Shares, Summary, Unit};
+use furlong_analysis::{AgainstOne, Group, Reached, Row, Shares, Summary, Unit};
 use furlong_model::format_ns;
 use furlong_stats::coverage;
 
@@ -45,6 +45,10 @@ static COLUMNS: [Column; 25] = [
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
     column_if(has_depth, Head::figures("depth"), depth),
+    column_if(is_fan_out, Head::figures("first"), |entry| reached(entry, |reached| reached.first_ns)),
+    column_if(is_fan_out, Head::figures("half").expendable(3), |entry| {
+        reached(entry, |reached| reached.median_ns)
+    }),
     column(Head::figures("p50"), |entry| format_ns(entry.row.exchange.ns.p50)),
     column(Head::figures(INTERVAL).expendable(1), |entry| {
         entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between)
@@ -106,6 +110,15 @@ fn has_percentiles(row: &Row) -> bool {
 
 fn is_message(row: &Row) -> bool {
     row.exchange.unit == Unit::Message
+}
+
+/// Whether each message went to every receiver.
+pub(crate) fn is_fan_out(row: &Row) -> bool {
+    row.reached.is_some()
+}
+
+fn reached(entry: &Entry, figure: fn(&Reached) -> f64) -> String {
+    entry.row.reached.as_ref().map_or_else(String::new, |reached| format_ns(figure(reached)))
 }
 
 fn is_one_trip(row: &Row) -> bool {

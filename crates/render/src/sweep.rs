@@ -1,6 +1,8 @@
 //! Charts of sweeps: what a row does as its messages grow, or come more often.
 
-use super::charts::{FEWEST_POINTS, Sweep, latency_by_rate, latency_by_size, sweeps, throughput_by_size};
+use super::charts::{
+    FEWEST_POINTS, Sweep, latency_by_rate, latency_by_size, sum_by_parties, sweeps, throughput_by_size,
+};
 use super::style::Charts;
 use furlong_analysis::Summary;
 use furlong_chart::{Chart, Looks};
@@ -20,13 +22,17 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     let looks = Looks::default();
     let chart = |sweep: &Sweep| match sweep.pattern {
         Pattern::RoundTrip | Pattern::Connect => latency_by_size::chart(summary, sweep, &looks),
-        Pattern::OneWay | Pattern::Request => throughput_by_size::chart(None, sweep, &looks),
+        Pattern::OneWay | Pattern::Request | Pattern::FanOut => throughput_by_size::chart(None, sweep, &looks),
     };
-    let mut all = sweeps(summary, &Pattern::OVER_ONE_LINK);
+    let mut all = sweeps(summary, &[Pattern::RoundTrip, Pattern::OneWay, Pattern::Request, Pattern::FanOut]);
     for sweep in &mut all {
         sweep.curves.retain(|curve| curve.rows.len() >= fewest);
     }
-    all.iter().filter_map(chart).chain(latency_by_rate::charts(summary, fewest, &looks)).collect()
+    all.iter()
+        .filter_map(chart)
+        .chain(latency_by_rate::charts(summary, fewest, &looks))
+        .chain(sum_by_parties::charts(summary, fewest, &looks))
+        .collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use furlong_analysis::{
 };
 use furlong_chart::{Chart, Looks};
 use furlong_model::{Case, Family, Placement, Trial};
-use furlong_render::charts::{FEWEST_POINTS, latency_by_rate, latency_by_size, ranking, throughput_by_size};
+use furlong_render::charts::{
+    FEWEST_POINTS, latency_by_rate, latency_by_size, ranking, sum_by_parties, throughput_by_size,
+};
 use furlong_render::words::{count, firsts};
 use furlong_render::{
     claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
@@ -91,6 +93,7 @@ impl Part {
         let (rankings, fewer_rankings) = ranking::charts(summary, looks);
         let latency = latency_by_size::charts(summary, looks);
         let by_rate = latency_by_rate::charts(summary, FEWEST_POINTS, looks);
+        let by_parties = sum_by_parties::charts(summary, FEWEST_POINTS, looks);
         let (distributions, fewer) = distribution::charts(run, looks);
         let throughput = throughput_by_size::charts(Some(run), summary, looks);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
@@ -130,6 +133,7 @@ impl Part {
         self.add("Ranking", (rankings, fewer_rankings), Vec::new(), ids);
         self.add("Latency against size", (latency, 0), Vec::new(), ids);
         self.add("Latency against rate", (by_rate, 0), Vec::new(), ids);
+        self.add("Several at once", (by_parties, 0), Vec::new(), ids);
         self.add("Distribution of latencies", (distributions, fewer), Vec::new(), ids);
         self.add("Throughput against size", (throughput, 0), Vec::new(), ids);
         self.add("Where the time goes", (parts, 0), model_tables, ids);

@@ -63,10 +63,11 @@ impl Ranked {
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || run.measured(&row.case);
         let messages = trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add);
-        let per_second = workload.per_second().unwrap_or(row.exchange.per_second);
+        let per_second =
+            workload.per_second().unwrap_or(row.exchange.per_second / f64::from(row.case.parties.get()));
         let (figure, figure_ci95) = match workload.objective {
             Objective::Cpu => {
-                let each: Vec<f64> = trials().map(|trial| Cpu::of(&[trial]).all()).collect();
+                let each: Vec<f64> = trials().map(|trial| Cpu::of(&row.case, &[trial]).all()).collect();
                 (median(&each)?, median_interval(&each))
             }
             // As in any ranking: by trials that ran next to each other.

@@ -191,6 +191,7 @@ impl CountedTrial<'_> {
             depth: None,
             roles,
             parts: Vec::new(),
+            reached: None,
             others,
             adapter: Some(self.adapter.facts()),
             programs: None,
@@ -289,7 +290,7 @@ impl CountedTrial<'_> {
         let fill = (budget.as_nanos() as f64 / pace_ns).ceil() as u64;
         let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(1);
         let batch = match self.case.pattern {
-            Pattern::OneWay => u64::from(window_for(pace_ns)),
+            Pattern::OneWay | Pattern::FanOut => u64::from(window_for(pace_ns)),
             Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
                 u64::from(batch_for(pace_ns, clock_read_ns))
             }

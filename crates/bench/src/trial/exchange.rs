@@ -132,6 +132,7 @@ struct RunningTrial {
     watch: Watch<RoleResult>,
     effective: BTreeMap<String, u64>,
     depth: [Depth; 2],
+    pattern: Pattern,
     adapter: Option<AdapterFacts>,
     /// Dropped last: they remove what the processes use.
     _links: Vec<TrialLink>,
@@ -155,7 +156,7 @@ impl TrialLink {
         (number, links): (usize, usize),
         session: &Session,
     ) -> io::Result<TrialLink> {
-        let depth = if case.pattern == Pattern::OneWay { STREAM_DEPTH } else { case.window.get() as usize };
+        let depth = if case.pattern.is_one_way() { STREAM_DEPTH } else { case.window.get() as usize };
         let specification = LinkSpecification {
             depth,
             buffer_bytes: case.buffer_bytes,
@@ -229,7 +230,7 @@ impl RequestLink {
             mechanism: self.mechanism.clone(),
             wait: self.wait,
             specification: self.specification.clone(),
-            end: End::of(self.link.end(role)),
+            end: End::of(role, self.link.end(role)),
         }
     }
 }
@@ -271,8 +272,16 @@ impl RunningTrial {
                 party: setup.party,
                 processor: processors.as_ref().map(|processors| processors[place]),
                 pattern: case.pattern,
-                specification: own.specification.clone(),
-                ends: setup.ends.iter().map(|(link, role)| End::of(links[*link].link.end(*role))).collect(),
+                specifications: setup
+                    .ends
+                    .iter()
+                    .map(|(link, _)| links[*link].specification.clone())
+                    .collect(),
+                ends: setup
+                    .ends
+                    .iter()
+                    .map(|(link, role)| End::of(*role, links[*link].link.end(*role)))
+                    .collect(),
                 request: own.request.as_ref().map(|request| request.configuration(setup.party.role)),
                 control_page: ControlPageEnd {
                     descriptor: page_objects[setup.control_page].raw_handle(),
@@ -309,13 +318,14 @@ impl RunningTrial {
         // Where a number of messages ends the measured part, nobody knows how long it takes: its progress is what counts.
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
-        let unit = if case.pattern == Pattern::OneWay { "message" } else { "round trip" };
+        let unit = if case.pattern.is_one_way() { "message" } else { "round trip" };
         let explain = Box::new(move |watch: &Watch<RoleResult>| lost_message(watch, &parties, unit));
         let watch = Watch { processes, control_pages, timeout, budget, explain };
         Ok(RunningTrial {
             watch,
             effective: links[0].effective(),
             depth: rooms.map(|room| room.depth),
+            pattern: case.pattern,
             adapter: entry.adapter().map(Adapter::facts),
             _links: links,
         })
@@ -331,9 +341,17 @@ impl RunningTrial {
             verified_messages += verified;
         }
         let failure = |detail| Failure { phase: Phase::Finish, party: None, fault: Fault::Error, detail };
-        let (timing, parts) = together(timings).map_err(failure)?;
-        let Timing { round_trips, elapsed_ns, round_trips_per_sample, histogram, .. } = timing;
-        let Timing { late_sends, outstanding_ns, .. } = timing;
+        let (timing, parts) = together(self.pattern, timings).map_err(failure)?;
+        let Timing {
+            round_trips,
+            elapsed_ns,
+            round_trips_per_sample,
+            histogram,
+            late_sends,
+            outstanding_ns,
+            reached,
+            ..
+        } = timing;
         Ok(Measurement {
             round_trips,
             elapsed_ns,
@@ -346,6 +364,7 @@ impl RunningTrial {
             depth: Some(self.depth),
             roles,
             parts,
+            reached,
             others: Vec::new(),
             adapter: self.adapter,
             programs: None,
@@ -360,14 +379,15 @@ fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Opt
     let under_way = |process: &RoleProcess<RoleResult>| process.phase < Phase::Finish && !process.ready;
     let setups = parties.setups.iter().zip(processes);
     let mut unfinished = setups.filter(|(_, process)| under_way(process)).map(|(setup, _)| setup);
-    if parties.setups.len() < 2 * parties.links {
+    if parties.setups.iter().all(|setup| setup.party.role == Role::Initiator) {
         return None;
     }
     if matches!(watch.phase(), Phase::WarmUp | Phase::Timed) {
         // Here only responders keep count: for an initiator that would be work in the measured loop.
         let page = unfinished.next()?.control_page;
         let counts = |setup: &&PartySetup| setup.control_page == page && setup.party.role == Role::Responder;
-        let responder = parties.setups.iter().find(counts)?;
+        let done = |setup: &&PartySetup| control_pages[page].progress(setup.line).sent;
+        let responder = parties.setups.iter().filter(counts).min_by_key(done)?;
         let done = control_pages[responder.control_page].progress(responder.line).sent;
         let whose = if parties.links > 1 { format!(" of {}", responder.party) } else { String::new() };
         let detail = format!(

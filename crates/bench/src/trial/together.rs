@@ -2,14 +2,20 @@
 
 use crate::control::Timing;
 use crate::recorder::merged;
-use furlong_model::{Part, Party};
+use furlong_model::{Part, Party, Pattern, Role};
 
 /// Puts together what those who held clocks have seen, and gives what each of several did. The rate of all is the sum of
 /// their rates, and each sample counts once.
 ///
 /// # Errors
 /// Nobody has seen anything, or a histogram that cannot be read.
-pub(super) fn together(mut timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
+pub(super) fn together(
+    pattern: Pattern,
+    mut timings: Vec<(Party, Timing)>,
+) -> Result<(Timing, Vec<Part>), String> {
+    if pattern == Pattern::FanOut {
+        return to_several(timings);
+    }
     if timings.len() < 2 {
         let only = timings.pop().ok_or("no role has reported of its times")?;
         return Ok((only.1, Vec::new()));
@@ -29,6 +35,7 @@ pub(super) fn together(mut timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec
             .reduce(|one, other| one.zip(other).map(|([a, b], [c, d])| [a + c, b + d]))
             .flatten(),
         histogram: merged(all().map(|timing| &timing.histogram))?,
+        reached: None,
     };
     let part = |(party, timing): &(Party, Timing)| Part {
         party: *party,
@@ -37,4 +44,21 @@ pub(super) fn together(mut timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec
         elapsed_ns: timing.elapsed_ns,
     };
     Ok((whole, timings.iter().map(part).collect()))
+}
+
+/// The same where each message went to several: what arrived is what the receivers counted, and the sender held the clock.
+fn to_several(timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        timings.into_iter().partition(|(party, _)| party.role == Role::Initiator);
+    let sent = senders.into_iter().next().ok_or("the sender has not reported of its times")?.1;
+    let count = receivers.len() as u64;
+    let (arrived, parts) = together(Pattern::OneWay, receivers)?;
+    let whole = Timing {
+        round_trips_per_sample: 1,
+        late_sends: sent.late_sends * count,
+        histogram: sent.histogram,
+        reached: sent.reached,
+        ..arrived
+    };
+    Ok((whole, parts))
 }

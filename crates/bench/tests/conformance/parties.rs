@@ -1,10 +1,10 @@
-//! Several pairs at once: each mechanism with three, and who is named when one of them breaks.
+//! Several pairs at once, and several receivers of each message: each mechanism with three, and who is named when one of them breaks.
 
 use crate::rows::{case, quick};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
-use furlong_model::{Case, Fault, Outcome, Party, Phase, Placement, Role, Start, Wait};
+use furlong_model::{Arrival, Case, Fault, Outcome, Party, Pattern, Phase, Placement, Role, Start, Wait};
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -16,21 +16,26 @@ pub fn tests() -> Vec<Trial> {
         let name =
             format!("{}/{}: three pairs at once", entry.capabilities.name, entry.capabilities.waits[0]);
         tests.push(Trial::ignorable_test(name, move || three_pairs(&entry)));
+        let name = format!("{}/{}: three receivers", entry.capabilities.name, entry.capabilities.waits[0]);
+        tests.push(Trial::ignorable_test(name, move || three_receivers(&entry)));
     }
     let second = |role| Some(Party::of(role, 1, 3));
-    for (how, fault, party) in [
-        (LEAVE, Fault::Exited, second(Role::Initiator)),
+    use Pattern::{FanOut, RoundTrip};
+    for (pattern, how, fault, party) in [
+        (RoundTrip, LEAVE, Fault::Exited, second(Role::Initiator)),
         // Nobody sends while it is waited for.
-        (LOSE, Fault::Lost, None),
+        (RoundTrip, LOSE, Fault::Lost, None),
+        (FanOut, LEAVE, Fault::Exited, Some(Role::Initiator.into())),
+        (FanOut, LOSE, Fault::Lost, second(Role::Responder)),
     ] {
         let mechanism = saboteur::name(how, SECOND);
-        let name = format!("saboteur/{mechanism}: is caught in the second of three pairs");
-        tests.push(Trial::test(name, move || caught(mechanism, fault, party)));
+        let name = format!("saboteur/{mechanism}: is caught in the second of three {}", pattern.several());
+        tests.push(Trial::test(name, move || caught(pattern, mechanism, fault, party)));
     }
     tests
 }
 
-/// A case of three pairs, on as few processors as two pairs need.
+/// A case of three, on as few processors as two pairs need.
 fn of_three(mechanism: &str, wait: Wait, size_bytes: usize) -> Case {
     let parties = NonZeroU32::MIN.saturating_add(2);
     Case { parties, ..Case::round_trip(mechanism, wait, size_bytes, Placement::Spread) }
@@ -58,11 +63,47 @@ fn three_pairs(entry: &MechanismEntry) -> Result<Completion, Failed> {
     if sound { Ok(Completion::Completed) } else { Err(format!("{case}: {measured:?}").into()) }
 }
 
-fn caught(mechanism: &'static str, fault: Fault, party: Option<Party>) -> Result<(), Failed> {
+fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
+    let limits = match entry.probe() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    let pair = of_three(entry.capabilities.name, entry.capabilities.waits[0], 128);
+    let case = Case { pattern: Pattern::FanOut, ..pair };
+    if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
+        return Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason)));
+    }
+    for arrival in [Arrival::ClosedLoop, Arrival::Interval(100_000)] {
+        let case = Case { arrival, ..case.clone() };
+        let outcome = quick(&registry(), entry, &case, Duration::from_secs(20))?;
+        let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
+        let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
+        let sent = measured.roles[0].messages_received;
+        let sound = found == case.all_parties()
+            && measured.roles.iter().all(|role| role.messages_received == sent)
+            && measured.parts.iter().all(|part| part.party.role == Role::Responder)
+            && measured.parts.iter().map(|part| part.round_trips).sum::<u64>() == measured.round_trips
+            && measured.parts.len() == 3
+            && measured.reached.is_some();
+        if !sound {
+            return Err(format!("{case}: {measured:?}").into());
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+fn caught(
+    pattern: Pattern,
+    mechanism: &'static str,
+    fault: Fault,
+    party: Option<Party>,
+) -> Result<(), Failed> {
     let mechanisms = saboteur::mechanisms();
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
-    let case = of_three(mechanism, Wait::Block, 128);
+    let case = Case { pattern, ..of_three(mechanism, Wait::Block, 128) };
     match quick(&mechanisms, entry, &case, Duration::from_millis(500))? {
         Outcome::Failed(failure)
             if failure.fault == fault

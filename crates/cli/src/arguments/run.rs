@@ -27,6 +27,8 @@ Examples:
   furlong run pipe posix-shm --think-time 1ms    a message after a pause
   furlong run pipe unix-stream --window 8        round trips with 8 messages outstanding
   furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs at once: what they have together, and each
+  furlong run pipe posix-shm -m fan-out --receivers 4
+                                                 each message to every one of four receivers
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
@@ -71,6 +73,9 @@ pub struct RunOptions {
     /// alone; a number or a sweep such as 1..64:x2
     #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub pairs: Counts,
+    /// With -m fan-out: so many receivers; a number or a sweep such as 1..16:x2. 2 if not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub receivers: Option<Counts>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s

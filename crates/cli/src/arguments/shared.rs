@@ -46,8 +46,8 @@ impl CaseOptions {
 #[derive(Debug, Clone, Args)]
 pub struct PatternOptions {
     /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), request (a small
-    /// request and a response of the size that -s gives), or connect (a link for each message, made and removed by one
-    /// process)
+    /// request and a response of the size that -s gives), connect (a link for each message, made and removed by one
+    /// process), or fan-out (one way, each message to every receiver)
     #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
     pub pattern: Pattern,
     /// Bytes in a request

@@ -69,7 +69,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
     let arrivals = arrivals(asked);
-    let pairs = pairs(asked);
+    let pairs = parties(asked)?;
     let is_beside_several = pairs.len() > 1;
     let mut manners = Vec::new();
     for arrival in &arrivals {
@@ -159,9 +159,22 @@ fn usual_budget(arrivals: &[Arrival], several: bool) -> Duration {
     pauses.min(Duration::from_secs(1)).max(least)
 }
 
-/// Numbers of pairs, each once; several are compared with one alone.
-fn pairs(asked: &RunOptions) -> BTreeSet<NonZeroU32> {
-    asked.pairs.0.iter().copied().chain([NonZeroU32::MIN]).collect()
+/// Numbers of pairs or receivers, each once; several are compared with one alone.
+fn parties(asked: &RunOptions) -> anyhow::Result<BTreeSet<NonZeroU32>> {
+    const USUAL_RECEIVERS: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
+    let fan_out = asked.pattern.pattern == Pattern::FanOut;
+    if !fan_out && asked.receivers.is_some() {
+        return Err(Usage("--receivers belongs to -m fan-out".to_owned()).into());
+    }
+    if fan_out && asked.pairs.0.iter().any(|pairs| pairs.get() > 1) {
+        return Err(Usage("-m fan-out has one sender: say --receivers in place of --pairs".to_owned()).into());
+    }
+    let asked = match &asked.receivers {
+        Some(receivers) => receivers.0.clone(),
+        None if fan_out => vec![USUAL_RECEIVERS],
+        None => asked.pairs.0.clone(),
+    };
+    Ok(asked.into_iter().chain([NonZeroU32::MIN]).collect())
 }
 
 /// When messages are sent: each once, and never none.

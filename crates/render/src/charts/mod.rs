@@ -4,6 +4,7 @@
 pub mod latency_by_rate;
 pub mod latency_by_size;
 pub mod ranking;
+pub mod sum_by_parties;
 mod sweep;
 pub mod throughput_by_size;
 

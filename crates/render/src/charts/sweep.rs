@@ -69,7 +69,7 @@ impl Manner {
             words += &format!(", {} outstanding", case.window);
         }
         if case.parties.get() > 1 {
-            words += &format!(", {} pairs at once", case.parties);
+            words += &format!(", {} {}", case.parties, case.pattern.several());
         }
         words
     }

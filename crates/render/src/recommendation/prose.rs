@@ -20,7 +20,7 @@ pub(crate) fn asked(workload: &Workload) -> String {
     let size = format_bytes(workload.size_bytes);
     let what = match (workload.pattern, workload.request_bytes) {
         (Pattern::RoundTrip, _) => format!("round trips of {size}"),
-        (Pattern::OneWay, _) => format!("messages of {size} one way"),
+        (Pattern::OneWay | Pattern::FanOut, _) => format!("messages of {size} one way"),
         (Pattern::Connect, _) => format!("messages of {size} over a link each"),
         (Pattern::Request, request) => {
             format!("requests of {} answered with {size}", format_bytes(request.unwrap_or(1)))
@@ -361,12 +361,16 @@ fn sensitivity(sensitivity: &Sensitivity) -> String {
 pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
     let consumers = recommendation.workload.consumers;
     let mut lines = Vec::new();
-    if consumers > 1 {
+    if consumers > 1 && recommendation.workload.pattern == Pattern::OneWay {
         lines.push(format!(
-            "Several consumers: furlong measures one producer and one consumer. If each of {consumers} is to have every \
-             message, each needs a link of its own, and the producer sends {consumers} times; queues and sockets that \
-             several read from give each message to one of them. Memory that all map would need one copy for all, \
-             which no row of furlong does yet."
+            "Several consumers: what was measured gives each of {consumers} every message, over a link of its own, and times \
+             are until the last has it. Queues and sockets that several read from give each message to one of them; memory \
+             that all map would need one copy for all. Neither was measured."
+        ));
+    } else if consumers > 1 {
+        lines.push(format!(
+            "Several consumers: where messages are answered, furlong measures one consumer. Each of {consumers} needs a link \
+             of its own; --pattern one-way measures {consumers}."
         ));
     }
     if recommendation.workload.pattern == Pattern::OneWay && recommendation.workload.interval_ns.is_none() {

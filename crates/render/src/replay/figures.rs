@@ -77,6 +77,7 @@ pub(crate) fn exchanges(exchange: &Exchange) -> (&'static str, &'static str) {
         Pattern::OneWay => ("a message one way", "messages one way"),
         Pattern::Request => ("a request and its answer", "requests"),
         Pattern::Connect => ("a link and its message", "links"),
+        Pattern::FanOut => ("a message that one receiver has", "messages to all receivers"),
     }
 }
 

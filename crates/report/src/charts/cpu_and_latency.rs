@@ -63,7 +63,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
     });
     let (size, pattern, request, arrival, window, parties) = of;
     let mut manner =
-        format!("{} {}", format_bytes(size), if pattern == Pattern::OneWay { "one way" } else { "messages" });
+        format!("{} {}", format_bytes(size), if pattern.is_one_way() { "one way" } else { "messages" });
     if let Some(request) = request {
         let by = request.by.as_ref().map(|by| format!(" by {}", plain(by))).unwrap_or_default();
         manner =
@@ -76,7 +76,7 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
         manner += &format!(", {window} outstanding");
     }
     if parties.get() > 1 {
-        manner += &format!(", {parties} pairs at once");
+        manner += &format!(", {parties} {}", pattern.several());
     }
     let x = format!("median {}", timed(Unit::of(pattern)));
     Chart {

@@ -1,0 +1,162 @@
+//! Messages to every one of several receivers, each over a link of its own, written in turn.
+//!
+//! How many messages arrive in a second is measured with [`OneWayLoop`]: the sender is held back by the receiver that has
+//! the least room. How long a message takes until the first, the median and the last receiver has it is measured with one
+//! message under way: each receiver notes on its line of the control page when it had the message, and the sender sends the
+//! next one when all have it. While it waits for that it yields its processor, and what this uses is kept apart.
+
+use crate::channel::Channel;
+use crate::control::Timing;
+use crate::messages::{LoopResult, Messages};
+use crate::one_way::{OneWayLoop, begin_receiving, begin_sending};
+use crate::recorder::Recorder;
+use crate::role_error::{RoleError, step};
+use crate::schedule::{Idle, Schedule, is_late};
+use furlong_mechanism::Message;
+use furlong_model::Phase;
+use furlong_os::{clock, cpu};
+use std::io;
+
+/// The sender's ends of the links to all receivers.
+#[derive(Debug)]
+pub(crate) struct FanOut<C>(pub(crate) Vec<C>);
+
+impl<C: Channel> Channel for FanOut<C> {
+    #[inline(always)]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        for end in &mut self.0 {
+            end.send(message)?;
+        }
+        Ok(())
+    }
+
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        Err(io::Error::other("nobody answers who sends to several"))
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.0.iter().map(|end| end.unread_buffers(size_bytes)).max().unwrap_or_default()
+    }
+}
+
+/// The loops of who sends to all receivers, compiled for each type of channel.
+pub(crate) trait FanOutSender: Channel {
+    /// [`OneWayLoop::send_stream`], to all.
+    fn send_to_all(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        batch: u32,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError>;
+
+    /// Sends messages for at least `budget_ns`, each when it is due and all receivers have the one before it, and gives the
+    /// times until they had it.
+    fn send_in_turn(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        schedule: Schedule,
+        reached: &mut Reached,
+    ) -> Result<LoopResult, RoleError>;
+}
+
+/// All loops of messages one way, compiled for each type of channel.
+pub(crate) trait FanOutLoop: OneWayLoop + FanOutSender {
+    /// Receives messages until the sender has announced the end, and notes when each came.
+    fn receive_in_turn(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError>;
+}
+
+/// Times until the first, half of all, and the last receiver had a message.
+pub(crate) struct Reached {
+    times: [Recorder; 3],
+}
+
+impl Reached {
+    pub(crate) fn new() -> Result<Reached, RoleError> {
+        let recorder = || Recorder::of_samples(0, None);
+        Ok(Reached { times: [recorder()?, recorder()?, recorder()?] })
+    }
+
+    /// Keeps the times of a message that all have, in order.
+    fn keep(&mut self, from_ns: u64, arrivals_ns: &[u64]) {
+        let last = arrivals_ns.len() - 1;
+        for (times, place) in self.times.iter_mut().zip([0, last / 2, last]) {
+            times.keep(arrivals_ns[place].saturating_sub(from_ns), 1);
+        }
+    }
+
+    /// The times of a loop that took `result`: until the last had a message, and the others beside.
+    pub(crate) fn timing(self, result: &LoopResult) -> Result<Timing, RoleError> {
+        let none = || step::<Timing, _>(Phase::Finish, "keep times", Err("none were kept"));
+        let timing = |times: Recorder| times.timing(result, 1)?.map_or_else(none, Ok);
+        let [first, median, last] = self.times;
+        let reached = [timing(first)?.histogram, timing(median)?.histogram];
+        Ok(Timing { reached: Some(reached), ..timing(last)? })
+    }
+}
+
+impl<C: Channel> FanOutSender for C {
+    fn send_to_all(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        batch: u32,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
+        self.send_stream(messages, budget_ns, batch, recorder)
+    }
+
+    fn send_in_turn(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        schedule: Schedule,
+        reached: &mut Reached,
+    ) -> Result<LoopResult, RoleError> {
+        let before = begin_sending(self, messages)?;
+        let mut arrivals_ns = messages.control_page.room_for_arrivals();
+        let start = clock::now_ns();
+        messages.control_page.announce_start(start);
+        let (mut last, mut due, mut late, mut idle) = (start, start, 0, Idle::default());
+        loop {
+            due = schedule.next_ns(due, last);
+            messages.prepare_next();
+            idle = idle + schedule.idle_until(due);
+            let sent = clock::now_ns();
+            late += u64::from(is_late(sent, due));
+            let ends = sent.max(due) - start >= budget_ns;
+            if ends {
+                messages.control_page.announce_last(messages.done + 1);
+            }
+            messages.send(self)?;
+            messages.done += 1;
+            let used_before_ns = clock::thread_processor_ns();
+            while messages.control_page.arrivals(messages.done, &mut arrivals_ns).is_none() {
+                cpu::yield_now();
+            }
+            idle = idle + Idle { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 };
+            last = clock::now_ns();
+            reached.keep(schedule.timed_from_ns(due, sent), &arrivals_ns);
+            if ends {
+                let late_sends = if schedule.arrival.is_closed_loop() { 0 } else { late };
+                return Ok(LoopResult { idle, late_sends, ..messages.since(before, last - start)? });
+            }
+        }
+    }
+}
+
+impl<C: Channel> FanOutLoop for C {
+    fn receive_in_turn(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError> {
+        let before = begin_receiving(self, messages)?;
+        loop {
+            let length = messages.receive(self)?;
+            let now = clock::now_ns();
+            messages.took(length)?;
+            messages.note_arrival(now);
+            if messages.control_page.is_last(messages.done) {
+                return messages.since(before, now.saturating_sub(messages.control_page.start()));
+            }
+        }
+    }
+}

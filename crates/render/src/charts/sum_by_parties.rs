@@ -1,0 +1,137 @@
+//! What several pairs or receivers do together, and what the slowest does, against how many there are.
+
+use super::sweep::Manner;
+use furlong_analysis::text::{format_count, plain, three_digits};
+use furlong_analysis::{Carries, Row, Summary};
+use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side};
+use furlong_model::{Case, one};
+use std::collections::BTreeMap;
+
+/// Rows that are named one by one.
+const NAMED: usize = 4;
+
+/// All together do less than this share more where growth has ended.
+const GROWS: f64 = 1.05;
+
+/// Two charts for each manner in which rows were measured with at least so many numbers: of all, and of the slowest.
+pub fn charts(summary: &Summary, fewest: usize, looks: &Looks) -> Vec<Chart> {
+    let carries = |row: &Row| {
+        let group = summary.groups.iter().find(|group| group.name == row.group);
+        group.is_some_and(|group| group.carries != Carries::Nothing)
+    };
+    let mut curves: BTreeMap<Case, Vec<&Row>> = BTreeMap::new();
+    for row in summary.rows.iter().filter(|row| carries(row)) {
+        curves.entry(Case { parties: one(), ..row.case.clone() }).or_default().push(row);
+    }
+    let mut manners: BTreeMap<(Manner, usize), Vec<Vec<&Row>>> = BTreeMap::new();
+    for (case, mut rows) in curves.into_iter().filter(|(_, rows)| rows.len() >= fewest) {
+        rows.sort_by_key(|row| row.case.parties);
+        manners.entry((Manner::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
+    }
+    let each = |((manner, _), curves): ((Manner, usize), Vec<Vec<&Row>>)| {
+        let all = chart("All together", &manner, &curves, looks, |row| row.exchange.per_second);
+        let slowest = chart("The slowest", &manner, &curves, looks, |row| {
+            row.shares.map_or(row.exchange.per_second, |shares| shares.slowest_per_second)
+        });
+        [all, slowest]
+    };
+    manners.into_iter().flat_map(each).flatten().collect()
+}
+
+fn chart(
+    what: &str,
+    manner: &Manner,
+    curves: &[Vec<&Row>],
+    looks: &Looks,
+    figure: fn(&Row) -> f64,
+) -> Option<Chart> {
+    let first = &curves.first()?.first()?.case;
+    let (several, unit) =
+        (first.pattern.several(), if first.pattern.is_one_way() { "messages" } else { "round trips" });
+    let point = |row: &&Row| {
+        let parties = row.case.parties;
+        Point::new(parties.to_string(), f64::from(parties.get()), figure(row))
+    };
+    let series = curves.iter().enumerate().map(|(number, rows)| {
+        let name = plain(&rows[0].case.row());
+        let look = Series::look(number, looks.of(&name));
+        Series { name, look, points: rows.iter().map(point).collect() }
+    });
+    let mut numbers: Vec<u32> = curves.iter().flatten().map(|row| row.case.parties.get()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let words = manner.words();
+    let chart = Chart {
+        id: format!("{}-by-{several}-{words}", what.to_lowercase().replace(' ', "-")),
+        title: format!("{what} against the number of {several}, {words}"),
+        says: curves.iter().map(|rows| says(rows, figure)).take(NAMED).collect::<Vec<_>>().join(" "),
+        notes: vec!["Medians over trials.".to_owned()],
+        x: Axis::log(format!("{several} at the same moment"), Measure::Number),
+        y: Axis::log(format!("{unit} a second"), Measure::Number),
+        kind: Kind::Lines {
+            marks: true,
+            value: Side::Y,
+            columns: numbers.iter().map(u32::to_string).collect(),
+        },
+        series: series.collect(),
+        guides: Vec::new(),
+    };
+    chart.drawable()
+}
+
+/// Up to which number it grows, and what is there then.
+fn says(rows: &[&Row], figure: fn(&Row) -> f64) -> String {
+    let grown = rows.windows(2).take_while(|pair| figure(pair[1]) > GROWS * figure(pair[0])).count();
+    let (name, one, most) = (plain(&rows[0].case.row()), rows[0], rows[grown]);
+    let times = three_digits(figure(most) / figure(one));
+    let reached = format!("{}/s", format_count(figure(most)));
+    match grown {
+        0 => format!("{name}: {reached} with {}, and no more with more.", one.case.parties),
+        _ if grown + 1 == rows.len() => {
+            format!(
+                "{name} grows up to {}, the most that was asked: {reached}, {times} times as much as one.",
+                most.case.parties
+            )
+        }
+        _ => format!("{name} grows up to {}: {reached}, {times} times as much as one.", most.case.parties),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::{DecodedRun, Run, fixture};
+    use furlong_model::{Outcome, Placement, Record, Trial, Wait};
+    use std::num::NonZeroU32;
+
+    /// Pairs of which two do twice what one does, and four no more than two.
+    fn swept() -> Summary {
+        let mut records = vec![Record::Run(fixture::header())];
+        for (pairs, median_ns) in [(1, 5_000.0), (2, 5_000.0), (4, 10_000.0)] {
+            let parties = NonZeroU32::new(pairs).unwrap();
+            let case = Case { parties, ..fixture::case("pipe", Wait::Block, Placement::Spread) };
+            for number in 0..3 {
+                let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));
+                let family = fixture::family(&case.mechanism);
+                records.push(Record::Trial(Trial { case: case.clone(), family, number, outcome }));
+            }
+        }
+        DecodedRun::of(&Run::from_records(records).unwrap()).summary
+    }
+
+    #[test]
+    fn all_together_grow_and_the_slowest_does_not() {
+        let charts = charts(&swept(), 2, &Looks::default());
+        let [all, slowest] = &charts[..] else { panic!("{charts:?}") };
+        assert!(
+            all.says.starts_with("pipe/block grows up to 2: ") && all.says.contains("2.00 times"),
+            "{}",
+            all.says
+        );
+        assert!(slowest.says.contains("with 1, and no more"), "{}", slowest.says);
+        assert_eq!(all.series[0].points.len(), 3);
+        assert!((all.series[0].points[1].y / all.series[0].points[0].y - 2.0).abs() < 0.01);
+        assert!((slowest.series[0].points[2].y / slowest.series[0].points[0].y - 0.5).abs() < 0.01);
+        assert!(super::charts(&swept(), 4, &Looks::default()).is_empty());
+    }
+}
