@@ -226,6 +226,7 @@ impl PairTrial<'_> {
             depth: None,
             roles,
             parts: Vec::new(),
+            reached: None,
             others: Vec::new(),
             adapter: None,
             programs: Some(ProgramFacts {
