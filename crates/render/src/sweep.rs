@@ -22,7 +22,9 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     let looks = Looks::default();
     let chart = |sweep: &Sweep| match sweep.pattern {
         Pattern::RoundTrip | Pattern::Connect => latency_by_size::chart(summary, sweep, &looks),
-        Pattern::OneWay | Pattern::Request | Pattern::FanOut => throughput_by_size::chart(None, sweep, &looks),
+        Pattern::OneWay | Pattern::Request | Pattern::FanOut => {
+            throughput_by_size::chart(None, sweep, &looks)
+        }
     };
     let mut all = sweeps(summary, &[Pattern::RoundTrip, Pattern::OneWay, Pattern::Request, Pattern::FanOut]);
     for sweep in &mut all {
