@@ -105,11 +105,11 @@ fn capitalised(word: &str) -> String {
 
 /// The text with one module more, before the first that comes after it in the alphabet.
 fn with_module(text: &str, module: &str) -> Option<String> {
-    const DECLARED: &str = "pub(crate) mod ";
-    let line = format!("{DECLARED}{module};");
-    let declared = |other: &&str| other.starts_with(DECLARED);
-    let next = text.lines().filter(declared).find(|other| **other > *line);
-    let anchor = next.or_else(|| text.lines().rfind(declared))?;
+    let name = |line: &str| line.trim_start_matches("pub(crate) ").strip_prefix("mod ").map(str::to_owned);
+    let declared = || text.lines().filter_map(|line| Some((line, name(line)?)));
+    let line = format!("pub(crate) mod {module};");
+    let next = declared().find(|(_, other)| *other > format!("{module};"));
+    let (anchor, _) = next.clone().or_else(|| declared().next_back())?;
     let replacement = if next.is_some() { format!("{line}\n{anchor}") } else { format!("{anchor}\n{line}") };
     Some(text.replacen(anchor, &replacement, 1))
 }
@@ -132,6 +132,8 @@ mod tests {
         let text = format!("//! Letters.\n\n{alpha}{delta}");
         assert_eq!(with_module(&text, "gamma").unwrap(), format!("{text}{gamma}"));
         assert_eq!(with_module(&text, "bravo").unwrap(), format!("//! Letters.\n\n{alpha}{bravo}{delta}"));
+        // One that is private has its place too.
+        assert_eq!(with_module("mod alpha;\n", "bravo").unwrap(), format!("mod alpha;\n{bravo}"));
     }
 
     /// A copy of the files that are changed, and of what tells the kinds.

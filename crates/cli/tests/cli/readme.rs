@@ -32,7 +32,7 @@ fn pages() -> Vec<String> {
 
 /// The commands in a page's shell blocks.
 fn commands_of(path: &Path) -> Vec<String> {
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut commands = Vec::new();
     let mut in_shell = false;
     // A line that ends with a backslash goes on.
