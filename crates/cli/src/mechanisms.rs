@@ -93,11 +93,16 @@ fn with_rows(rows: &[(Manifest, usize)]) -> anyhow::Result<Vec<MechanismEntry>> 
 pub fn entries(rows: &[(Manifest, usize)]) -> Vec<MechanismEntry> {
     let ask =
         |(manifest, row): &(Manifest, usize)| MechanismEntry::of_adapter(manifest, &manifest.rows[*row]);
+    let ask_all = |rows: &[(Manifest, usize)]| rows.iter().map(ask).collect::<Vec<_>>();
     let (first, second) = rows.split_at(rows.len().div_ceil(2));
+    if second.is_empty() {
+        return ask_all(first);
+    }
     thread::scope(|scope| {
-        let second = scope.spawn(|| second.iter().map(ask).collect::<Vec<_>>());
-        let mut entries: Vec<_> = first.iter().map(ask).collect();
-        entries.extend(second.join().unwrap_or_default());
+        // Where no thread can be had, one after the other.
+        let beside = thread::Builder::new().spawn_scoped(scope, || ask_all(second));
+        let mut entries = ask_all(first);
+        entries.extend(beside.map_or_else(|_| ask_all(second), |thread| thread.join().unwrap_or_default()));
         entries
     })
 }

@@ -29,14 +29,26 @@ const WRONGS: [(&str, &str, &str); 17] = [
 
 fn with_programs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<&'a str> {
     let options = pairs.into_iter().flat_map(|(serve, ask)| ["--program", serve, "--program", ask]);
-    ["run", "--no-save", "--timeout", "1s"].into_iter().chain(options).collect()
+    ["run", "--no-save"].into_iter().chain(options).collect()
 }
 
 #[test]
 fn what_programs_do_wrong_fails_their_row_and_no_other() {
     let (before, place) = (Snapshot::take(), Place::new());
     let pairs = WRONGS.iter().map(|(serve, ask, _)| (*serve, *ask)).chain([(SERVE, ASK)]);
-    let more = ["pipe", "--trials", "1", "--budget", "2ms", "--place", "same-core", "--format", "json"];
+    let more = [
+        "pipe",
+        "--trials",
+        "1",
+        "--budget",
+        "2ms",
+        "--place",
+        "same-core",
+        "--timeout",
+        "1s",
+        "--format",
+        "json",
+    ];
     let words = [with_programs(pairs), more.into()].concat();
     let running = place.start(&mut place.furlong(words));
     let finished = running.finish_within(Duration::from_secs(120)).expect_code(1);

@@ -76,7 +76,7 @@ fn a_stream_without_a_rate_is_about_throughput() {
     assert_eq!(at(&answer, "workload.objective"), "throughput");
     assert!(number(&answer, "choice.bytes_per_second") > 0.0, "{answer:#}");
     let ranked = mechanisms(&answer, "ranked");
-    let sockets = ["unix-stream", "unix-seqpacket", "unix-dgram", "socketpair"];
+    let sockets = ["unix-stream", "unix-seqpacket", "unix-dgram", "socketpair", "scm-rights"];
     assert!(ranked.iter().all(|name| sockets.contains(name)), "{ranked:?}");
 }
 

@@ -61,7 +61,10 @@ fn options_that_mean_nothing() {
 fn values_that_are_none() {
     refused(&["racehorse", "--trials", "0"], "1..=1000");
     refused(&["racehorse", "--trials", "1001"], "1..=1000");
-    refused(&["racehorse", "--place", "moon"], "there are: other-core, same-core, one-process, free, A:B");
+    refused(
+        &["racehorse", "--place", "moon"],
+        "there are: other-core, same-core, one-process, free, spread, packed, A:B",
+    );
     refused(&["itmedia-mmap-100mb", "--touch", "page"], "there are: byte, line");
     refused(&["qiita-windows-blocks", "--total", "a lot"], "write whole bytes from 0 to 1GiB");
     refused(&["racehorse", "--style", "donkey"], "furlong, racehorse");

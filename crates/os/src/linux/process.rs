@@ -287,8 +287,13 @@ impl Child {
 
     /// Whether it was stopped and let go on since the last time that this was asked. Never so once it is dead.
     pub fn take_continued(&self) -> bool {
-        let report = wait_id(self.pid, libc::WCONTINUED | libc::WNOHANG);
-        self.exit.is_none() && matches!(report, Ok(Some(report)) if report.code == libc::CLD_CONTINUED)
+        let asked = |more| wait_id(self.pid, libc::WCONTINUED | libc::WNOHANG | more);
+        // Looked at before it is taken: of a traced child this wait has its stops as well, which are its tracer's.
+        let was = matches!(asked(libc::WNOWAIT), Ok(Some(report)) if report.code == libc::CLD_CONTINUED);
+        if was {
+            let _ = asked(0);
+        }
+        self.exit.is_none() && was
     }
 
     /// Gives the number of a child that has ended back. Only now: a wait for exits alone also takes the stops of a
