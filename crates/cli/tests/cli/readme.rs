@@ -108,7 +108,14 @@ fn expect_it_runs(place: &Place, line: &str) {
         "{} {} {} {}",
         unless("--trials", if compares { "--repeats 2 --trials 5" } else { "--trials 1" }),
         // Several pairs begin one after the other, and must be measured at the same time.
-        unless("--budget", if line.contains("--pairs") { "--budget 100ms" } else { "--budget 2ms" }),
+        unless(
+            "--budget",
+            if line.contains("--pairs") || line.contains("fan-out") {
+                "--budget 100ms"
+            } else {
+                "--budget 2ms"
+            }
+        ),
         unless("save", "--no-save"),
         if line.contains("--across") { unless("--apart", "--apart 100ms") } else { "" }
     );
