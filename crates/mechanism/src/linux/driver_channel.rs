@@ -54,7 +54,7 @@ pub(crate) fn claim<const WANTED: usize>(kind: &Kind) -> Result<[Claimed; WANTED
         format!(
             "{WANTED} free channels are needed, and {free} of the kernel module furlong's {channels} (its parameter channels) are free"
         ),
-        "end what uses the others, or load the module with more: modprobe furlong channels=8",
+        "end what uses the others, or load the module with more: modprobe furlong channels=16",
     ))
 }
 
