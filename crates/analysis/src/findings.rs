@@ -2,7 +2,7 @@
 //!
 //! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
-use crate::{Carries, Group, Level, Row, Verdict};
+use crate::{Alike, Carries, Group, Level, Regimes, Row, Verdict};
 use furlong_model::{Depth, Family, Pattern, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,8 @@ pub enum Finding {
         /// How many it holds.
         depth: Depth,
     },
+    /// The core-to-core time had two levels.
+    TwoLevels(Regimes),
 }
 
 /// A row with its median.
@@ -101,17 +103,6 @@ pub struct NamedRow {
     pub row: String,
     /// Its median, in nanoseconds.
     pub p50_ns: f64,
-}
-
-/// What the rows of a group have in common.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Alike {
-    /// How they wait.
-    pub waiting: WaitKind,
-    /// Where their roles run.
-    pub placement: Placement,
-    /// Bytes in their messages.
-    pub size_bytes: Option<usize>,
 }
 
 /// All that these rows carry.
@@ -290,12 +281,6 @@ impl<'a> Race<'a> {
 impl NamedRow {
     fn of(row: &Row) -> Self {
         NamedRow { row: row.case.row(), p50_ns: row.exchange.ns.p50 }
-    }
-}
-
-impl Alike {
-    fn of(group: &Group) -> Self {
-        Alike { waiting: group.waiting, placement: group.placement, size_bytes: group.size_bytes }
     }
 }
 

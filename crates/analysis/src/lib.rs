@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod alike;
 mod cache_line;
 mod checks;
 mod comparable;
@@ -41,6 +42,7 @@ mod rate_sweep;
 mod reached;
 mod recommend;
 mod reference;
+mod regimes;
 mod renamed_keys;
 mod replay;
 mod row;
@@ -58,6 +60,7 @@ pub mod text;
 mod trials;
 
 pub use advice::Advice;
+pub use alike::Alike;
 pub use comparable::Comparable;
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ChangedCall, ComparedCount, ComparedRow, ComparedRun, Comparison,
@@ -71,7 +74,7 @@ pub use decoded_run::{DecodedRun, NamedRun};
 pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
-pub use findings::{Alike, Finding, NamedRow};
+pub use findings::{Finding, NamedRow};
 pub use law::Law;
 pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict};
@@ -80,10 +83,11 @@ pub use ranking::{Carries, Group, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;
 pub use recommend::{
-    Alternative, Answer, Budget, BudgetKind, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA, Ranked,
-    Recommendation, Repeated, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach, recommend,
-    shortlist, surroundings,
+    Alternative, Answer, Budget, BudgetKind, CarriedMost, Earlier, Eliminated, Offer, RECOMMENDATION_SCHEMA,
+    Ranked, Recommendation, Repeated, Sensitivity, SloVerdict, WorkloadChange, finalists, out_of_reach,
+    recommend, shortlist, surroundings,
 };
+pub use regimes::{InBoth, Regimes};
 pub use replay::{
     Became, BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,
     Measured, Pairs, REPLAY_SCHEMA, Replay, ReplayRow, ReplayStart, ReplayStatus, Throughput, replay,

@@ -17,7 +17,9 @@ const SPIN_LOST: Bounds = Bounds { noisy: 0.01, unreliable: 0.05 };
 const STEAL: Bounds = Bounds { noisy: 0.005, unreliable: 0.05 };
 /// Largest core-to-core time over the smallest: the host moves virtual cores between cores of one socket
 /// (1.5 and less is common) and between hardware threads of one core (3 and more).
-const CORE_TO_CORE: Bounds = Bounds { noisy: 1.5, unreliable: 3.0 };
+const CORE_TO_CORE: Bounds = Bounds { noisy: MOVED, unreliable: 3.0 };
+/// How many times apart two core-to-core times are, at least, if the host moved a core in between.
+pub(crate) const MOVED: f64 = 1.5;
 /// Percentage of the 10 s before the run in which some process waited for a processor.
 const PRESSURE: f64 = 20.0;
 /// Below this pressure, the processors were free just before the run, whatever the last minute was like.

@@ -12,6 +12,8 @@ pub struct Run {
     pub header: RunHeader,
     /// What else the machine was doing, in the order it was read.
     pub noise: Vec<NoiseReading>,
+    /// For each of these readings, how many trials had ended before it.
+    pub trials_before: Vec<usize>,
     /// What the machine charges, in the order it was read.
     pub costs: Vec<CostReading>,
     /// Every trial, in the order they ended.
@@ -94,6 +96,7 @@ impl Builder {
                 *empty = Some(Run {
                     header,
                     noise: Vec::new(),
+                    trials_before: Vec::new(),
                     costs: Vec::new(),
                     trials: Vec::new(),
                     counts: Vec::new(),
@@ -108,7 +111,10 @@ impl Builder {
             }
             (Record::Run(_), Some(_)) => return Err(Problem::SecondRun),
             (_, None) => return Err(Problem::NoHeader),
-            (Record::Noise(reading), Some(run)) => run.noise.push(reading),
+            (Record::Noise(reading), Some(run)) => {
+                run.noise.push(reading);
+                run.trials_before.push(run.trials.len());
+            }
             (Record::Trial(trial), Some(run)) => run.trials.push(trial),
             (Record::Costs(reading), Some(run)) => run.costs.push(reading),
             (Record::Count(count), Some(run)) => run.counts.push(count),

@@ -1,7 +1,8 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    CountRow, Counting, Finding, Group, RateSweep, Row, Run, RunFacts, Skipped, SkippedStatus, Verdict,
+    CountRow, Counting, Finding, Group, RateSweep, Regimes, Row, Run, RunFacts, Skipped, SkippedStatus,
+    Verdict,
     cache_line::is_above_the_cache_line,
     comparable::comparables,
     count::count_of,
@@ -60,7 +61,8 @@ impl Summary {
         });
         compare_with_one(&mut rows);
         let noise = Verdict::of(run, trials, &rows);
-        let findings = findings::draw(&noise, &groups, &rows);
+        let mut findings = findings::draw(&noise, &groups, &rows);
+        findings.extend(Regimes::of(run, trials, &groups, &rows).map(Finding::TwoLevels));
         Summary {
             schema: SUMMARY_SCHEMA,
             run: RunFacts::of(run, noise),

@@ -1,6 +1,7 @@
 //! A chart: its axes, its series with their points and intervals, and what a reader must know.
 
 use crate::axis::Axis;
+use crate::looks::{Look, look_of};
 
 /// Most series that stand out in one chart: more cannot be told apart.
 pub const MOST_BRIGHT: usize = 8;
@@ -69,24 +70,6 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// How a series looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// The colour, mark and dash of this number.
-    Bright(usize),
-    /// As the number before, with a dashed line and a hollow mark: what is compared with.
-    Hollow(usize),
-    /// The colour of this number, with another mark and dash for each variant.
-    Variant(usize, usize),
-    /// A sample for points that have looks of their own, filled or hollow.
-    Sample {
-        /// Whether marks are outlines.
-        hollow: bool,
-    },
-    /// In the background.
-    Muted,
-}
-
 /// One point of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
@@ -125,9 +108,9 @@ impl Point {
 }
 
 impl Series {
-    /// The look of the series with this number: the first ones stand out, each in its own `look`.
-    pub fn look(number: usize, look: Look) -> Look {
-        if number < MOST_BRIGHT { look } else { Look::Muted }
+    /// The look of the curve of `row` with this number: the first ones stand out, each as its mechanism looks.
+    pub fn look(number: usize, row: &str) -> Look {
+        if number < MOST_BRIGHT { look_of(row) } else { Look::Muted }
     }
 }
 

@@ -9,6 +9,6 @@ mod looks;
 mod ticks;
 
 pub use axis::{Axis, Measure, percentile};
-pub use chart::{Chart, Guide, Kind, Look, MOST_BRIGHT, Point, Series, Side};
-pub use looks::Looks;
+pub use chart::{Chart, Guide, Kind, MOST_BRIGHT, Point, Series, Side};
+pub use looks::{Look, hollow_look_of, look_of};
 pub use ticks::{Tick, without_zeros};

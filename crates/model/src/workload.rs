@@ -176,6 +176,21 @@ named_enum! {
     }
 }
 
+impl Language {
+    /// The name as sentences have it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Language::C => "C",
+            Language::Cpp => "C++",
+            Language::Rust => "Rust",
+            Language::Go => "Go",
+            Language::Python => "Python",
+            Language::Java => "Java",
+            Language::Node => "Node",
+        }
+    }
+}
+
 /// A percentile that must stay below a time: `p99<2ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Slo {

@@ -115,7 +115,7 @@ fn rows(chart: &Chart, width: usize) -> String {
 }
 
 fn sign(series: &Series) -> char {
-    if matches!(series.look, Look::Hollow(_) | Look::Sample { hollow: true }) { '○' } else { '●' }
+    if matches!(series.look, Look::Hollow(_) | Look::Sample { hollow: true, .. }) { '○' } else { '●' }
 }
 
 fn cut(name: &str, most: usize) -> String {

@@ -1,8 +1,9 @@
 //! What the figures of a run say, in sentences for somebody who sees them for the first time.
 
 use super::object::{Judged, sentence};
+use super::words::count;
 use furlong_analysis::text::plain;
-use furlong_analysis::{Alike, Finding, NamedRow, describe_placement};
+use furlong_analysis::{Alike, Finding, InBoth, NamedRow, Regimes, describe_placement};
 use furlong_model::{WaitKind, format_bytes, format_ns};
 
 /// The findings of a summary, for programs.
@@ -75,7 +76,47 @@ pub fn finding(finding: &Finding) -> String {
             factor(*times),
             named(several),
         ),
+        Finding::TwoLevels(regimes) => two_levels(regimes),
     }
+}
+
+/// What holds at both levels of the core-to-core time.
+fn two_levels(Regimes { core_to_core_ns, readings: [lower, higher], groups }: &Regimes) -> String {
+    let [low, high] = core_to_core_ns.map(|[least, most]| format!("{least:.0} to {most:.0} ns"));
+    let levels = format!(
+        "The bare core-to-core round trip had two levels: {low} in {lower} readings, and {high} in {higher}."
+    );
+    [levels].into_iter().chain(groups.iter().map(in_both)).collect::<Vec<_>>().join(" ")
+}
+
+fn in_both(group: &InBoth) -> String {
+    let InBoth { among, rows, times, first, same, at_one, opposite } = group;
+    let level = if *times < 1.0 { "lower" } else { "higher" };
+    let times = factor(times.max(1.0 / times));
+    let among = alike(among);
+    if *rows == 1 {
+        return format!("The row {among} takes {times} times as long at the {level} level.");
+    }
+    let mut text =
+        format!("Rows {among} take {times} times as long at the {level} level (median of {rows}).");
+    if let Some(first) = first {
+        text += &format!(" {} is first at both.", plain(first));
+    }
+    let pairs = rows * (rows - 1) / 2;
+    text += &format!(
+        " Of {}, {same} in the same order at both, {at_one} known at one only",
+        count(pairs, "pair")
+    );
+    text += &match opposite.first() {
+        None => ", none in opposite orders.".to_owned(),
+        Some([faster, slower]) => format!(
+            ", {} in opposite orders: {} is faster than {} at the lower level, and slower at the higher one.",
+            opposite.len(),
+            plain(faster),
+            plain(slower)
+        ),
+    };
+    text
 }
 
 /// A row with its median.
@@ -165,6 +206,25 @@ mod tests {
                     depth: Depth::of(481),
                 },
                 "posix-shm/futex (3.00 us) takes 6.0 times as long for a message as pipe/block (500 ns): it holds one",
+            ),
+            (
+                Finding::TwoLevels(Regimes {
+                    core_to_core_ns: [[62.0, 65.2], [305.0, 312.0]],
+                    readings: [12, 6],
+                    groups: vec![InBoth {
+                        among: among.clone(),
+                        rows: 3,
+                        times: 1.52,
+                        first: Some("posix-shm/spin".to_owned()),
+                        same: 1,
+                        at_one: 1,
+                        opposite: vec![["pipe/spin", "tcp/spin"].map(str::to_owned)],
+                    }],
+                }),
+                "The bare core-to-core round trip had two levels: 62 to 65 ns in 12 readings, and 305 to 312 ns in 6. Rows \
+                 spinning on two cores (128B) take 1.5 times as long at the higher level (median of 3). posix-shm/spin is \
+                 first at both. Of 3 pairs, 1 in the same order at both, 1 known at one only, 1 in opposite orders: pipe/spin \
+                 is faster than tcp/spin at the lower level, and slower at the higher one.",
             ),
             (
                 Finding::MemoryTies { among, memory, rest: pipe },

@@ -10,7 +10,7 @@ use super::{
 use furlong_analysis::{
     Comparison, Costs, CountSummary, DecodedRun, Explanation, Recommendation, Replay, SelfCheck, Summary,
 };
-use furlong_chart::{Chart, Looks};
+use furlong_chart::Chart;
 
 /// The machine, the noise verdict, one table a group, what could not be measured, and what it all says.
 pub fn table(found: &Summary, style: Style) -> String {
@@ -36,7 +36,7 @@ fn of_summary(found: &Summary, charts: Charts) -> Document {
 /// The rankings, if charts are always wanted, since otherwise their tables say the same; and sweeps.
 fn charts_of_summary(found: &Summary, when: Charts) -> Vec<Chart> {
     let mut charts = match when {
-        Charts::Always => charts::ranking::charts(found, &Looks::default()).0,
+        Charts::Always => charts::ranking::charts(None, found).0,
         Charts::Auto | Charts::Never => Vec::new(),
     };
     charts.extend(sweep::charts(found, when));

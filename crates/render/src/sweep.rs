@@ -5,7 +5,7 @@ use super::charts::{
 };
 use super::style::Charts;
 use furlong_analysis::Summary;
-use furlong_chart::{Chart, Looks};
+use furlong_chart::Chart;
 use furlong_model::Pattern;
 
 /// Sizes or rates from which on a row is drawn without being asked for.
@@ -18,13 +18,9 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
         Charts::Always => FEWEST_POINTS,
         Charts::Auto => FEWEST_UNASKED,
     };
-    // Letters tell curves apart in a terminal, and no looks.
-    let looks = Looks::default();
     let chart = |sweep: &Sweep| match sweep.pattern {
-        Pattern::RoundTrip | Pattern::Connect => latency_by_size::chart(summary, sweep, &looks),
-        Pattern::OneWay | Pattern::Request | Pattern::FanOut => {
-            throughput_by_size::chart(None, sweep, &looks)
-        }
+        Pattern::RoundTrip | Pattern::Connect => latency_by_size::chart(summary, sweep),
+        Pattern::OneWay | Pattern::Request | Pattern::FanOut => throughput_by_size::chart(None, sweep),
     };
     let mut all = sweeps(summary, &[Pattern::RoundTrip, Pattern::OneWay, Pattern::Request, Pattern::FanOut]);
     for sweep in &mut all {
@@ -32,8 +28,8 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     }
     all.iter()
         .filter_map(chart)
-        .chain(latency_by_rate::charts(summary, fewest, &looks))
-        .chain(sum_by_parties::charts(summary, fewest, &looks))
+        .chain(latency_by_rate::charts(summary, fewest))
+        .chain(sum_by_parties::charts(summary, fewest))
         .collect()
 }
 

@@ -59,7 +59,8 @@ impl Style {
         let (number, variant) = match look {
             Look::Bright(number) | Look::Hollow(number) => (number, 0),
             Look::Variant(number, variant) => (number, variant),
-            Look::Sample { .. } | Look::Muted => (0, 0),
+            Look::Sample { mark, .. } => (mark.unwrap_or_default(), 0),
+            Look::Muted => (0, 0),
         };
         // Twelve mechanisms with two ways to wait each differ in colour or dash.
         let bright = Style {
@@ -72,14 +73,17 @@ impl Style {
         match look {
             Look::Bright(_) | Look::Variant(..) => bright,
             Look::Hollow(_) => Style { hollow: true, dash: DASHES[2], ..bright },
-            Look::Sample { hollow } => Style { colour: MUTED, hollow, ..bright },
+            Look::Sample { hollow, .. } => Style { colour: MUTED, hollow, ..bright },
             Look::Muted => Style { colour: MUTED, muted: true, ..bright },
         }
     }
 
-    /// The same, of a point in the series: its marks are hollow where those of the series are.
+    /// The same, of a point in the series: its marks are hollow where those of the series are, and of the series' own form
+    /// where that has one.
     pub fn of_point(look: Look, series: Look) -> Style {
-        Style { hollow: Style::of(series).hollow, ..Style::of(look) }
+        let (own, common) = (Style::of(look), Style::of(series));
+        let mark = if matches!(series, Look::Sample { mark: Some(_), .. }) { common.mark } else { own.mark };
+        Style { mark, hollow: common.hollow, ..own }
     }
 
     /// As `#0077BB`.

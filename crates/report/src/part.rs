@@ -6,7 +6,7 @@ use crate::table::{Cell, Head, Table};
 use furlong_analysis::{
     DecodedRun, Explanation, Level, NamedRun, Recommendation, Replay, Summary, explain, recommend, replay,
 };
-use furlong_chart::{Chart, Looks};
+use furlong_chart::Chart;
 use furlong_model::{Case, Family, Placement, Trial};
 use furlong_render::charts::{
     FEWEST_POINTS, latency_by_rate, latency_by_size, ranking, sum_by_parties, throughput_by_size,
@@ -68,7 +68,7 @@ pub struct Missing {
 
 impl Part {
     /// All that can be shown of a run.
-    pub fn of(named: NamedRun, looks: &Looks, ids: &mut Ids) -> Part {
+    pub fn of(named: NamedRun, ids: &mut Ids) -> Part {
         let (run, name) = (named.run, plain(named.name));
         let summary = &run.summary;
         let id = ids.give(&format!("run {name}"));
@@ -84,18 +84,18 @@ impl Part {
             replay,
             missing: Vec::new(),
         };
-        part.fill(run, looks, ids);
+        part.fill(run, ids);
         part
     }
 
-    fn fill(&mut self, run: &DecodedRun, looks: &Looks, ids: &mut Ids) {
+    fn fill(&mut self, run: &DecodedRun, ids: &mut Ids) {
         let summary = &self.summary;
-        let (rankings, fewer_rankings) = ranking::charts(summary, looks);
-        let latency = latency_by_size::charts(summary, looks);
-        let by_rate = latency_by_rate::charts(summary, FEWEST_POINTS, looks);
-        let by_parties = sum_by_parties::charts(summary, FEWEST_POINTS, looks);
-        let (distributions, fewer) = distribution::charts(run, looks);
-        let throughput = throughput_by_size::charts(Some(run), summary, looks);
+        let (rankings, fewer_rankings) = ranking::charts(Some(run), summary);
+        let latency = latency_by_size::charts(summary);
+        let by_rate = latency_by_rate::charts(summary, FEWEST_POINTS);
+        let by_parties = sum_by_parties::charts(summary, FEWEST_POINTS);
+        let (distributions, fewer) = distribution::charts(run);
+        let throughput = throughput_by_size::charts(Some(run), summary);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
         let (mut parts, mut model_tables) = (Vec::new(), Vec::new());
         if let Some(explanation) = &self.explanation {

@@ -5,8 +5,8 @@ use crate::ids::Ids;
 use crate::part::Part;
 use crate::svg::{self, Paper};
 use crate::table::{Cell, Head, Table};
-use furlong_analysis::{Comparison, Difference, NamedRun, Row, compare};
-use furlong_chart::{Chart, Looks};
+use furlong_analysis::{Comparison, Difference, NamedRun, compare};
+use furlong_chart::Chart;
 use furlong_render::words::count;
 use furlong_render::{incomparable, listed, plain, plain_sentence};
 
@@ -47,8 +47,7 @@ impl Report {
         let names = short_names(runs);
         let named = runs.iter().zip(&names).map(|(run, name)| NamedRun { name, run: run.run });
         let runs = &named.collect::<Vec<_>>()[..];
-        let looks = looks(runs);
-        let parts: Vec<Part> = runs.iter().map(|run| Part::of(*run, &looks, &mut ids)).collect();
+        let parts: Vec<Part> = runs.iter().map(|run| Part::of(*run, &mut ids)).collect();
         let shares = |part: &Part| {
             let first = &parts[0].summary.rows;
             part.summary.rows.iter().any(|row| first.iter().any(|other| other.case == row.case))
@@ -107,13 +106,6 @@ impl Report {
             [first, ..] => format!("furlong: {first} and {}", count(names.len() - 1, "more run")),
         }
     }
-}
-
-/// Looks of all rows: those that come first in their rankings have those that are easiest to tell apart.
-fn looks(runs: &[NamedRun]) -> Looks {
-    let mut rows: Vec<&Row> = runs.iter().flat_map(|run| &run.run.summary.rows).collect();
-    rows.sort_by_key(|row| row.rank);
-    Looks::of_rows(rows.into_iter().map(|row| row.case.row()))
 }
 
 /// What runs are called: files by their names without folders and endings, as far as these differ.

@@ -225,3 +225,40 @@ fn no_name_is_a_metaphor() {
         }
     }
 }
+
+/// What readers did not understand, in text and in pages.
+const PHRASES: [&str; 7] = [
+    "leaves least to you",
+    "nothing is told apart",
+    "rows in one place tie",
+    "of so rare ones",
+    "who waits sleeps",
+    "who waits keeps",
+    "not to be had",
+];
+
+#[test]
+fn phrases_that_readers_did_not_understand_do_not_come_back() {
+    let mut texts = [sources("crates"), sources("driver")].concat();
+    texts.retain(|(path, _)| !path.starts_with(root().join("crates/xtask/tests")));
+    let folders =
+        [root().to_owned(), root().join("docs"), root().join("experiments"), root().join("adapters")];
+    for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "md") {
+            texts.push((path.clone(), fs::read_to_string(path).unwrap()));
+        }
+    }
+    assert!(texts.iter().any(|(path, _)| path.ends_with("METHODOLOGY.md")));
+    for (path, text) in texts {
+        // A phrase may be broken by the end of a line.
+        let text = text
+            .split_whitespace()
+            .filter(|word| *word != "//" && *word != "///")
+            .collect::<Vec<_>>()
+            .join(" ");
+        for phrase in PHRASES {
+            assert!(!text.contains(phrase), "{} says '{phrase}'", path.display());
+        }
+    }
+}

@@ -95,29 +95,26 @@ fn distrusted(workload: &Workload, capabilities: &Capabilities) -> Option<String
 fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> Option<String> {
     let spins = wait.kind() == WaitKind::Spinning;
     let is_network = capabilities.reach == Reach::Network;
-    let (name, can) = match (language, capabilities.family) {
-        (_, Family::Library) => (language.name(), language == Language::Rust),
+    let can = match (language, capabilities.family) {
+        (_, Family::Library) => language == Language::Rust,
         (Language::C | Language::Cpp | Language::Rust, _) => return None,
         // The call that lends pages to a pipe is in the C library alone.
-        (_, Family::Pipe) => (language.name(), capabilities.copies == Copies::Two),
+        (_, Family::Pipe) => capabilities.copies == Copies::Two,
         // A message device is read and written like a file.
         (_, Family::Queue) if capabilities.reach == Reach::Device => {
-            (language.name(), wait == Wait::Block || language == Language::Python)
+            wait == Wait::Block || language == Language::Python
         }
-        (Language::Go, Family::Socket | Family::RemoteMemory) => ("Go", true),
-        (Language::Go, Family::Memory) => ("Go", spins || wait == Wait::Eventfd),
-        (Language::Python, Family::Socket | Family::Queue) => ("Python", true),
-        (Language::Python, Family::Memory) => {
-            ("Python", matches!(wait, Wait::Eventfd | Wait::PosixSemaphore))
+        (Language::Go, Family::Socket | Family::RemoteMemory) => true,
+        (Language::Go, Family::Memory) => spins || wait == Wait::Eventfd,
+        (Language::Python, Family::Socket | Family::Queue) => true,
+        (Language::Python, Family::Memory) => matches!(wait, Wait::Eventfd | Wait::PosixSemaphore),
+        (Language::Java | Language::Node, Family::Socket) => {
+            is_network || (capabilities.reach == Reach::FileSystem && !capabilities.boundaries)
         }
-        (Language::Java | Language::Node, Family::Socket) => (
-            language.name(),
-            is_network || (capabilities.reach == Reach::FileSystem && !capabilities.boundaries),
-        ),
-        (Language::Java, Family::Memory) => ("Java", spins && capabilities.reach == Reach::FileSystem),
-        (_, _) => (language.name(), false),
+        (Language::Java, Family::Memory) => spins && capabilities.reach == Reach::FileSystem,
+        (_, _) => false,
     };
-    (!can).then(|| format!("not available in {name}"))
+    (!can).then(|| format!("not available in {}", language.title()))
 }
 
 #[cfg(test)]

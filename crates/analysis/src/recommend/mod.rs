@@ -25,7 +25,7 @@ pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
-use crate::{DecodedRun, Level, Row, RunFacts, Skipped, SkippedStatus, Summary};
+use crate::{DecodedRun, Level, Row, RunFacts, Saturation, Skipped, SkippedStatus, Summary};
 use first_look::first_look;
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,9 @@ pub struct Recommendation {
     /// What to take: of the best and those that tie with it, the one that is the least work to use. `None` if nothing
     /// may serve.
     pub choice: Option<Ranked>,
+    /// Of the rows that could not carry the rate, the one that carried the most, where nothing is chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried_most: Option<CarriedMost>,
     /// Every row that was measured at the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
     /// Rows that cannot be told from the best by what is to be best.
@@ -74,6 +77,18 @@ pub struct Recommendation {
     pub excluded: Vec<Excluded>,
     /// What would change the answer.
     pub sensitivities: Vec<Sensitivity>,
+}
+
+/// A row that could not carry the rate that was asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CarriedMost {
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// How the receiver waits.
+    pub wait: Wait,
+    /// What was asked and what it carried.
+    #[serde(flatten)]
+    pub saturation: Saturation,
 }
 
 /// Another row, beside the choice.
@@ -140,6 +155,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .as_ref()
             .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &run.summary)),
         eliminated: eliminated(workload, &first, long),
+        carried_most: carried_most(workload, &long.skipped).filter(|_| choice.is_none()),
         excluded: excluded(shortlist, &first.skipped, &long.skipped),
         choice,
         ranked: allowed,
@@ -170,6 +186,15 @@ fn eliminated(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Elimi
         .collect();
     eliminated.sort_by(|a, b| a.times.total_cmp(&b.times));
     eliminated
+}
+
+/// Of the rows that are saturated and may be chosen, the one that carried the most.
+fn carried_most(workload: &Workload, skipped: &[Skipped]) -> Option<CarriedMost> {
+    let saturated = skipped.iter().filter(|entry| workload.admits(entry.case.wait));
+    let saturated = saturated.filter_map(|entry| Some((entry, entry.saturation?)));
+    let carried = |(_, saturation): &(&Skipped, Saturation)| saturation.carried_per_second;
+    let (entry, saturation) = saturated.max_by(|one, other| carried(one).total_cmp(&carried(other)))?;
+    Some(CarriedMost { mechanism: entry.case.mechanism.clone(), wait: entry.case.wait, saturation })
 }
 
 /// What was known beforehand, and what measuring found.

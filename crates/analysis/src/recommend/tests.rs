@@ -112,6 +112,18 @@ fn where_nothing_may_serve_nothing_is_taken() {
 }
 
 #[test]
+fn where_no_row_carries_the_rate_the_one_that_came_nearest_is_named() {
+    let every = |interval_ns| Workload { interval_ns: Some(interval_ns), ..Workload::default() };
+    let found = recommended(every(66_000), &[PIPE, QUEUE]);
+    assert_eq!((chosen(&found).as_str(), &found.carried_most), ("pipe/block", &None));
+    let found = recommended(every(20_000), &[PIPE, QUEUE]);
+    let most = found.carried_most.unwrap();
+    assert_eq!((found.choice, most.mechanism.as_str(), most.wait), (None, "pipe", Wait::Block));
+    assert_eq!(most.saturation.asked_per_second, 50_000.0);
+    assert!((15_000.0..20_000.0).contains(&most.saturation.carried_per_second), "{most:?}");
+}
+
+#[test]
 fn finalists_are_of_every_family_and_spin_once() {
     let run =
         Run::from_records(records(Workload::default(), &[PIPE, SOCKET, QUEUE, MEMORY, POLLED])).unwrap();

@@ -29,7 +29,7 @@ pub struct ReportOptions {
     /// Form of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub format: ReportFormat,
-    /// Write each chart as a picture (SVG) into this folder too
+    /// Write each chart as a picture (SVG) into this folder too. rsvg-convert makes a PNG of one, and the page has a button for it
     #[arg(long, value_name = "FOLDER")]
     pub charts: Option<PathBuf>,
     /// Where runs are compared: changes of a row up to this count as the same

@@ -6,7 +6,7 @@ use anyhow::Context;
 use furlong_analysis::{DecodedRun, Run};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing;
-use furlong_render::plain;
+use furlong_render::{plain, shell};
 use furlong_report::{NamedRun, Report};
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
@@ -32,6 +32,9 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
             writing::replace_with_folder(&folder.join(&picture.file), picture.svg.as_bytes())?;
         }
         output::tell(format_args!("{} charts are in {}", pictures.len(), plain(&folder.to_string_lossy())));
+        if let Some(picture) = pictures.first() {
+            output::tell(format_args!("as pixels, for slides: {}", to_pixels(&folder.join(&picture.file))));
+        }
     }
     match &asked.output {
         Some(path) => {
@@ -41,6 +44,14 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
         None => output::print(&text)?,
     }
     Ok(Outcome::Done)
+}
+
+/// The command that makes a PNG of a picture. What draws pixels would make furlong several MB larger, and there are programs
+/// that do.
+fn to_pixels(svg: &Path) -> String {
+    let [svg, png] =
+        [svg.to_owned(), svg.with_extension("png")].map(|path| path.to_string_lossy().into_owned());
+    shell(&["rsvg-convert", "-z", "2", &svg, "-o", &png].map(str::to_owned))
 }
 
 /// Refuses what would go wrong in the end, before anything is read.

@@ -3,7 +3,7 @@
 use super::sweep::Manner;
 use furlong_analysis::text::{format_count, listed, plain};
 use furlong_analysis::{AtRate, Level, RatePoint, RateSweep, Summary, Unit};
-use furlong_chart::{Axis, Chart, Guide, Kind, Looks, Measure, Point, Series, Side};
+use furlong_chart::{Axis, Chart, Guide, Kind, Measure, Point, Series, Side};
 use furlong_model::format_bytes;
 use std::collections::BTreeSet;
 
@@ -13,20 +13,20 @@ const NAMED: usize = 4;
 const MARKED: usize = 2;
 
 /// A chart for each manner in which rows were asked for at least so many rates.
-pub fn charts(summary: &Summary, fewest: usize, looks: &Looks) -> Vec<Chart> {
+pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let sweeps = || summary.rate_sweeps.iter().filter(|sweep| sweep.points.len() >= fewest);
     let manners: BTreeSet<Manner> = sweeps().map(|sweep| Manner::but_for_rate(&sweep.case)).collect();
     let of = |manner: &Manner| {
         sweeps().filter(|sweep| Manner::but_for_rate(&sweep.case) == *manner).collect::<Vec<_>>()
     };
-    manners.iter().filter_map(|manner| chart(manner, &of(manner), looks)).collect()
+    manners.iter().filter_map(|manner| chart(manner, &of(manner))).collect()
 }
 
-fn chart(manner: &Manner, sweeps: &[&RateSweep], looks: &Looks) -> Option<Chart> {
+fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
     let case = &sweeps.first()?.case;
     let series = sweeps.iter().enumerate().map(|(number, sweep)| {
         let name = plain(&sweep.case.row());
-        let look = Series::look(number, looks.of(&name));
+        let look = Series::look(number, &name);
         Series { name, look, points: sweep.points.iter().filter_map(point).collect() }
     });
     let mut rates: Vec<f64> =

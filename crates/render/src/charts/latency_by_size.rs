@@ -3,24 +3,24 @@
 use super::sweep::{Sweep, sweeps};
 use crate::words::first_of;
 use furlong_analysis::{Row, Summary};
-use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side};
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Pattern, format_bytes};
 
 /// A chart for each manner in which rows were measured with several sizes.
-pub fn charts(summary: &Summary, looks: &Looks) -> Vec<Chart> {
+pub fn charts(summary: &Summary) -> Vec<Chart> {
     let sweeps = sweeps(summary, &[Pattern::RoundTrip, Pattern::Request]);
-    sweeps.iter().filter_map(|sweep| chart(summary, sweep, looks)).collect()
+    sweeps.iter().filter_map(|sweep| chart(summary, sweep)).collect()
 }
 
 /// The chart of one sweep.
-pub(crate) fn chart(summary: &Summary, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
+pub(crate) fn chart(summary: &Summary, sweep: &Sweep) -> Option<Chart> {
     let point = |row: &&Row| Point {
         y_ends: row.exchange.ns.median_ci95,
         ..Point::new(format_bytes(row.case.size_bytes), row.case.size_bytes as f64, row.exchange.ns.p50)
     };
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
-        look: Series::look(number, looks.of(&curve.name)),
+        look: Series::look(number, &curve.name),
         points: curve.rows.iter().map(point).collect(),
     });
     let request = sweep.pattern == Pattern::Request;

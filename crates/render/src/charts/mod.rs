@@ -8,10 +8,19 @@ pub mod sum_by_parties;
 mod sweep;
 pub mod throughput_by_size;
 
-use furlong_analysis::{Carries, Group, Summary};
+use furlong_analysis::{Carries, DecodedRun, Group, Row, Summary};
+use furlong_model::Measurement;
+use furlong_stats::median_interval;
 
 pub use sweep::FEWEST_POINTS;
 pub(crate) use sweep::{Sweep, sweeps};
+
+/// The interval over trials of the bytes that a row carries in a second.
+fn throughput_interval(run: Option<&DecodedRun>, row: &Row) -> Option<[f64; 2]> {
+    let bytes = row.case.size_bytes as f64;
+    let rate = |trial: &Measurement| trial.round_trips as f64 / trial.elapsed_ns as f64 * 1e9 * bytes;
+    median_interval(&run?.measured(&row.case).map(rate).collect::<Vec<_>>())
+}
 
 /// The groups of which each has a chart of its own, but of a sweep over sizes three, and how many are left out.
 pub fn charted_groups(summary: &Summary) -> (Vec<&Group>, usize) {

@@ -1,46 +1,112 @@
-//! The ranking itself: a line for each row with its median, the interval of that, and its p99.
+//! The ranking itself: a line for each row with its median, the interval of that, and its p99; of messages one way, with what
+//! goes through in a second.
 
-use super::charted_groups;
+use super::{charted_groups, throughput_interval};
 use crate::words::{first_of, name, timed};
-use furlong_analysis::{Group, Row, Summary};
-use furlong_chart::{Axis, Chart, Kind, Look, Looks, Measure, Point, Series};
+use furlong_analysis::{DecodedRun, Group, Row, Summary};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, look_of};
 
-/// A chart for each group of rows that are ranked, but of a sweep over sizes three, and how many are left out.
-pub fn charts(summary: &Summary, looks: &Looks) -> (Vec<Chart>, usize) {
+/// A chart for each group of rows that are ranked, but of a sweep over sizes three, and how many are left out. Without the run
+/// there are no intervals of what goes through.
+pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> (Vec<Chart>, usize) {
     let (groups, left_out) = charted_groups(summary);
-    (groups.into_iter().filter_map(|group| chart(summary, group, looks)).collect(), left_out)
+    (groups.into_iter().filter_map(|group| chart(run, summary, group)).collect(), left_out)
 }
 
-fn chart(summary: &Summary, group: &Group, looks: &Looks) -> Option<Chart> {
+fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<Chart> {
     let rows: Vec<&Row> = summary.rows_of(group).collect();
-    let series = |name: &str, hollow: bool, point: fn(&Row, f64) -> Point| {
-        let point =
-            |(at, row): (f64, &&Row)| Point { look: Some(looks.of(&row.case.row())), ..point(row, at) };
-        let points = (0..).map(f64::from).zip(&rows).map(point).collect();
-        Series { name: name.to_owned(), look: Look::Sample { hollow }, points }
-    };
-    let median = |row: &Row, at: f64| Point {
-        x_ends: row.exchange.ns.median_ci95,
-        ..Point::new("median", row.exchange.ns.p50, at)
-    };
-    let of = timed(rows.first()?.exchange.unit);
+    let shown = Shown::of(run, group, &rows)?;
     Chart {
         id: format!("ranking-{}", group.name),
         title: format!("Ranking: {}", group.title),
         says: first_of(summary, group).map(|first| first + ".").unwrap_or_default(),
-        notes: vec![
-            "The filled mark is the median, with a line for its 95 % interval; the hollow mark is p99. Rows are in the \
-             order of the table, which says which of them cannot be told apart. A mechanism has the same colour in all charts."
-                .to_owned(),
-        ],
-        x: Axis::log(of, Measure::Time),
+        notes: vec![format!(
+            "{} Rows are in the order of the table, which says which of them cannot be told apart. A mechanism has the same \
+             colour in all charts.",
+            shown.marks
+        )],
+        x: shown.x,
         y: Axis::named(rows.iter().map(|row| name(row)).collect()),
         kind: Kind::Intervals,
-        series: vec![
-            series("median", false, median),
-            series("p99", true, |row, at| Point::new("p99", row.exchange.ns.p99, at)),
-        ],
+        series: shown.series,
         guides: Vec::new(),
     }
     .drawable()
+}
+
+/// What is shown of each row.
+struct Shown {
+    x: Axis,
+    series: Vec<Series>,
+    /// What the marks mean.
+    marks: &'static str,
+}
+
+impl Shown {
+    /// As much as goes through where messages follow each other as fast as they are taken, else times.
+    fn of(run: Option<&DecodedRun>, group: &Group, rows: &[&Row]) -> Option<Shown> {
+        let is_stream = group.pattern.is_one_way() && group.arrival.is_closed_loop();
+        if is_stream && rows.iter().all(|row| row.exchange.bytes_per_second.is_some()) {
+            return Some(Shown {
+                x: Axis::log("bytes a second", Measure::Throughput),
+                series: vec![series("bytes a second", false, rows, |row| throughput(run, row))],
+                marks: "The mark is the median over trials, with a line for its 95 % interval: right is more.",
+            });
+        }
+        Some(Shown {
+            x: Axis::log(timed(rows.first()?.exchange.unit), Measure::Time),
+            series: vec![
+                series("median", false, rows, median),
+                series("p99", true, rows, |row| Point::new("p99", row.exchange.ns.p99, 0.0)),
+            ],
+            marks: "The filled mark is the median, with a line for its 95 % interval; the hollow mark is p99.",
+        })
+    }
+}
+
+/// A point for each row, in the colour of its mechanism.
+fn series(name: &str, hollow: bool, rows: &[&Row], point: impl Fn(&Row) -> Point) -> Series {
+    let placed = |(y, row): (f64, &&Row)| Point { y, look: Some(look_of(&row.case.row())), ..point(row) };
+    let points = (0..).map(f64::from).zip(rows).map(placed).collect();
+    Series { name: name.to_owned(), look: Look::Sample { mark: None, hollow }, points }
+}
+
+fn median(row: &Row) -> Point {
+    Point { x_ends: row.exchange.ns.median_ci95, ..Point::new("median", row.exchange.ns.p50, 0.0) }
+}
+
+fn throughput(run: Option<&DecodedRun>, row: &Row) -> Point {
+    let median = row.exchange.bytes_per_second.unwrap_or_default();
+    Point { x_ends: throughput_interval(run, row), ..Point::new("bytes a second", median, 0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::fixture::{
+        self,
+        comparison::{STEADY, TrialBuilder},
+    };
+    use furlong_model::{Case, Pattern, Placement, Wait};
+
+    #[test]
+    fn messages_one_way_are_shown_by_what_goes_through() {
+        let of = |pattern: Pattern| {
+            let case = |name| Case { pattern, ..fixture::case(name, Wait::Block, Placement::OtherCore) };
+            let times = [("pipe", 2_000.0), ("posix-mq", 5_000.0)];
+            let run = TrialBuilder::default().run(&times.map(|(name, ns)| (case(name), ns)), &STEADY);
+            let run = DecodedRun::of(&run);
+            charts(Some(&run), &run.summary).0.remove(0)
+        };
+        let stream = of(Pattern::OneWay);
+        assert_eq!((stream.x.measure, stream.series.len()), (Measure::Throughput, 1));
+        assert_eq!(stream.y.categories, ["pipe/block", "posix-mq/block"]);
+        let [fast, slow] = &stream.series[0].points[..] else { panic!("{stream:?}") };
+        assert!(fast.x > 2.0 * slow.x && (30e6..70e6).contains(&fast.x), "{stream:?}");
+        let [low, high] = fast.x_ends.unwrap();
+        assert!(low <= fast.x && fast.x <= high, "{fast:?}");
+        assert_eq!(fast.look, Some(look_of("pipe/block")));
+        let trips = of(Pattern::RoundTrip);
+        assert_eq!((trips.x.measure, trips.series.len()), (Measure::Time, 2));
+    }
 }

@@ -3,7 +3,7 @@
 use super::sweep::Manner;
 use furlong_analysis::text::{format_count, plain, three_digits};
 use furlong_analysis::{Carries, Row, Summary};
-use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side};
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Case, one};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const NAMED: usize = 4;
 const GROWS: f64 = 1.05;
 
 /// Two charts for each manner in which rows were measured with at least so many numbers: of all, and of the slowest.
-pub fn charts(summary: &Summary, fewest: usize, looks: &Looks) -> Vec<Chart> {
+pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let carries = |row: &Row| {
         let group = summary.groups.iter().find(|group| group.name == row.group);
         group.is_some_and(|group| group.carries != Carries::Nothing)
@@ -29,8 +29,8 @@ pub fn charts(summary: &Summary, fewest: usize, looks: &Looks) -> Vec<Chart> {
         manners.entry((Manner::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
     }
     let each = |((manner, _), curves): ((Manner, usize), Vec<Vec<&Row>>)| {
-        let all = chart("All together", &manner, &curves, looks, |row| row.exchange.per_second);
-        let slowest = chart("The slowest", &manner, &curves, looks, |row| {
+        let all = chart("All together", &manner, &curves, |row| row.exchange.per_second);
+        let slowest = chart("The slowest", &manner, &curves, |row| {
             row.shares.map_or(row.exchange.per_second, |shares| shares.slowest_per_second)
         });
         [all, slowest]
@@ -38,13 +38,7 @@ pub fn charts(summary: &Summary, fewest: usize, looks: &Looks) -> Vec<Chart> {
     manners.into_iter().flat_map(each).flatten().collect()
 }
 
-fn chart(
-    what: &str,
-    manner: &Manner,
-    curves: &[Vec<&Row>],
-    looks: &Looks,
-    figure: fn(&Row) -> f64,
-) -> Option<Chart> {
+fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> f64) -> Option<Chart> {
     let first = &curves.first()?.first()?.case;
     let (several, unit) =
         (first.pattern.several(), if first.pattern.is_one_way() { "messages" } else { "round trips" });
@@ -54,7 +48,7 @@ fn chart(
     };
     let series = curves.iter().enumerate().map(|(number, rows)| {
         let name = plain(&rows[0].case.row());
-        let look = Series::look(number, looks.of(&name));
+        let look = Series::look(number, &name);
         Series { name, look, points: rows.iter().map(point).collect() }
     });
     let mut numbers: Vec<u32> = curves.iter().flatten().map(|row| row.case.parties.get()).collect();
@@ -121,7 +115,7 @@ mod tests {
 
     #[test]
     fn all_together_grow_and_the_slowest_does_not() {
-        let charts = charts(&swept(), 2, &Looks::default());
+        let charts = charts(&swept(), 2);
         let [all, slowest] = &charts[..] else { panic!("{charts:?}") };
         assert!(
             all.says.starts_with("pipe/block grows up to 2: ") && all.says.contains("2.00 times"),
@@ -132,6 +126,6 @@ mod tests {
         assert_eq!(all.series[0].points.len(), 3);
         assert!((all.series[0].points[1].y / all.series[0].points[0].y - 2.0).abs() < 0.01);
         assert!((slowest.series[0].points[2].y / slowest.series[0].points[0].y - 0.5).abs() < 0.01);
-        assert!(super::charts(&swept(), 4, &Looks::default()).is_empty());
+        assert!(super::charts(&swept(), 4).is_empty());
     }
 }

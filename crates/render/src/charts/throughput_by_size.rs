@@ -1,27 +1,27 @@
 //! Throughput against the size of a message.
 
 use super::sweep::{Curve, Sweep, sweeps};
+use super::throughput_interval;
 use furlong_analysis::text::listed;
 use furlong_analysis::{DecodedRun, Row, Summary};
-use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side};
-use furlong_model::{Measurement, Pattern, format_bytes};
-use furlong_stats::median_interval;
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
+use furlong_model::{Pattern, format_bytes};
 
 /// Rows that tie and are named one by one.
 const NAMED: usize = 3;
 
 /// A chart for each manner in which streams or requests were measured with several sizes. Without the run there are no
 /// intervals.
-pub fn charts(run: Option<&DecodedRun>, summary: &Summary, looks: &Looks) -> Vec<Chart> {
+pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> Vec<Chart> {
     let sweeps = sweeps(summary, &[Pattern::OneWay, Pattern::Request, Pattern::FanOut]);
-    sweeps.iter().filter_map(|sweep| chart(run, sweep, looks)).collect()
+    sweeps.iter().filter_map(|sweep| chart(run, sweep)).collect()
 }
 
 /// The chart of one sweep.
-pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep, looks: &Looks) -> Option<Chart> {
+pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
-        look: Series::look(number, looks.of(&curve.name)),
+        look: Series::look(number, &curve.name),
         points: curve.rows.iter().filter_map(|row| point(run, row)).collect(),
     });
     let (what, label) = match sweep.pattern {
@@ -46,13 +46,8 @@ pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep, looks: &Looks) -> O
 /// The rate of a row, with the interval over its trials.
 fn point(run: Option<&DecodedRun>, row: &Row) -> Option<Point> {
     let size = row.case.size_bytes;
-    let ends = run.and_then(|run| {
-        let rate =
-            |trial: &Measurement| trial.round_trips as f64 / trial.elapsed_ns as f64 * 1e9 * size as f64;
-        median_interval(&run.measured(&row.case).map(rate).collect::<Vec<_>>())
-    });
     let rate = row.exchange.bytes_per_second?;
-    Some(Point { y_ends: ends, ..Point::new(format_bytes(size), size as f64, rate) })
+    Some(Point { y_ends: throughput_interval(run, row), ..Point::new(format_bytes(size), size as f64, rate) })
 }
 
 /// The most that any row reaches, and which others reach as much.

@@ -4,8 +4,8 @@ use super::super::object::{Judged, sentence};
 use super::super::origin::date;
 use furlong_analysis::text::{format_count, listed, plain, three_digits};
 use furlong_analysis::{
-    Alternative, Budget, BudgetKind, Earlier, Level, Ranked, Recommendation, Repeated, Sensitivity,
-    SloVerdict, WorkloadChange,
+    Alternative, Budget, BudgetKind, CarriedMost, Earlier, Level, Ranked, Recommendation, Repeated,
+    Sensitivity, SloVerdict, WorkloadChange,
 };
 use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
@@ -51,7 +51,7 @@ pub(crate) fn asked(workload: &Workload) -> String {
     }
     let needs = workload.needs.iter().map(|need| need.name().to_owned());
     more.extend(needs);
-    let languages: Vec<_> = workload.languages.iter().map(|language| language.name()).collect();
+    let languages: Vec<_> = workload.languages.iter().map(|language| language.title()).collect();
     if !languages.is_empty() {
         more.push(format!("in {}", languages.join(" and ")));
     }
@@ -90,19 +90,46 @@ pub(crate) fn heading(recommendation: &Recommendation) -> String {
         Some(choice) if recommendation.provisional => format!("Provisional: {}", plain(&choice.name())),
         Some(choice) => format!("Take {}", plain(&choice.name())),
         None if recommendation.run.partial => "Nothing was measured at this workload".to_owned(),
-        None => "Nothing on this machine may serve this workload".to_owned(),
+        None => match &recommendation.carried_most {
+            Some(CarriedMost { saturation, .. }) => {
+                let asked = rate(saturation.asked_per_second);
+                match recommendation.run.noise.level {
+                    Level::Unreliable => {
+                        format!("No answer yet: nothing carried {asked} a second on this busy machine")
+                    }
+                    _ => format!("No row carries {asked} a second here"),
+                }
+            }
+            None => "Nothing on this machine may serve this workload".to_owned(),
+        },
     }
+}
+
+/// How much the row carried that carried the most.
+fn most(CarriedMost { mechanism, wait, saturation }: &CarriedMost) -> String {
+    format!(
+        "{} carried the most: {} a second.",
+        plain(&row_name(mechanism, *wait)),
+        rate(saturation.carried_per_second)
+    )
 }
 
 /// What the choice gives and takes.
 pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     let Some(choice) = &recommendation.choice else {
-        let why = if recommendation.run.partial {
-            "The run ended before that."
-        } else {
-            "What was left out, and why, is below."
-        };
-        return vec![why.to_owned()];
+        if recommendation.run.partial {
+            return vec!["The run ended before that.".to_owned()];
+        }
+        let mut lines: Vec<String> = recommendation.carried_most.iter().map(most).collect();
+        if recommendation.run.noise.level == Level::Unreliable && !lines.is_empty() {
+            lines.push(
+                "The machine was unreliable during this run, and may carry more when it is not: ask again when furlong doctor \
+                 finds it fit."
+                    .to_owned(),
+            );
+        }
+        lines.push("What was left out, and why, is below.".to_owned());
+        return lines;
     };
     let workload = &recommendation.workload;
     let unit = unit(workload);
@@ -169,7 +196,7 @@ fn earlier(earlier: &Earlier) -> String {
 fn runtimes(languages: &[Language]) -> Option<String> {
     let has_runtime =
         |language: &&Language| matches!(language, Language::Python | Language::Node | Language::Java);
-    let names: Vec<_> = languages.iter().filter(has_runtime).map(|language| language.name()).collect();
+    let names: Vec<_> = languages.iter().filter(has_runtime).map(|language| language.title()).collect();
     (!names.is_empty()).then(|| {
         format!(
             "All times are of native code: what {} adds to each message is not in them.",

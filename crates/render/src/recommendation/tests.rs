@@ -43,6 +43,26 @@ fn a_recommendation_for_programs() {
 }
 
 #[test]
+fn a_rate_that_no_row_carries_is_no_answer_and_says_how_much_is_carried() {
+    let mut found = made(Workload { interval_ns: Some(10_000), ..Workload::default() });
+    found.run.partial = false;
+    let said = |found: &Recommendation| {
+        let text = recommendation_table(found, Style::default());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = said(&found);
+    assert!(text.contains("No row carries 100 k a second here"), "{text}");
+    assert!(
+        text.contains("posix-shm/futex carried the most: ") && !text.contains("Nothing on this machine"),
+        "{text}"
+    );
+    found.run.noise.level = furlong_analysis::Level::Unreliable;
+    let text = said(&found);
+    assert!(text.contains("No answer yet: nothing carried 100 k a second on this busy machine"), "{text}");
+    assert!(text.contains("ask again when furlong doctor finds it fit"), "{text}");
+}
+
+#[test]
 fn an_answer_says_whether_it_is_the_one_of_before() {
     let answer = Answer::of(&made(Workload::default()), Placement::OtherCore).unwrap();
     let after = |row: &str| {

@@ -1,7 +1,7 @@
 //! Processors kept busy against latency: where spinning pays, and what it costs.
 
 use furlong_analysis::{Carries, Group, Row, Summary, Unit, describe_placement};
-use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, look_of};
 use furlong_model::{Arrival, Case, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use furlong_render::charts::ends_and_middle;
 use furlong_render::words::{count, name, timed, waiting};
@@ -53,11 +53,12 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
         let is_of = |row: &&&Row| (row.case.placement, row.case.wait.kind()) == *kind;
         let point = |row: &&Row| Point {
             x_ends: row.exchange.ns.median_ci95,
+            look: Some(look_of(&row.case.row())),
             ..Point::new(name(row), row.exchange.ns.p50, row.processors_busy())
         };
         Series {
             name: format!("{}, {}", describe_placement(kind.0), waiting(kind.1)),
-            look: Look::Bright(number),
+            look: Look::Sample { mark: Some(number), hollow: false },
             points: rows.iter().filter(is_of).map(point).collect(),
         }
     });
@@ -85,7 +86,8 @@ fn chart(rows: &[(&Group, &Row)], of: Manner) -> Option<Chart> {
         says: says(&rows),
         notes: vec![
             "Processors busy is processor time of both roles by elapsed time: 2 is two processors that do nothing else. \
-             Left is faster, down is cheaper."
+             Left is faster, down is cheaper. A mechanism has the same colour in all charts; the form of a mark says how and where \
+             it waits."
                 .to_owned(),
         ],
         x: Axis::log(x, Measure::Time),

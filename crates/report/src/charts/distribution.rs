@@ -1,7 +1,7 @@
 //! The distribution of latencies: which share of all samples takes longer than a time, down to 1 in 10,000.
 
 use furlong_analysis::{DecodedRun, FEWEST_BEYOND, Group, Row};
-use furlong_chart::{Axis, Chart, Kind, Looks, Measure, Point, Series, Side, percentile};
+use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side, percentile};
 use furlong_model::format_ns;
 use furlong_render::charts::charted_groups;
 use furlong_render::three_digits;
@@ -16,18 +16,18 @@ const DECADES: i32 = 4;
 const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "p99.99"];
 
 /// A chart for each group of rows, but of a sweep over sizes three, and how many are left out.
-pub fn charts(run: &DecodedRun, looks: &Looks) -> (Vec<Chart>, usize) {
+pub fn charts(run: &DecodedRun) -> (Vec<Chart>, usize) {
     let (groups, left_out) = charted_groups(&run.summary);
-    (groups.into_iter().filter_map(|group| chart(run, group, looks)).collect(), left_out)
+    (groups.into_iter().filter_map(|group| chart(run, group)).collect(), left_out)
 }
 
-fn chart(run: &DecodedRun, group: &Group, looks: &Looks) -> Option<Chart> {
+fn chart(run: &DecodedRun, group: &Group) -> Option<Chart> {
     let rows: Vec<&Row> = run.summary.rows_of(group).collect();
     let curves: Vec<(&Row, Curve)> =
         rows.iter().filter_map(|row| Some((*row, Curve::of(run, row)?))).collect();
     let series = curves.iter().enumerate().map(|(number, (row, curve))| Series {
         name: name(row),
-        look: Series::look(number, looks.of(&name(row))),
+        look: Series::look(number, &name(row)),
         points: curve.points.clone(),
     });
     Chart {

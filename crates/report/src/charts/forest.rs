@@ -1,7 +1,7 @@
 //! Runs compared row by row: a ratio with its interval for each, beside the margin within which rows are the same.
 
 use furlong_analysis::{Change, ComparedRow, Comparison};
-use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, without_zeros};
+use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, look_of, without_zeros};
 use furlong_render::plain;
 
 /// A chart for each run that is compared with the baseline.
@@ -9,14 +9,15 @@ pub fn charts(comparison: &Comparison) -> Vec<Chart> {
     comparison.others().enumerate().filter_map(|(number, run)| chart(comparison, &run.name, number)).collect()
 }
 
-/// The look of a verdict: what is the same stands behind.
+/// The marks of a verdict; their colours are those of mechanisms.
 fn look(change: Change) -> Look {
-    match change {
-        Change::Worse => Look::Bright(1),
-        Change::Better => Look::Bright(0),
-        Change::Inconclusive => Look::Hollow(2),
-        Change::Same => Look::Muted,
-    }
+    let mark = match change {
+        Change::Same => 0,
+        Change::Inconclusive => 1,
+        Change::Worse => 2,
+        Change::Better => 3,
+    };
+    Look::Sample { mark: Some(mark), hollow: change == Change::Inconclusive }
 }
 
 fn chart(comparison: &Comparison, run: &str, number: usize) -> Option<Chart> {
@@ -25,6 +26,7 @@ fn chart(comparison: &Comparison, run: &str, number: usize) -> Option<Chart> {
         let of_change = (0..).map(f64::from).zip(&rows).filter(|(_, row)| row.verdict == change);
         let point = |(at, row): (f64, &&ComparedRow)| Point {
             x_ends: row.ci95,
+            look: Some(look_of(&row.case.row())),
             ..Point::new(change.name(), row.ratio, at)
         };
         Series { name: change.name().to_owned(), look: look(change), points: of_change.map(point).collect() }

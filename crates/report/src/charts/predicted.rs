@@ -1,7 +1,7 @@
 //! What the cost model predicts against what was measured.
 
 use furlong_analysis::{Agreement, Explained, Explanation};
-use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series};
+use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, look_of};
 use furlong_render::plain;
 use furlong_render::words::count;
 
@@ -9,6 +9,7 @@ use furlong_render::words::count;
 pub fn chart(explanation: &Explanation) -> Option<Chart> {
     let point = |row: &Explained, ns: f64| Point {
         x_ends: row.measured_ci95,
+        look: Some(look_of(&row.case.row())),
         ..Point::new(plain(&row.case.to_string()), row.measured_ns, ns)
     };
     let rows = &explanation.rows;
@@ -27,8 +28,8 @@ pub fn chart(explanation: &Explanation) -> Option<Chart> {
         y: Axis::log("predicted", Measure::Time),
         kind: Kind::Scatter,
         series: vec![
-            Series { name: "this model".to_owned(), look: Look::Bright(0), points: ours },
-            Series { name: "published formula".to_owned(), look: Look::Hollow(1), points: formula },
+            Series { name: "this model".to_owned(), look: Look::Sample { mark: None, hollow: false }, points: ours },
+            Series { name: "published formula".to_owned(), look: Look::Sample { mark: None, hollow: true }, points: formula },
         ],
         guides: vec![
             Guide::Times(1.0, "the same".to_owned()),

@@ -1,7 +1,7 @@
 //! A published comparison, then and now.
 
 use furlong_analysis::{Replay, ReplayRow};
-use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side};
+use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side, hollow_look_of, look_of};
 use furlong_model::{Figure, format_bytes};
 use furlong_render::plain;
 use std::collections::BTreeSet;
@@ -31,10 +31,13 @@ fn of_size(replay: &Replay, size: usize) -> Option<Chart> {
     let (figure, x) = axis(replay);
     let rows: Vec<&ReplayRow> = replay.rows_of(size).collect();
     let numbered = || (0..).map(f64::from).zip(&rows);
-    let then = numbered().filter_map(|(at, row)| Some(Point::new("then", *row.published.get(&figure)?, at)));
+    let look = |row: &ReplayRow| Some(look_of(row.row.as_deref().unwrap_or(&row.mechanism)));
+    let then = numbered().filter_map(|(at, row)| {
+        Some(Point { look: look(row), ..Point::new("then", *row.published.get(&figure)?, at) })
+    });
     let now = numbered().filter_map(|(at, row)| {
         let measured = row.measured.get(&figure)?;
-        Some(Point { x_ends: measured.ci95, ..Point::new("now", measured.value, at) })
+        Some(Point { x_ends: measured.ci95, look: look(row), ..Point::new("now", measured.value, at) })
     });
     Chart {
         id: format!("then-and-now-{}-{size}", replay.experiment),
@@ -45,8 +48,16 @@ fn of_size(replay: &Replay, size: usize) -> Option<Chart> {
         y: Axis::named(rows.iter().map(|row| plain(&row.mechanism)).collect()),
         kind: Kind::Intervals,
         series: vec![
-            Series { name: "then, as published".to_owned(), look: Look::Hollow(1), points: then.collect() },
-            Series { name: "now, on this machine".to_owned(), look: Look::Bright(0), points: now.collect() },
+            Series {
+                name: "then, as published".to_owned(),
+                look: Look::Sample { mark: None, hollow: true },
+                points: then.collect(),
+            },
+            Series {
+                name: "now, on this machine".to_owned(),
+                look: Look::Sample { mark: None, hollow: false },
+                points: now.collect(),
+            },
         ],
         guides: Vec::new(),
     }
@@ -63,6 +74,7 @@ fn over_sizes(replay: &Replay) -> Option<Chart> {
     }
     let series = names.iter().enumerate().flat_map(|(number, name)| {
         let rows: Vec<&ReplayRow> = replay.rows.iter().filter(|row| row.mechanism == *name).collect();
+        let row = rows.iter().find_map(|row| row.row.as_deref()).unwrap_or(name);
         let size = |row: &ReplayRow| (format_bytes(row.size_bytes), row.size_bytes as f64);
         let then = rows.iter().filter_map(|row| {
             let (label, size) = size(row);
@@ -74,7 +86,7 @@ fn over_sizes(replay: &Replay) -> Option<Chart> {
             Some(Point { y_ends: measured.ci95, ..Point::new(label, size, measured.value) })
         });
         let (past, present) = match number < MOST_PAIRS {
-            true => (Look::Hollow(number), Look::Bright(number)),
+            true => (hollow_look_of(row), look_of(row)),
             false => (Look::Muted, Look::Muted),
         };
         [

@@ -3,8 +3,9 @@
 
 use crate::common::{report, run};
 use furlong_analysis::{DecodedRun, Run};
+use furlong_chart::look_of;
 use furlong_model::{Outcome, Record};
-use furlong_report::{Chart, Kind, Side};
+use furlong_report::{Chart, Kind, Look, Side};
 
 /// Terminal escapes, markup of every kind, and what ends a script.
 const EVIL: &str =
@@ -79,24 +80,34 @@ fn the_first_charts_of_a_run_are_its_rankings_sorted() {
 }
 
 #[test]
-fn a_mechanism_has_one_look_in_all_charts() {
-    let looks = |charts: &[Chart], row: &str| -> Vec<furlong_report::Look> {
-        let curves = charts.iter().flat_map(|chart| &chart.series).filter(|series| series.name == row);
-        let ranked = charts.iter().filter(|chart| chart.id.contains("ranking")).flat_map(|chart| {
-            let at = chart.y.categories.iter().position(|name| name == row);
-            let points = chart.series.iter().flat_map(|series| &series.points);
-            points.filter(move |point| Some(point.y as usize) == at).filter_map(|point| point.look)
-        });
-        curves.map(|series| series.look).chain(ranked).collect()
-    };
-    let charts = charts("sizes");
-    let mut kinds = std::collections::BTreeSet::new();
-    for row in ["pipe/block", "pipe/spin", "posix-shm/futex", "posix-shm/spin", "posix-mq/block"] {
-        let all = looks(&charts, row);
-        assert!(all.len() > 6 && all.iter().all(|look| *look == all[0]), "{row}: {all:?}");
-        kinds.insert(format!("{:?}", all[0]));
+fn a_mechanism_has_one_look_in_all_charts_of_all_runs() {
+    let [sizes, model] = ["sizes", "model"].map(run);
+    let mut all =
+        report(&[("sizes", &sizes), ("slower", &slower(&sizes, 2))]).charts().cloned().collect::<Vec<_>>();
+    all.extend(["stream", "model"].map(charts).concat());
+    all.extend(report(&[("model", &model), ("slower", &slower(&model, 2))]).charts().cloned());
+    let mut seen = std::collections::BTreeSet::new();
+    for chart in &all {
+        let kind = chart.id.split('-').find(|word| ["ranking", "forest", "cpu", "predicted"].contains(word));
+        for series in &chart.series {
+            // A curve is as its mechanism, or stands behind with others.
+            if let Look::Variant(..) = series.look {
+                assert_eq!(series.look, look_of(&series.name), "{}", chart.id);
+                seen.insert("curve");
+            }
+            for (point, look) in series.points.iter().filter_map(|point| Some((point, point.look?))) {
+                let name = chart.y.categories.get(point.y as usize).unwrap_or(&point.label);
+                let row = name.split(' ').next().unwrap();
+                assert_eq!(look, look_of(row), "{}: {name}", chart.id);
+                seen.extend(kind);
+            }
+        }
+        if let Some(kind) = kind {
+            let coloured = chart.points().filter(|point| point.look.is_some()).count();
+            assert_eq!(coloured, chart.points().count(), "{kind}: {}", chart.id);
+        }
     }
-    assert_eq!(kinds.len(), 5);
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["cpu", "curve", "forest", "predicted", "ranking"]);
 }
 
 #[test]

@@ -1,0 +1,260 @@
+//! Two levels of the core-to-core time within a run, and what holds at both.
+//!
+//! A host that moves a core makes another machine of the one that is measured, for seconds or for minutes. What was found while
+//! the cores were near to each other need not hold while they are far apart, and a median over both is of neither.
+
+use crate::{
+    Alike, Group, Row, Run,
+    checks::on_two_processors,
+    comparable::comparables,
+    noise::{MOVED, core_to_core_times},
+    ranking::overlap,
+    trials::{MeasuredTrial, Trials},
+};
+use furlong_stats::{median, tidy};
+use serde::{Deserialize, Serialize};
+use std::array;
+
+/// Fewest readings at a level: one that stands alone is a hiccup.
+const FEWEST_READINGS: usize = 2;
+/// Fewest trials of a row at a level.
+const FEWEST_TRIALS: usize = 5;
+
+/// Two levels of the core-to-core time, the lower one first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Regimes {
+    /// The shortest and the longest bare round trip at each level, in nanoseconds.
+    pub core_to_core_ns: [[f64; 2]; 2],
+    /// Readings at each level.
+    pub readings: [usize; 2],
+    /// What holds at both, for each group of rows on two cores that was measured at both.
+    pub groups: Vec<InBoth>,
+}
+
+/// What holds of the rows of a group at both levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InBoth {
+    /// Which rows.
+    pub among: Alike,
+    /// Rows that have trials enough at both levels.
+    pub rows: usize,
+    /// How many times as long they take at the higher level: the median of the rows.
+    pub times: f64,
+    /// The row that is first at both levels, if it is one row.
+    pub first: Option<String>,
+    /// Pairs of rows that are in the same order at both levels, and can be told apart at both.
+    pub same: usize,
+    /// Pairs that can be told apart at one level only.
+    pub at_one: usize,
+    /// Pairs whose order is another at either level: the faster one at the lower level first.
+    pub opposite: Vec<[String; 2]>,
+}
+
+impl Regimes {
+    /// Those of a run; `None` where the core-to-core time has one level, or no row was measured at both.
+    pub(crate) fn of(run: &Run, trials: &Trials, groups: &[Group], rows: &[Row]) -> Option<Regimes> {
+        let times = core_to_core_times(&run.noise);
+        let highest_of_lower = split(&times)?;
+        let (lower, higher) = times.split_at(highest_of_lower + 1);
+        let level = |ns: f64| usize::from(ns >= higher[0]);
+        let levels: Vec<(usize, Option<usize>)> = run
+            .trials_before
+            .iter()
+            .zip(&run.noise)
+            .map(|(before, reading)| (*before, reading.core_to_core_ns.map(level)))
+            .collect();
+        let at = |level: usize, row: &Row| -> Vec<&MeasuredTrial> {
+            let trials = trials.measured(&row.case);
+            trials.filter(|trial| level_of(trial.position, &levels) == Some(level)).collect()
+        };
+        let in_both = |group: &Group| {
+            let rows = rows.iter().filter(|row| row.group == group.name);
+            let rows: Vec<(&Row, [Vec<&MeasuredTrial>; 2])> = rows
+                .map(|row| (row, array::from_fn(|level| at(level, row))))
+                .filter(|(_, levels)| levels.iter().all(|trials| trials.len() >= FEWEST_TRIALS))
+                .collect();
+            InBoth::of(run, group, &rows)
+        };
+        let on_two = groups.iter().filter(|group| on_two_processors(group.placement));
+        let groups: Vec<InBoth> = on_two.filter_map(in_both).collect();
+        let ends = |times: &[f64]| [times[0], times[times.len() - 1]].map(tidy);
+        (!groups.is_empty()).then(|| Regimes {
+            core_to_core_ns: [lower, higher].map(ends),
+            readings: [lower, higher].map(<[f64]>::len),
+            groups,
+        })
+    }
+}
+
+/// The place of the highest time of the lower level, in ascending order: above it is the widest gap.
+fn split(times: &[f64]) -> Option<usize> {
+    let gaps = times.windows(2).map(|pair| pair[1] / pair[0]).enumerate();
+    let (at, gap) = gaps.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let enough = (at + 1).min(times.len() - at - 1) >= FEWEST_READINGS;
+    (gap >= MOVED && enough).then_some(at)
+}
+
+/// The level at which a trial ran: that of the readings before and after it, if they agree.
+fn level_of(position: usize, levels: &[(usize, Option<usize>)]) -> Option<usize> {
+    let after = levels.iter().position(|(before, _)| *before > position)?;
+    let (_, next) = levels[after];
+    let (_, last) = *levels.get(after.checked_sub(1)?)?;
+    next.filter(|_| next == last)
+}
+
+impl InBoth {
+    /// Of these rows with their trials at the lower and the higher level; `None` without any.
+    fn of(run: &Run, group: &Group, rows: &[(&Row, [Vec<&MeasuredTrial>; 2])]) -> Option<InBoth> {
+        let median_ns = |trials: &Vec<&MeasuredTrial>| {
+            median(&trials.iter().filter_map(|trial| trial.median_ns()).collect::<Vec<_>>())
+        };
+        let ratio = |(_, [lower, higher]): &(&Row, [Vec<&MeasuredTrial>; 2])| {
+            Some(median_ns(higher)? / median_ns(lower)?)
+        };
+        let times = median(&rows.iter().filter_map(ratio).collect::<Vec<_>>())?;
+        let at: [Vec<Row>; 2] = array::from_fn(|level| {
+            let trials: Vec<_> = rows.iter().map(|(_, levels)| levels[level].clone()).collect();
+            let of = rows.iter().zip(comparables(&trials));
+            of.map(|((row, _), comparable)| Row { comparable, ..(*row).clone() }).collect()
+        });
+        let mut found = InBoth {
+            among: Alike::of(group),
+            rows: rows.len(),
+            times: tidy(times),
+            first: first(&at),
+            same: 0,
+            at_one: 0,
+            opposite: Vec::new(),
+        };
+        for one in 0..rows.len() {
+            for other in one + 1..rows.len() {
+                let orders = array::from_fn(|level| is_faster(run, &at[level][one], &at[level][other]));
+                let name = |row: usize| rows[row].0.case.row();
+                match orders {
+                    [Some(lower), Some(higher)] if lower == higher => found.same += 1,
+                    [Some(true), Some(_)] => found.opposite.push([name(one), name(other)]),
+                    [Some(false), Some(_)] => found.opposite.push([name(other), name(one)]),
+                    [Some(_), None] | [None, Some(_)] => found.at_one += 1,
+                    [None, None] => {}
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+/// The row with the shortest median at both levels.
+fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
+    let median_ns = |row: &&Row| row.comparable.map_or(f64::INFINITY, |comparable| comparable.median_ns);
+    let fastest = |rows: &Vec<Row>| {
+        let fastest = rows.iter().min_by(|one, other| median_ns(one).total_cmp(&median_ns(other)))?;
+        (rows.len() > 1).then(|| fastest.case.row())
+    };
+    let [lower, higher] = array::from_fn(|level| fastest(&levels[level]));
+    lower.filter(|first| higher.as_ref() == Some(first))
+}
+
+/// Whether one row is faster than the other; `None` where the two cannot be told apart.
+fn is_faster(run: &Run, one: &Row, other: &Row) -> Option<bool> {
+    let (a, b) = (one.comparable?, other.comparable?);
+    (!overlap(one, other, &run.header.harness)).then_some(a.median_ns < b.median_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, family, header, measurement, quiet};
+    use crate::{DecodedRun, Finding, Level};
+    use furlong_model::{Case, Outcome, Placement, Record, Trial, Wait};
+
+    /// Trials between two readings.
+    const BETWEEN: u32 = 8;
+
+    /// A run with a reading of each of these core-to-core times, and between two of them so many rounds of rows that take
+    /// what `median_ns` says of a row and the time before.
+    fn run(readings: &[f64], rows: &[&str], place: Placement, median_ns: impl Fn(&str, f64) -> f64) -> Run {
+        let mut records = vec![Record::Run(header())];
+        let cases: Vec<Case> = rows.iter().map(|row| case(row, Wait::Block, place)).collect();
+        for (number, bare_ns) in readings.iter().enumerate() {
+            records.push(Record::Noise(quiet(number as u64, *bare_ns)));
+            if number + 1 == readings.len() {
+                break;
+            }
+            for round in 0..BETWEEN {
+                let number = number as u32 * BETWEEN + round;
+                let chance = 1.0 + 0.002 * f64::from(number * 7 % 5);
+                records.extend(cases.iter().map(|case| {
+                    let measured = measurement(case, median_ns(&case.mechanism, *bare_ns) * chance, 0);
+                    let family = family(&case.mechanism);
+                    Record::Trial(Trial {
+                        case: case.clone(),
+                        family,
+                        number,
+                        outcome: Outcome::Measured(measured),
+                    })
+                }));
+            }
+        }
+        Run::from_records(records).unwrap()
+    }
+
+    /// What holds at both levels of a run, as its summary has it.
+    fn found(run: &Run) -> Option<Regimes> {
+        let summary = DecodedRun::of(run).summary;
+        summary.findings.into_iter().find_map(|finding| match finding {
+            Finding::TwoLevels(regimes) => Some(regimes),
+            _ => None,
+        })
+    }
+
+    const READINGS: [f64; 6] = [62.0, 65.0, 64.0, 310.0, 305.0, 312.0];
+    const ROWS: [&str; 3] = ["pipe", "tcp", "unix-stream"];
+
+    /// A pipe is always the fastest; the other two change places where the cores are far apart.
+    fn changing(row: &str, bare_ns: f64) -> f64 {
+        match (row, bare_ns > 100.0) {
+            ("pipe", false) => 10_000.0,
+            ("pipe", true) => 15_000.0,
+            ("tcp", false) | ("unix-stream", true) => 20_000.0,
+            _ => 30_000.0,
+        }
+    }
+
+    #[test]
+    fn what_holds_at_both_levels_is_said_and_what_does_not() {
+        let regimes = found(&run(&READINGS, &ROWS, Placement::OtherCore, changing)).unwrap();
+        assert_eq!(regimes.core_to_core_ns, [[62.0, 65.0], [305.0, 312.0]]);
+        assert_eq!(regimes.readings, [3, 3]);
+        let [group] = &regimes.groups[..] else { panic!("{regimes:?}") };
+        assert_eq!((group.rows, group.same, group.at_one), (3, 2, 0));
+        assert_eq!(group.opposite, [["tcp/block".to_owned(), "unix-stream/block".to_owned()]]);
+        assert_eq!(group.first.as_deref(), Some("pipe/block"));
+        assert!((1.4..1.6).contains(&group.times), "{group:?}");
+    }
+
+    #[test]
+    fn it_is_said_of_an_unreliable_machine_too() {
+        let run = run(&READINGS, &ROWS, Placement::OtherCore, changing);
+        assert_eq!(DecodedRun::of(&run).summary.run.noise.level, Level::Unreliable);
+        assert!(found(&run).is_some());
+    }
+
+    #[test]
+    fn one_level_a_hiccup_or_one_core_say_nothing() {
+        let of = |readings: &[f64]| found(&run(readings, &ROWS, Placement::OtherCore, changing));
+        assert_eq!(of(&[62.0, 65.0, 64.0, 70.0, 80.0, 61.0]), None);
+        assert_eq!(of(&[62.0, 65.0, 64.0, 310.0, 65.0, 61.0]), None);
+        assert_eq!(found(&run(&READINGS, &ROWS, Placement::SameCore, changing)), None);
+    }
+
+    #[test]
+    fn trials_between_readings_of_two_levels_are_of_neither() {
+        let levels = [(0, Some(0)), (10, Some(0)), (20, Some(1)), (30, Some(1)), (40, None)];
+        let at = |position| level_of(position, &levels);
+        assert_eq!(
+            [at(0), at(9), at(10), at(19), at(20), at(29)],
+            [Some(0), Some(0), None, None, Some(1), Some(1)]
+        );
+        assert_eq!([at(30), at(40), level_of(3, &[])], [None; 3]);
+    }
+}
