@@ -2,10 +2,11 @@
 
 use crate::credentials::Credentials;
 use crate::error::Result;
-use crate::memory::{Lane, Promise, shared_bytes};
+use crate::memory::{Lane, Promise};
 use crate::options::Options;
 use crate::receiver::{Message, Receiver};
 use crate::sender::{Loan, Sender};
+use crate::storage::shared_bytes;
 use crate::sys;
 use crate::trust::{Trust, Trusted, Untrusted};
 use std::os::fd::{AsFd, OwnedFd};
@@ -58,6 +59,22 @@ impl Channel {
             Descriptors { memory, sending: there, receiving: back, side: Side::First },
             Descriptors { memory: copy, sending: back_other, receiving: there_other, side: Side::Second },
         ])
+    }
+
+    /// Both ends in this process, on its heap: for tools that cannot follow shared memory.
+    #[cfg(in_one_process)]
+    #[doc(hidden)]
+    pub fn pair_in_one_process(options: &Options) -> Result<[Channel; 2]> {
+        let peer = Credentials { process: 0, user: 0, group: 0 };
+        let sockets =
+            || std::os::unix::net::UnixStream::pair().map(|(one, other)| [one.into(), other.into()]);
+        let ([there, back], [[a, b], [c, d]]) = (Lane::private(options.capacity), [sockets()?, sockets()?]);
+        let end = |send: &Lane, sending: OwnedFd, receive: &Lane, receiving: OwnedFd| Channel {
+            sender: Sender::new(send.again(), sending, options),
+            receiver: Receiver::new(receive.again(), receiving, options),
+            peer,
+        };
+        Ok([end(&there, a, &back, c), end(&back, d, &there, b)])
     }
 
     /// An end of descriptors that were inherited or received. Both ends are made with the same options, but for how they

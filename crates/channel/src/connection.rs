@@ -7,8 +7,8 @@
 use crate::channel::{Channel, Descriptors, Side};
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
-use crate::memory::shared_bytes;
 use crate::options::Options;
+use crate::storage::shared_bytes;
 use crate::sys::{self, Address, PASSED};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

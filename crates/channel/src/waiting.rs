@@ -6,11 +6,11 @@
 //! both, by `membarrier`, before it sleeps. That takes as long as a third of a sleep, so one that sleeps all the time leaves
 //! it to each to make its own.
 
+use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
 use crate::error::{Error, Result};
 use crate::memory::Ends;
-use crate::sys;
+use crate::wake;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{Ordering, compiler_fence, fence};
 use std::time::{Duration, Instant};
 
 /// How an end waits for a message or for room.
@@ -41,7 +41,7 @@ mod state {
 }
 
 /// Looks in a row between two looks at anything else.
-const LOOKS: u32 = 64;
+const LOOKS: u32 = if cfg!(loom) { 1 } else { 64 };
 
 /// The longest that a waiting end does not look whether the other one lives.
 const LIFE_SIGN: Duration = Duration::from_millis(40);
@@ -74,10 +74,16 @@ impl Limit {
     fn left(self) -> Option<Duration> {
         match self {
             Limit::Now => None,
-            Limit::At(end) => end.checked_duration_since(Instant::now()),
+            Limit::At(end) => end.checked_duration_since(wake::now()),
             Limit::None => Some(LIFE_SIGN),
         }
     }
+}
+
+/// What came before the other end was closed, which was just seen.
+fn found_before_the_end(ready: &mut impl FnMut() -> Result<bool>) -> Result<bool> {
+    let found = !has(Fault::LookAfterClosed) && ready()?;
+    found.then_some(true).ok_or(Error::Closed)
 }
 
 /// What one end needs to wait, and to wake the other one.
@@ -103,9 +109,9 @@ impl Waiter {
     /// A way to wait and wake.
     pub(crate) fn new(waiting: Waiting, ends: Ends, socket: OwnedFd) -> Waiter {
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
-        let can_order = waiting != Waiting::Spin && sys::can_order_others();
+        let can_order = waiting != Waiting::Spin && wake::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
-        let is_registered = sys::can_be_ordered_by_others();
+        let is_registered = wake::can_be_ordered_by_others();
         Waiter {
             waiting,
             ends,
@@ -126,10 +132,11 @@ impl Waiter {
     /// Wakes the other end if it sleeps. Called after something was published for it.
     #[inline(always)]
     pub(crate) fn wake(&self) {
-        compiler_fence(Ordering::SeqCst);
-        match self.ends.other().state.load(Ordering::Relaxed) {
+        wake::keep_order();
+        let other = &self.ends.other().state;
+        match other.load(Ordering::Relaxed) {
             state::NEVER_SLEEPS => {}
-            state::AWAKE_WITH_BARRIER if self.is_registered => {}
+            seen @ state::AWAKE_WITH_BARRIER if self.is_registered && wake::other_orders(other, seen) => {}
             _ => self.wake_sleeper(),
         }
     }
@@ -138,35 +145,42 @@ impl Waiter {
     #[inline(never)]
     pub(crate) fn wake_sleeper(&self) {
         let other = self.ends.other();
-        fence(Ordering::SeqCst);
+        if !has(Fault::BarrierOfWaker) {
+            fence(Ordering::SeqCst);
+        }
         let seen = other.state.load(Ordering::Relaxed);
         if seen != state::SLEEPS && seen != state::WATCHES {
             return;
         }
         // It may have to know where this end runs to decide how to wait.
-        self.ends.own().processor.store(sys::processor(), Ordering::Relaxed);
+        self.ends.own().processor.store(wake::processor(), Ordering::Relaxed);
         if other.woken_at_ns.load(Ordering::Relaxed) != 0 {
-            other.woken_at_ns.store(sys::now_ns(), Ordering::Relaxed);
+            other.woken_at_ns.store(wake::now_ns(), Ordering::Relaxed);
         }
         // Who changes the word wakes, and nobody else.
+        count_store();
         if other.state.compare_exchange(seen, state::AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
-            if seen == state::SLEEPS { sys::wake(&other.state) } else { sys::signal(self.socket.as_fd()) }
+            count_store();
+            if seen == state::SLEEPS { wake::wake(&other.state) } else { wake::signal(self.socket.as_fd()) }
         }
     }
 
     /// Says that this end is closed.
     pub(crate) fn close(&self) {
-        self.ends.own().closed.store(1, Ordering::Release);
+        count_store();
+        self.ends.own().closed.store(1, order(Fault::PublishClosed, Ordering::Release));
+        count_store();
         self.wake_sleeper();
     }
 
     /// Whether the other end has said so.
     fn is_closed(&self) -> bool {
-        self.ends.other().closed.load(Ordering::Acquire) != 0
+        self.ends.other().closed.load(order(Fault::LoadClosed, Ordering::Acquire)) != 0
     }
 
     /// Says that this end is awake.
     fn awake(&self) {
+        count_store();
         self.ends.own().state.store(self.awake, Ordering::Relaxed);
     }
 
@@ -181,14 +195,17 @@ impl Waiter {
     /// Says that this end is about to sleep. What it waits for must be looked at once more after that. False, if the other
     /// end may miss it this time.
     fn announce(&mut self, state: u32) -> bool {
+        count_store();
         self.ends.own().state.store(state, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        if !has(Fault::BarrierOfSleeper) {
+            fence(Ordering::SeqCst);
+        }
         if self.awake != state::AWAKE_WITH_BARRIER {
             return true;
         }
         // Whoever has read the old word has published by the end of this barrier; from then on it reads this one.
         self.awake = state::AWAKE;
-        self.can_order = sys::order_all_processes();
+        self.can_order = wake::order_all_processes();
         self.can_order
     }
 
@@ -229,7 +246,7 @@ impl Waiter {
             let message = "an end that spins is never woken";
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, message).into());
         }
-        sys::drain(self.socket.as_fd());
+        wake::drain(self.socket.as_fd());
         self.is_watching = true;
         if !self.announce(state::WATCHES) || ready()? {
             return Ok(false);
@@ -248,7 +265,7 @@ impl Waiter {
             Waiting::Spin => Some(Duration::MAX),
             Waiting::Park => None,
             Waiting::Adaptive => {
-                let here = sys::processor();
+                let here = wake::processor();
                 let together = here != 0 && here == self.ends.other().processor.load(Ordering::Relaxed);
                 (!together).then_some(Duration::from_nanos(self.wake_up_ns))
             }
@@ -279,7 +296,7 @@ impl Waiter {
         time: Duration,
         ready: &mut impl FnMut() -> Result<bool>,
     ) -> Result<bool> {
-        let begin = Instant::now();
+        let begin = wake::now();
         let mut looked = begin;
         loop {
             for _ in 0..LOOKS {
@@ -289,9 +306,9 @@ impl Waiter {
                 std::hint::spin_loop();
             }
             if self.is_closed() {
-                return ready()?.then_some(true).ok_or(Error::Closed);
+                return found_before_the_end(ready);
             }
-            let now = Instant::now();
+            let now = wake::now();
             if now - looked > LIFE_SIGN {
                 looked = now;
                 self.look_for_life(ready)?;
@@ -302,6 +319,7 @@ impl Waiter {
             if now - begin >= time {
                 return Ok(false);
             }
+            wake::let_others_run();
         }
     }
 
@@ -317,24 +335,24 @@ impl Waiter {
         if !self.announce(state::SLEEPS) {
             *vain = VAIN_WAKE_UPS;
         }
-        let found = ready();
+        let found = if has(Fault::LastLook) { Ok(false) } else { ready() };
         if !matches!(found, Ok(false)) {
             self.awake();
             return found;
         }
         if self.is_closed() {
             self.awake();
-            return ready()?.then_some(true).ok_or(Error::Closed);
+            return found_before_the_end(ready);
         }
         let Some(left) = limit.left() else {
             self.awake();
             return ready()?.then_some(true).ok_or(Error::TimedOut);
         };
         let was_long = if *vain < VAIN_WAKE_UPS {
-            sys::sleep_on(&self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
+            wake::sleep_on(&self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
         } else {
             // Something else than what is waited for wakes it all the time.
-            sys::sleep(left.min(Duration::from_millis(1)));
+            wake::sleep(left.min(Duration::from_millis(1)));
             true
         };
         let is_woken = self.ends.own().state.load(Ordering::Relaxed) != state::SLEEPS;
@@ -356,18 +374,18 @@ impl Waiter {
     /// Notes how long the last wake-up took.
     fn learn(&mut self) {
         let woken_at_ns = self.ends.own().woken_at_ns.load(Ordering::Relaxed);
-        let took_ns = sys::now_ns().wrapping_sub(woken_at_ns);
+        let took_ns = wake::now_ns().wrapping_sub(woken_at_ns);
         let took_ns = took_ns.clamp(*WAKE_UP_RANGE_NS.start(), *WAKE_UP_RANGE_NS.end());
         self.wake_up_ns = self.wake_up_ns - self.wake_up_ns / 8 + took_ns / 8;
     }
 
     /// An error if the other end is gone and `ready` says no.
     fn look_for_life(&self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
-        if !sys::has_hung_up(self.socket.as_fd()) {
+        if !wake::has_hung_up(self.socket.as_fd()) {
             return Ok(());
         }
         // What it published before it went is there by now. Whoever finds that will come here again.
-        match ready()? {
+        match !has(Fault::LookAfterDeath) && ready()? {
             true => Ok(()),
             false if self.is_closed() => Err(Error::Closed),
             false => Err(Error::PeerDied),

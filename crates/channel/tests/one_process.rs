@@ -54,7 +54,7 @@ fn starts() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 3 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Any mix of all that sends and all that receives is a queue.
     #[test]
@@ -170,18 +170,19 @@ proptest! {
 /// A message that is longer than the ring needs somebody who receives meanwhile.
 #[test]
 fn messages_of_any_length_stream_through_a_small_ring() {
+    const COUNT: usize = if cfg!(miri) { 30 } else { 1000 };
     for waiting in WAITINGS {
         let [first, second] = pair(&small().waiting(waiting));
         let ((mut sender, _keep), (_keep_too, mut receiver)) = (first.split(), second.split());
         let sending = thread::spawn(move || {
-            for number in 0..500 {
+            for number in 0..COUNT / 2 {
                 sender.send(&content(number, length(number))).unwrap();
             }
-            let all: Vec<_> = (500..1000).map(|number| content(number, length(number))).collect();
+            let all: Vec<_> = (COUNT / 2..COUNT).map(|number| content(number, length(number))).collect();
             sender.send_all(&all).unwrap();
         });
         let mut buffer = vec![0; 20_000];
-        for number in 0..1000 {
+        for number in 0..COUNT {
             let due = content(number, length(number));
             match number % 3 {
                 0 => {
@@ -299,6 +300,7 @@ fn who_waits_hears_that_the_other_end_closes() {
 
 /// Who waits for long uses hardly any processor time, and is woken.
 #[test]
+#[cfg_attr(miri, ignore = "miri does not count processor time")]
 fn a_sleeper_uses_no_processor_time() {
     const QUIET: Duration = Duration::from_millis(400);
     for waiting in [Waiting::Park, Waiting::Adaptive] {
@@ -325,6 +327,7 @@ fn processor_time() -> Duration {
 
 #[test]
 fn both_ways_work_at_once_from_threads_of_their_own() {
+    const COUNT: usize = if cfg!(miri) { 20 } else { 300 };
     for waiting in WAITINGS {
         let ends = pair(&small().waiting(waiting));
         let threads: Vec<_> = ends
@@ -333,9 +336,9 @@ fn both_ways_work_at_once_from_threads_of_their_own() {
                 thread::spawn(move || {
                     let (mut sender, mut receiver) = end.split();
                     let sending = thread::spawn(move || {
-                        (0..300).try_for_each(|number| sender.send(&content(number, length(number))))
+                        (0..COUNT).try_for_each(|number| sender.send(&content(number, length(number))))
                     });
-                    for number in 0..300 {
+                    for number in 0..COUNT {
                         assert_eq!(receiver.recv_vec().unwrap(), content(number, length(number)));
                     }
                     sending.join().unwrap().unwrap();

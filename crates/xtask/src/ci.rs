@@ -3,6 +3,7 @@
 mod suites;
 
 use crate::adapters;
+use crate::channel;
 use crate::command::succeed;
 use crate::target::target;
 use crate::{driver, faults, root};
@@ -65,6 +66,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     }
     stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
     stages.run("faults", || faults::run(&faults::Options::quick()))?;
+    stages.run("the channel", || channel::prove(channel::Amount::Quick))?;
     if root_too {
         let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
         let conformance = conformance.context("no suite is called conformance")?;

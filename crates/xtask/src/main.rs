@@ -1,8 +1,9 @@
 //! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask new-mechanism KIND NAME`,
-//! `cargo xtask driver STEP` and `cargo xtask windows STEP`.
+//! `cargo xtask channel prove`, `cargo xtask driver STEP` and `cargo xtask windows STEP`.
 #![forbid(unsafe_code)]
 
 mod adapters;
+mod channel;
 mod ci;
 mod command;
 mod dist;
@@ -11,6 +12,7 @@ mod new_mechanism;
 mod target;
 mod windows;
 
+use channel::Amount;
 use furlong_driver_harness as driver;
 use std::process::ExitCode;
 
@@ -26,6 +28,9 @@ cargo xtask dist                   make what people without Rust install, in tar
 cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
 cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
                                    try every fault with every row, and print the matrix; --write writes docs/faults.md
+cargo xtask channel prove [--quick | --long]
+                                   test furlong-channel under loom, miri and ThreadSanitizer, against kills, crashes at each store
+                                   and a hostile process; --quick takes two minutes, --long is hostile for an hour
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
@@ -49,6 +54,9 @@ fn main() -> ExitCode {
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),
+        ["channel", "prove"] => channel::prove(Amount::Usual),
+        ["channel", "prove", "--quick"] => channel::prove(Amount::Quick),
+        ["channel", "prove", "--long"] => channel::prove(Amount::Long),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

@@ -16,6 +16,9 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Both ends in this process.
 pub fn pair(options: &Options) -> [Channel; 2] {
+    #[cfg(in_one_process)]
+    return Channel::pair_in_one_process(options).unwrap();
+    #[cfg(not(in_one_process))]
     Channel::pair(options).unwrap().map(|end| Channel::from_descriptors(end, options).unwrap())
 }
 
@@ -85,11 +88,17 @@ impl Drop for Process {
 
 /// Starts this test program once more, to do `task` in its test `child`, and gives it the other end of a channel.
 pub fn start(task: &str, options: &Options) -> (Process, Channel) {
+    start_with(task, options, &[])
+}
+
+/// The same with variables of the environment.
+pub fn start_with(task: &str, options: &Options, variables: &[(&str, String)]) -> (Process, Channel) {
     let name = name();
     let listener = Listener::bind(&name, options).unwrap();
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--test-threads", "1"])
         .env(TASK, format!("{task} {name}"))
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn();

@@ -1,0 +1,236 @@
+//! The whole protocol of one direction under loom, which tries every order in which two threads may run and see what the other
+//! one wrote. Then the same with one ordering left out, for each of them: that has to be noticed.
+
+use crate::atomics::{Fault, put_in};
+use crate::error::{Error, Result};
+use crate::memory::Lane;
+use crate::options::Options;
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+use crate::waiting::Waiting;
+use crate::wake;
+use loom::thread;
+use std::mem::ManuallyDrop;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+/// An end that is not dropped by a test that fails: loom can do nothing any more then.
+type Kept<T> = ManuallyDrop<T>;
+
+/// Both ends of a direction.
+fn direction_of(capacity: usize, start: u64, waiting: Waiting) -> (Kept<Sender>, Kept<Receiver>) {
+    let [lane, _] = Lane::private(capacity);
+    let options = Options { capacity, longest: 100, waiting, start };
+    let [one, other] = UnixStream::pair().map(|(one, other)| [one, other].map(OwnedFd::from)).unwrap();
+    (Kept::new(Sender::new(lane.again(), one, &options)), Kept::new(Receiver::new(lane, other, &options)))
+}
+
+/// The same with room for three messages of 8 bytes and ends that sleep at once. Each message that is received gives its room
+/// back.
+fn direction(start: u64) -> (Kept<Sender>, Kept<Receiver>) {
+    direction_of(64, start, Waiting::Park)
+}
+
+/// Closes an end.
+fn close<T>(end: Kept<T>) {
+    drop(Kept::into_inner(end));
+}
+
+/// The process of an end dies.
+fn die<T>(_end: Kept<T>) {
+    wake::peer_dies();
+}
+
+fn content(number: u8) -> [u8; 8] {
+    [number; 8]
+}
+
+/// Sends messages of these lengths from a thread, after some that are there before it runs, and receives them all.
+fn exchange(
+    (mut sender, mut receiver): (Kept<Sender>, Kept<Receiver>),
+    before: &[usize],
+    then: &'static [usize],
+) {
+    let message = |(number, len): (usize, &usize)| vec![number as u8; *len];
+    before.iter().enumerate().for_each(|numbered| sender.send(&message(numbered)).unwrap());
+    let count = before.len();
+    let sending = thread::spawn(move || {
+        then.iter()
+            .enumerate()
+            .for_each(|(number, len)| sender.send(&message((count + number, len))).unwrap());
+        sender
+    });
+    for numbered in before.iter().chain(then).enumerate() {
+        assert_eq!(receiver.recv_vec().unwrap(), message(numbered), "another message came");
+    }
+    close(sending.join().unwrap());
+    close(receiver);
+}
+
+/// The receiver sleeps until a message comes.
+fn messages_wake_a_receiver() {
+    exchange(direction(0), &[], &[8, 8]);
+}
+
+/// Both ends look again and again.
+fn messages_reach_who_spins() {
+    exchange(direction_of(64, 0, Waiting::Spin), &[], &[8, 8]);
+}
+
+/// The second message begins at the ring's beginning, behind what is skipped, and positions pass the end of their numbers.
+fn messages_go_round_the_end() {
+    exchange(direction(40u64.wrapping_sub(64)), &[], &[8, 8]);
+}
+
+/// The ring is full: the sender waits until there is room.
+fn room_wakes_a_sender() {
+    exchange(direction(0), &[8, 8, 8], &[8]);
+}
+
+/// The last message lies where the first one lay, of which the sender knows by one word alone that it was read.
+fn a_message_lies_where_one_lay() {
+    exchange(direction_of(128, 0, Waiting::Park), &[24, 24, 8, 8, 8], &[8, 8]);
+}
+
+/// The same where no sender makes a barrier to wake.
+fn a_message_lies_where_one_lay_before_who_spins() {
+    exchange(direction_of(128, 0, Waiting::Spin), &[24, 24, 8, 8, 8], &[8, 8]);
+}
+
+/// A message in parts.
+fn parts_pass() {
+    let (mut sender, mut receiver) = direction(0);
+    let sending = thread::spawn(move || {
+        sender.send(&[1; 16]).unwrap();
+        sender
+    });
+    assert_eq!(receiver.recv_vec().unwrap(), [1; 16]);
+    close(sending.join().unwrap());
+    close(receiver);
+}
+
+/// Two messages, with what is skipped between them, that become visible together.
+fn a_batch_passes() {
+    let (mut sender, mut receiver) = direction(40);
+    let sending = thread::spawn(move || {
+        sender.send_all([content(1), content(2)]).unwrap();
+        sender
+    });
+    let mut buffer = [0; 8];
+    assert_eq!(receiver.recv(&mut buffer).unwrap(), 8);
+    assert_eq!(buffer, content(1));
+    assert_eq!(receiver.try_recv(&mut buffer).ok(), Some(8), "the second message is not there yet");
+    assert_eq!(buffer, content(2));
+    close(sending.join().unwrap());
+    close(receiver);
+}
+
+/// The sender sends and is then gone: what was sent arrives, and then the end.
+fn sends_and_goes(
+    (mut sender, mut receiver): (Kept<Sender>, Kept<Receiver>),
+    go: fn(Kept<Sender>),
+    is_end: fn(&Result<usize>) -> bool,
+) {
+    wake::time_is_over_once();
+    let sending = thread::spawn(move || {
+        sender.send(&content(1)).unwrap();
+        go(sender);
+    });
+    let mut buffer = [0; 8];
+    assert_eq!(receiver.recv(&mut buffer).ok(), Some(8), "the last message was lost");
+    assert_eq!(buffer, content(1));
+    let end = receiver.recv(&mut buffer);
+    assert!(is_end(&end), "{end:?}");
+    sending.join().unwrap();
+    close(receiver);
+}
+
+fn a_sender_closes() {
+    sends_and_goes(direction(0), close, |end| matches!(end, Err(Error::Closed)));
+}
+
+fn a_sender_closes_before_who_spins() {
+    let spinning = direction_of(64, 0, Waiting::Spin);
+    sends_and_goes(spinning, close, |end| matches!(end, Err(Error::Closed)));
+}
+
+fn a_sender_dies() {
+    sends_and_goes(direction(0), die, |end| matches!(end, Err(Error::PeerDied)));
+}
+
+/// The receiver reads one message of a full ring or none and is gone, while the sender waits for room.
+fn a_receiver_goes(reads: usize, go: fn(Kept<Receiver>), is_end: fn(&Result<()>) -> bool) {
+    let (mut sender, mut receiver) = direction(0);
+    (0..3).for_each(|number| sender.send(&content(number)).unwrap());
+    let receiving = thread::spawn(move || {
+        (0..reads).for_each(|_| assert_eq!(receiver.recv(&mut [0; 8]).unwrap(), 8));
+        go(receiver);
+    });
+    for number in 0..reads {
+        assert!(sender.send(&content(number as u8)).is_ok(), "room was lost");
+    }
+    let end = sender.send(&content(9));
+    assert!(is_end(&end), "{end:?}");
+    receiving.join().unwrap();
+    close(sender);
+}
+
+fn a_receiver_closes() {
+    a_receiver_goes(0, close, |end| matches!(end, Err(Error::Closed)));
+    a_receiver_goes(1, close, |end| matches!(end, Err(Error::Closed)));
+}
+
+fn a_receiver_dies() {
+    a_receiver_goes(1, die, |end| matches!(end, Err(Error::PeerDied)));
+}
+
+/// Tries every order in which a thread is stopped at most three times before it has to wait.
+fn explore(fault: Option<Fault>, model: fn()) {
+    put_in(fault);
+    let mut loom = loom::model::Builder::new();
+    loom.preemption_bound = Some(3);
+    loom.check(model);
+}
+
+macro_rules! holds {
+    ($($model:ident)*) => {
+        mod holds {
+            $(#[test] fn $model() { super::explore(None, super::$model) })*
+        }
+    };
+}
+
+macro_rules! is_missed {
+    ($($name:ident: $fault:ident, $model:ident, $says:literal;)*) => {
+        mod is_missed {
+            $(#[test] #[should_panic(expected = $says)] fn $name() {
+                super::explore(Some(crate::atomics::Fault::$fault), super::$model)
+            })*
+        }
+    };
+}
+
+holds! {
+    messages_wake_a_receiver messages_reach_who_spins messages_go_round_the_end room_wakes_a_sender
+    a_message_lies_where_one_lay a_message_lies_where_one_lay_before_who_spins parts_pass a_batch_passes a_sender_closes a_sender_closes_before_who_spins a_sender_dies
+    a_receiver_closes a_receiver_dies
+}
+
+is_missed! {
+    release_of_a_header: PublishHeader, messages_wake_a_receiver, "Causality violation";
+    acquire_of_a_header: LoadHeader, messages_reach_who_spins, "Causality violation";
+    release_of_room: PublishRead, a_message_lies_where_one_lay, "Causality violation";
+    acquire_of_room: LoadRead, a_message_lies_where_one_lay_before_who_spins, "Causality violation";
+    clearing_the_next_header: ClearNext, a_message_lies_where_one_lay, "";
+    barrier_of_a_sender_that_wakes: BarrierOfWaker, messages_wake_a_receiver, "deadlock";
+    barrier_of_a_receiver_that_wakes: BarrierOfWaker, room_wakes_a_sender, "deadlock";
+    barrier_that_is_left_to_the_other: BarrierLeftToOther, messages_wake_a_receiver, "deadlock";
+    barrier_of_a_receiver_that_sleeps: BarrierOfSleeper, messages_wake_a_receiver, "deadlock";
+    barrier_of_a_sender_that_sleeps: BarrierOfSleeper, room_wakes_a_sender, "deadlock";
+    last_look_of_a_receiver: LastLook, messages_wake_a_receiver, "deadlock";
+    last_look_of_a_sender: LastLook, room_wakes_a_sender, "deadlock";
+    release_of_the_end: PublishClosed, a_sender_closes_before_who_spins, "the last message was lost";
+    acquire_of_the_end: LoadClosed, a_sender_closes_before_who_spins, "the last message was lost";
+    look_after_the_end: LookAfterClosed, a_sender_closes, "the last message was lost";
+    look_after_a_death: LookAfterDeath, a_sender_dies, "the last message was lost";
+}

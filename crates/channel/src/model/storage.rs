@@ -1,0 +1,98 @@
+//! The memory of a direction as loom follows it: each 8 bytes have an atomic word, for when they are a header, and a cell that
+//! says whether two threads touch the payload there without an order.
+
+use crate::atomics::AtomicU64;
+use crate::control::Control;
+use loom::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+struct Memory {
+    control: Control,
+    headers: Vec<AtomicU64>,
+    touched: Vec<UnsafeCell<()>>,
+    payload: NonNull<[u8]>,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: leaked by `Storage::private`, and used by nobody any more.
+        drop(unsafe { Box::from_raw(self.payload.as_ptr()) });
+    }
+}
+
+// SAFETY: loom ends a test in which two threads touch the same payload without an order.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+/// One direction's part of the memory.
+#[derive(Clone)]
+pub(crate) struct Storage(Arc<Memory>);
+
+impl Storage {
+    /// Both directions.
+    #[cfg(test)]
+    pub(crate) fn private(capacity: usize) -> [Storage; 2] {
+        [(); 2].map(|()| {
+            let headers = (0..capacity / 8).map(|_| AtomicU64::new(0)).collect();
+            let touched = (0..capacity / 8).map(|_| UnsafeCell::new(())).collect();
+            let payload = NonNull::from(Box::leak(vec![0; capacity].into_boxed_slice()));
+            Storage(Arc::new(Memory { control: Control::default(), headers, touched, payload }))
+        })
+    }
+
+    /// Bytes of payload and headers.
+    pub(crate) fn capacity(&self) -> usize {
+        self.0.payload.len()
+    }
+
+    /// The words beside the messages.
+    pub(crate) fn control(&self) -> &Control {
+        &self.0.control
+    }
+
+    /// The header at `offset`.
+    pub(crate) fn header(&self, offset: usize) -> &AtomicU64 {
+        &self.0.headers[offset / 8]
+    }
+
+    fn at(&self, offset: usize, len: usize, touch: impl Fn(&UnsafeCell<()>)) -> *mut u8 {
+        assert!(offset + len <= self.capacity());
+        self.0.touched[offset / 8..(offset + len).div_ceil(8)].iter().for_each(touch);
+        // SAFETY: inside, as was just checked.
+        unsafe { self.0.payload.as_ptr().cast::<u8>().add(offset) }
+    }
+
+    /// Copies bytes in.
+    pub(crate) fn copy_in(&self, offset: usize, bytes: &[u8]) {
+        let to = self.at(offset, bytes.len(), |cell| cell.with_mut(|_| ()));
+        // SAFETY: inside, and touched by no other thread meanwhile: loom runs one at a time.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+    }
+
+    /// Copies bytes out.
+    pub(crate) fn copy_out(&self, offset: usize, buffer: &mut [u8]) {
+        let from = self.at(offset, buffer.len(), |cell| cell.with(|_| ()));
+        // SAFETY: as above.
+        unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) }
+    }
+
+    /// The bytes where they lie.
+    ///
+    /// # Safety
+    /// Nobody writes to them while they are borrowed.
+    pub(crate) unsafe fn in_place(&self, offset: usize, len: usize) -> &[u8] {
+        // SAFETY: inside, and as the caller promises.
+        unsafe { std::slice::from_raw_parts(self.at(offset, len, |cell| cell.with(|_| ())), len) }
+    }
+
+    /// The bytes where they lie, to be written.
+    ///
+    /// # Safety
+    /// Nobody else touches them while they are borrowed.
+    pub(crate) unsafe fn in_place_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.at(offset, len, |cell| cell.with_mut(|_| ())), len) }
+    }
+}

@@ -1,0 +1,191 @@
+//! The memory that both ends share, and the only accesses to it; with `sys`, where the `unsafe` is. Under loom `model/storage.rs`
+//! stands in its place.
+//!
+//! Whoever maps it may write any byte at any time. So control words are atomic and valid whatever is in them, and
+//! payload is copied in and out: nobody is given a reference to it but who has said that the other end is trusted.
+//! Every offset is checked against the length, which is private.
+
+use crate::atomics::AtomicU64;
+use crate::control::Control;
+use crate::sys;
+use std::os::fd::BorrowedFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Bytes in front of the payload of both directions.
+const CONTROL_BYTES: usize = 4096;
+
+/// Where a direction's control words begin, after those of the other one.
+const CONTROL_STRIDE: usize = 1024;
+
+/// Bytes of memory for directions of `capacity` bytes each.
+pub(crate) fn shared_bytes(capacity: usize) -> usize {
+    CONTROL_BYTES + 2 * capacity
+}
+
+/// Mapped memory, or memory of this process for tests.
+struct Memory {
+    start: NonNull<u8>,
+    len: usize,
+    is_mapped: bool,
+}
+
+impl Memory {
+    fn layout(len: usize) -> std::alloc::Layout {
+        std::alloc::Layout::from_size_align(len, 4096).unwrap_or_else(|_| unreachable!("checked by options"))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.is_mapped {
+            // SAFETY: mapped by `Storage::map` with this length; everything that uses it holds it.
+            unsafe { sys::unmap(self.start.as_ptr(), self.len) };
+        } else {
+            // SAFETY: allocated by `Storage::private` with this layout, and used by nobody any more.
+            unsafe { std::alloc::dealloc(self.start.as_ptr(), Memory::layout(self.len)) };
+        }
+    }
+}
+
+/// One direction's part of the memory.
+#[derive(Clone)]
+pub(crate) struct Storage {
+    control: NonNull<Control>,
+    payload: NonNull<u8>,
+    capacity: usize,
+    _memory: Arc<Memory>,
+}
+
+impl Storage {
+    /// Both directions in a memory object, which must have [`shared_bytes`] bytes for good.
+    pub(crate) fn map(memory: BorrowedFd<'_>, capacity: usize) -> std::io::Result<[Storage; 2]> {
+        let len = shared_bytes(capacity);
+        let start = NonNull::new(sys::map(memory, len)?)
+            .ok_or_else(|| std::io::Error::other("mmap gave address 0"))?;
+        Ok(Storage::both(Memory { start, len, is_mapped: true }, capacity))
+    }
+
+    /// Both directions in memory of this process alone.
+    #[cfg(any(test, in_one_process))]
+    pub(crate) fn private(capacity: usize) -> [Storage; 2] {
+        let len = shared_bytes(capacity);
+        // SAFETY: the length is not 0.
+        let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(Memory::layout(len)) });
+        Storage::both(
+            Memory {
+                start: start.unwrap_or_else(|| std::alloc::handle_alloc_error(Memory::layout(len))),
+                len,
+                is_mapped: false,
+            },
+            capacity,
+        )
+    }
+
+    fn both(memory: Memory, capacity: usize) -> [Storage; 2] {
+        let memory = Arc::new(memory);
+        [0, 1].map(|direction| {
+            // SAFETY: both offsets lie inside the memory, which has `shared_bytes` bytes.
+            let (control, payload) = unsafe {
+                let control = memory.start.add(direction * CONTROL_STRIDE);
+                (control.cast(), memory.start.add(CONTROL_BYTES + direction * capacity))
+            };
+            Storage { control, payload, capacity, _memory: Arc::clone(&memory) }
+        })
+    }
+
+    /// Bytes of payload and headers: a power of two.
+    #[inline(always)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The words beside the messages.
+    #[inline(always)]
+    pub(crate) fn control(&self) -> &Control {
+        // SAFETY: inside the memory and aligned, since that begins at a page and a stride is a multiple of 128; alive as
+        // long as self; touched by every process through atomics alone, for which any bit pattern is valid.
+        unsafe { self.control.as_ref() }
+    }
+
+    /// The address of `len` bytes at `offset`.
+    ///
+    /// # Panics
+    /// If they are not inside: whoever computes an offset from what the other end wrote checks it first.
+    #[inline(always)]
+    fn at(&self, offset: usize, len: usize) -> *mut u8 {
+        if offset > self.capacity || len > self.capacity - offset {
+            outside(offset, len);
+        }
+        // SAFETY: inside the memory, as was just checked.
+        unsafe { self.payload.as_ptr().add(offset) }
+    }
+
+    /// The header at `offset`, a multiple of 8 below the capacity.
+    #[inline(always)]
+    pub(crate) fn header(&self, offset: usize) -> &AtomicU64 {
+        let offset = offset & (self.capacity - 8);
+        // SAFETY: inside and aligned, since the capacity is a power of two that is larger than 8; alive as long as self; who
+        // follows the protocol touches it through atomics while it is a header, and a peer that does not is another
+        // process, which no type can bind.
+        unsafe { AtomicU64::from_ptr(self.payload.as_ptr().add(offset).cast()) }
+    }
+
+    /// Copies bytes in.
+    ///
+    /// # Panics
+    /// If there is no room for them at `offset`.
+    #[inline(always)]
+    pub(crate) fn copy_in(&self, offset: usize, bytes: &[u8]) {
+        let to = self.at(offset, bytes.len());
+        // SAFETY: inside, and apart from `bytes`, which is private. By the protocol the other end does not look before
+        // the header is published; one that does sees bytes, not memory of ours.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+    }
+
+    /// Copies bytes out.
+    ///
+    /// # Panics
+    /// If there are not so many at `offset`.
+    #[inline(always)]
+    pub(crate) fn copy_out(&self, offset: usize, buffer: &mut [u8]) {
+        let from = self.at(offset, buffer.len());
+        // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte. By the protocol the
+        // other end does not write here until the bytes are released; what one that does has written is a message of its.
+        unsafe { std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), buffer.len()) }
+    }
+
+    /// The bytes where they lie.
+    ///
+    /// # Safety
+    /// Nobody writes to them while they are borrowed.
+    #[inline(always)]
+    pub(crate) unsafe fn in_place(&self, offset: usize, len: usize) -> &[u8] {
+        // SAFETY: inside, alive as long as self, and written to by nobody, as the caller promises.
+        unsafe { std::slice::from_raw_parts(self.at(offset, len), len) }
+    }
+
+    /// The bytes where they lie, to be written.
+    ///
+    /// # Safety
+    /// Nobody else touches them while they are borrowed.
+    #[inline(always)]
+    pub(crate) unsafe fn in_place_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
+        // SAFETY: inside, alive as long as self, touched by nobody else, as the caller promises, and borrowed from self.
+        unsafe { std::slice::from_raw_parts_mut(self.at(offset, len), len) }
+    }
+}
+
+/// Apart from where it is called, so that what is printed need not be kept in memory there.
+#[cold]
+#[inline(never)]
+fn outside(offset: usize, len: usize) -> ! {
+    panic!("{len} bytes at {offset} are not inside the ring");
+}
+
+// SAFETY: the memory stays mapped for the life of the value, and shared access goes through atomics and copies.
+unsafe impl Send for Storage {}
+// SAFETY: mapped memory belongs to the process; what uses it says who touches which part.
+unsafe impl Send for Memory {}
+// SAFETY: as above; a shared reference gives away nothing but the address.
+unsafe impl Sync for Memory {}

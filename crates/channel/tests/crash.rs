@@ -1,0 +1,90 @@
+//! A process that is killed at each store that it makes to what is shared, one after the other: the other end gets whole messages,
+//! and then its death. For a library that counts its stores: `cargo xtask channel prove` compiles it so.
+#![cfg(crash_sweep)]
+
+mod common;
+
+use common::{PATIENCE, WAITINGS, content, start_with, task};
+use furlong_channel::{Channel, Error, Options, Waiting};
+use std::os::unix::process::ExitStatusExt;
+
+/// Short messages, one without anything, those that go in parts, and one that is longer than the ring.
+const LENGTHS: [usize; 12] = [100, 0, 900, 8, 3000, 1016, 13, 6000, 1, 700, 1017, 64];
+
+fn options(waiting: Waiting) -> Options {
+    Options::new().capacity(4096).longest_message(6000).waiting(waiting)
+}
+
+fn message(number: usize) -> Vec<u8> {
+    content(number, LENGTHS[number])
+}
+
+/// What the process does that is killed: not a test by itself.
+#[test]
+fn child() {
+    let Some((task, name)) = task() else { return };
+    let (what, waiting) = task.split_once('/').unwrap();
+    let waiting = WAITINGS.into_iter().find(|known| format!("{known:?}") == waiting).unwrap();
+    let mut end = Channel::connect(&name, &options(waiting)).unwrap();
+    for number in 0..LENGTHS.len() {
+        match (what, number) {
+            ("send", 9) => end.both().0.send_all([message(9), message(10), message(11)]).unwrap(),
+            ("send", 10 | 11) => {}
+            ("send", _) => end.send(&message(number)).unwrap(),
+            _ => assert_eq!(end.recv_vec().unwrap(), message(number)),
+        }
+    }
+}
+
+/// What this end gets of a process that is killed while it sends.
+fn receive(end: &mut Channel) -> Error {
+    let mut buffer = [0; 6000];
+    for number in 0.. {
+        match end.recv_timeout(&mut buffer, PATIENCE) {
+            Ok(len) => assert_eq!(buffer[..len], message(number), "message {number}"),
+            Err(error) => return error,
+        }
+    }
+    unreachable!("more messages than numbers")
+}
+
+/// What this end gets of a process that is killed while it receives.
+fn send(end: &mut Channel) -> Error {
+    let mut messages = (0..LENGTHS.len()).cycle().map(|number| end.send_timeout(&message(number), PATIENCE));
+    messages.find_map(Result::err).unwrap()
+}
+
+/// Kills at the first store, then at the second, until the process comes to its end; says how many there are.
+fn sweep(what: &str, waiting: Waiting, own_part: fn(&mut Channel) -> Error) -> u32 {
+    for store in 1..10_000 {
+        let variable = [("CHANNEL_DIES_AT", store.to_string())];
+        let (mut child, mut end) = start_with(&format!("{what}/{waiting:?}"), &options(waiting), &variable);
+        let error = own_part(&mut end);
+        let status = child.0.wait().unwrap();
+        match error {
+            Error::Closed if status.success() => return store - 1,
+            // One that was killed behind its last word has said it.
+            Error::Closed | Error::PeerDied if status.signal() == Some(libc::SIGKILL) => {}
+            other => panic!("{what} with {waiting:?}, store {store}: {other}, {status}"),
+        }
+    }
+    panic!("{what} with {waiting:?}: it never comes to its end");
+}
+
+#[test]
+fn who_dies_at_a_store_has_sent_whole_messages_or_none() {
+    for waiting in WAITINGS {
+        let stores = sweep("send", waiting, receive);
+        println!("{stores} stores of a sender with {waiting:?}");
+        assert!(stores > 50);
+    }
+}
+
+#[test]
+fn who_dies_at_a_store_leaves_a_sender_that_hears_of_it() {
+    for waiting in WAITINGS {
+        let stores = sweep("receive", waiting, send);
+        println!("{stores} stores of a receiver with {waiting:?}");
+        assert!(stores > 10);
+    }
+}

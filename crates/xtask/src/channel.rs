@@ -1,0 +1,171 @@
+//! `cargo xtask channel prove`: what takes too long, or needs the library compiled in another way, to be a part of
+//! `cargo test -p furlong-channel`.
+
+use crate::root;
+use crate::target::target;
+use anyhow::{Context, bail};
+use std::process::Command;
+use std::time::Instant;
+
+/// A way to compile the library and its tests.
+struct Build {
+    /// What it is called, here and in the folder of what is built.
+    name: &'static str,
+    /// The flags of the compiler.
+    flags: &'static str,
+    /// What comes behind `cargo`.
+    arguments: &'static [&'static str],
+}
+
+const USUAL: Build = Build { name: "usual", flags: "", arguments: &["test", "--release"] };
+const LOOM: Build = Build { name: "loom", flags: "--cfg loom", arguments: &["test", "--release"] };
+const MIRI: Build =
+    Build { name: "miri", flags: "--cfg in_one_process", arguments: &["+nightly", "miri", "test"] };
+const CRASH_SWEEP: Build =
+    Build { name: "crash-sweep", flags: "--cfg crash_sweep", arguments: &["test", "--release"] };
+const THREAD_SANITIZER: Build = Build {
+    name: "thread-sanitizer",
+    flags: "-Zsanitizer=thread --cfg in_one_process",
+    arguments: &["+nightly", "test", "-Zbuild-std", "--target", "x86_64-unknown-linux-gnu"],
+};
+
+/// What is run, and what is said of it.
+struct Proof {
+    what: &'static str,
+    build: Build,
+    arguments: &'static [&'static str],
+    variable: (&'static str, &'static str),
+    /// Whether it is a part of a quick run.
+    is_quick: bool,
+}
+
+const NO_VARIABLE: (&str, &str) = ("CHANNEL_PROOF", "1");
+const ANY_CALL: (&str, &str) = ("MIRIFLAGS", "-Zmiri-disable-isolation");
+
+const PROOFS: [Proof; 8] = [
+    Proof {
+        what: "every order of two threads under loom, and each ordering left out in turn",
+        build: LOOM,
+        arguments: &["--lib"],
+        variable: NO_VARIABLE,
+        is_quick: true,
+    },
+    Proof {
+        what: "a process killed at each store to what is shared",
+        build: CRASH_SWEEP,
+        arguments: &["--test", "crash", "--", "--nocapture"],
+        variable: NO_VARIABLE,
+        is_quick: true,
+    },
+    Proof {
+        what: "a peer that scribbles, for a minute",
+        build: USUAL,
+        arguments: &["--test", "hostile", "scrib"],
+        variable: ("CHANNEL_SECONDS", "20"),
+        is_quick: true,
+    },
+    Proof {
+        what: "two threads under miri, with 16 seeds",
+        build: MIRI,
+        arguments: &["--lib", "two_threads"],
+        variable: ("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-many-seeds=0..16"),
+        is_quick: false,
+    },
+    Proof {
+        what: "every test in one process under miri",
+        build: MIRI,
+        arguments: &["--lib", "--test", "one_process"],
+        variable: ANY_CALL,
+        is_quick: false,
+    },
+    Proof {
+        what: "every test in one process under ThreadSanitizer",
+        build: THREAD_SANITIZER,
+        arguments: &["--lib", "--test", "one_process"],
+        variable: NO_VARIABLE,
+        is_quick: false,
+    },
+    Proof {
+        what: "a process killed 1000 times at random",
+        build: USUAL,
+        arguments: &["--test", "processes", "killed_at"],
+        variable: ("CHANNEL_KILLS", "1000"),
+        is_quick: false,
+    },
+    Proof {
+        what: "8 GiB through each size",
+        build: USUAL,
+        arguments: &["--test", "volume", "--", "--ignored", "--nocapture"],
+        variable: ("CHANNEL_GIB", "8"),
+        is_quick: false,
+    },
+];
+
+/// A peer that scribbles for an hour: 20 minutes for each way of waiting.
+const LONG_SCRIBBLE: Proof = Proof {
+    what: "a peer that scribbles, for an hour",
+    build: USUAL,
+    arguments: &["--test", "hostile", "scrib"],
+    variable: ("CHANNEL_SECONDS", "1200"),
+    is_quick: false,
+};
+
+/// How much is proved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// What takes a minute or two.
+    Quick,
+    /// Everything but the hour.
+    Usual,
+    /// Everything.
+    Long,
+}
+
+/// Runs the proofs; those that need a component of the nightly toolchain that is not there are skipped loudly.
+///
+/// # Errors
+/// Which ones failed.
+pub fn prove(amount: Amount) -> anyhow::Result<()> {
+    let has_miri = starts(&["+nightly", "miri", "--version"]);
+    let mut lines = Vec::new();
+    let mut failed = 0;
+    let long = [LONG_SCRIBBLE];
+    let more = if amount == Amount::Long { &long[..] } else { &[] };
+    for proof in PROOFS.iter().chain(more).filter(|proof| proof.is_quick || amount != Amount::Quick) {
+        let is_nightly = proof.build.arguments.contains(&"+nightly");
+        if is_nightly && !has_miri {
+            let line = "SKIPPED (rustup toolchain install nightly --component miri,rust-src)";
+            lines.push(format!("{line}: {}", proof.what));
+            continue;
+        }
+        let begin = Instant::now();
+        let passed = run(proof)?;
+        failed += u32::from(!passed);
+        let result = if passed { "passed" } else { "FAILED" };
+        lines.push(format!("{result} in {:4} s: {}", begin.elapsed().as_secs(), proof.what));
+    }
+    println!("\nxtask: proofs of furlong-channel\n{}", lines.join("\n"));
+    if failed > 0 {
+        bail!("{failed} of {} proofs failed", lines.len());
+    }
+    Ok(())
+}
+
+fn starts(arguments: &[&str]) -> bool {
+    Command::new("cargo").args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+/// Says whether it passed.
+fn run(proof: &Proof) -> anyhow::Result<bool> {
+    let Build { name, flags, arguments } = proof.build;
+    let mut command = Command::new("cargo");
+    command.current_dir(root()).args(arguments).args(["-p", "furlong-channel"]);
+    if !flags.is_empty() {
+        // What is built with other flags must not take the place of what is built without.
+        command.env("RUSTFLAGS", flags).arg("--target-dir").arg(target()?.join("channel").join(name));
+    }
+    command.args(proof.arguments).env(proof.variable.0, proof.variable.1);
+    println!("\nxtask: {}", proof.what);
+    let status = command.status().with_context(|| format!("{}: cannot start cargo", proof.what))?;
+    Ok(status.success())
+}
