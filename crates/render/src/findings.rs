@@ -81,7 +81,7 @@ pub fn finding(finding: &Finding) -> String {
 }
 
 /// What holds at both levels of the core-to-core time.
-fn two_levels(Regimes { core_to_core_ns, readings: [lower, higher], groups }: &Regimes) -> String {
+pub(crate) fn two_levels(Regimes { core_to_core_ns, readings: [lower, higher], groups }: &Regimes) -> String {
     let [low, high] = core_to_core_ns.map(|[least, most]| format!("{least:.0} to {most:.0} ns"));
     let levels = format!(
         "The bare core-to-core round trip had two levels: {low} in {lower} readings, and {high} in {higher}."

@@ -25,7 +25,9 @@ pub use finalists::{finalists, surroundings};
 pub use ranked::{Ranked, SloVerdict};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
-use crate::{DecodedRun, Level, Row, RunFacts, Saturation, Skipped, SkippedStatus, Summary};
+use crate::{
+    DecodedRun, Finding, Level, Regimes, Row, RunFacts, Saturation, Skipped, SkippedStatus, Summary,
+};
 use first_look::first_look;
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use serde::{Deserialize, Serialize};
@@ -59,6 +61,9 @@ pub struct Recommendation {
     /// Of the rows that could not carry the rate, the one that carried the most, where nothing is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_most: Option<CarriedMost>,
+    /// What holds at both levels of the core-to-core time, where it had two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub two_levels: Option<Regimes>,
     /// Every row that was measured at the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
     /// Rows that cannot be told from the best by what is to be best.
@@ -156,6 +161,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .map_or_else(Vec::new, |choice| sensitivities::all(shortlist, choice, &allowed, &run.summary)),
         eliminated: eliminated(workload, &first, long),
         carried_most: carried_most(workload, &long.skipped).filter(|_| choice.is_none()),
+        two_levels: two_levels(long),
         excluded: excluded(shortlist, &first.skipped, &long.skipped),
         choice,
         ranked: allowed,
@@ -186,6 +192,13 @@ fn eliminated(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Elimi
         .collect();
     eliminated.sort_by(|a, b| a.times.total_cmp(&b.times));
     eliminated
+}
+
+fn two_levels(summary: &Summary) -> Option<Regimes> {
+    summary.findings.iter().find_map(|finding| match finding {
+        Finding::TwoLevels(regimes) => Some(regimes.clone()),
+        _ => None,
+    })
 }
 
 /// Of the rows that are saturated and may be chosen, the one that carried the most.

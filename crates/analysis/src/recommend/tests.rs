@@ -6,7 +6,7 @@ use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
-use furlong_model::{Objective, Placement, Slo, WaitKind};
+use furlong_model::{Objective, Placement, Record, Slo, WaitKind};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
@@ -121,6 +121,28 @@ fn where_no_row_carries_the_rate_the_one_that_came_nearest_is_named() {
     assert_eq!((found.choice, most.mechanism.as_str(), most.wait), (None, "pipe", Wait::Block));
     assert_eq!(most.saturation.asked_per_second, 50_000.0);
     assert!((15_000.0..20_000.0).contains(&most.saturation.carried_per_second), "{most:?}");
+}
+
+#[test]
+fn two_levels_of_the_core_to_core_time_are_said_beside_the_choice() {
+    let mut all = records(Workload::default(), &[PIPE, QUEUE]);
+    let again = |record: &Record| match record {
+        Record::Trial(trial) if trial.number >= 3 => {
+            Some(Record::Trial(Trial { number: trial.number + 9, ..trial.clone() }))
+        }
+        _ => None,
+    };
+    let later: Vec<Record> = all.iter().filter_map(again).collect();
+    let reading = |ns| Record::Noise(fixture::quiet(0, ns));
+    all.insert(2, reading(62.0));
+    all.extend([64.0, 310.0].map(reading));
+    all.extend(later);
+    all.push(reading(312.0));
+    let found = recommend(&DecodedRun::of(&Run::from_records(all).unwrap())).unwrap();
+    let levels = found.two_levels.unwrap();
+    assert_eq!((levels.readings, levels.groups.len()), ([2, 2], 1));
+    assert_eq!((levels.groups[0].first.as_deref(), levels.groups[0].same), (Some("pipe/block"), 1));
+    assert_eq!(recommended(Workload::default(), &[PIPE, QUEUE]).two_levels, None);
 }
 
 #[test]

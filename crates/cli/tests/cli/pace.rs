@@ -36,6 +36,15 @@ fn messages_leave_at_fixed_times() {
     }
 }
 
+/// Each role sleeps until the other's message comes, once a round trip. furlong's own sleep until the next one is due, and what that
+/// takes, are no part of the row.
+#[test]
+fn the_sleep_until_a_message_is_due_is_not_counted() {
+    let [row] = &rows(&["pipe"], ["--rate", "500/s"])[..] else { panic!("one row was asked for") };
+    let switches = number(row, "switches_per_round_trip.voluntary");
+    assert!(switches < 2.5, "{switches} switches");
+}
+
 #[test]
 fn messages_one_way_are_timed_from_when_they_were_due() {
     let place = Place::alone();

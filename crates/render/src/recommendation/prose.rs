@@ -1,5 +1,6 @@
 //! The sentences of a recommendation.
 
+use super::super::findings::two_levels;
 use super::super::object::{Judged, sentence};
 use super::super::origin::date;
 use furlong_analysis::text::{format_count, listed, plain, three_digits};
@@ -173,6 +174,7 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
     if !integration_costs.is_empty() {
         lines.push(format!("Left to you: {}.", integration_costs.join("; ")));
     }
+    lines.extend(recommendation.two_levels.as_ref().map(two_levels));
     lines.extend(choice.caveats.iter().map(|caveat| format!("Note: {}.", plain(caveat))));
     lines
 }

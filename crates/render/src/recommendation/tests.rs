@@ -63,6 +63,22 @@ fn a_rate_that_no_row_carries_is_no_answer_and_says_how_much_is_carried() {
 }
 
 #[test]
+fn what_holds_at_both_levels_stands_beside_the_choice() {
+    let levels = furlong_analysis::Regimes {
+        core_to_core_ns: [[62.0, 64.0], [310.0, 312.0]],
+        readings: [2, 2],
+        groups: Vec::new(),
+    };
+    let found = Recommendation { two_levels: Some(levels), ..made(Workload::default()) };
+    let text = recommendation_table(&found, Style::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("round trip had two levels: 62 to 64 ns in 2 readings, and 310 to 312 ns in 2."),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_answer_says_whether_it_is_the_one_of_before() {
     let answer = Answer::of(&made(Workload::default()), Placement::OtherCore).unwrap();
     let after = |row: &str| {
