@@ -80,7 +80,7 @@ inline std::string hello(const Row& row) {
            "},\"clock_ns\":" + std::to_string(now_ns()) + ",\"shape\":" + json_text(row.shape) + ",\"claims\":{\"summary\":" + json_text(row.summary) +
            ",\"waits\":[" + list(row.waits, json_text) + "],\"patterns\":[" + list(row.patterns, json_text) + "]" + limit +
            ",\"when_full\":" + json_text(row.when_full) + ",\"peer_death\":" + json_text(row.peer_death) +
-           ",\"reach\":" + json_text(row.reach) + "}}";
+           ",\"reach\":" + json_text(row.reach) + ",\"rates\":true}}";
 }
 
 // What is asked for, unless the row cannot do it.
@@ -108,8 +108,12 @@ inline std::string readings_of(const std::vector<std::uint64_t>& readings) {
     return "{\"op\":\"readings\",\"clock_ns\":[" + list(readings, [](auto& one) { return std::to_string(one); }) + "]}";
 }
 
-inline std::string exchanged(std::uint64_t messages, std::uint64_t verified) {
-    return "{\"op\":\"exchanged\",\"messages\":" + std::to_string(messages) + ",\"verified\":" + std::to_string(verified) + "}";
+inline std::string exchanged(std::uint64_t messages, std::uint64_t verified, const Schedule& schedule) {
+    auto member = [](const char* name, std::uint64_t value) { return "\"" + std::string(name) + "\":" + std::to_string(value); };
+    auto reply = "{\"op\":\"exchanged\"," + member("messages", messages) + "," + member("verified", verified);
+    if (schedule.interval_ns)
+        reply += "," + member("late", schedule.late) + "," + member("idle_ns", schedule.idle_ns) + "," + member("idle_switches", schedule.idle_switches);
+    return reply + "}";
 }
 
 template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Link>>& role, Request& request) {
@@ -134,8 +138,9 @@ template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Li
     if (!role) fail("nothing is set up");
     if (op == "readings") return readings_of(role->readings);
     auto messages = std::stoull(request["messages"].at(0));
-    auto verified = role->exchange(messages, std::stoull(request["batch"].at(0)), request["verify"].at(0) == "true");
-    return exchanged(messages, verified);
+    auto interval_ns = request.count("interval_ns") ? std::stoull(request["interval_ns"].at(0)) : 0;
+    auto verified = role->exchange(messages, std::stoull(request["batch"].at(0)), request["verify"].at(0) == "true", interval_ns);
+    return exchanged(messages, verified, role->schedule);
 }
 
 // Opens what a variable names, and keeps the descriptor that was inherited from those that are started here.

@@ -47,6 +47,35 @@ inline std::uint64_t now_ns() {
     return std::uint64_t(now.tv_sec) * 1000000000 + std::uint64_t(now.tv_nsec);
 }
 
+// When messages are due that furlong wants at fixed times, and what the initiator did until then.
+struct Schedule {
+    std::uint64_t interval_ns = 0;  // 0 where each message follows the one before
+    bool sleeps = true;             // until shortly before, and spins for the rest: how late a timer wakes is no part of a row
+    std::uint64_t due_ns = 0, late = 0, idle_ns = 0, idle_switches = 0;
+
+    void begin(std::uint64_t start_ns) { due_ns = start_ns; }
+
+    void wait_for_next() {
+        constexpr std::uint64_t timer_slack_ns = 100000, punctual_ns = 1000;
+        due_ns += interval_ns;
+        auto before = thread_ns(), wake_ns = due_ns - timer_slack_ns;
+        if (sleeps && now_ns() < wake_ns) {
+            timespec wake{time_t(wake_ns / 1000000000), long(wake_ns % 1000000000)};
+            while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr) != 0) {}
+            ++idle_switches;
+        }
+        while (now_ns() < due_ns) {}
+        late += now_ns() > due_ns + punctual_ns;
+        idle_ns += thread_ns() - before;
+    }
+
+    static std::uint64_t thread_ns() {
+        timespec used;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        return std::uint64_t(used.tv_sec) * 1000000000 + std::uint64_t(used.tv_nsec);
+    }
+};
+
 // A message's memory: whole pages, which are there.
 struct Buffer {
     std::size_t length;
@@ -70,6 +99,7 @@ template <class Link> struct Role {
     Buffer outbox, inbox, expected;
     std::vector<std::uint64_t> readings;
     std::uint64_t done = 0;
+    Schedule schedule;
     Link link;
 
     Role(const SetUp& asked, Stamp own_stamp, Stamp other_stamp)
@@ -82,30 +112,34 @@ template <class Link> struct Role {
         leftovers::remove_paths();
     }
 
-    // Exchanges messages and gives how many of those received were verified.
-    std::uint64_t exchange(std::uint64_t messages, std::uint64_t batch, bool verify) {
+    // Exchanges messages, each at once or when it is due, and gives how many of those received were verified.
+    std::uint64_t exchange(std::uint64_t messages, std::uint64_t batch, bool verify, std::uint64_t interval_ns = 0) {
+        schedule = Schedule{interval_ns, set_up.wait == "block"};
         bool sends_alone = set_up.one_way() && set_up.initiator;
         auto in_batch = batch ? batch : messages, batches = in_batch ? messages / in_batch : 0;
         readings.assign(batches + 1, 0);
-        verify ? loop<true>(batches, in_batch) : loop<false>(batches, in_batch);
+        if (verify) loop<true, false>(batches, in_batch);
+        else interval_ns ? loop<false, true>(batches, in_batch) : loop<false, false>(batches, in_batch);
         if (!batch || (!set_up.initiator && !set_up.one_way())) readings.clear();
         else if (sends_alone) readings.resize(1);
         else if (set_up.one_way()) readings.erase(readings.begin());
         return verify && !sends_alone ? messages : 0;
     }
 
-    template <bool verify> void loop(std::uint64_t batches, std::uint64_t in_batch) {
-        if (set_up.one_way()) set_up.initiator ? send_all<verify>(batches * in_batch) : receive_all<verify>(batches, in_batch);
-        else set_up.initiator ? initiate<verify>(batches, in_batch) : respond<verify>(batches * in_batch);
+    template <bool verify, bool due> void loop(std::uint64_t batches, std::uint64_t in_batch) {
+        if (set_up.one_way()) set_up.initiator ? send_all<verify, due>(batches * in_batch) : receive_all<verify>(batches, in_batch);
+        else set_up.initiator ? initiate<verify, due>(batches, in_batch) : respond<verify>(batches * in_batch);
     }
 
-    template <bool verify> void initiate(std::uint64_t batches, std::uint64_t in_batch) {
+    template <bool verify, bool due> void initiate(std::uint64_t batches, std::uint64_t in_batch) {
         bool came = false;
         std::size_t length = 0;
         stamp<verify>();
         readings[0] = now_ns();
+        schedule.begin(readings[0]);
         for (std::uint64_t index = 1; index <= batches; ++index) {
             for (auto left = in_batch; left; --left) {
+                if (due) schedule.wait_for_next();
                 link.send(outbox.bytes, outbox.length);
                 if (came) check<verify>(length);
                 ++done;
@@ -128,9 +162,11 @@ template <class Link> struct Role {
         }
     }
 
-    template <bool verify> void send_all(std::uint64_t messages) {
-        for (readings[0] = now_ns(); messages; --messages) {
+    template <bool verify, bool due> void send_all(std::uint64_t messages) {
+        readings[0] = now_ns();
+        for (schedule.begin(readings[0]); messages; --messages) {
             stamp<verify>();
+            if (due) schedule.wait_for_next();
             link.send(outbox.bytes, outbox.length);
             ++done;
         }

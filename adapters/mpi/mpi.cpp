@@ -64,7 +64,10 @@ struct Front {
         std::array<adapter::Request, 2> came{adapter::parse(lines[0]), adapter::parse(lines[1])};
         if (op != "readings") {
             auto verified = [&](int rank) { return std::stoull(came[rank]["verified"].at(0)); };
-            return adapter::exchanged(std::stoull(request["messages"].at(0)), verified(0) + verified(1));
+            // The first rank is the initiator, which waits for messages to be due.
+            auto number = [&](const char* key) { return came[0].count(key) ? std::stoull(came[0][key].at(0)) : 0; };
+            adapter::Schedule schedule{request.count("interval_ns"), false, 0, number("late"), number("idle_ns"), number("idle_switches")};
+            return adapter::exchanged(std::stoull(request["messages"].at(0)), verified(0) + verified(1), schedule);
         }
         std::vector<std::uint64_t> readings;
         for (auto& one : came)

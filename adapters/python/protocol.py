@@ -22,7 +22,7 @@ import signal
 import struct
 import sys
 import threading
-from time import monotonic_ns, sleep
+from time import monotonic_ns, sleep, thread_time_ns
 
 LOW, ALL = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 # How far a number may be off and still count as another message's rather than as damage.
@@ -180,6 +180,37 @@ class Stamp:
         return Failure("flipped", f"message {number} differs from what was sent, first at byte {at}")
 
 
+class Schedule:
+    """Sends messages when they are due, which is so far apart from the first clock reading on."""
+
+    SLACK_NS, PUNCTUAL_NS = 100_000, 1_000  # how late a timer may wake, and how late is still on time
+
+    def __init__(self, send, interval_ns, sleeps):
+        self.send_at_once, self.interval_ns, self.sleeps = send, interval_ns, sleeps
+        self.due_ns, self.late, self.idle_ns, self.idle_switches = None, 0, 0, 0
+
+    def now(self):
+        now = monotonic_ns()
+        if self.due_ns is None:
+            self.due_ns = now
+        return now
+
+    def send(self, message):
+        self.due_ns += self.interval_ns
+        before, left_ns = thread_time_ns(), self.due_ns - self.SLACK_NS - monotonic_ns()
+        if self.sleeps and left_ns > 0:
+            sleep(left_ns / 1e9)
+            self.idle_switches += 1
+        while monotonic_ns() < self.due_ns:
+            pass
+        self.late += monotonic_ns() > self.due_ns + self.PUNCTUAL_NS
+        self.idle_ns += thread_time_ns() - before
+        self.send_at_once(message)
+
+    def reply(self):
+        return {"late": self.late, "idle_ns": self.idle_ns, "idle_switches": self.idle_switches}
+
+
 class Role:
     """One end and its messages."""
 
@@ -187,10 +218,12 @@ class Role:
         self.set_up = set_up
         self.send, self.receive = ends
         self.message = bytearray(set_up.own_size)
-        self.done, self.readings = 0, []
+        self.done, self.readings, self.schedule = 0, [], None
 
-    def exchange(self, messages, batch, verify):
-        """Exchanges messages and gives how many of those received were verified."""
+    def exchange(self, messages, batch, verify, interval_ns=None):
+        """Exchanges messages, each at once or when it is due, and gives how many of those received were verified."""
+        sleeps = self.set_up.wait == "block"
+        self.schedule = Schedule(self.send, interval_ns, sleeps) if interval_ns else None
         own, other = self.set_up.own, self.set_up.other
         stamp = own.all_writer(self.message) if verify else own.writer(self.message)
         check = other.all_checker() if verify else other.checker()
@@ -208,8 +241,12 @@ class Role:
         self.done += messages
         return messages if verify and loop != self.send_all else 0
 
+    def send_and_clock(self):
+        """What sends, and what reads the clock."""
+        return (self.schedule.send, self.schedule.now) if self.schedule else (self.send, monotonic_ns)
+
     def initiate(self, number, messages, batch, stamp, check):
-        send, receive, message, now = self.send, self.receive, self.message, monotonic_ns
+        (send, now), receive, message = self.send_and_clock(), self.receive, self.message
         readings, in_batch = prepare(messages, batch)
         received = None
         stamp(number)
@@ -237,8 +274,8 @@ class Role:
         return []
 
     def send_all(self, number, messages, batch, stamp, check):
-        send, message = self.send, self.message
-        readings = [monotonic_ns()] if batch else []
+        (send, now), message = self.send_and_clock(), self.message
+        readings = [now()] if batch else []
         for number in range(number, number + messages):
             stamp(number)
             send(message)
@@ -395,7 +432,7 @@ class Conversation:
         self.row_class, self.work = row_class, None
         # Who has it answers. A thread that gives up keeps it.
         self.turn = threading.RLock()
-        self.claims = {"waits": ["block"], "patterns": ["round-trip", "one-way", "request"], **row_class.claims}
+        self.claims = {"waits": ["block"], "patterns": ["round-trip", "one-way", "request"], "rates": True, **row_class.claims}
         self.requests = open(os.environ["FURLONG_READ"], encoding="utf-8")
         self.replies = open(os.environ["FURLONG_WRITE"], "w", encoding="utf-8")
 
@@ -456,8 +493,10 @@ class Conversation:
         if not self.work:
             raise Failure("error", "nothing is set up")
         if op == "exchange":
-            verified = self.work.exchange(request["messages"], request["batch"], request["verify"])
-            return {"op": "exchanged", "messages": request["messages"], "verified": verified}
+            what = (request["messages"], request["batch"], request["verify"], request.get("interval_ns"))
+            verified, schedule = self.work.exchange(*what), self.work.role.schedule
+            due = schedule.reply() if schedule else {}
+            return {"op": "exchanged", "messages": request["messages"], "verified": verified, **due}
         if op == "readings":
             return {"op": op, "clock_ns": self.work.readings()}
         raise Failure("unsupported", f"the request {op} is unknown")

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Endings of files that somebody wrote; what builds make has none of them.
-const WRITTEN: [&str; 17] = [
-    "c", "cpp", "go", "h", "hpp", "java", "js", "json", "lock", "md", "mjs", "mod", "py", "rs", "sh", "sum",
-    "toml",
+const WRITTEN: [&str; 19] = [
+    "c", "capnp", "cpp", "go", "h", "hpp", "java", "js", "json", "lock", "md", "mjs", "mod", "py", "rs",
+    "sh", "sum", "toml", "xml",
 ];
 
 /// Folders that builds make.

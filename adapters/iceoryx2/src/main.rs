@@ -3,7 +3,10 @@
 //! A message is copied into a loaned sample and out of what came, as everywhere in furlong: zero copy is what an
 //! application makes of a sample, and not what it takes to move one.
 
+#[path = "../../rust/protocol.rs"]
 mod protocol;
+#[cfg(test)]
+mod stamps_test;
 
 use iceoryx2::port::listener::Listener;
 use iceoryx2::port::notifier::Notifier;

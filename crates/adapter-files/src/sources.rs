@@ -44,7 +44,7 @@ pub fn languages() -> Vec<&'static str> {
 }
 
 /// Writes a new adapter called `name` from the template of a language into `folder`, with what it shares with furlong's own
-/// adapter in that language: the files called after the protocol.
+/// adapters in that language: the files called after the protocol, and headers of C++.
 ///
 /// # Errors
 /// Which file could not be written.
@@ -53,7 +53,9 @@ pub fn write_template(language: &str, name: &str, folder: &Path) -> io::Result<(
         write_file(&folder.join(file), &text.replace("NAME", name))?;
     }
     for (file, text) in FILES {
-        let shared = file.split_once('/').filter(|(top, file)| *top == language && is_protocol(file));
+        let is_of_language = |top: &str| top == if language == "java" { "jvm" } else { language };
+        let shared =
+            file.split_once('/').filter(|(top, file)| is_of_language(top) && is_shared_with_new(file));
         if let Some((_, file)) = shared {
             write_file(&folder.join(file), text)?;
         }
@@ -61,9 +63,9 @@ pub fn write_template(language: &str, name: &str, folder: &Path) -> io::Result<(
     Ok(())
 }
 
-/// Whether a file of an adapter is the protocol's own part: `protocol.py`, `ProtocolJson.java`.
-fn is_protocol(file: &str) -> bool {
-    file.to_ascii_lowercase().starts_with("protocol")
+/// Whether a file is the protocol's own part: `protocol.py`, `ProtocolJson.java`, `adapter.hpp`.
+fn is_shared_with_new(file: &str) -> bool {
+    file.to_ascii_lowercase().starts_with("protocol") || file.ends_with(".hpp")
 }
 
 /// Every file of a template: its language, its name in the new folder, and its text.
@@ -123,8 +125,8 @@ mod tests {
                 "{language}"
             );
             let files = fs::read_dir(folder.path()).unwrap().flatten();
-            let shared = files.filter(|entry| is_protocol(&entry.file_name().to_string_lossy()));
-            assert!(language == "rust" || shared.count() > 0, "{language}: the protocol is not there");
+            let shared = files.filter(|entry| is_shared_with_new(&entry.file_name().to_string_lossy()));
+            assert!(shared.count() > 0, "{language}: the protocol is not there");
         }
     }
 }

@@ -52,7 +52,7 @@ fn of_go() {
 
 #[test]
 fn of_java() {
-    passes("java", "javac", "javac -d $OUT *.java && java -cp $OUT StampsTest");
+    passes("java", "javac", "javac -d $OUT *.java ../jvm/*.java && java -cp $OUT StampsTest");
 }
 
 #[test]

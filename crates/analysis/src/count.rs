@@ -1,7 +1,8 @@
 //! What one round trip does, counted: system calls, switches, faults, and what the processor counts.
 
+use crate::declared::is_declared;
 use crate::{PageFaults, Run, Switches, undeclared_calls};
-use furlong_model::{Bounds, Case, Count, CountMethod, Pattern, Role, RoleCount, RoleTally};
+use furlong_model::{Bounds, Case, Count, CountMethod, Role, RoleCount, RoleTally};
 use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +47,9 @@ pub struct RoleFigures {
     pub role: Role,
     /// Round trips in which its system calls were counted.
     pub round_trips: u64,
+    /// System calls that its threads made, by their names, where several of them made some.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub threads_per_round_trip: BTreeMap<String, f64>,
     /// Its counts.
     #[serde(flatten)]
     pub figures: Figures,
@@ -75,7 +79,7 @@ impl CountRow {
             figures: Figures::of_both(&roles),
             hardware_absent: count.hardware_absent.clone(),
             declared: count.declared.clone(),
-            as_declared: (is_counted && count.case.pattern != Pattern::Connect).then_some(surprise.is_none()),
+            as_declared: (is_counted && is_declared(count)).then_some(surprise.is_none()),
             surprise,
             roles,
         }
@@ -106,7 +110,12 @@ impl Counting {
 
 impl RoleFigures {
     fn of(count: &RoleCount) -> Self {
-        RoleFigures { role: count.role, round_trips: count.round_trips, figures: Figures::of(count) }
+        RoleFigures {
+            role: count.role,
+            round_trips: count.round_trips,
+            threads_per_round_trip: by_name(&count.threads, count.round_trips),
+            figures: Figures::of(count),
+        }
     }
 }
 

@@ -50,6 +50,9 @@ pub struct RoleCount {
     pub round_trips: u64,
     /// System calls in those, by name; `None` where no method could be had.
     pub system_calls: Option<BTreeMap<String, u64>>,
+    /// How many of them threads of each name made, where several did: an adapter's, with what its library has of its own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub threads: BTreeMap<String, u64>,
     /// Switches, faults and processor time, from a trial in which no call was traced: tracing itself switches.
     pub usage: RoleTally,
     /// What the processor counted in that trial, by name, as in `instructions`; empty where it has no counters.

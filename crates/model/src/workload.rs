@@ -37,6 +37,9 @@ pub struct Workload {
     pub spin: bool,
     /// What the user's own work on each message takes, in nanoseconds.
     pub work_ns: Option<u64>,
+    /// Whether libraries that installed adapters carry may be chosen too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adapters: bool,
 }
 
 impl Default for Workload {
@@ -57,6 +60,7 @@ impl Default for Workload {
             accept_shared_memory: false,
             spin: false,
             work_ns: None,
+            adapters: false,
         }
     }
 }

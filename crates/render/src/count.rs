@@ -33,6 +33,9 @@ fn section(row: &CountRow) -> Section {
     if row.figures.system_calls() == Some(0.0) {
         section = section.paragraph("No system call moves a message or waits for one.");
     }
+    if let Some(sentence) = threads(row) {
+        section = section.paragraph(sentence);
+    }
     if let Some(sentence) = changed_by_tracing(row) {
         section = section.toned(Tone::Minor, sentence);
     }
@@ -40,6 +43,20 @@ fn section(row: &CountRow) -> Section {
         Some(surprise) => section.toned(Tone::Bad, format!("Not as declared: {}.", plain(surprise))),
         None => section,
     }
+}
+
+/// Which threads of each role make the calls, where several do; the busiest first.
+fn threads(row: &CountRow) -> Option<String> {
+    let with_threads = row.roles.iter().filter(|role| !role.threads_per_round_trip.is_empty());
+    let roles: Vec<_> = with_threads
+        .map(|RoleFigures { role, threads_per_round_trip, .. }| {
+            let mut threads: Vec<_> = threads_per_round_trip.iter().collect();
+            threads.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+            let text = |(name, calls): (&String, &f64)| format!("{} {}", plain(name), decimals(Some(*calls)));
+            format!("{role}: {}", threads.into_iter().map(text).collect::<Vec<_>>().join(", "))
+        })
+        .collect();
+    (!roles.is_empty()).then(|| format!("Calls a round trip by thread: {}.", roles.join("; ")))
 }
 
 /// What tracing, which slows the roles, does to a count that has no upper bound; `None` where it has one.

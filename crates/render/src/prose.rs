@@ -171,26 +171,41 @@ fn programs(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// What carries the rows of adapters, and what that does beside moving bytes: a line each.
+/// What carries the rows of adapters, and what that does beside moving bytes: a line for all rows of which the same is to be
+/// said, in whatever cases they were measured.
 fn adapters(summary: &Summary) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &summary.rows {
         let Some(adapter) = &row.adapter else { continue };
-        let mut line = format!("{}: another program ({})", row.case.mechanism, versions(&adapter.versions));
-        if !adapter.does.is_empty() {
-            line.push_str(&format!("; beside moving bytes: {}", adapter.does.join(", ")));
+        let name = row.case.mechanism.as_str();
+        if said.iter().any(|(_, names)| names.contains(&name)) {
+            continue;
         }
-        for (name, ns) in &row.others_cpu_ns {
-            let (ns, case) = (format_ns(*ns), &row.case);
-            let unit = row.exchange.unit.word();
-            line.push_str(&format!("; {name} used {ns} of processor time a {unit} at {case}"));
-        }
-        let line = plain(&line) + ".";
-        if !lines.contains(&line) {
-            lines.push(line);
+        let does = match adapter.does.is_empty() {
+            true => String::new(),
+            false => format!("; beside moving bytes: {}", adapter.does.join(", ")),
+        };
+        let what = format!("{}{does}{}", versions(&adapter.versions), servers(summary, row));
+        match said.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) => names.push(name),
+            None => said.push((what, vec![name])),
         }
     }
-    lines
+    said.into_iter().map(|(what, names)| plain(&format!("{}: {what}.", names.join(", ")))).collect()
+}
+
+/// What the servers of a row used, over all cases in which it was measured.
+fn servers(summary: &Summary, row: &Row) -> String {
+    let same = || summary.rows.iter().filter(|other| other.case.mechanism == row.case.mechanism);
+    let used = |name: &str| {
+        let all = same().flat_map(|row| &row.others_cpu_ns).filter(|(other, _)| other.as_str() == name);
+        let (least, most) =
+            all.fold((f64::INFINITY, 0.0_f64), |(least, most), (_, ns)| (least.min(*ns), most.max(*ns)));
+        let [least, most] = [least, most].map(format_ns);
+        let range = if least == most { least } else { format!("{least} to {most}") };
+        format!("; {name} uses {range} of processor time a {}", row.exchange.unit.word())
+    };
+    row.others_cpu_ns.iter().map(|(name, _)| used(name)).collect()
 }
 
 /// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.

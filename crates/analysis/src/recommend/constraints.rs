@@ -79,6 +79,9 @@ fn distrusted(workload: &Workload, capabilities: &Capabilities) -> Option<String
         return None;
     }
     let reason = match (capabilities.family, capabilities.copies) {
+        (Family::Adapter, _) => {
+            "an adapter's, of which nobody has said what each process may do to the other"
+        }
         (Family::Memory, _) if workload.accept_shared_memory => return None,
         (Family::Memory, _) => {
             "memory that both can write: a message may change while it is read (--accept-shared-memory if the reader \
@@ -97,6 +100,9 @@ fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> O
     let is_network = capabilities.reach == Reach::Network;
     let can = match (language, capabilities.family) {
         (_, Family::Library) => language == Language::Rust,
+        (_, Family::Adapter) => {
+            return Some("an adapter's, which does not say in which languages it can be used".to_owned());
+        }
         (Language::C | Language::Cpp | Language::Rust, _) => return None,
         // The call that lends pages to a pipe is in the C library alone.
         (_, Family::Pipe) => capabilities.copies == Copies::Two,
@@ -157,6 +163,16 @@ mod tests {
         assert_eq!(refusal(&workload, &capabilities(), Wait::Futex), None);
         let reason = refusal(&workload, &capabilities(), Wait::SysvSemaphore).unwrap();
         assert!(reason.contains("one IPC namespace"), "{reason}");
+    }
+
+    #[test]
+    fn of_an_adapter_is_taken_only_what_its_program_claims() {
+        let adapter = Capabilities { family: Family::Adapter, ..capabilities() };
+        assert_eq!(refused(|_| {}, &adapter), None);
+        let distrusted = refused(|workload| workload.trust = Trust::None, &adapter).unwrap();
+        assert!(distrusted.contains("what each process may do to the other"), "{distrusted}");
+        let spoken = refused(|workload| workload.languages = vec![Language::C], &adapter).unwrap();
+        assert!(spoken.contains("in which languages"), "{spoken}");
     }
 
     #[test]

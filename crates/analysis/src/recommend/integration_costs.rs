@@ -14,7 +14,7 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
     // The library passes its descriptors itself.
     let is_library = capabilities.family == Family::Library;
     let by_descriptor = capabilities.reach == Reach::Descriptor && !is_library;
-    let listed: [(bool, &str, u32); 17] = [
+    let listed: [(bool, &str, u32); 18] = [
         (framing, "frame messages", 1),
         (capabilities.reach == Reach::FileSystem, "choose, protect and remove a path", 1),
         (
@@ -35,6 +35,11 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         (capabilities.family == Family::IoUring, "take a library for io_uring, or map its rings", 2),
         (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
         (is_library, "take a library, which is in Rust", 1),
+        (
+            capabilities.family == Family::Adapter,
+            "take the library or the language that its adapter carries, with its licence and its versions",
+            3,
+        ),
         (capabilities.family == Family::Memory, "write layout, ordering and wake-ups", 3),
     ];
     let made =

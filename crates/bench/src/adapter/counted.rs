@@ -5,11 +5,12 @@
 use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
-use super::protocol::{Effective, PROTOCOL, Ready, Reply, Request};
-use super::readings::times;
+use super::protocol::{Effective, Exchange, IdleInitiator, PROTOCOL, Ready, Reply, Request};
+use super::readings::{check, elapsed_ns, times, times_since_due};
 use super::traces::{remaining_processes, remove_files};
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
 use crate::recorder::{Recorder, timing_of};
+use crate::schedule::Idle;
 use crate::session::Session;
 use crate::stamp::Stamp;
 use crate::started_program::shortened;
@@ -18,7 +19,7 @@ use crate::trial::context::Settings;
 use crate::verification::verified_bursts;
 use crate::watch::{NoObserver, OTHER_REPORT_MS, Observer, cause, paused_failure};
 use furlong_mechanism::LinkSpecification;
-use furlong_model::{Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
+use furlong_model::{Arrival, Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
 use furlong_os::linux::signal;
 use furlong_os::process::{Exit, send_signal};
 use furlong_os::wait::wait_any;
@@ -160,20 +161,29 @@ impl CountedTrial<'_> {
         let pace_ns = self.warm_up()?;
 
         let (messages, batch) = self.amount(pace_ns);
+        let interval_ns = self.interval_ns();
         self.observer.before(Phase::Timed, &self.participants.roles());
         let reading = |error: io::Error| format!("read what the programs use: {error}");
         let before = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
         // The other role begins a moment later, which is in the first reading: one batch more is exchanged, and not timed.
         let exchanged = messages + u64::from(batch);
-        let span_ns = self.exchange(Phase::Timed, exchanged, batch, false)?.1;
+        let timed = Exchange { phase: Phase::Timed, messages: exchanged, batch, verify: false, interval_ns };
+        let Exchanged { span_ns, idle, .. } = self.exchange(timed)?;
         let after = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
         self.observer.before(Phase::Finish, &self.participants.roles());
-        let times_ns = self.readings(Phase::Timed, exchanged, batch, span_ns)?.split_off(1);
+        let readings = self.readings(Phase::Timed, exchanged, batch, span_ns)?;
+        let times_ns = self.times(&readings)?.split_off(1);
         let one_way = self.case.pattern == Pattern::OneWay;
         let received = |role| if one_way && role == Role::Initiator { 0 } else { self.done };
         let (roles, others) = self
             .participants
-            .tallies(&before, &after, exchanged, received)
+            .tallies(
+                &before,
+                &after,
+                exchanged,
+                received,
+                Idle { ns: idle.idle_ns, switches: idle.idle_switches },
+            )
             .map_err(|error| self.failure(Phase::Finish, reading(error)))?;
         self.finish()?;
 
@@ -181,10 +191,10 @@ impl CountedTrial<'_> {
             timing_of(&times_ns, batch).map_err(|error| self.failure(Phase::Finish, error.detail))?;
         Ok(Measurement {
             round_trips: timing.round_trips,
-            elapsed_ns: timing.elapsed_ns,
+            elapsed_ns: elapsed_ns(&readings, interval_ns),
             round_trips_per_sample: timing.round_trips_per_sample,
             histogram: timing.histogram,
-            late_sends: 0,
+            late_sends: idle.late,
             outstanding_ns: None,
             verified_messages,
             effective,
@@ -251,7 +261,8 @@ impl CountedTrial<'_> {
     fn verify(&mut self) -> Result<u64, NotMeasured> {
         let messages = verified_bursts(self.case.sizes_bytes().into_iter().max().unwrap_or_default());
         self.observer.before(Phase::Verify, &self.participants.roles());
-        let (verified, _) = self.exchange(Phase::Verify, messages, 0, true)?;
+        let all = Exchange { phase: Phase::Verify, messages, batch: 0, verify: true, interval_ns: None };
+        let verified = self.exchange(all)?.verified;
         let ways = if self.adapter.alone || self.case.pattern == Pattern::OneWay { 1 } else { 2 };
         if verified == ways * messages {
             return Ok(verified);
@@ -269,8 +280,11 @@ impl CountedTrial<'_> {
         self.observer.before(Phase::WarmUp, &self.participants.roles());
         let (mut messages, mut spent_ns) = (1, 0);
         loop {
-            let span_ns = self.exchange(Phase::WarmUp, messages, 1, false)?.1;
-            let times_ns = self.readings(Phase::WarmUp, messages, 1, span_ns)?;
+            let part =
+                Exchange { phase: Phase::WarmUp, messages, batch: 1, verify: false, interval_ns: None };
+            let span_ns = self.exchange(part)?.span_ns;
+            let readings = self.readings(Phase::WarmUp, messages, 1, span_ns)?;
+            let times_ns = times(&readings);
             let elapsed_ns = times_ns.iter().sum::<u64>().max(1);
             let steady = times_ns.iter().any(|time| !recorder.keep(*time, 1));
             spent_ns += elapsed_ns;
@@ -287,8 +301,14 @@ impl CountedTrial<'_> {
     /// How many messages fill the time of the measured part, and how many of them go to a reading of the clock.
     fn amount(&self, pace_ns: f64) -> (u64, u32) {
         let Settings { budget, clock_read_ns, most_round_trips, .. } = *self.settings;
-        let fill = (budget.as_nanos() as f64 / pace_ns).ceil() as u64;
+        let interval_ns = self.interval_ns();
+        // What cannot keep up takes the same time with fewer messages.
+        let each_ns = interval_ns.map_or(pace_ns, |interval_ns| pace_ns.max(interval_ns as f64));
+        let fill = (budget.as_nanos() as f64 / each_ns).ceil() as u64;
         let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(1);
+        if interval_ns.is_some() {
+            return (wanted.min(MOST_READINGS - 1), 1);
+        }
         let batch = match self.case.pattern {
             Pattern::OneWay | Pattern::FanOut => u64::from(window_for(pace_ns)),
             Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
@@ -299,18 +319,28 @@ impl CountedTrial<'_> {
         ((wanted / batch) * batch, batch as u32)
     }
 
-    /// Exchanges messages. Gives how many were checked byte by byte, and from when to when it took place.
-    fn exchange(
-        &mut self,
-        phase: Phase,
-        messages: u64,
-        batch: u32,
-        verify: bool,
-    ) -> Result<(u64, [u64; 2]), NotMeasured> {
+    /// How far apart messages are due, if they are.
+    fn interval_ns(&self) -> Option<u64> {
+        match self.case.arrival {
+            Arrival::Interval(interval_ns) => Some(interval_ns),
+            Arrival::ClosedLoop | Arrival::ThinkTime(_) => None,
+        }
+    }
+
+    /// The times that are kept of the measured part: of batches, or of messages since each was due.
+    fn times(&self, readings: &[u64]) -> Result<Vec<u64>, NotMeasured> {
+        let Some(interval_ns) = self.interval_ns() else { return Ok(times(readings)) };
+        times_since_due(readings, interval_ns).map_err(|what| self.failure(Phase::Timed, what).into())
+    }
+
+    /// Exchanges messages.
+    fn exchange(&mut self, asked: Exchange) -> Result<Exchanged, NotMeasured> {
+        let Exchange { phase, messages, interval_ns, .. } = asked;
         let asked_ns = clock::now_ns();
-        let limit = self.settings.timeout + self.settings.budget;
-        let request = |_| Request::Exchange { phase, messages, batch, verify };
-        let replies = self.ask_all(phase, limit, &request)?;
+        let pause = Duration::from_nanos(interval_ns.unwrap_or_default());
+        // The first message of the measured part is due after one interval, and it is not the last.
+        let limit = self.settings.timeout + self.settings.budget + 2 * pause;
+        let replies = self.ask_all(phase, limit, &|_| Request::Exchange(asked))?;
         let replied_ns = clock::now_ns();
         self.done += messages;
         // All are asked each time, since the answer is about the time since the last question.
@@ -320,10 +350,15 @@ impl CountedTrial<'_> {
         if let (Phase::Timed, Some(role)) = (phase, paused.first()) {
             return Err(NotMeasured::Paused(paused_failure((*role).into())));
         }
-        let mut checked = 0;
+        let mut exchanged = Exchanged { span_ns: [asked_ns, replied_ns], ..Exchanged::default() };
         for (conversation, reply) in self.conversations.iter().zip(replies) {
             match reply {
-                Reply::Exchanged { messages: its, verified } if its == messages => checked += verified,
+                Reply::Exchanged { messages: its, verified, idle } if its == messages => {
+                    exchanged.verified += verified;
+                    if conversation.program.role == Role::Initiator {
+                        exchanged.idle = idle;
+                    }
+                }
                 Reply::Exchanged { messages: its, .. } => {
                     let what = format!("it was asked for {messages} messages and has exchanged {its}");
                     return Err(conversation.program.failure(phase, what).into());
@@ -331,10 +366,10 @@ impl CountedTrial<'_> {
                 other => return Err(unexpected(conversation, phase, "exchanged", &other).into()),
             }
         }
-        Ok((checked, [asked_ns, replied_ns]))
+        Ok(exchanged)
     }
 
-    /// The times of the batches of the last exchange, which took place between these times.
+    /// The clock readings of the last exchange, which took place between these times.
     fn readings(
         &mut self,
         phase: Phase,
@@ -350,7 +385,8 @@ impl CountedTrial<'_> {
             };
             readings.extend(clock_ns);
         }
-        times(&readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what).into())
+        check(&readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what))?;
+        Ok(readings)
     }
 
     /// Lets all programs end, and waits until they have.
@@ -469,6 +505,16 @@ impl CountedTrial<'_> {
         let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
         Failure { phase, party, fault: Fault::Error, detail }
     }
+}
+
+/// What came of an exchange of messages.
+#[derive(Debug, Default)]
+struct Exchanged {
+    /// Messages that were checked byte by byte.
+    verified: u64,
+    /// From when to when it took place.
+    span_ns: [u64; 2],
+    idle: IdleInitiator,
 }
 
 /// What a program has said since it was asked.

@@ -12,7 +12,7 @@ use furlong_adapter_files::{Manifest, Row};
 #[cfg(target_os = "linux")]
 use furlong_model::Role;
 use furlong_model::{
-    AdapterFacts, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Start,
+    AdapterFacts, Arrival, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Start,
     Unavailable, Wait, is_one,
 };
 #[cfg(target_os = "linux")]
@@ -35,6 +35,8 @@ pub struct Adapter {
     pub shape: Shape,
     /// Whether there is no other process.
     pub(crate) alone: bool,
+    /// Whether its program sends messages when they are due.
+    pub rates: bool,
     /// The program as one that starts roles which run furlong's own loop; `None` for one with a loop of its own.
     pub(crate) role_program: Option<ChildProgram>,
     /// The patterns that it has.
@@ -58,11 +60,11 @@ impl Adapter {
                     limited_by: claims.limited_by.clone(),
                     remedy: String::new(),
                 });
-                let alone = claims.alone;
+                let (alone, rates) = (claims.alone, claims.rates);
                 // Where nobody receives there is nothing one way.
                 let patterns = if alone { vec![Pattern::RoundTrip] } else { claims.patterns.clone() };
                 (
-                    Adapter { shape, alone, patterns, versions, ..Adapter::of(manifest, row, here) },
+                    Adapter { shape, alone, rates, patterns, versions, ..Adapter::of(manifest, row, here) },
                     Some(claims),
                 )
             }
@@ -104,6 +106,7 @@ impl Adapter {
             row: row.clone(),
             shape: Shape::Own,
             alone: false,
+            rates: false,
             role_program: None,
             patterns: Vec::new(),
             versions: BTreeMap::new(),
@@ -125,8 +128,13 @@ impl Adapter {
             (format!("no {} messages", case.pattern), "ask for round trips")
         } else if case.placement == Placement::OneProcess {
             ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
-        } else if !case.arrival.is_closed_loop() {
-            ("no --rate and no --think-time".to_owned(), "leave it out: each message follows the one before")
+        } else if matches!(case.arrival, Arrival::Interval(_)) && !self.rates {
+            (
+                "no --rate: its program does not claim to send messages when they are due".to_owned(),
+                "leave it out: each message follows the one before",
+            )
+        } else if matches!(case.arrival, Arrival::ThinkTime(_)) {
+            ("no --think-time".to_owned(), "leave it out: each message follows the one before")
         } else if !is_one(&case.window) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
         } else if !is_one(&case.parties) {

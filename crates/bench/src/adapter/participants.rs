@@ -57,15 +57,13 @@ impl Participants {
         Ok(())
     }
 
-    /// Pins those of both roles, with all their threads.
+    /// Pins all, with all their threads: those of a role to its processor, and servers to those of both.
     pub(super) fn pin(&self, processors: Option<&[usize]>) -> io::Result<()> {
         let Some(processors) = processors else { return Ok(()) };
-        for Participant { pid, role, .. } in &self.0 {
-            if let Some(role) = role {
-                other_process::pin_all_threads(*pid, processors[role.index()])?;
-            }
-        }
-        Ok(())
+        self.0.iter().try_for_each(|Participant { pid, role, .. }| {
+            let own = role.map_or(processors, |role| &processors[role.index()..=role.index()]);
+            other_process::pin_all_threads(*pid, own)
+        })
     }
 
     /// The processes that are roles.
@@ -100,6 +98,7 @@ impl Participants {
         after: &Used,
         round_trips: u64,
         messages_received: impl Fn(Role) -> u64,
+        idle_initiator: Idle,
     ) -> io::Result<(Vec<RoleTally>, Vec<OtherProcess>)> {
         let used = before.0.iter().zip(&after.0).map(|(before, after)| *after - *before);
         let used: Vec<(&Participant, Usage)> = self.0.iter().zip(used).collect();
@@ -109,7 +108,7 @@ impl Participants {
             if let Some((first, _)) = of_role().next() {
                 let processor = other_process::processor(first.pid)?;
                 let used = of_role().fold(Usage::default(), |sum, (_, used)| sum + *used);
-                let idle = Idle::default();
+                let idle = if role == Role::Initiator { idle_initiator } else { Idle::default() };
                 tallies.push(role_tally(
                     role.into(),
                     processor,

@@ -27,11 +27,24 @@ pub(super) enum Request<'a> {
         name: &'a str,
     },
     /// Exchange messages.
-    Exchange { phase: Phase, messages: u64, batch: u32, verify: bool },
+    Exchange(Exchange),
     /// Say when.
     Readings,
     /// End.
     Finish,
+}
+
+/// Which messages to exchange.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Exchange {
+    pub(super) phase: Phase,
+    pub(super) messages: u64,
+    /// How many go to a reading of the clock.
+    pub(super) batch: u32,
+    pub(super) verify: bool,
+    /// How far apart messages are due, in nanoseconds; each follows the one before at once if it is not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval_ns: Option<u64>,
 }
 
 /// What a program replies.
@@ -43,7 +56,12 @@ pub(super) enum Reply {
     /// To [`Request::SetUp`].
     Ready(Ready),
     /// To [`Request::Exchange`].
-    Exchanged { messages: u64, verified: u64 },
+    Exchanged {
+        messages: u64,
+        verified: u64,
+        #[serde(flatten)]
+        idle: IdleInitiator,
+    },
     /// To [`Request::Readings`].
     Readings { clock_ns: Vec<u64> },
     /// To [`Request::Finish`].
@@ -64,6 +82,18 @@ impl Reply {
             Reply::Error { .. } => "error",
         }
     }
+}
+
+/// What became of messages that are due at fixed times, beside their times.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct IdleInitiator {
+    /// Messages that were sent later than they were due.
+    pub(super) late: u64,
+    /// Processor time that the initiator used to wait for messages to be due.
+    pub(super) idle_ns: u64,
+    /// Times that it slept for that.
+    pub(super) idle_switches: u64,
 }
 
 /// Who a program is.
@@ -115,6 +145,7 @@ pub(super) struct Claims {
     pub(super) peer_death: PeerDeath,
     pub(super) reach: Reach,
     pub(super) alone: bool,
+    pub(super) rates: bool,
 }
 
 impl Default for Claims {
@@ -130,6 +161,7 @@ impl Default for Claims {
             peer_death: PeerDeath::Noticed,
             reach: Reach::FileSystem,
             alone: false,
+            rates: false,
         }
     }
 }
@@ -241,13 +273,15 @@ mod tests {
                 Ok(reply) => replies.push(reply.name()),
             }
         }
-        assert_eq!(replies, ["hello", "ready", "exchanged", "readings", "finished", "error"]);
+        assert_eq!(replies, ["hello", "ready", "exchanged", "exchanged", "readings", "finished", "error"]);
     }
 
     #[test]
     fn every_request_is_as_on_the_page() {
         let folder = Path::new("/tmp/furlong-5e…/0");
         let stamps = ["1f0c…", "88ab…"].map(str::to_owned);
+        let exchange =
+            Exchange { phase: Phase::Timed, messages: 20000, batch: 1, verify: false, interval_ns: None };
         let requests = [
             Request::Hello { protocol: PROTOCOL },
             Request::SetUp {
@@ -259,7 +293,8 @@ mod tests {
                 folder,
                 name: "furlong-5e…-0",
             },
-            Request::Exchange { phase: Phase::Timed, messages: 20000, batch: 1, verify: false },
+            Request::Exchange(exchange),
+            Request::Exchange(Exchange { messages: 401, interval_ns: Some(100_000), ..exchange }),
             Request::Readings,
             Request::Finish,
         ];
@@ -276,6 +311,6 @@ mod tests {
         let claims: Claims = serde_json::from_str(r#"{"summary":"x"}"#).unwrap();
         assert_eq!(claims.waits, [Wait::Block]);
         assert_eq!(claims.patterns, Pattern::OVER_ONE_LINK);
-        assert!(!claims.alone && claims.max_size_bytes.is_none());
+        assert!(!claims.alone && !claims.rates && claims.max_size_bytes.is_none());
     }
 }

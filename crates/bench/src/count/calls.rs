@@ -6,7 +6,8 @@ use furlong_model::{Party, Phase};
 use furlong_os::BorrowedHandle;
 use furlong_os::linux::counter::SystemCallLog;
 use furlong_os::linux::system_call;
-use furlong_os::linux::tracer::Tracer;
+use furlong_os::linux::tracer::{Caller, Tracer};
+use furlong_os::other_process;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -16,15 +17,46 @@ pub(crate) struct Log {
     /// Times that the usage was asked for so far.
     marks: u32,
     calls: BTreeMap<i64, u64>,
+    /// How many of them each thread made, by its name; of a role all of whose threads are traced.
+    threads: BTreeMap<i32, (String, u64)>,
 }
 
 impl Log {
+    /// One that furlong's own loop makes, which asks for its usage by the call `mark`.
     fn enter(&mut self, number: i64, mark: i64) {
         if number == mark {
             self.marks += 1;
         } else if self.marks % 2 == 1 {
             *self.calls.entry(number).or_default() += 1;
         }
+    }
+
+    /// One of any thread.
+    fn enter_from(&mut self, caller: Caller, number: i64) {
+        *self.calls.entry(number).or_default() += 1;
+        let (name, count) = self.threads.entry(caller.thread).or_default();
+        *count += 1;
+        // A thread may take its name after it has begun.
+        if count.is_power_of_two() {
+            let now = other_process::thread_name(caller.process, caller.thread);
+            if !now.is_empty() {
+                *name = now;
+            }
+        }
+    }
+
+    /// How often this call was made.
+    fn calls_by_name(&self, name: &str) -> u64 {
+        system_call::number(name).and_then(|number| self.calls.get(&number)).copied().unwrap_or_default()
+    }
+
+    /// How many calls threads of each name made, where several did.
+    pub(crate) fn by_thread(&self) -> BTreeMap<String, u64> {
+        let mut named: BTreeMap<String, u64> = BTreeMap::new();
+        for (name, count) in self.threads.values() {
+            *named.entry(name.clone()).or_default() += count;
+        }
+        if self.threads.len() > 1 { named } else { BTreeMap::new() }
     }
 
     /// How often each call was made, by name.
@@ -41,7 +73,9 @@ impl Log {
 pub(super) struct Calls {
     span: Span,
     source: Source,
-    pids: Vec<i32>,
+    /// Each process, with the index of its role's log.
+    processes: Vec<(i32, usize)>,
+    /// One for each role, in the order of their tallies.
     pub(super) logs: Vec<Log>,
     /// The number of the call that marks beginning and end.
     mark: i64,
@@ -51,8 +85,8 @@ pub(super) struct Calls {
 
 /// Where system calls are learnt of.
 enum Source {
-    /// The kernel's event of this number, a log for each role.
-    Event(u64, Vec<SystemCallLog>),
+    /// The kernel's event of this number, a log for each thread.
+    Event(u64, Vec<(Caller, SystemCallLog)>),
     /// Stops at each call.
     Stops(Option<Tracer>),
 }
@@ -62,24 +96,44 @@ impl Calls {
         let source = event.map_or(Source::Stops(None), |event| Source::Event(event, Vec::new()));
         // Every kernel has it; without, nothing would be found between the marks, and the counts be missing.
         let mark = system_call::number("getrusage").unwrap_or(-1);
-        Calls { span, source, pids: Vec::new(), logs: Vec::new(), mark, error: None }
+        Calls { span, source, processes: Vec::new(), logs: Vec::new(), mark, error: None }
+    }
+
+    /// Whether all threads are traced: those of a program that furlong knows nothing of.
+    fn of_all_threads(&self) -> bool {
+        self.span.marks == 0
     }
 
     /// Begins with the roles waiting for the first phase.
     fn begin(&mut self, roles: &[(Party, i32)]) -> io::Result<()> {
-        self.pids = roles.iter().map(|(_, pid)| *pid).collect();
-        self.logs = roles.iter().map(|_| Log::default()).collect();
+        let mut parties: Vec<Party> = Vec::new();
+        for (party, _) in roles {
+            if !parties.contains(party) {
+                parties.push(*party);
+            }
+        }
+        if self.of_all_threads() {
+            // Their tallies are made in this order, whoever was started first.
+            parties.sort_by_key(|party| party.role);
+        }
+        let log_of = |party| parties.iter().position(|known| known == party).unwrap_or_default();
+        self.processes = roles.iter().map(|(party, pid)| (*pid, log_of(party))).collect();
+        self.logs = parties.iter().map(|_| Log::default()).collect();
+        let threads = if self.of_all_threads() { other_process::threads } else { |pid| Ok(vec![pid]) };
         match &mut self.source {
             Source::Event(event, logs) => {
-                for pid in &self.pids {
-                    let mut log = SystemCallLog::open(*event, *pid)?;
-                    log.enable()?;
-                    logs.push(log);
+                for (process, _) in &self.processes {
+                    for thread in threads(*process)? {
+                        let mut log = SystemCallLog::open(*event, thread)?;
+                        log.enable()?;
+                        logs.push((Caller { process: *process, thread }, log));
+                    }
                 }
             }
             Source::Stops(tracer) => {
+                let attach = if self.span.marks == 0 { Tracer::attach_all_threads } else { Tracer::attach };
                 let tracer = tracer.insert(Tracer::new()?);
-                self.pids.iter().try_for_each(|pid| tracer.attach(*pid))?;
+                self.processes.iter().try_for_each(|(pid, _)| attach(tracer, *pid))?;
             }
         }
         Ok(())
@@ -87,22 +141,26 @@ impl Calls {
 
     /// Notes what was called since the last time.
     fn take(&mut self) -> io::Result<()> {
-        let Calls { source, pids, logs, mark, .. } = self;
+        let all_threads = self.of_all_threads();
+        let Calls { source, processes, logs, mark, .. } = self;
+        let mut note = |caller: Caller, number| {
+            let Some((_, log)) = processes.iter().find(|(pid, _)| *pid == caller.process) else { return };
+            match all_threads {
+                true => logs[*log].enter_from(caller, number),
+                false => logs[*log].enter(number, *mark),
+            }
+        };
         match source {
             Source::Event(_, events) => {
-                for (event, log) in events.iter_mut().zip(logs) {
-                    let drained = event.drain(|number| log.enter(number, *mark))?;
+                for (caller, event) in events {
+                    let drained = event.drain(|number| note(*caller, number))?;
                     if drained.lost > 0 {
                         return Err(io::Error::other(format!("{} calls were lost", drained.lost)));
                     }
                 }
                 Ok(())
             }
-            Source::Stops(Some(tracer)) => tracer.attend(|pid, number| {
-                if let Some(index) = pids.iter().position(|known| *known == pid) {
-                    logs[index].enter(number, *mark);
-                }
-            }),
+            Source::Stops(Some(tracer)) => tracer.attend(note),
             Source::Stops(None) => Ok(()),
         }
     }
@@ -110,9 +168,17 @@ impl Calls {
     /// Ends with the roles waiting for the phase after the last one.
     fn end(&mut self) -> io::Result<()> {
         if let Source::Event(_, events) = &mut self.source {
-            events.iter_mut().try_for_each(SystemCallLog::disable)?;
+            events.iter_mut().try_for_each(|(_, log)| log.disable())?;
         }
         self.take()?;
+        // The kernel's log is of the threads that there were.
+        let begins_threads = |log: &Log| ["clone", "clone3"].iter().any(|name| log.calls_by_name(name) > 0);
+        if matches!(self.source, Source::Event(..))
+            && self.of_all_threads()
+            && self.logs.iter().any(begins_threads)
+        {
+            return Err(io::Error::other("a thread has begun that was not traced"));
+        }
         let marks = self.span.marks;
         match self.logs.iter().find(|log| log.marks != marks) {
             None => Ok(()),
@@ -149,7 +215,7 @@ impl Observer for Calls {
 
     fn handles(&self) -> Vec<BorrowedHandle<'_>> {
         match &self.source {
-            Source::Event(_, events) => events.iter().map(|event| event.descriptor()).collect(),
+            Source::Event(_, events) => events.iter().map(|(_, event)| event.descriptor()).collect(),
             Source::Stops(tracer) => tracer.iter().map(|tracer| tracer.descriptor()).collect(),
         }
     }

@@ -4,7 +4,8 @@
 //! them switch; in the other nothing is traced but what is free. The times of neither are kept.
 //!
 //! The calls of the measured part are told from those around it by `getrusage`, which each role calls as that part
-//! begins and as it ends.
+//! begins and as it ends. Of programs with a loop of their own all threads are traced from before they are asked for the
+//! measured part until they have replied, so reading the request and writing the reply are among their calls.
 
 mod calls;
 
@@ -76,13 +77,9 @@ impl Counting {
         let (untraced, traced) = W::counted_settings(settings);
         let mut hardware = HardwareCounters::default();
         let used = W::measure(context, &untraced, &mut hardware)?;
-        let traced = if context.work.is_traceable() {
-            self.trace(W::COUNTED, |observer| W::measure(context, &traced, observer))?
-        } else {
-            Traced {
-                counting: Counting::of_usage("programs with a loop of their own are not traced"),
-                calls: None,
-            }
+        let traced = match context.work.counted() {
+            Ok(span) => self.trace(span, |observer| W::measure(context, &traced, observer))?,
+            Err(why) => Traced { counting: Counting::of_usage(why), calls: None },
         };
         Ok(record(&context.work, &used, &traced, hardware))
     }
@@ -134,10 +131,12 @@ fn record<W: Work>(
 ) -> Count<W::Case> {
     let role = |(index, usage): (usize, &RoleTally)| {
         let calls = calls.as_ref().map(|(measured, logs)| (&W::tallies(measured)[index], &logs[index]));
+        let threads = calls.map_or_else(BTreeMap::new, |(_, log)| log.by_thread());
         RoleCount {
             role: usage.party.role,
             round_trips: calls.map_or(0, |(tally, _)| tally.round_trips),
             system_calls: calls.map(|(_, log)| log.by_name()),
+            threads,
             usage: usage.clone(),
             hardware: hardware.read.get(index).cloned().unwrap_or_default(),
         }

@@ -38,13 +38,15 @@ pub struct RegionHandover<'a> {
 impl Work for RegionHandover<'_> {
     type Case = Handover;
     type Measurement = HandoverMeasurement;
+    fn case(&self) -> &Handover {
+        self.handover
+    }
+
     /// Opening the region, which the role has inherited as a descriptor, writing or reading it, and giving it back. What
     /// the harness sends in between is not counted. A region without a descriptor is inherited with its mapping, so that
     /// neither shows.
-    const COUNTED: Span = Span { begin: Phase::Open, end: Phase::Finish, marks: 6 };
-
-    fn case(&self) -> &Handover {
-        self.handover
+    fn counted(&self) -> Result<Span, &'static str> {
+        Ok(Span { begin: Phase::Open, end: Phase::Finish, marks: 6 })
     }
 
     fn is_ranked_with(&self, _: &Self) -> bool {

@@ -37,14 +37,14 @@ impl Default for Settings {
 }
 
 /// Which calls of a role are counted: those between its first question for its usage and the second, between the third
-/// and the fourth, and so on.
+/// and the fourth, and so on; or all, of all its threads and processes, where it is not furlong that asks in them.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     /// The log begins with the roles waiting for this phase.
     pub begin: Phase,
     /// It ends with the roles waiting for this one.
     pub end: Phase,
-    /// How often each role asks for its usage in between.
+    /// How often each role asks for its usage in between; 0 if all calls in between are counted.
     pub marks: u32,
 }
 
@@ -65,16 +65,11 @@ pub trait Work: Sized {
     type Case: Clone + Display;
     /// Its figures.
     type Measurement;
-    /// Which system calls are counted.
-    const COUNTED: Span;
+    /// Which system calls are counted; or why none can be.
+    fn counted(&self) -> Result<Span, &'static str>;
 
     /// What is tried.
     fn case(&self) -> &Self::Case;
-
-    /// Whether the calls of its roles can be told from those around them, and all of its threads are known.
-    fn is_traceable(&self) -> bool {
-        true
-    }
 
     /// Whether both are ranked in one group, and so measured next to each other.
     fn is_ranked_with(&self, other: &Self) -> bool;

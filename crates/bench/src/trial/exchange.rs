@@ -15,8 +15,8 @@ use crate::session::Session;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
-    AdapterFacts, Capabilities, Case, Count, Depth, Direction, Failure, Fault, Measurement, Pattern, Phase,
-    Placement, Record, Role, RoleTally, Room, Start, Trial, Wait,
+    AdapterFacts, Capabilities, Case, Count, Depth, Direction, Failure, Family, Fault, Measurement, Pattern,
+    Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
 use furlong_stats::Distribution;
@@ -43,15 +43,19 @@ const TRACED_ROUND_TRIPS: u64 = 500;
 impl Work for MessageExchange<'_> {
     type Case = Case;
     type Measurement = Measurement;
-    /// The measured leg, at both ends of which a role asks for its usage.
-    const COUNTED: Span = Span { begin: Phase::Timed, end: Phase::Finish, marks: 2 };
-
     fn case(&self) -> &Case {
         self.case
     }
 
-    fn is_traceable(&self) -> bool {
-        self.entry.runs_furlongs_loop()
+    /// The measured leg, at both ends of which a role asks for its usage if its loop is furlong's.
+    fn counted(&self) -> Result<Span, &'static str> {
+        if self.entry.programs().is_some() {
+            return Err(
+                "nothing tells where the measured part of programs begins that know nothing of furlong",
+            );
+        }
+        let marks = if self.entry.with_own_loop().is_some() { 0 } else { 2 };
+        Ok(Span { begin: Phase::Timed, end: Phase::Finish, marks })
     }
 
     fn is_ranked_with(&self, other: &Self) -> bool {
@@ -69,8 +73,10 @@ impl Work for MessageExchange<'_> {
 
     fn claims(&self) -> Claims {
         let capabilities = self.entry.capabilities;
+        // What a language's own floor calls is no more known than what its other rows do.
+        let has_own_loop = self.entry.with_own_loop().is_some();
         Claims {
-            family: Some(capabilities.family),
+            family: Some(if has_own_loop { Family::Adapter } else { capabilities.family }),
             copies: Some(capabilities.copies),
             calls: capabilities.declared_in(self.case),
         }

@@ -22,7 +22,7 @@ pub use compare::{CompareFormat, CompareOptions, FailOn};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use list::{DoctorOptions, ListOptions};
-pub use recommend::{RecommendOptions, WorkloadOptions};
+pub use recommend::{Also, RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;

@@ -1,8 +1,8 @@
 //! What `furlong recommend` takes.
 
 use super::shared::{CommonOptions, SavingOptions};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use furlong_console::ListFormat;
 use furlong_model::{
     Boundary, ByteSize, Language, Need, Objective, Pattern, Placement, Rate, Slo, Time, Trust,
@@ -21,6 +21,7 @@ Examples:
                                                  between two containers
   furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
   furlong recommend --size 256 --spin --work 5us  with rows that spin while they wait
+  furlong recommend --size 1KiB --also adapters   with the libraries of installed adapters
   furlong recommend --workload frames.toml --format json
                                                  the same options in a file, the answer for programs
   furlong recommend --size 4KiB --boundary user --emit c > pair.c
@@ -76,6 +77,16 @@ pub struct WorkloadOptions {
     /// How long your own work on each message takes: shows whether the exchange matters
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub work: Option<Time>,
+    /// What else may be chosen: the libraries that installed adapters carry, each with the wrapper that is measured
+    #[arg(long, value_name = "WHAT")]
+    pub also: Option<Also>,
+}
+
+/// What may be chosen beside what every system has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Also {
+    /// What installed adapters carry
+    Adapters,
 }
 
 /// What `furlong recommend` takes.

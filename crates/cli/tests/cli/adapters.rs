@@ -1,6 +1,8 @@
 //! Programs that carry mechanisms: what they do wrong fails their own row, with their own words, and leaves nothing.
 
+use crate::common::value::{at, list, number, text};
 use crate::common::{Place, Snapshot, look_for};
+use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -50,7 +52,8 @@ const SHORT: [&str; 8] = ["--trials", "1", "--budget", "2ms", "--timeout", "1s",
 #[test]
 fn what_an_adapter_does_wrong_fails_its_row_and_no_other() {
     let (before, place) = (Snapshot::take(), Place::new());
-    let folder = saboteur(&place, WRONGS.iter().map(|(mode, _)| *mode).chain(["honest", "chatter"]));
+    let folder =
+        saboteur(&place, WRONGS.iter().map(|(mode, _)| *mode).chain(["honest", "chatter", "server"]));
     let more = ["run", "--adapter", folder.to_str().unwrap(), "pipe", "--format", "json", "--no-save"];
     let running = place.start(&mut place.furlong(more.into_iter().chain(SHORT)));
     let finished = running.finish_within(Duration::from_secs(120)).expect_code(1);
@@ -63,7 +66,7 @@ fn what_an_adapter_does_wrong_fails_its_row_and_no_other() {
     }
     let mut measured: Vec<_> = summary.rows.iter().map(|row| row.case.mechanism.as_str()).collect();
     measured.sort_unstable();
-    assert_eq!(measured, ["chatter", "honest", "pipe"]);
+    assert_eq!(measured, ["chatter", "honest", "pipe", "server"]);
 }
 
 #[test]
@@ -76,6 +79,45 @@ fn what_an_adapter_has_started_ends_with_a_run_that_is_killed() {
     look_for(Duration::from_secs(30), started).expect("what the adapter starts");
     running.signal(libc::SIGKILL);
     drop(running.finish());
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn the_calls_of_all_threads_of_a_program_are_counted() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let folder = saboteur(&place, ["thread"]);
+    let asked = ["count", "--adapter", folder.to_str().unwrap(), "--place", "same-core"];
+    let counted = place.run(asked.into_iter().chain(["--format", "json"])).expect_code(0).json();
+    before.expect_nothing_left(&place);
+    let rows = list(&counted, "rows");
+    let row = rows.first().unwrap_or_else(|| panic!("nothing was counted: {counted:#}"));
+    // A thread that begins while it is traced makes one for each message, and the conversation a few more.
+    let calls = number(row, "system_calls_per_round_trip.getppid");
+    assert!((calls - 1.0).abs() < 0.01, "{row:#}");
+    let threads = at(&list(row, "roles")[0], "threads_per_round_trip");
+    assert!(number(threads, "helper") >= 1.0 && number(threads, "python3") > 0.0, "{row:#}");
+    assert_eq!(at(row, "as_declared"), &Value::Null, "{row:#}");
+}
+
+#[test]
+fn installed_adapters_are_recommended_where_that_is_asked() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let installed = place.path("data/furlong/adapters");
+    fs::create_dir_all(&installed).unwrap();
+    let mut new = place.furlong(["adapter", "new", "--lang", "python", "mine"]);
+    place.finish(new.current_dir(&installed)).expect_code(0);
+    let asked = ["recommend", "--size", "128", "--rate", "2k/s", "--within", "2s", "--also", "adapters"];
+    let form = ["--format", "json", "--no-save", "--no-progress"];
+    let with = place.run(asked.into_iter().chain(form)).expect_code(0).json();
+    let names = |of: &str| list(&with, of).iter().map(|row| text(row, "mechanism")).collect::<Vec<_>>();
+    // Slower than most, but measured as they are.
+    assert!([names("ranked"), names("eliminated")].concat().iter().any(|name| *name == "mine"), "{with:#}");
+    let at_a_rate =
+        ["run", "mine", "--rate", "2k/s", "--place", "same-core", "--format", "json", "--no-save"];
+    let run = place.run(at_a_rate.into_iter().chain(["--trials", "1", "--budget", "50ms"])).expect_code(0);
+    let row = &run.summary().rows[0];
+    // As many as are due in that time, and not as many as it could send.
+    assert!((1_500.0..2_500.0).contains(&row.exchange.per_second), "{row:#?}");
     before.expect_nothing_left(&place);
 }
 

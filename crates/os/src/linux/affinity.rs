@@ -22,7 +22,7 @@ pub fn allowed() -> io::Result<Vec<usize>> {
 
 /// Binds this process to one processor.
 pub fn pin(processor: usize) -> io::Result<()> {
-    let mask = mask_of(processor)?;
+    let mask = mask_of(&[processor])?;
     // SAFETY: the kernel only reads the mask.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
@@ -32,19 +32,19 @@ pub fn pin(processor: usize) -> io::Result<()> {
 /// # Errors
 /// Why it may not.
 pub fn try_pinning(allowed: &[usize]) -> io::Result<()> {
-    let mut mask = [0u64; WORDS];
-    for &processor in allowed {
-        mask.iter_mut().zip(mask_of(processor)?).for_each(|(all, one)| *all |= one);
-    }
+    let mask = mask_of(allowed)?;
     // SAFETY: the kernel only reads the mask.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-/// The kernel's mask of one processor.
-pub(crate) fn mask_of(processor: usize) -> io::Result<[u64; WORDS]> {
+/// The kernel's mask of processors.
+pub(crate) fn mask_of(processors: &[usize]) -> io::Result<[u64; WORDS]> {
     let mut mask = [0u64; WORDS];
-    let word = mask.get_mut(processor / 64).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    *word = 1 << (processor % 64);
+    for processor in processors {
+        let word =
+            mask.get_mut(processor / 64).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        *word |= 1 << (processor % 64);
+    }
     Ok(mask)
 }
 

@@ -99,6 +99,11 @@ pub fn name(pid: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
 
+/// The name of one of its threads, likewise.
+pub fn thread_name(pid: i32, thread: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default().trim().to_owned()
+}
+
 /// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with.
 pub fn has_variable(pid: i32, variable: &str) -> bool {
     has_in(&environment(pid), variable)
@@ -123,12 +128,12 @@ fn has_in(environment: &[u8], variable: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|known| known == variable.as_bytes())
 }
 
-/// Binds all threads of a process to one processor; those that they start later are bound with them.
+/// Binds all threads of a process to these processors; those that they start later are bound with them.
 ///
 /// # Errors
 /// Where there is no such process, or it is another user's.
-pub fn pin_all_threads(pid: i32, processor: usize) -> io::Result<()> {
-    let mask = mask_of(processor)?;
+pub fn pin_all_threads(pid: i32, processors: &[usize]) -> io::Result<()> {
+    let mask = mask_of(processors)?;
     // A thread that is started while the first ones are bound is found in the second round.
     for _ in 0..2 {
         for thread in threads(pid)? {
@@ -138,7 +143,7 @@ pub fn pin_all_threads(pid: i32, processor: usize) -> io::Result<()> {
             match bound {
                 // It has ended in between.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
-                other => drop(other.context(|| format!("pin process {pid} to processor {processor}"))?),
+                other => drop(other.context(|| format!("pin process {pid} to {processors:?}"))?),
             }
         }
     }
@@ -209,6 +214,7 @@ pub fn kill(pid: i32) -> io::Result<()> {
 }
 
 /// Places in /proc/PID/stat, behind the name (proc(5) counts from 1, and the name is 2).
+const PARENT: usize = 4 - 3;
 const MINOR_FAULTS: usize = 10 - 3;
 const MAJOR_FAULTS: usize = 12 - 3;
 const USER_TICKS: usize = 14 - 3;
@@ -241,8 +247,16 @@ fn processor_time_ns(pid: i32) -> io::Result<u64> {
     Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// The process that has started it, or has taken it over.
+pub(crate) fn parent(pid: i32) -> io::Result<i32> {
+    Ok(number(&stat(pid)?, PARENT) as i32)
+}
+
 /// Its threads.
-fn threads(pid: i32) -> io::Result<Vec<i32>> {
+///
+/// # Errors
+/// Where there is no such process.
+pub fn threads(pid: i32) -> io::Result<Vec<i32>> {
     let entries = fs::read_dir(format!("/proc/{pid}/task"))
         .context(|| format!("look at the threads of process {pid}"))?;
     Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
@@ -320,12 +334,18 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
         let pid = child.id() as i32;
         for processor in crate::affinity::allowed().unwrap() {
-            pin_all_threads(pid, processor).unwrap();
+            pin_all_threads(pid, &[processor]).unwrap();
             let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
             assert!(status.contains(&format!("Cpus_allowed_list:\t{processor}\n")), "{status}");
             // It sleeps, and so was last on the one that it slept in on.
             assert_eq!(super::processor(pid).unwrap(), processor);
         }
+        let all = crate::affinity::allowed().unwrap();
+        pin_all_threads(pid, &all).unwrap();
+        assert_eq!(
+            allowed_list(pid, pid),
+            allowed_list(std::process::id() as i32, std::process::id() as i32)
+        );
         let death = Death::of(pid).unwrap();
         assert!(!crate::wait::is_readable(death.as_handle()));
         // Between fork and exec the child has this process's environment.

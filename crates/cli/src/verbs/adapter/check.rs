@@ -12,7 +12,9 @@ use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Case, Outcome as TrialOutcome, Pattern, Placement, Record, Request, Wait, format_bytes};
+use furlong_model::{
+    Arrival, Case, Outcome as TrialOutcome, Pattern, Placement, Record, Request, Wait, format_bytes,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,6 +23,9 @@ const SIZES: [usize; 9] = [1, 2, 7, 8, 16, 17, 128, 64 << 10, 1 << 20];
 
 /// Those of the other patterns.
 const FEWER_SIZES: [usize; 3] = [1, 128, 64 << 10];
+
+/// Messages that are due at fixed times, of rows that claim to send them so.
+const RATE: Arrival = Arrival::Interval(500_000);
 
 /// Tries all rows of an adapter and says what each does not do.
 pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
@@ -111,6 +116,8 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
             let sizes = sizes.iter().copied().filter(|size| *size < largest);
             let largest = (pattern == Pattern::RoundTrip).then_some(largest);
             cases.extend(sizes.chain(largest).map(|size| case(entry, wait, pattern, size)));
+            let due = Case { arrival: RATE, ..case(entry, wait, pattern, 128) };
+            cases.extend(adapter.rates.then_some(due));
         }
     }
     cases

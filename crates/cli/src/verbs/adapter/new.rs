@@ -11,8 +11,9 @@ use std::path::Path;
 /// Writes it into a new folder of its name.
 pub fn new(options: &AdapterNewOptions) -> anyhow::Result<Outcome> {
     let AdapterNewOptions { lang, name } = options;
+    let lang = if lang == "c++" { "cxx" } else { lang };
     let languages = sources::languages();
-    if !languages.contains(&lang.as_str()) {
+    if !languages.contains(&lang) {
         let why = format!("there is no template in '{lang}'; there are {}", languages.join(", "));
         return Err(Usage(why).into());
     }

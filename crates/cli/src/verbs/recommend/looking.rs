@@ -3,6 +3,7 @@
 use super::emitting;
 use crate::arguments::{CommonOptions, SavingOptions};
 use crate::environment::{FinishedRun, RunEnvironment};
+use crate::mechanisms::with_installed;
 use crate::output;
 use furlong_analysis::{DecodedRun, Offer, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
@@ -29,11 +30,17 @@ pub fn measure(
     around: &CommonOptions,
     saving: &SavingOptions,
 ) -> anyhow::Result<FinishedRun> {
-    let mechanisms = registry();
+    let mechanisms = if workload.adapters { with_installed(|_| true)? } else { registry() };
     // Asked before anything is raised for the trials: what counts is what a user's program may do.
     let offers: Vec<_> = mechanisms
         .iter()
-        .map(|entry| Offer { capabilities: entry.capabilities, here: entry.probe() })
+        .map(|entry| {
+            let capabilities = entry.capabilities;
+            let refused = |wait| entry.refusal(&workload.case(capabilities.name, wait, placement));
+            // What the program of an adapter cannot do it can in no way of waiting.
+            let refusal = entry.adapter().and_then(|_| refused(capabilities.waits[0]));
+            Offer { capabilities, here: refusal.map_or_else(|| entry.probe(), Err) }
+        })
         .collect();
     let tried = boundary::try_across(&workload.boundaries).unwrap_or_else(|error| {
         output::tell(format_args!("furlong: the boundary was not tried: {error}"));

@@ -6,7 +6,7 @@ mod emitting;
 mod file;
 mod looking;
 
-use crate::arguments::{ListFormat, RecommendOptions, WorkloadOptions};
+use crate::arguments::{Also, ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
 use crate::output;
 use clap::ArgMatches;
@@ -104,5 +104,6 @@ fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         accept_shared_memory: options.accept_shared_memory,
         spin: options.spin,
         work_ns: options.work.map(|work| work.0.as_nanos() as u64),
+        adapters: options.also == Some(Also::Adapters),
     })
 }

@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 mode = sys.argv[1]
 requests, replies = open(os.environ["FURLONG_READ"]), open(os.environ["FURLONG_WRITE"], "w")
 readings = []
+servers = []
 set_up = {}
 
 
@@ -43,6 +45,9 @@ def begin(request):
         except BrokenPipeError:
             pass
     processes = [{"pid": 1, "role": "responder"}] if mode == "foreign" else []
+    if mode == "server":
+        servers.append(subprocess.Popen(["sleep", "60"]))
+        processes = [{"pid": servers[0].pid, "role": "other", "name": "sleep"}]
     reply("ready", effective=effective, processes=processes)
 
 
@@ -73,7 +78,13 @@ def exchange(request):
                 os.write(2, b"x" * 1000)
             except OSError:
                 break
+    if mode == "server" and timed and os.sched_getaffinity(servers[0].pid) != os.sched_getaffinity(0):
+        return reply("error", fault="error", detail="its server is not pinned as it is")
     messages, batch = request["messages"], request["batch"]
+    if mode == "thread":
+        helper = threading.Thread(target=help_with, args=(messages,))
+        helper.start()
+        helper.join()
     readings[:] = [time.monotonic_ns()]
     for _ in range(messages // batch if batch else 0):
         readings.append(time.monotonic_ns())
@@ -82,7 +93,17 @@ def exchange(request):
     reply("exchanged", messages=messages + (mode == "count"), verified=messages if request["verify"] else 0)
 
 
+def help_with(messages):
+    with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as name:
+        name.write("helper")
+    for _ in range(messages):
+        os.getppid()
+
+
 def finish():
+    for server in servers:
+        server.kill()
+        server.wait()
     if mode in ("forks", "files"):
         if mode == "forks":
             subprocess.Popen(["sleep", "60"], start_new_session=True)

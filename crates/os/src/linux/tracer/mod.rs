@@ -11,19 +11,22 @@ mod tests;
 
 use crate::error::Context;
 use crate::handle;
+use crate::linux::other_process::{parent, threads};
 use crate::linux::signal;
 use refusal::explain;
 use request::{alive, request};
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use stop::{News, SYSTEM_CALL_STOP, entered_call, is_group_stop, news, signal_of};
+use stop::{
+    News, SYSTEM_CALL_STOP, begun_thread, entered_call, is_clone, is_group_stop, news, reap, signal_of,
+};
 
 /// How many stops of each process are attended to before the caller gets its turn again.
 const ROUNDS: usize = 64;
 
-/// A tracer of single-threaded child processes. Attached processes belong to the thread that attached them and are
-/// killed if it ends; dropping the tracer detaches them.
+/// A tracer of processes: of single-threaded children, or of all threads of any process of this user's. They belong to the
+/// thread that attached them and are killed if it ends; dropping the tracer detaches them.
 #[derive(Debug)]
 pub struct Tracer {
     /// Reads as SIGCHLD.
@@ -34,10 +37,22 @@ pub struct Tracer {
     not_send: PhantomData<*const ()>,
 }
 
-/// A process that is traced.
+/// Who enters a system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Caller {
+    /// The process.
+    pub process: i32,
+    /// Its thread; the first one has the number of the process.
+    pub thread: i32,
+}
+
+/// A thread that is traced.
 #[derive(Debug)]
 struct Attached {
     pid: i32,
+    process: i32,
+    /// Its exit is for its tracer to take, before the kernel tells its parent: it is no child of this process.
+    reaped_here: bool,
     /// While it stands still because of us: the signal that it gets when it goes on, or 0.
     held: Option<i32>,
     /// A signal has stopped it, and nothing has let it go on.
@@ -73,28 +88,54 @@ impl Tracer {
     /// # Errors
     /// `PermissionDenied` where tracing is forbidden, with what is known of the reason; `NotFound` if it is dead.
     pub fn attach(&mut self, pid: i32) -> io::Result<()> {
-        let options = (libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL) as usize;
+        self.seize(Caller { process: pid, thread: pid }, 0)
+    }
+
+    /// Traces all threads of a process, which need be no child, and those that it starts while it is traced.
+    ///
+    /// # Errors
+    /// As [`attach`](Tracer::attach).
+    pub fn attach_all_threads(&mut self, process: i32) -> io::Result<()> {
+        // One that is started before its starter is attached is found in the second round.
+        for _ in 0..2 {
+            for thread in threads(process)? {
+                if self.attached.iter().any(|attached| attached.pid == thread) {
+                    continue;
+                }
+                match self.seize(Caller { process, thread }, libc::PTRACE_O_TRACECLONE) {
+                    // It has ended in between.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound && thread != process => {}
+                    result => result?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn seize(&mut self, Caller { process, thread: pid }: Caller, options: i32) -> io::Result<()> {
+        let options = (libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL | options) as usize;
         request(libc::PTRACE_SEIZE, pid, 0, options).map_err(|error| explain(error, pid))?;
-        self.attached.push(Attached { pid, held: None, stopped: false });
+        let reaped_here = pid != process || parent(pid)? != std::process::id() as i32;
+        self.attached.push(Attached { pid, process, reaped_here, held: None, stopped: false });
         request(libc::PTRACE_INTERRUPT, pid, 0, 0).context(|| format!("interrupt process {pid}"))?;
         // From the first time that it goes on, whatever it stopped for, it is stopped at system calls.
         match news(pid, true)? {
             News::Stop(status) => self.go_on(self.attached.len() - 1, status, &mut |_, _| ()),
             News::Nothing => Ok(()),
             News::Gone => {
-                self.attached.pop();
+                self.attached.pop().map_or(Ok(()), |attached| attached.reap())?;
                 Err(io::Error::new(io::ErrorKind::NotFound, format!("process {pid} died")))
             }
         }
     }
 
-    /// Gives each system call that was entered since the last time to `each`, as process and number, and lets the
+    /// Gives each system call that was entered since the last time to `each`, with who did, and lets the
     /// processes go on. Never waits. If more may be coming the descriptor stays readable.
     ///
     /// A process that died is no longer attached; its exit is left to be waited for. Who waits for exits in the
     /// meantime must leave stops alone, as [`Child`](crate::linux::process::Child) does: the kernel gives a tracer's process
     /// the stops too, whether asked for or not.
-    pub fn attend(&mut self, mut each: impl FnMut(i32, i64)) -> io::Result<()> {
+    pub fn attend(&mut self, mut each: impl FnMut(Caller, i64)) -> io::Result<()> {
         for _ in 0..ROUNDS {
             // What stops after this makes the descriptor readable again. What stopped before is found below: a process
             // stops only once before it is let go on.
@@ -105,7 +146,7 @@ impl Tracer {
                 match news(attached.pid, false)? {
                     News::Nothing => {}
                     News::Gone => {
-                        self.attached.remove(index);
+                        self.attached.remove(index).reap()?;
                         continue;
                     }
                     News::Stop(status) => {
@@ -144,7 +185,8 @@ impl Tracer {
                 alive(request(libc::PTRACE_INTERRUPT, pid, 0, 0))?;
                 match news(pid, true)? {
                     News::Stop(status) => signal_of(status),
-                    News::Nothing | News::Gone => return Ok(()),
+                    News::Nothing => return Ok(()),
+                    News::Gone => return attached.reap(),
                 }
             }
         };
@@ -153,16 +195,17 @@ impl Tracer {
     }
 
     /// Reports the system call that a process stopped for, if it did, and lets it go on.
-    fn go_on(&mut self, index: usize, status: i32, each: &mut impl FnMut(i32, i64)) -> io::Result<()> {
+    fn go_on(&mut self, index: usize, status: i32, each: &mut impl FnMut(Caller, i64)) -> io::Result<()> {
         let attached = &mut self.attached[index];
-        let pid = attached.pid;
+        let (pid, process) = (attached.pid, attached.process);
         let signal = signal_of(status);
         attached.held = Some(signal);
         if status == SYSTEM_CALL_STOP
             && let Some(number) = entered_call(pid)?
         {
-            each(pid, number);
+            each(Caller { process, thread: pid }, number);
         }
+        let begun = if is_clone(status) { begun_thread(pid)? } else { None };
         attached.stopped = is_group_stop(status);
         if attached.stopped {
             // It stays stopped until SIGCONT, of which we hear.
@@ -171,7 +214,17 @@ impl Tracer {
             alive(request(libc::PTRACE_SYSCALL, pid, 0, signal as usize))?;
         }
         attached.held = None;
+        // The kernel has attached it, and it stops before it does anything.
+        let of = |pid| Attached { pid, process, reaped_here: true, held: None, stopped: false };
+        self.attached.extend(begun.map(of));
         Ok(())
+    }
+}
+
+impl Attached {
+    /// Takes the exit of one that is gone, where nobody else can.
+    fn reap(&self) -> io::Result<()> {
+        if self.reaped_here { reap(self.pid) } else { Ok(()) }
     }
 }
 

@@ -45,6 +45,33 @@ pub(super) fn is_group_stop(status: i32) -> bool {
     status >> 8 == EVENT_STOP && stops.contains(&(status & 0xff))
 }
 
+/// Whether it stopped because it has started a thread.
+pub(super) fn is_clone(status: i32) -> bool {
+    status >> 8 == libc::PTRACE_EVENT_CLONE
+}
+
+/// The thread that one has started that stopped for this; `None` if it was killed meanwhile.
+pub(super) fn begun_thread(pid: i32) -> io::Result<Option<i32>> {
+    let mut thread: libc::c_ulong = 0;
+    // SAFETY: the kernel writes one number.
+    match check(unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, pid, 0, &raw mut thread) }) {
+        Ok(_) => Ok(Some(thread as i32)),
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+        Err(error) => Err(error).context(|| format!("the thread that process {pid} has started")),
+    }
+}
+
+/// Takes the exit of a thread that is no child, if it has ended. Until then its process cannot end.
+pub(super) fn reap(pid: i32) -> io::Result<()> {
+    let options = libc::WEXITED | libc::WNOHANG | libc::__WALL;
+    let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the kernel fills one siginfo, which nobody reads.
+    match check(unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), options) }) {
+        Err(error) if error.raw_os_error() != Some(libc::ECHILD) => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// What is new of a process. Takes stops alone: an exit is left to whoever waits for the child.
 pub(super) fn news(pid: i32, wait: bool) -> io::Result<News> {
     let patience = if wait { 0 } else { libc::WNOHANG };

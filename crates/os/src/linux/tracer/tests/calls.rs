@@ -1,9 +1,9 @@
 //! Which system calls are reported.
 
-use super::status;
+use super::{ended, status};
 use crate::linux::process::{Bond, Exit, fork};
 use crate::linux::test_child::{TestChild, get_parent, write_and_read};
-use crate::linux::tracer::Tracer;
+use crate::linux::tracer::{Caller, Tracer};
 use crate::linux::{eventfd, pipe};
 use crate::wait::wait_any;
 use std::io;
@@ -13,6 +13,28 @@ use std::os::fd::{AsFd, AsRawFd};
 /// and the wait to be let go.
 fn played(calls: &[i64]) -> Vec<i64> {
     [&[libc::SYS_read], calls, &[libc::SYS_write, libc::SYS_read]].concat()
+}
+
+#[test]
+fn threads_that_begin_are_followed_and_their_exits_taken() {
+    let mut process = TestChild::new(&[], || {
+        let _ = std::thread::spawn(|| get_parent(10)).join();
+    });
+    let pid = process.child.pid();
+    let mut tracer = Tracer::new().unwrap();
+    tracer.attach_all_threads(pid).unwrap();
+    let mut callers = Vec::new();
+    let mut note = |caller: Caller, number| {
+        if number == libc::SYS_getppid {
+            callers.push(caller);
+        }
+    };
+    process.play(|| tracer.attend(&mut note).unwrap());
+    assert_eq!(callers.len(), 10);
+    assert!(callers.iter().all(|caller| caller.process == pid && caller.thread != pid), "{callers:?}");
+    // A thread whose exit nobody has taken would keep its process from ending.
+    eventfd::add(process.start.as_fd(), 1).unwrap();
+    assert_eq!(ended(&mut tracer, &mut process.child), Some(Exit::Code(0)));
 }
 
 #[test]
@@ -65,7 +87,7 @@ fn two_children_are_told_apart_and_the_descriptor_suffices() {
             assert!(readable.contains(&true), "nothing for ten seconds");
             if readable[left.len()] {
                 tracer
-                    .attend(|pid, number| {
+                    .attend(|Caller { process: pid, .. }, number| {
                         let place = calls.iter_mut().find(|call| call.0 == pid).unwrap();
                         place.1 += usize::from(number == libc::SYS_getppid);
                     })

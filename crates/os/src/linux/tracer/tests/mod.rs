@@ -5,12 +5,12 @@ mod calls;
 mod refusals;
 mod signals;
 
-use super::Tracer;
+use super::{Caller, Tracer};
 use crate::clock;
 use crate::linux::process::{Child, Exit};
 
 /// Attends until `over` says so, or for ten seconds.
-fn attend_until(tracer: &mut Tracer, mut each: impl FnMut(i32, i64), mut over: impl FnMut() -> bool) {
+fn attend_until(tracer: &mut Tracer, mut each: impl FnMut(Caller, i64), mut over: impl FnMut() -> bool) {
     let deadline_ns = clock::now_ns() + 10_000_000_000;
     while !over() {
         assert!(clock::now_ns() < deadline_ns, "this takes too long");

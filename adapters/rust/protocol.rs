@@ -52,6 +52,7 @@ pub trait Link: Sized {
 pub struct SetUp {
     pub initiator: bool,
     pub pattern: String,
+    pub wait: String,
     pub folder: String,
     pub name: String,
     pub own_size: usize,
@@ -61,15 +62,25 @@ pub struct SetUp {
 /// `CLOCK_MONOTONIC` in nanoseconds.
 #[inline]
 fn now_ns() -> u64 {
+    read_clock(libc::CLOCK_MONOTONIC)
+}
+
+/// The processor time of this thread in nanoseconds.
+fn thread_ns() -> u64 {
+    read_clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+#[inline]
+fn read_clock(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel fills in a timespec that lives here.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    unsafe { libc::clock_gettime(clock, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// What the messages of one direction carry.
 #[derive(Debug, Clone, Copy)]
-struct Stamp(u64);
+pub struct Stamp(pub u64);
 
 impl Stamp {
     #[inline]
@@ -92,7 +103,7 @@ impl Stamp {
 
     /// Writes head and end.
     #[inline]
-    fn write(self, message: &mut [u8], number: u32) {
+    pub fn write(self, message: &mut [u8], number: u32) {
         let (head, length) = (self.head(number), message.len());
         match message.split_first_chunk_mut() {
             Some((first, _)) => *first = head,
@@ -106,7 +117,7 @@ impl Stamp {
     }
 
     /// Writes every byte.
-    fn write_all(self, message: &mut [u8], number: u32) {
+    pub fn write_all(self, message: &mut [u8], number: u32) {
         for (index, chunk) in (0..).zip(message.chunks_mut(8)) {
             chunk.copy_from_slice(&self.word(number, index)[..chunk.len()]);
         }
@@ -115,7 +126,7 @@ impl Stamp {
 
     /// Whether head and end are those of the message with this number.
     #[inline]
-    fn holds(self, message: &[u8], number: u32) -> bool {
+    pub fn holds(self, message: &[u8], number: u32) -> bool {
         let head = self.head(number);
         let head_holds = match message.first_chunk() {
             Some(first) => *first == head,
@@ -145,6 +156,37 @@ impl Stamp {
     }
 }
 
+/// When messages are due that furlong wants at fixed times, and what the initiator did until then.
+#[derive(Default)]
+struct Schedule {
+    interval_ns: u64,
+    /// Until shortly before, and spins for the rest: how late a timer wakes is no part of a row.
+    sleeps: bool,
+    due_ns: u64,
+    late: u64,
+    idle_ns: u64,
+    idle_switches: u64,
+}
+
+impl Schedule {
+    fn wait_for_next(&mut self) {
+        const TIMER_SLACK_NS: u64 = 100_000;
+        const PUNCTUAL_NS: u64 = 1_000;
+        self.due_ns += self.interval_ns;
+        let before = thread_ns();
+        let left_ns = self.due_ns.saturating_sub(TIMER_SLACK_NS + now_ns());
+        if self.sleeps && left_ns > 0 {
+            std::thread::sleep(std::time::Duration::from_nanos(left_ns));
+            self.idle_switches += 1;
+        }
+        while now_ns() < self.due_ns {
+            std::hint::spin_loop();
+        }
+        self.late += u64::from(now_ns() > self.due_ns + PUNCTUAL_NS);
+        self.idle_ns += thread_ns() - before;
+    }
+}
+
 /// One end and its messages.
 struct Role<L> {
     set_up: SetUp,
@@ -156,6 +198,7 @@ struct Role<L> {
     expected: Vec<u8>,
     readings: Vec<u64>,
     done: u64,
+    schedule: Schedule,
 }
 
 impl<L: Link> Role<L> {
@@ -172,18 +215,26 @@ impl<L: Link> Role<L> {
             inbox,
             readings: Vec::new(),
             done: 0,
+            schedule: Schedule::default(),
         })
     }
 
-    /// Exchanges messages and gives how many of those received were verified.
-    fn exchange(&mut self, messages: u64, batch: u64, verify: bool) -> Result<u64, Failure> {
+    /// Exchanges messages, each at once or when it is due, and gives how many of those received were verified.
+    fn exchange(
+        &mut self,
+        messages: u64,
+        batch: u64,
+        verify: bool,
+        interval_ns: u64,
+    ) -> Result<u64, Failure> {
+        self.schedule = Schedule { interval_ns, sleeps: self.set_up.wait == "block", ..Schedule::default() };
         let in_batch = if batch == 0 { messages } else { batch }.max(1);
         let batches = messages / in_batch;
         self.readings = vec![0; batches as usize + 1];
-        if verify {
-            self.run::<true>(batches, in_batch)?
-        } else {
-            self.run::<false>(batches, in_batch)?
+        match (verify, interval_ns > 0) {
+            (true, _) => self.run::<true, false>(batches, in_batch)?,
+            (false, false) => self.run::<false, false>(batches, in_batch)?,
+            (false, true) => self.run::<false, true>(batches, in_batch)?,
         }
         let one_way = self.set_up.pattern == "one-way";
         match (one_way, self.set_up.initiator) {
@@ -196,21 +247,32 @@ impl<L: Link> Role<L> {
         Ok(if verify && !(one_way && self.set_up.initiator) { messages } else { 0 })
     }
 
-    fn run<const VERIFY: bool>(&mut self, batches: u64, in_batch: u64) -> Result<(), Failure> {
+    fn run<const VERIFY: bool, const DUE: bool>(
+        &mut self,
+        batches: u64,
+        in_batch: u64,
+    ) -> Result<(), Failure> {
         match (self.set_up.pattern == "one-way", self.set_up.initiator) {
-            (true, true) => self.send_all::<VERIFY>(batches * in_batch),
+            (true, true) => self.send_all::<VERIFY, DUE>(batches * in_batch),
             (true, false) => self.receive_all::<VERIFY>(batches, in_batch),
-            (false, true) => self.initiate::<VERIFY>(batches, in_batch),
+            (false, true) => self.initiate::<VERIFY, DUE>(batches, in_batch),
             (false, false) => self.respond::<VERIFY>(batches * in_batch),
         }
     }
 
-    fn initiate<const VERIFY: bool>(&mut self, batches: u64, in_batch: u64) -> Result<(), Failure> {
+    fn initiate<const VERIFY: bool, const DUE: bool>(
+        &mut self,
+        batches: u64,
+        in_batch: u64,
+    ) -> Result<(), Failure> {
         let mut unchecked = None;
         self.stamp::<VERIFY>();
-        self.readings[0] = now_ns();
+        self.begin();
         for index in 1..=batches as usize {
             for _ in 0..in_batch {
+                if DUE {
+                    self.schedule.wait_for_next();
+                }
                 self.link.send(&self.outbox)?;
                 if let Some(length) = unchecked {
                     self.check::<VERIFY>(length)?;
@@ -236,10 +298,19 @@ impl<L: Link> Role<L> {
         Ok(())
     }
 
-    fn send_all<const VERIFY: bool>(&mut self, messages: u64) -> Result<(), Failure> {
+    /// Reads the clock before the first message, from when on messages are due.
+    fn begin(&mut self) {
         self.readings[0] = now_ns();
+        self.schedule.due_ns = self.readings[0];
+    }
+
+    fn send_all<const VERIFY: bool, const DUE: bool>(&mut self, messages: u64) -> Result<(), Failure> {
+        self.begin();
         for _ in 0..messages {
             self.stamp::<VERIFY>();
+            if DUE {
+                self.schedule.wait_for_next();
+            }
             self.link.send(&self.outbox)?;
             self.done += 1;
         }
@@ -353,7 +424,7 @@ fn set_up_of(claims: &Value, request: &Value) -> Result<SetUp, Failure> {
     if own_size.min(other_size) < 1 {
         return Err(Failure::unsupported("a message has at least one byte"));
     }
-    Ok(SetUp { initiator, pattern, folder: text("folder"), name: text("name"), own_size, other_size })
+    Ok(SetUp { initiator, pattern, wait, folder: text("folder"), name: text("name"), own_size, other_size })
 }
 
 /// What is replied to a request; `about` says who the program is.
@@ -365,6 +436,7 @@ fn answer<L: Link>(about: &Value, role: &mut Option<Role<L>>, request: &Value) -
             for (key, value) in about.as_object().into_iter().flatten() {
                 reply[key] = value.clone();
             }
+            reply["claims"]["rates"] = true.into();
             Ok(reply)
         }
         "set-up" => {
@@ -394,8 +466,14 @@ fn answer<L: Link>(about: &Value, role: &mut Option<Role<L>>, request: &Value) -
                 return Ok(json!({"op": op, "clock_ns": role.readings}));
             }
             let number = |key: &str| request[key].as_u64().unwrap_or_default();
-            let verified = role.exchange(number("messages"), number("batch"), request["verify"] == true)?;
-            Ok(json!({"op": "exchanged", "messages": request["messages"], "verified": verified}))
+            let interval_ns = number("interval_ns");
+            let verified =
+                role.exchange(number("messages"), number("batch"), request["verify"] == true, interval_ns)?;
+            let Schedule { late, idle_ns, idle_switches, .. } = role.schedule;
+            Ok(json!({
+                "op": "exchanged", "messages": request["messages"], "verified": verified,
+                "late": late, "idle_ns": idle_ns, "idle_switches": idle_switches,
+            }))
         }
         _ => Err(Failure::unsupported(format!("the request {op} is unknown"))),
     }
@@ -431,27 +509,4 @@ pub fn run<L: Link>(about: Value) -> Result<(), Failure> {
     }
     end(&mut role);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stamps_are_those_that_furlong_makes() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../stamps.json");
-        let vectors: Vec<Value> = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        assert!(!vectors.is_empty());
-        for vector in vectors {
-            let stamp = Stamp(u64::from_str_radix(vector["stamp"].as_str().unwrap(), 16).unwrap());
-            let number = vector["number"].as_u64().unwrap() as u32;
-            let mut message = vec![0; vector["length"].as_u64().unwrap() as usize];
-            stamp.write_all(&mut message, number);
-            let bytes: String = message.iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(vector["bytes"], bytes, "{vector}");
-            assert!(stamp.holds(&message, number), "{vector}");
-            message[0] ^= 1;
-            assert!(!stamp.holds(&message, number), "{vector}");
-        }
-    }
 }

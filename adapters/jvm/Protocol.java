@@ -38,14 +38,26 @@ final class Protocol {
         int receive(ByteBuffer message) throws IOException;
 
         void close() throws IOException;
+
+        /** Processes that take part beside the roles, as the protocol lists them: JSON objects with commas between. */
+        default String processes() {
+            return "";
+        }
     }
 
     interface Opens {
         End open(SetUp setUp) throws IOException, InterruptedException;
     }
 
-    /** A row of the manifest. What is not said in its claims, as JSON, is as the protocol has it. */
-    record Row(String name, boolean alone, String waits, String claims, Opens opens) {
+    /**
+     * A row of the manifest. What is not said in its claims, as JSON, is as the protocol has it; `library` is what is inside
+     * beside Java, with its version, as a member of a JSON object with a comma behind it.
+     */
+    record Row(String name, boolean alone, String waits, String library, String claims, Opens opens) {
+        Row(String name, boolean alone, String waits, String claims, Opens opens) {
+            this(name, alone, waits, "", claims, opens);
+        }
+
         String shape() {
             return alone ? "self" : "pair";
         }
@@ -337,9 +349,10 @@ final class Protocol {
                     case "set-up" -> {
                         refuse(row, request);
                         SetUp setUp = new SetUp(request);
-                        role = new Role(setUp, row.opens.open(setUp));
+                        End end = row.opens.open(setUp);
+                        role = new Role(setUp, end);
                         reply = "{\"op\":\"ready\",\"effective\":{\"pattern\":" + ProtocolJson.text(setUp.pattern) + ",\"wait\":"
-                                + ProtocolJson.text(setUp.wait) + ",\"sizes_bytes\":" + Arrays.toString(setUp.sizes) + "},\"processes\":[]}";
+                                + ProtocolJson.text(setUp.wait) + ",\"sizes_bytes\":" + Arrays.toString(setUp.sizes) + "},\"processes\":[" + end.processes() + "]}";
                     }
                     case "exchange" -> {
                         long messages = ((Number) request.get("messages")).longValue();
@@ -387,7 +400,7 @@ final class Protocol {
 
     private static String hello(Row row) {
         String version = ProtocolJson.text(Runtime.version().toString()), machine = ProtocolJson.text(System.getProperty("java.vm.name"));
-        return "{\"op\":\"hello\",\"protocol\":1,\"name\":" + ProtocolJson.text(row.name) + ",\"versions\":{\"Java\":" + version
+        return "{\"op\":\"hello\",\"protocol\":1,\"name\":" + ProtocolJson.text(row.name) + ",\"versions\":{" + row.library + "\"Java\":" + version
                 + ",\"virtual machine\":" + machine + "},\"clock_ns\":" + System.nanoTime() + ",\"shape\":" + ProtocolJson.text(row.shape())
                 + ",\"claims\":{\"waits\":[" + ProtocolJson.text(row.waits) + "],\"alone\":" + row.alone + "," + row.claims + "}}";
     }
