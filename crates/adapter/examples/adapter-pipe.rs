@@ -4,7 +4,8 @@ use furlong_adapter::{Capabilities, EndpointSetup, Limits, Link, LinkSpecificati
 use furlong_mechanism::Pipe;
 use std::io;
 
-struct AdapterPipe;
+/// The pipe, under another name.
+pub struct AdapterPipe;
 
 impl Mechanism for AdapterPipe {
     const CAPABILITIES: Capabilities = Capabilities { name: "adapter-pipe", ..Pipe::CAPABILITIES };
@@ -23,6 +24,7 @@ impl Mechanism for AdapterPipe {
     }
 }
 
-fn main() -> std::process::ExitCode {
+/// The adapter's whole life.
+pub fn main() -> std::process::ExitCode {
     furlong_adapter::run::<AdapterPipe>(&[("furlong-adapter", env!("CARGO_PKG_VERSION"))])
 }

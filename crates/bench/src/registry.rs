@@ -123,7 +123,7 @@ impl MechanismEntry {
     }
 
     /// Why whoever carries its messages cannot be asked for this, if they cannot.
-    pub fn refusal(&self, case: &Case) -> Option<Unavailable> {
+    pub(crate) fn refusal(&self, case: &Case) -> Option<Unavailable> {
         match self.source {
             Source::BuiltIn(_) => None,
             Source::Adapter(adapter) => adapter.refusal(case),

@@ -120,7 +120,7 @@ impl Adapter {
     }
 
     /// Why furlong cannot ask this of a program, if it cannot.
-    pub(crate) fn refusal(&self, case: &Case) -> Option<Unavailable> {
+    pub fn refusal(&self, case: &Case) -> Option<Unavailable> {
         if self.role_program.is_some() {
             return None;
         }

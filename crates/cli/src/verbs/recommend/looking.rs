@@ -36,9 +36,9 @@ pub fn measure(
         .iter()
         .map(|entry| {
             let capabilities = entry.capabilities;
-            let refused = |wait| entry.refusal(&workload.case(capabilities.name, wait, placement));
             // What the program of an adapter cannot do it can in no way of waiting.
-            let refusal = entry.adapter().and_then(|_| refused(capabilities.waits[0]));
+            let case = workload.case(capabilities.name, capabilities.waits[0], placement);
+            let refusal = entry.adapter().and_then(|adapter| adapter.refusal(&case));
             Offer { capabilities, here: refusal.map_or_else(|| entry.probe(), Err) }
         })
         .collect();

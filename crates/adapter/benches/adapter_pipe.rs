@@ -1,0 +1,110 @@
+//! What a row loses by being another program's: furlong's pipe as an adapter beside furlong's pipe, in turns.
+//!
+//! This program is all of it: what measures, the adapter, and the roles of both.
+
+#[path = "../examples/adapter-pipe.rs"]
+mod adapter_pipe;
+
+use adapter_pipe::AdapterPipe;
+use furlong_adapter_files::Manifest;
+use furlong_bench::plan::Plan;
+use furlong_bench::run::{Event, Run, harness};
+use furlong_bench::session::{Options, Session};
+use furlong_bench::{ChildProgram, MechanismEntry, child_main, registry, requested_child};
+use furlong_model::{Case, Outcome, Placement, Record, Wait};
+use furlong_stats::Distribution;
+use std::error::Error;
+use std::fs;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const TRIALS: u32 = 40;
+
+/// More than this is no longer nothing.
+const MOST: f64 = 1.02;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    if let Some(control) = requested_child() {
+        return Ok(ExitCode::from(child_main(all, control) as u8));
+    }
+    if std::env::var_os("FURLONG_ADAPTER").is_some() {
+        return Ok(adapter_pipe::main());
+    }
+    let folder = tempfile::tempdir()?;
+    let manifest = format!(
+        "name = \"adapter-pipe\"\nlicence = \"MIT\"\ncommand = [{:?}]\n[[rows]]\nname = \"adapter-pipe\"\n",
+        std::env::current_exe()?
+    );
+    fs::write(folder.path().join("adapter.toml"), manifest)?;
+    let manifest = Manifest::read(folder.path())?;
+    let mut mechanisms = registry();
+    mechanisms.push(MechanismEntry::of_adapter(&manifest, &manifest.rows[0]));
+    for placement in [Placement::SameCore, Placement::OtherCore] {
+        let medians =
+            ["pipe", "adapter-pipe"].map(|name| Case::round_trip(name, Wait::Block, 128, placement));
+        let [mut built_in, mut adapter] = medians_ns(&mechanisms, medians)?;
+        let ratio = middle(&mut adapter) / middle(&mut built_in);
+        // The quartiles of the trials say how far one run's medians are from another's.
+        let overlap = quartile(&adapter, 1) <= quartile(&built_in, 3)
+            && quartile(&built_in, 1) <= quartile(&adapter, 3);
+        let holds = if ratio <= MOST {
+            "holds"
+        } else if overlap {
+            "a tie"
+        } else {
+            "MISSED"
+        };
+        println!(
+            "{placement}: pipe {:.0} ns ({:.0} to {:.0}), as an adapter {:.0} ns ({:.0} to {:.0}): {ratio:.3}, no more than {MOST}: {holds}",
+            middle(&mut built_in),
+            quartile(&built_in, 1),
+            quartile(&built_in, 3),
+            middle(&mut adapter),
+            quartile(&adapter, 1),
+            quartile(&adapter, 3),
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the roles of both are found in.
+fn all() -> Vec<MechanismEntry> {
+    registry().into_iter().chain([MechanismEntry::of::<AdapterPipe>()]).collect()
+}
+
+/// The median of each trial of each case.
+fn medians_ns(mechanisms: &[MechanismEntry], cases: [Case; 2]) -> Result<[Vec<f64>; 2], Box<dyn Error>> {
+    let plan = Plan {
+        cases: cases.to_vec(),
+        trials: TRIALS,
+        budget: Duration::from_millis(40),
+        timeout: Duration::from_secs(10),
+        ..Plan::default()
+    };
+    let program = ChildProgram::own()?;
+    let session = Session::open(Options { program, file_folder: None, handle_signals: false })?;
+    let mut medians = [Vec::new(), Vec::new()];
+    let mut failed = None;
+    Run { mechanisms, plan: &plan, harness: harness(), session: &session }.go(&mut |event| {
+        let Event::Record(Record::Trial(trial)) = event else { return };
+        match &trial.outcome {
+            Outcome::Measured(found) => {
+                let times = Distribution::decode(&found.histogram).map(|times| times.median_ns());
+                let place = usize::from(trial.case.mechanism != cases[0].mechanism);
+                medians[place].extend(times.ok());
+            }
+            other => failed = Some(format!("{}: {other:?}", trial.case)),
+        }
+    });
+    failed.map_or(Ok(medians), |why| Err(why.into()))
+}
+
+fn middle(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    quartile(values, 2)
+}
+
+/// Of values in order.
+fn quartile(values: &[f64], which: usize) -> f64 {
+    values.get(values.len() * which / 4).copied().unwrap_or(f64::NAN)
+}
