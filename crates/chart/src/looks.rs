@@ -47,7 +47,7 @@ fn number(mechanism: &str) -> usize {
     let hash =
         mechanism.bytes().fold(BEGINNING, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619));
     // The higher bits: the lower ones of names that differ in a letter are alike.
-    (u64::from(hash) * MECHANISMS as u64 >> 32) as usize
+    ((u64::from(hash) * MECHANISMS as u64) >> 32) as usize
 }
 
 fn variant(wait: &str) -> usize {
