@@ -1,6 +1,6 @@
 //! Messages to every one of several receivers, each over a link of its own, written in turn.
 //!
-//! How many messages arrive in a second is measured with [`OneWayLoop`]: the sender is held back by the receiver that has
+//! How many messages arrive in a second is measured as where there is one receiver: the sender is held back by the receiver that has
 //! the least room. How long a message takes until the first, the median and the last receiver has it is measured with one
 //! message under way: each receiver notes on its line of the control page when it had the message, and the sender sends the
 //! next one when all have it. While it waits for that it yields its processor, and what this uses is kept apart.
@@ -8,7 +8,7 @@
 use crate::channel::Channel;
 use crate::control::Timing;
 use crate::messages::{LoopResult, Messages};
-use crate::one_way::{OneWayLoop, begin_receiving, begin_sending};
+use crate::one_way::{begin_receiving, begin_sending};
 use crate::recorder::Recorder;
 use crate::role_error::{RoleError, step};
 use crate::schedule::{Idle, Schedule, is_late};
@@ -37,34 +37,6 @@ impl<C: Channel> Channel for FanOut<C> {
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         self.0.iter().map(|end| end.unread_buffers(size_bytes)).max().unwrap_or_default()
     }
-}
-
-/// The loops of who sends to all receivers, compiled for each type of channel.
-pub(crate) trait FanOutSender: Channel {
-    /// [`OneWayLoop::send_stream`], to all.
-    fn send_to_all(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        batch: u32,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError>;
-
-    /// Sends messages for at least `budget_ns`, each when it is due and all receivers have the one before it, and gives the
-    /// times until they had it.
-    fn send_in_turn(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        schedule: Schedule,
-        reached: &mut Reached,
-    ) -> Result<LoopResult, RoleError>;
-}
-
-/// All loops of messages one way, compiled for each type of channel.
-pub(crate) trait FanOutLoop: OneWayLoop + FanOutSender {
-    /// Receives messages until the sender has announced the end, and notes when each came.
-    fn receive_in_turn(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError>;
 }
 
 /// Times until the first, half of all, and the last receiver had a message.
@@ -96,67 +68,59 @@ impl Reached {
     }
 }
 
-impl<C: Channel> FanOutSender for C {
-    fn send_to_all(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        batch: u32,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError> {
-        self.send_stream(messages, budget_ns, batch, recorder)
-    }
-
-    fn send_in_turn(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        schedule: Schedule,
-        reached: &mut Reached,
-    ) -> Result<LoopResult, RoleError> {
-        let before = begin_sending(self, messages)?;
-        let mut arrivals_ns = messages.control_page.room_for_arrivals();
-        let start = clock::now_ns();
-        messages.control_page.announce_start(start);
-        let (mut last, mut due, mut late, mut idle) = (start, start, 0, Idle::default());
-        loop {
-            due = schedule.next_ns(due, last);
-            messages.prepare_next();
-            idle = idle + schedule.idle_until(due);
-            let sent = clock::now_ns();
-            late += u64::from(is_late(sent, due));
-            let ends = sent.max(due) - start >= budget_ns;
-            if ends {
-                messages.control_page.announce_last(messages.done + 1);
-            }
-            messages.send(self)?;
-            messages.done += 1;
-            let used_before_ns = clock::thread_processor_ns();
-            while messages.control_page.arrivals(messages.done, &mut arrivals_ns).is_none() {
-                cpu::yield_now();
-            }
-            idle = idle + Idle { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 };
-            last = clock::now_ns();
-            reached.keep(schedule.timed_from_ns(due, sent), &arrivals_ns);
-            if ends {
-                let late_sends = if schedule.arrival.is_closed_loop() { 0 } else { late };
-                return Ok(LoopResult { idle, late_sends, ..messages.since(before, last - start)? });
-            }
+/// Sends messages for at least `budget_ns`, each when it is due and all receivers have the one before it, and gives the
+/// times until they had it.
+pub(crate) fn send_in_turn(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    budget_ns: u64,
+    schedule: Schedule,
+    reached: &mut Reached,
+) -> Result<LoopResult, RoleError> {
+    let before = begin_sending(channel, messages)?;
+    let mut arrivals_ns = messages.control_page.room_for_arrivals();
+    let start = clock::now_ns();
+    messages.control_page.announce_start(start);
+    let (mut last, mut due, mut late, mut idle) = (start, start, 0, Idle::default());
+    loop {
+        due = schedule.next_ns(due, last);
+        messages.prepare_next();
+        idle = idle + schedule.idle_until(due);
+        let sent = clock::now_ns();
+        late += u64::from(is_late(sent, due));
+        let ends = sent.max(due) - start >= budget_ns;
+        if ends {
+            messages.control_page.announce_last(messages.done + 1);
+        }
+        messages.send(channel)?;
+        messages.done += 1;
+        let used_before_ns = clock::thread_processor_ns();
+        while messages.control_page.arrivals(messages.done, &mut arrivals_ns).is_none() {
+            cpu::yield_now();
+        }
+        idle = idle + Idle { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 };
+        last = clock::now_ns();
+        reached.keep(schedule.timed_from_ns(due, sent), &arrivals_ns);
+        if ends {
+            let late_sends = if schedule.arrival.is_closed_loop() { 0 } else { late };
+            return Ok(LoopResult { idle, late_sends, ..messages.since(before, last - start)? });
         }
     }
 }
 
-impl<C: Channel> FanOutLoop for C {
-    fn receive_in_turn(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError> {
-        let before = begin_receiving(self, messages)?;
-        loop {
-            let length = messages.receive(self)?;
-            let now = clock::now_ns();
-            messages.took(length)?;
-            messages.note_arrival(now);
-            if messages.control_page.is_last(messages.done) {
-                return messages.since(before, now.saturating_sub(messages.control_page.start()));
-            }
+/// Receives messages until the sender has announced the end, and notes when each came.
+pub(crate) fn receive_in_turn(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+) -> Result<LoopResult, RoleError> {
+    let before = begin_receiving(channel, messages)?;
+    loop {
+        let length = messages.receive(channel)?;
+        let now = clock::now_ns();
+        messages.took(length)?;
+        messages.note_arrival(now);
+        if messages.control_page.is_last(messages.done) {
+            return messages.since(before, now.saturating_sub(messages.control_page.start()));
         }
     }
 }

@@ -2,30 +2,37 @@
 //!
 //! What is on the clock is compiled for each type of channel, and nothing else is: buffers, stamps, verification, what
 //! becomes of the times and what is reported are the same code for all. A role makes one virtual call for each run of
-//! a loop, and the loop makes none.
+//! a loop, and the loop makes none. That holds for one end of a link; of what stands for one, only the loops are compiled
+//! so that run without a pause. What waits for a time or for another process between two messages makes a virtual call
+//! for each, which takes a nanosecond.
 
 use crate::channel::Channel;
-use crate::fan_out::{FanOutLoop, FanOutSender};
-use crate::one_way::OneWayLoop;
-use crate::round_trip::RoundTripLoop;
-use crate::window::WindowLoop;
+use crate::messages::{LoopResult, Messages};
+use crate::one_way::{OneWayLoop, SendStream};
+use crate::recorder::Recorder;
+use crate::role_error::RoleError;
+use crate::round_trip::{Initiate, RoundTripLoop};
+use crate::schedule::Schedule;
+use furlong_mechanism::Message;
+use furlong_model::Fault;
+use std::io;
 
 /// What a role has opened.
 pub(crate) enum MessageLoop {
-    /// For every pattern.
-    AnyPattern(Box<dyn FanOutLoop>),
-    /// For round trips and requests alone.
-    RoundTrips(Box<dyn WindowLoop>),
-    /// For messages to several receivers alone.
-    ToSeveral(Box<dyn FanOutSender>),
+    /// One end of a link, for every pattern.
+    OneEnd(Box<dyn OneWayLoop>),
+    /// Both ends of a link, for round trips in one process.
+    BothEnds(Box<dyn Initiate>),
+    /// The sender's ends of the links to several receivers.
+    ToSeveral(Box<dyn SendStream>),
 }
 
 impl MessageLoop {
-    /// Its calls, where nothing is on the clock.
+    /// Its calls, where nothing is on the clock, or where that waits between them.
     pub(crate) fn channel(&mut self) -> &mut dyn Channel {
         match self {
-            MessageLoop::AnyPattern(channel) => &mut **channel,
-            MessageLoop::RoundTrips(channel) => &mut **channel,
+            MessageLoop::OneEnd(channel) => &mut **channel,
+            MessageLoop::BothEnds(channel) => &mut **channel,
             MessageLoop::ToSeveral(channel) => &mut **channel,
         }
     }
@@ -33,52 +40,87 @@ impl MessageLoop {
     /// Its calls alone.
     pub(crate) fn into_channel(self) -> Box<dyn Channel> {
         match self {
-            MessageLoop::AnyPattern(channel) => channel,
-            MessageLoop::RoundTrips(channel) => channel,
+            MessageLoop::OneEnd(channel) => channel,
+            MessageLoop::BothEnds(channel) => channel,
             MessageLoop::ToSeveral(channel) => channel,
         }
     }
 
-    /// The loops of round trips, if it has them.
-    pub(crate) fn round_trips(&mut self) -> Option<&mut dyn RoundTripLoop> {
+    /// All loops of one end. Who asks for a pattern of what has none was refused before.
+    pub(crate) fn one_end(&mut self) -> Result<&mut dyn OneWayLoop, RoleError> {
         match self {
-            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
-            MessageLoop::RoundTrips(channel) => Some(&mut **channel),
-            MessageLoop::ToSeveral(_) => None,
+            MessageLoop::OneEnd(channel) => Ok(&mut **channel),
+            MessageLoop::BothEnds(_) | MessageLoop::ToSeveral(_) => Err(no_loop()),
         }
     }
 
-    /// The loop with several messages outstanding, if it has it.
-    pub(crate) fn window(&mut self) -> Option<&mut dyn WindowLoop> {
+    /// [`Initiate::initiate`].
+    pub(crate) fn initiate(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        batch: u32,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
         match self {
-            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
-            MessageLoop::RoundTrips(channel) => Some(&mut **channel),
-            MessageLoop::ToSeveral(_) => None,
+            MessageLoop::OneEnd(channel) => channel.initiate(messages, budget_ns, batch, recorder),
+            MessageLoop::BothEnds(channel) => channel.initiate(messages, budget_ns, batch, recorder),
+            MessageLoop::ToSeveral(_) => Err(no_loop()),
         }
     }
 
-    /// The loops of messages one way, if it has them.
-    pub(crate) fn one_way(&mut self) -> Option<&mut dyn OneWayLoop> {
+    /// [`RoundTripLoop::initiate_when_due`].
+    pub(crate) fn initiate_when_due(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        schedule: Schedule,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
         match self {
-            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
-            MessageLoop::RoundTrips(_) | MessageLoop::ToSeveral(_) => None,
+            MessageLoop::OneEnd(channel) => {
+                channel.initiate_when_due(messages, budget_ns, schedule, recorder)
+            }
+            MessageLoop::BothEnds(channel) => {
+                Untyped(&mut **channel).initiate_when_due(messages, budget_ns, schedule, recorder)
+            }
+            MessageLoop::ToSeveral(_) => Err(no_loop()),
         }
     }
 
-    /// The loops of who sends to several receivers, if it has them.
-    pub(crate) fn fan_out_sender(&mut self) -> Option<&mut dyn FanOutSender> {
+    /// [`SendStream::send_stream`], to all receivers.
+    pub(crate) fn send_stream(
+        &mut self,
+        messages: &mut Messages<'_>,
+        budget_ns: u64,
+        batch: u32,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
         match self {
-            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
-            MessageLoop::RoundTrips(_) => None,
-            MessageLoop::ToSeveral(channel) => Some(&mut **channel),
+            MessageLoop::OneEnd(channel) => channel.send_stream(messages, budget_ns, batch, recorder),
+            MessageLoop::ToSeveral(channel) => channel.send_stream(messages, budget_ns, batch, recorder),
+            MessageLoop::BothEnds(_) => Err(no_loop()),
         }
     }
+}
 
-    /// All loops of messages one way, if it has them.
-    pub(crate) fn fan_out(&mut self) -> Option<&mut dyn FanOutLoop> {
-        match self {
-            MessageLoop::AnyPattern(channel) => Some(&mut **channel),
-            MessageLoop::RoundTrips(_) | MessageLoop::ToSeveral(_) => None,
-        }
+fn no_loop() -> RoleError {
+    RoleError::new(Fault::Error, "what this role has opened has no loop for the pattern")
+}
+
+/// A channel by virtual calls.
+struct Untyped<'a>(&'a mut dyn Channel);
+
+impl Channel for Untyped<'_> {
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.0.send(message)
+    }
+
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.0.recv(message)
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.0.unread_buffers(size_bytes)
     }
 }

@@ -13,8 +13,8 @@ use crate::schedule::{Idle, Schedule, is_late};
 use crate::window::WindowLoop;
 use furlong_os::{clock, cpu};
 
-/// The loops of messages one way, compiled for each type of channel.
-pub(crate) trait OneWayLoop: WindowLoop {
+/// The loop that sends as fast as messages are taken, compiled for each type of channel.
+pub(crate) trait SendStream: Channel {
     /// Sends messages for at least `budget_ns`, and reads the clock after each `batch`. The recorder is given the time
     /// of each, and may end it early.
     fn send_stream(
@@ -24,7 +24,10 @@ pub(crate) trait OneWayLoop: WindowLoop {
         batch: u32,
         recorder: &mut Recorder,
     ) -> Result<LoopResult, RoleError>;
+}
 
+/// All loops of one end, compiled for each type of channel.
+pub(crate) trait OneWayLoop: WindowLoop + SendStream {
     /// Sends messages for at least `budget_ns`, each when it is due, whatever became of the one before it.
     fn send_stream_when_due(
         &mut self,
@@ -53,7 +56,7 @@ pub(crate) trait OneWayLoop: WindowLoop {
     ) -> Result<LoopResult, RoleError>;
 }
 
-impl<C: Channel> OneWayLoop for C {
+impl<C: Channel> SendStream for C {
     fn send_stream(
         &mut self,
         messages: &mut Messages<'_>,
@@ -75,7 +78,9 @@ impl<C: Channel> OneWayLoop for C {
         }
         end_sending(self, messages, before)
     }
+}
 
+impl<C: Channel> OneWayLoop for C {
     fn send_stream_when_due(
         &mut self,
         messages: &mut Messages<'_>,

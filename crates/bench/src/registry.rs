@@ -192,12 +192,12 @@ fn open_all<E: Endpoint + 'static>(
         ([Role::Initiator, Role::Responder], Some(responder), None) => {
             let initiator = ends.pop().ok_or_else(no_end)?;
             let both = BothEnds::new(initiator, responder, specifications[0].largest_bytes())?;
-            Ok(MessageLoop::RoundTrips(Box::new(both)))
+            Ok(MessageLoop::BothEnds(Box::new(both)))
         }
         ([role], Some(own), Some(request)) => {
-            Ok(MessageLoop::RoundTrips(Box::new(TwoMechanisms::new(*role, request, own))))
+            Ok(MessageLoop::OneEnd(Box::new(TwoMechanisms::new(*role, request, Box::new(own)))))
         }
-        ([_], Some(own), None) => Ok(MessageLoop::AnyPattern(Box::new(own))),
+        ([_], Some(own), None) => Ok(MessageLoop::OneEnd(Box::new(own))),
         ([Role::Initiator, ..], Some(last), None) => {
             ends.push(last);
             Ok(MessageLoop::ToSeveral(Box::new(FanOut(ends))))

@@ -127,7 +127,7 @@ fn run_role(
     let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
         Pattern::Connect => {
             let links = ShortLived::new(built_in.one_link, &specifications[0], *wait)?;
-            Ok(MessageLoop::RoundTrips(Box::new(links)))
+            Ok(MessageLoop::OneEnd(Box::new(links)))
         }
         _ => (built_in.open)(specifications, setups, *wait, request),
     });

@@ -11,8 +11,8 @@ use crate::role_error::RoleError;
 use crate::schedule::{Idle, Schedule, is_late};
 use furlong_os::clock;
 
-/// The loops of round trips, compiled for each type of channel.
-pub(crate) trait RoundTripLoop: Channel {
+/// The loop of round trips that follow each other at once, compiled for each type of channel.
+pub(crate) trait Initiate: Channel {
     /// Makes round trips for at least `budget_ns`, `batch` to a reading of the clock, and gives the recorder the time
     /// of each batch, which may end it early.
     fn initiate(
@@ -22,7 +22,10 @@ pub(crate) trait RoundTripLoop: Channel {
         batch: u32,
         recorder: &mut Recorder,
     ) -> Result<LoopResult, RoleError>;
+}
 
+/// All loops with one round trip under way, compiled for each type of channel.
+pub(crate) trait RoundTripLoop: Initiate {
     /// Makes round trips for at least `budget_ns`, each begun when it is due, and gives the recorder the time of each.
     fn initiate_when_due(
         &mut self,
@@ -36,7 +39,7 @@ pub(crate) trait RoundTripLoop: Channel {
     fn respond(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError>;
 }
 
-impl<C: Channel> RoundTripLoop for C {
+impl<C: Channel> Initiate for C {
     fn initiate(
         &mut self,
         messages: &mut Messages<'_>,
@@ -65,7 +68,9 @@ impl<C: Channel> RoundTripLoop for C {
         }
         Ok(result)
     }
+}
 
+impl<C: Channel> RoundTripLoop for C {
     fn initiate_when_due(
         &mut self,
         messages: &mut Messages<'_>,

@@ -1,15 +1,13 @@
 //! The parts of a role's work that are on the clock: warming up, and what is measured.
 
 use crate::control::{RoleConfiguration, Timing};
-use crate::fan_out::{FanOutSender, Reached};
+use crate::fan_out::{Reached, receive_in_turn, send_in_turn};
 use crate::message_loop::MessageLoop;
 use crate::messages::{LoopResult, Messages};
-use crate::one_way::OneWayLoop;
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::round_trip::RoundTripLoop;
 use crate::schedule::Schedule;
-use furlong_model::{Fault, Pattern, Role};
+use furlong_model::{Pattern, Role};
 
 /// The longest to wait for a steady pace.
 pub(crate) const LONGEST_WARM_UP_NS: u64 = 60_000_000;
@@ -25,15 +23,12 @@ pub(crate) fn warm_up(
     let mut recorder = Recorder::of_pace(configuration.warm_up_ns.is_none());
     match (configuration.pattern, configuration.party.role) {
         (Pattern::OneWay | Pattern::FanOut, Role::Responder) => {
-            let result = one_way(message_loop)?.receive_stream(messages, 1, &mut recorder)?;
+            let result = message_loop.one_end()?.receive_stream(messages, 1, &mut recorder)?;
             return Ok(window_for(result.elapsed_ns as f64 / result.round_trips.max(1) as f64));
         }
-        (_, Role::Responder) => return round_trip_loop(message_loop)?.respond(messages).map(|_| 1),
-        (Pattern::OneWay, Role::Initiator) => {
-            one_way(message_loop)?.send_stream(messages, budget_ns, 1, &mut recorder)?
-        }
-        (Pattern::FanOut, Role::Initiator) => {
-            fan_out_sender(message_loop)?.send_to_all(messages, budget_ns, 1, &mut recorder)?
+        (_, Role::Responder) => return message_loop.one_end()?.respond(messages).map(|_| 1),
+        (Pattern::OneWay | Pattern::FanOut, Role::Initiator) => {
+            message_loop.send_stream(messages, budget_ns, 1, &mut recorder)?
         }
         (_, Role::Initiator) => {
             round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
@@ -73,24 +68,24 @@ pub(crate) fn timed(
     };
     let result = match (pattern, role, arrival.is_closed_loop()) {
         (Pattern::OneWay, Role::Initiator, true) => {
-            one_way(message_loop)?.send_stream(messages, budget_ns, batch, &mut recorder)
+            message_loop.send_stream(messages, budget_ns, batch, &mut recorder)
         }
         (Pattern::OneWay, Role::Initiator, false) => {
-            one_way(message_loop)?.send_stream_when_due(messages, budget_ns, schedule)
+            message_loop.one_end()?.send_stream_when_due(messages, budget_ns, schedule)
         }
         (Pattern::OneWay, Role::Responder, true) => {
-            one_way(message_loop)?.receive_stream(messages, batch, &mut recorder)
+            message_loop.one_end()?.receive_stream(messages, batch, &mut recorder)
         }
         (Pattern::OneWay, Role::Responder, false) => {
-            one_way(message_loop)?.receive_stream_when_due(messages, schedule, &mut recorder)
+            message_loop.one_end()?.receive_stream_when_due(messages, schedule, &mut recorder)
         }
         (_, Role::Initiator, true) => {
             round_trips(message_loop, messages, configuration, budget_ns, batch, &mut recorder)
         }
         (_, Role::Initiator, false) => {
-            round_trip_loop(message_loop)?.initiate_when_due(messages, budget_ns, schedule, &mut recorder)
+            message_loop.initiate_when_due(messages, budget_ns, schedule, &mut recorder)
         }
-        (_, Role::Responder, _) => round_trip_loop(message_loop)?.respond(messages),
+        (_, Role::Responder, _) => message_loop.one_end()?.respond(messages),
     }?;
     let timing = recorder.timing(&result, per_sample)?;
     Ok((result, timing))
@@ -106,28 +101,9 @@ fn round_trips(
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     match configuration.window.get() {
-        1 => round_trip_loop(message_loop)?.initiate(messages, budget_ns, batch, recorder),
-        window => {
-            message_loop.window().ok_or_else(no_loop)?.initiate_window(messages, budget_ns, window, recorder)
-        }
+        1 => message_loop.initiate(messages, budget_ns, batch, recorder),
+        window => message_loop.one_end()?.initiate_window(messages, budget_ns, window, recorder),
     }
-}
-
-/// The loops of messages one way. Who asks for that pattern of what has none was refused before.
-fn one_way(message_loop: &mut MessageLoop) -> Result<&mut dyn OneWayLoop, RoleError> {
-    message_loop.one_way().ok_or_else(no_loop)
-}
-
-fn round_trip_loop(message_loop: &mut MessageLoop) -> Result<&mut dyn RoundTripLoop, RoleError> {
-    message_loop.round_trips().ok_or_else(no_loop)
-}
-
-fn fan_out_sender(message_loop: &mut MessageLoop) -> Result<&mut dyn FanOutSender, RoleError> {
-    message_loop.fan_out_sender().ok_or_else(no_loop)
-}
-
-fn no_loop() -> RoleError {
-    RoleError::new(Fault::Error, "what this role has opened has no loop for the pattern")
 }
 
 /// The measured part where each message goes to several: half of the time as fast as they are taken, and half with one
@@ -145,20 +121,19 @@ fn timed_fan_out(
     let half_ns = if streams { budget_ns / 2 } else { budget_ns };
     match party.role {
         Role::Initiator => {
-            let sender = fan_out_sender(message_loop)?;
             let stream = streams
-                .then(|| sender.send_to_all(messages, half_ns, batch, &mut Recorder::counting(1, None)))
+                .then(|| message_loop.send_stream(messages, half_ns, batch, &mut Recorder::counting(1, None)))
                 .transpose()?;
             let mut reached = Reached::new()?;
-            let in_turn = sender.send_in_turn(messages, half_ns, schedule, &mut reached)?;
+            let in_turn = send_in_turn(message_loop.channel(), messages, half_ns, schedule, &mut reached)?;
             Ok((stream.unwrap_or(in_turn), Some(reached.timing(&in_turn)?)))
         }
         Role::Responder => {
-            let receiver = message_loop.fan_out().ok_or_else(no_loop)?;
             let mut recorder = Recorder::of_samples(0, None)?;
-            let stream =
-                streams.then(|| receiver.receive_stream(messages, batch, &mut recorder)).transpose()?;
-            let in_turn = receiver.receive_in_turn(messages)?;
+            let stream = streams
+                .then(|| message_loop.one_end()?.receive_stream(messages, batch, &mut recorder))
+                .transpose()?;
+            let in_turn = receive_in_turn(message_loop.channel(), messages)?;
             let result = stream.unwrap_or(in_turn);
             if !streams {
                 recorder.keep(result.elapsed_ns, result.round_trips as u32);

@@ -7,21 +7,21 @@ use std::fmt;
 use std::io;
 
 /// One role's ends of both.
-pub(crate) struct TwoMechanisms<C> {
+pub(crate) struct TwoMechanisms {
     role: Role,
-    /// Its type is not known here, and one virtual call is nothing beside the block of bytes that comes back.
+    /// Their types are not known here: two virtual calls are nothing beside the block of bytes that comes back.
     request: Box<dyn Channel>,
-    response: C,
+    response: Box<dyn Channel>,
 }
 
-impl<C> TwoMechanisms<C> {
+impl TwoMechanisms {
     /// The initiator sends by `request`, and the responder by `response`.
-    pub(crate) fn new(role: Role, request: Box<dyn Channel>, response: C) -> Self {
+    pub(crate) fn new(role: Role, request: Box<dyn Channel>, response: Box<dyn Channel>) -> Self {
         TwoMechanisms { role, request, response }
     }
 }
 
-impl<C: Channel> Channel for TwoMechanisms<C> {
+impl Channel for TwoMechanisms {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         match self.role {
@@ -46,7 +46,7 @@ impl<C: Channel> Channel for TwoMechanisms<C> {
     }
 }
 
-impl<C> fmt::Debug for TwoMechanisms<C> {
+impl fmt::Debug for TwoMechanisms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TwoMechanisms").field("role", &self.role).finish_non_exhaustive()
     }

@@ -37,7 +37,7 @@ impl<C: Channel> WindowLoop for C {
         let mut sends = fill(self, messages, window)?;
         // The time of a message says how many are before it, so the first ones, before which there were fewer, are not kept.
         for _ in 0..window {
-            turn(self, messages, &mut sends)?;
+            turn(self as &mut dyn Channel, messages, &mut sends)?;
         }
         let before = messages.baseline()?;
         let sent_before_ns = sends.sum_ns(messages.done);
