@@ -12,7 +12,6 @@ mod new_mechanism;
 mod target;
 mod windows;
 
-use channel::Amount;
 use furlong_driver_harness as driver;
 use std::process::ExitCode;
 
@@ -54,9 +53,9 @@ fn main() -> ExitCode {
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),
-        ["channel", "prove"] => channel::prove(Amount::Usual),
-        ["channel", "prove", "--quick"] => channel::prove(Amount::Quick),
-        ["channel", "prove", "--long"] => channel::prove(Amount::Long),
+        ["channel", "prove"] => channel::prove(channel::Amount::Usual),
+        ["channel", "prove", "--quick"] => channel::prove(channel::Amount::Quick),
+        ["channel", "prove", "--long"] => channel::prove(channel::Amount::Long),
         ["driver", "test"] => driver::test(),
         ["driver", "build"] => driver::build(),
         ["driver", "check"] => driver::check(),

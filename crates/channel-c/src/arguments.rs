@@ -1,0 +1,85 @@
+//! What C passes, checked for null.
+
+use crate::errors::{INVALID, Result};
+use furlong_channel::{Options, Waiting};
+use std::ffi::{CStr, c_char};
+use std::time::Duration;
+
+/// See the header.
+#[repr(C)]
+pub struct FurlongOptions {
+    capacity: usize,
+    longest_message: usize,
+    waiting: i32,
+    trusts: i32,
+}
+
+/// Options, and whether the other process is trusted.
+///
+/// # Safety
+/// Null, or a pointer to options.
+pub(crate) unsafe fn options(options: *const FurlongOptions) -> Result<(Options, bool)> {
+    // SAFETY: as the caller promises.
+    let Some(given) = (unsafe { options.as_ref() }) else {
+        return Ok((Options::new(), false));
+    };
+    let waiting = match given.waiting {
+        0 => Waiting::Adaptive,
+        1 => Waiting::Spin,
+        2 => Waiting::Park,
+        _ => return Err(INVALID),
+    };
+    let mut options = Options::new().waiting(waiting);
+    if given.capacity > 0 {
+        options = options.capacity(given.capacity);
+    }
+    if given.longest_message > 0 {
+        options = options.longest_message(given.longest_message);
+    }
+    Ok((options, given.trusts != 0))
+}
+
+/// # Safety
+/// Null, or a text that ends in a zero and lives for `'a`.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
+    if text.is_null() {
+        return Err(INVALID);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| INVALID)
+}
+
+/// # Safety
+/// Null, or a pointer to a value that nobody else uses meanwhile.
+pub(crate) unsafe fn mutable<'a, T>(value: *mut T) -> Result<&'a mut T> {
+    // SAFETY: as the caller promises.
+    unsafe { value.as_mut() }.ok_or(INVALID)
+}
+
+/// # Safety
+/// Null where `len` is 0, or a pointer to so many values that nobody writes to meanwhile.
+pub(crate) unsafe fn slice<'a, T>(values: *const T, len: usize) -> Result<&'a [T]> {
+    match (values.is_null(), len) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(INVALID),
+        // SAFETY: as the caller promises.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(values, len) }),
+    }
+}
+
+/// How long a call waits.
+#[derive(Clone, Copy)]
+pub(crate) enum Timeout {
+    None,
+    Now,
+    After(Duration),
+}
+
+/// A timeout of C.
+pub(crate) fn timeout(timeout_ns: i64) -> Timeout {
+    match timeout_ns {
+        0 => Timeout::Now,
+        ..0 => Timeout::None,
+        1.. => Timeout::After(Duration::from_nanos(timeout_ns.unsigned_abs())),
+    }
+}

@@ -1,0 +1,71 @@
+//! Errors as numbers.
+
+use furlong_channel::Error;
+use std::ffi::{CStr, c_char, c_int};
+
+/// What a function gives, before it is a number.
+pub(crate) type Result<T> = std::result::Result<T, c_int>;
+
+const CLOSED: c_int = -3;
+const BUFFER_TOO_SMALL: c_int = -6;
+const SYSTEM: c_int = -9;
+pub(crate) const INVALID: c_int = -10;
+pub(crate) const LENT: c_int = -11;
+pub(crate) const NOT_TRUSTED: c_int = -12;
+
+const TEXTS: [&CStr; 13] = [
+    c"no error",
+    c"the call would have to wait",
+    c"the time is over",
+    c"the other end is closed",
+    c"the process at the other end died",
+    c"the message has more bytes than are taken",
+    c"the next message has more bytes than the buffer",
+    c"the other end broke the protocol",
+    c"the process that came is not allowed to connect",
+    c"the operating system refused something: see errno",
+    c"an argument is none",
+    c"what was lent or is looked at was not given back",
+    c"the options do not say that the other process is trusted",
+];
+
+/// The number of an error; of one of the operating system, `errno` says more.
+pub(crate) fn number(error: Error) -> c_int {
+    match error {
+        Error::WouldBlock => -1,
+        Error::TimedOut => -2,
+        Error::Closed => CLOSED,
+        Error::PeerDied => -4,
+        Error::TooLong { .. } => -5,
+        Error::BufferTooSmall { .. } => BUFFER_TOO_SMALL,
+        Error::Corrupt(_) => -7,
+        Error::Refused(_) => -8,
+        Error::System(error) => {
+            if let Some(code) = error.raw_os_error() {
+                set_errno(code);
+            }
+            SYSTEM
+        }
+        _ => SYSTEM,
+    }
+}
+
+fn set_errno(code: c_int) {
+    unsafe extern "C" {
+        fn __errno_location() -> *mut c_int;
+    }
+    // SAFETY: the C library gives the address of this thread's own word.
+    unsafe { *__errno_location() = code };
+}
+
+/// 0, or the number of the error.
+pub(crate) fn status(result: Result<()>) -> c_int {
+    result.err().unwrap_or(0)
+}
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn furlong_error_text(error: c_int) -> *const c_char {
+    let text = usize::try_from(error.saturating_neg()).ok().and_then(|at| TEXTS.get(at));
+    text.map_or(c"an unknown error".as_ptr(), |text| text.as_ptr())
+}

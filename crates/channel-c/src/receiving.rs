@@ -1,0 +1,187 @@
+//! The receiver.
+
+use crate::arguments::{Timeout, mutable, timeout};
+use crate::errors::{INVALID, LENT, NOT_TRUSTED, Result, number, status};
+use furlong_channel::{Error, Message, Receiver, Trusted};
+use std::ffi::{c_int, c_void};
+use std::os::fd::AsRawFd;
+
+/// See the header.
+pub struct FurlongReceiver {
+    /// Borrows from `end`, and so goes before it.
+    message: Option<Message<'static>>,
+    end: End,
+}
+
+enum End {
+    Untrusted(Receiver),
+    Trusted(Receiver<Trusted>),
+}
+
+/// Does the same with either.
+macro_rules! on {
+    ($receiver:expr, $end:ident => $action:expr) => {
+        match &mut $receiver.end {
+            End::Untrusted($end) => $action,
+            End::Trusted($end) => $action,
+        }
+    };
+}
+
+impl FurlongReceiver {
+    /// A handle of its own.
+    pub(crate) fn untrusted(end: Receiver) -> *mut FurlongReceiver {
+        Box::into_raw(Box::new(FurlongReceiver { message: None, end: End::Untrusted(end) }))
+    }
+
+    /// The same of a channel whose other process is trusted.
+    pub(crate) fn trusted(end: Receiver<Trusted>) -> *mut FurlongReceiver {
+        Box::into_raw(Box::new(FurlongReceiver { message: None, end: End::Trusted(end) }))
+    }
+}
+
+/// A receiver of which nothing is looked at.
+///
+/// # Safety
+/// Null, or a handle that nobody else uses meanwhile.
+unsafe fn free<'a>(receiver: *mut FurlongReceiver) -> Result<&'a mut FurlongReceiver> {
+    // SAFETY: as the caller promises.
+    let receiver = unsafe { mutable(receiver) }?;
+    if receiver.message.is_some() { Err(LENT) } else { Ok(receiver) }
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_recv(
+    receiver: *mut FurlongReceiver,
+    buffer: *mut u8,
+    room: usize,
+    len: *mut usize,
+    timeout_ns: i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (receiver, len) = unsafe { (free(receiver), mutable(len)) };
+    status(receiver.and_then(|receiver| {
+        let len = len?;
+        let buffer = match (buffer.is_null(), room) {
+            (_, 0) => &mut [],
+            (true, _) => return Err(INVALID),
+            // SAFETY: as the caller promises; the library only writes to it.
+            (false, _) => unsafe { std::slice::from_raw_parts_mut(buffer, room) },
+        };
+        let received = on!(receiver, end => match timeout(timeout_ns) {
+            Timeout::None => end.recv(buffer),
+            Timeout::Now => end.try_recv(buffer),
+            Timeout::After(time) => end.recv_timeout(buffer, time),
+        });
+        if let Ok(found) | Err(Error::BufferTooSmall { len: found }) = received {
+            *len = found;
+        }
+        received.map(drop).map_err(number)
+    }))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_recv_each(
+    receiver: *mut FurlongReceiver,
+    most: usize,
+    take: Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize)>,
+    context: *mut c_void,
+    count: *mut usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    status(unsafe { free(receiver) }.and_then(|receiver| {
+        let take = take.ok_or(INVALID)?;
+        // SAFETY: as the caller promises of its function.
+        let each = |message: &[u8]| unsafe { take(context, message.as_ptr().cast(), message.len()) };
+        let taken = on!(receiver, end => end.recv_each(most, each)).map_err(number)?;
+        // SAFETY: as the caller promises.
+        if let Some(count) = unsafe { count.as_mut() } {
+            *count = taken;
+        }
+        Ok(())
+    }))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_peek(
+    receiver: *mut FurlongReceiver,
+    bytes: *mut *const c_void,
+    len: *mut usize,
+    timeout_ns: i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (receiver, bytes, len) = unsafe { (free(receiver), mutable(bytes), mutable(len)) };
+    status(receiver.and_then(|receiver| {
+        let (bytes, len) = (bytes?, len?);
+        let End::Trusted(end) = &mut receiver.end else { return Err(NOT_TRUSTED) };
+        let message = match timeout(timeout_ns) {
+            Timeout::None => end.peek(),
+            Timeout::Now => end.try_peek(),
+            Timeout::After(time) => end.peek_timeout(time),
+        };
+        // SAFETY: the receiver lies in a box, and is used for nothing else, nor dropped, before the message is.
+        let message =
+            unsafe { std::mem::transmute::<Message<'_>, Message<'static>>(message.map_err(number)?) };
+        (*bytes, *len) = (message.as_ptr().cast(), message.len());
+        receiver.message = Some(message);
+        Ok(())
+    }))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_release(receiver: *mut FurlongReceiver) -> c_int {
+    // SAFETY: as the caller promises.
+    let message = unsafe { mutable(receiver) }.and_then(|receiver| receiver.message.take().ok_or(INVALID));
+    status(message.map(Message::release))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_receiver_watch(receiver: *mut FurlongReceiver) -> c_int {
+    // SAFETY: as the caller promises.
+    let watched =
+        unsafe { free(receiver) }.and_then(|receiver| on!(receiver, end => end.watch()).map_err(number));
+    watched.map_or_else(|error| error, c_int::from)
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_receiver_descriptor(receiver: *mut FurlongReceiver) -> c_int {
+    // SAFETY: as the caller promises.
+    let receiver = unsafe { mutable(receiver) };
+    receiver.map_or_else(|error| error, |receiver| on!(receiver, end => end.descriptor().as_raw_fd()))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says, and the handle is of no use any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_receiver_close(receiver: *mut FurlongReceiver) {
+    if !receiver.is_null() {
+        // SAFETY: made by `Box::into_raw`.
+        drop(unsafe { Box::from_raw(receiver) });
+    }
+}

@@ -1,0 +1,187 @@
+//! The sender.
+
+use crate::arguments::{Timeout, mutable, slice, timeout};
+use crate::errors::{INVALID, LENT, NOT_TRUSTED, Result, number, status};
+use furlong_channel::{Loan, Sender, Trusted};
+use std::ffi::{c_int, c_void};
+use std::os::fd::AsRawFd;
+
+/// See the header.
+pub struct FurlongSender {
+    /// Borrows from `end`, and so goes before it.
+    loan: Option<Loan<'static>>,
+    end: End,
+}
+
+enum End {
+    Untrusted(Sender),
+    Trusted(Sender<Trusted>),
+}
+
+/// Does the same with either.
+macro_rules! on {
+    ($sender:expr, $end:ident => $action:expr) => {
+        match &mut $sender.end {
+            End::Untrusted($end) => $action,
+            End::Trusted($end) => $action,
+        }
+    };
+}
+
+impl FurlongSender {
+    /// A handle of its own.
+    pub(crate) fn untrusted(end: Sender) -> *mut FurlongSender {
+        Box::into_raw(Box::new(FurlongSender { loan: None, end: End::Untrusted(end) }))
+    }
+
+    /// The same of a channel whose other process is trusted.
+    pub(crate) fn trusted(end: Sender<Trusted>) -> *mut FurlongSender {
+        Box::into_raw(Box::new(FurlongSender { loan: None, end: End::Trusted(end) }))
+    }
+}
+
+/// A sender of which nothing is lent.
+///
+/// # Safety
+/// Null, or a handle that nobody else uses meanwhile.
+unsafe fn free<'a>(sender: *mut FurlongSender) -> Result<&'a mut FurlongSender> {
+    // SAFETY: as the caller promises.
+    let sender = unsafe { mutable(sender) }?;
+    if sender.loan.is_some() { Err(LENT) } else { Ok(sender) }
+}
+
+/// One message of many.
+#[repr(C)]
+pub struct FurlongBytes {
+    bytes: *const u8,
+    len: usize,
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_send(
+    sender: *mut FurlongSender,
+    bytes: *const u8,
+    len: usize,
+    timeout_ns: i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (sender, message) = unsafe { (free(sender), slice(bytes, len)) };
+    status(sender.and_then(|sender| {
+        let message = message?;
+        let sent = on!(sender, end => match timeout(timeout_ns) {
+            Timeout::None => end.send(message),
+            Timeout::Now => end.try_send(message),
+            Timeout::After(time) => end.send_timeout(message, time),
+        });
+        sent.map_err(number)
+    }))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_send_all(
+    sender: *mut FurlongSender,
+    messages: *const FurlongBytes,
+    count: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (sender, messages) = unsafe { (free(sender), slice(messages, count)) };
+    status(sender.and_then(|sender| {
+        // SAFETY: as above.
+        let messages = messages?.iter().map(|message| unsafe { slice(message.bytes, message.len) });
+        let messages = messages.collect::<Result<Vec<&[u8]>>>()?;
+        on!(sender, end => end.send_all(messages)).map_err(number)
+    }))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_loan(
+    sender: *mut FurlongSender,
+    len: usize,
+    bytes: *mut *mut c_void,
+    timeout_ns: i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (sender, bytes) = unsafe { (free(sender), mutable(bytes)) };
+    status(sender.and_then(|sender| {
+        let bytes = bytes?;
+        let End::Trusted(end) = &mut sender.end else { return Err(NOT_TRUSTED) };
+        let loan = match timeout(timeout_ns) {
+            Timeout::None => end.loan(len),
+            Timeout::Now => end.try_loan(len),
+            Timeout::After(time) => end.loan_timeout(len, time),
+        };
+        // SAFETY: the sender lies in a box, and is used for nothing else, nor dropped, before the loan is.
+        let mut loan = unsafe { std::mem::transmute::<Loan<'_>, Loan<'static>>(loan.map_err(number)?) };
+        *bytes = loan.as_mut_ptr().cast();
+        sender.loan = Some(loan);
+        Ok(())
+    }))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_commit(sender: *mut FurlongSender) -> c_int {
+    // SAFETY: as the caller promises.
+    let loan = unsafe { mutable(sender) }.and_then(|sender| sender.loan.take().ok_or(INVALID));
+    status(loan.map(Loan::commit))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_give_up(sender: *mut FurlongSender) -> c_int {
+    // SAFETY: as the caller promises.
+    status(unsafe { mutable(sender) }.and_then(|sender| sender.loan.take().map(drop).ok_or(INVALID)))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_sender_watch(sender: *mut FurlongSender, len: usize) -> c_int {
+    // SAFETY: as the caller promises.
+    let watched =
+        unsafe { free(sender) }.and_then(|sender| on!(sender, end => end.watch(len)).map_err(number));
+    watched.map_or_else(|error| error, c_int::from)
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_sender_descriptor(sender: *mut FurlongSender) -> c_int {
+    // SAFETY: as the caller promises.
+    let sender = unsafe { mutable(sender) };
+    sender.map_or_else(|error| error, |sender| on!(sender, end => end.descriptor().as_raw_fd()))
+}
+
+/// See the header.
+///
+/// # Safety
+/// As it says, and the handle is of no use any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn furlong_sender_close(sender: *mut FurlongSender) {
+    if !sender.is_null() {
+        // SAFETY: made by `Box::into_raw`.
+        drop(unsafe { Box::from_raw(sender) });
+    }
+}

@@ -1,0 +1,178 @@
+//! The header, and programs in C and Python that talk with this library in Rust.
+
+use furlong_channel::{Channel, Error, Listener, Options};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than anything that works takes here.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where cargo has put the library, beside this test.
+fn libraries() -> PathBuf {
+    std::env::current_exe().unwrap().parent().unwrap().to_owned()
+}
+
+fn library() -> PathBuf {
+    libraries().join("libfurlong_channel_c.so")
+}
+
+/// The names of all functions before `ends` in a text.
+fn functions(text: &str) -> BTreeSet<&str> {
+    let names = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let is_type = |name: &str| {
+        ["listener", "sender", "receiver", "options", "peer", "bytes", "end", "error", "waiting", "channel"]
+            .iter()
+            .any(|ending| name.strip_prefix("furlong_") == Some(ending))
+    };
+    names.filter(|name| name.starts_with("furlong_") && !is_type(name)).collect()
+}
+
+#[test]
+fn the_header_has_every_function_of_the_library_and_no_other() {
+    let mut sources = String::new();
+    for entry in fs::read_dir(folder().join("src")).unwrap() {
+        sources += &fs::read_to_string(entry.unwrap().path()).unwrap();
+    }
+    let exported: BTreeSet<_> =
+        sources.split("extern \"C\" fn ").skip(1).filter_map(|text| text.split('(').next()).collect();
+    let exported: BTreeSet<_> = exported.into_iter().filter(|name| name.starts_with("furlong_")).collect();
+    let header = fs::read_to_string(folder().join("include/furlong_channel.h")).unwrap();
+    // What comments mention does not declare it.
+    let code: String = header.split("*/").map(|part| part.split("/*").next().unwrap()).collect();
+    assert!(exported.len() > 20);
+    assert_eq!(functions(&code), exported);
+}
+
+/// A folder of this test's own.
+fn scratch(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("furlong-channel-c-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).unwrap();
+    folder
+}
+
+fn compile(source: &Path, language: &[&str], program: &Path) {
+    let compiled = Command::new("cc")
+        .args(language)
+        .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
+        .arg(folder().join("include"))
+        .arg(source)
+        .arg("-o")
+        .arg(program)
+        .arg("-L")
+        .arg(libraries())
+        .args(["-lfurlong_channel_c", "-Wl,-rpath"])
+        .arg(libraries())
+        .status();
+    assert!(compiled.unwrap().success(), "{} does not compile", source.display());
+}
+
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(command: &mut Command) -> Process {
+    Process(command.stdout(Stdio::piped()).spawn().unwrap())
+}
+
+/// What a process printed by its end.
+fn printed(mut process: Process) -> String {
+    use std::io::Read;
+    let mut text = String::new();
+    process.0.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert!(process.0.wait().unwrap().success(), "{text}");
+    text
+}
+
+/// Connects once the other process listens.
+fn connect(name: &str) -> Channel {
+    let begin = Instant::now();
+    loop {
+        match Channel::connect(name, &Options::new()) {
+            Ok(channel) => return channel,
+            Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Lets a program in another language answer this one, and this one answer it. `command` makes it do the one or the other at a
+/// name.
+fn talk(command: impl Fn(&str, &str) -> Command, name: &str) {
+    let listener = Listener::bind(name, &Options::new()).unwrap();
+    let process = start(&mut command("connect", name));
+    // A process that fails does not come, and nobody waits for it for ever.
+    let (sender, accepted) = mpsc::channel();
+    thread::spawn(move || sender.send(listener.accept().unwrap()).is_ok());
+    let mut channel = accepted.recv_timeout(PATIENCE).unwrap();
+    for number in 1..=3 {
+        let message = channel.recv_vec().unwrap();
+        assert_eq!(message, format!("message {number}").as_bytes());
+        channel.send(&message).unwrap();
+    }
+    assert!(matches!(channel.recv_vec(), Err(Error::Closed)));
+    assert_eq!(printed(process), "message 1 came back\nmessage 2 came back\nmessage 3 came back\n");
+    // Not the name that the listener above may still have to remove.
+    let name = &format!("{name}-2");
+    let process = start(&mut command("listen", name));
+    let mut channel = connect(name);
+    for len in [0, 5, 900] {
+        channel.send(&vec![len as u8; len]).unwrap();
+        assert_eq!(channel.recv_vec().unwrap(), vec![len as u8; len]);
+    }
+    drop(channel);
+    printed(process);
+}
+
+#[test]
+fn a_program_in_c_talks_with_one_in_rust() {
+    let scratch = scratch("c");
+    let program = scratch.join("talk");
+    compile(&folder().join("examples/talk.c"), &["-std=c11"], &program);
+    let name = scratch.join("socket");
+    let command = |what: &str, name: &str| {
+        let mut command = Command::new(&program);
+        command.args([what, name]);
+        command
+    };
+    talk(command, name.to_str().unwrap());
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+#[test]
+fn a_program_in_python_talks_with_one_in_rust() {
+    let scratch = scratch("python");
+    let name = scratch.join("socket");
+    let command = |what: &str, name: &str| {
+        let mut command = Command::new("python3");
+        command.arg(folder().join("examples/talk.py")).arg(library()).args([what, name]);
+        command
+    };
+    talk(command, name.to_str().unwrap());
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// Every call of the header that the examples do not make, and what it refuses.
+#[test]
+fn calls_in_c_do_what_the_header_says() {
+    let scratch = scratch("calls");
+    let program = scratch.join("calls");
+    compile(&folder().join("tests/calls.c"), &["-std=c11"], &program);
+    let output = Command::new(&program).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::remove_dir_all(scratch).unwrap();
+}
