@@ -99,7 +99,10 @@ fn unspeakable(language: Language, capabilities: &Capabilities, wait: Wait) -> O
     let spins = wait.kind() == WaitKind::Spinning;
     let is_network = capabilities.reach == Reach::Network;
     let can = match (language, capabilities.family) {
-        (_, Family::Library) => language == Language::Rust,
+        // Go, Java and Node need more than functions of C.
+        (_, Family::Library) => {
+            matches!(language, Language::C | Language::Cpp | Language::Rust | Language::Python)
+        }
         (_, Family::Adapter) => {
             return Some("an adapter's, which does not say in which languages it can be used".to_owned());
         }
@@ -132,6 +135,16 @@ mod tests {
         let mut workload = Workload::default();
         change(&mut workload);
         refusal(&workload, capabilities, capabilities.waits[0])
+    }
+
+    #[test]
+    fn a_library_is_for_who_can_call_functions_of_c() {
+        let library = Capabilities { family: Family::Library, ..capabilities() };
+        let refused_for = |language| refused(|workload| workload.languages = vec![language], &library);
+        for language in [Language::C, Language::Cpp, Language::Rust, Language::Python] {
+            assert_eq!(refused_for(language), None);
+        }
+        assert_eq!(refused_for(Language::Go).as_deref(), Some("not available in Go"));
     }
 
     #[test]

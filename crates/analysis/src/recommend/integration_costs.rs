@@ -34,7 +34,7 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         (capabilities.when_full == WhenFull::Overwrites, "do without messages that a newer one replaced", 2),
         (capabilities.family == Family::IoUring, "take a library for io_uring, or map its rings", 2),
         (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),
-        (is_library, "take a library, which is in Rust", 1),
+        (is_library, "take a library, which is in Rust and has functions for C", 1),
         (
             capabilities.family == Family::Adapter,
             "take the library or the language that its adapter carries, with its licence and its versions",
