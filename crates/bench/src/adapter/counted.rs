@@ -66,7 +66,7 @@ pub fn end_early(
     session: &Session,
     how: EarlyEnd,
 ) -> Result<(), NotMeasured> {
-    let settings = Settings { timeout: Duration::from_secs(5), ..Settings::default() };
+    let settings = Settings::default();
     let surroundings = Surroundings { adapter, case, session, settings: &settings };
     surroundings.try_with(&mut NoObserver, |mut trial, specification| {
         trial.hello()?;
