@@ -205,7 +205,7 @@ fn servers(summary: &Summary, row: &Row) -> String {
         let range = if least == most { least } else { format!("{least} to {most}") };
         format!("; {name} uses {range} of processor time a {}", row.exchange.unit.word())
     };
-    row.others_cpu_ns.iter().map(|(name, _)| used(name)).collect()
+    row.others_cpu_ns.keys().map(|name| used(name)).collect()
 }
 
 /// Why medians or their intervals are doubtful: a line a reason, with the rows that it is about.
