@@ -111,7 +111,7 @@ fn installed_adapters_are_recommended_where_that_is_asked() {
     let with = place.run(asked.into_iter().chain(form)).expect_code(0).json();
     let names = |of: &str| list(&with, of).iter().map(|row| text(row, "mechanism")).collect::<Vec<_>>();
     // Slower than most, but measured as they are.
-    assert!([names("ranked"), names("eliminated")].concat().iter().any(|name| *name == "mine"), "{with:#}");
+    assert!([names("ranked"), names("eliminated")].concat().contains(&"mine"), "{with:#}");
     let at_a_rate =
         ["run", "mine", "--rate", "2k/s", "--place", "same-core", "--format", "json", "--no-save"];
     let run = place.run(at_a_rate.into_iter().chain(["--trials", "1", "--budget", "50ms"])).expect_code(0);
