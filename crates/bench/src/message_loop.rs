@@ -54,18 +54,21 @@ impl MessageLoop {
         }
     }
 
-    /// [`Initiate::initiate`].
-    pub(crate) fn initiate(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        batch: u32,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError> {
+    /// The loop of round trips that follow each other at once.
+    pub(crate) fn initiator(&mut self) -> Result<&mut dyn Initiate, RoleError> {
         match self {
-            MessageLoop::OneEnd(channel) => channel.initiate(messages, budget_ns, batch, recorder),
-            MessageLoop::BothEnds(channel) => channel.initiate(messages, budget_ns, batch, recorder),
+            MessageLoop::OneEnd(channel) => Ok(&mut **channel),
+            MessageLoop::BothEnds(channel) => Ok(&mut **channel),
             MessageLoop::ToSeveral(_) => Err(no_loop()),
+        }
+    }
+
+    /// The loop that sends as fast as messages are taken, to all receivers.
+    pub(crate) fn sender(&mut self) -> Result<&mut dyn SendStream, RoleError> {
+        match self {
+            MessageLoop::OneEnd(channel) => Ok(&mut **channel),
+            MessageLoop::ToSeveral(channel) => Ok(&mut **channel),
+            MessageLoop::BothEnds(_) => Err(no_loop()),
         }
     }
 
@@ -85,21 +88,6 @@ impl MessageLoop {
                 Untyped(&mut **channel).initiate_when_due(messages, budget_ns, schedule, recorder)
             }
             MessageLoop::ToSeveral(_) => Err(no_loop()),
-        }
-    }
-
-    /// [`SendStream::send_stream`], to all receivers.
-    pub(crate) fn send_stream(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        batch: u32,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError> {
-        match self {
-            MessageLoop::OneEnd(channel) => channel.send_stream(messages, budget_ns, batch, recorder),
-            MessageLoop::ToSeveral(channel) => channel.send_stream(messages, budget_ns, batch, recorder),
-            MessageLoop::BothEnds(_) => Err(no_loop()),
         }
     }
 }

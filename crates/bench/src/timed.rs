@@ -28,7 +28,7 @@ pub(crate) fn warm_up(
         }
         (_, Role::Responder) => return message_loop.one_end()?.respond(messages).map(|_| 1),
         (Pattern::OneWay | Pattern::FanOut, Role::Initiator) => {
-            message_loop.send_stream(messages, budget_ns, 1, &mut recorder)?
+            message_loop.sender()?.send_stream(messages, budget_ns, 1, &mut recorder)?
         }
         (_, Role::Initiator) => {
             round_trips(message_loop, messages, configuration, budget_ns, 1, &mut recorder)?
@@ -68,7 +68,7 @@ pub(crate) fn timed(
     };
     let result = match (pattern, role, arrival.is_closed_loop()) {
         (Pattern::OneWay, Role::Initiator, true) => {
-            message_loop.send_stream(messages, budget_ns, batch, &mut recorder)
+            message_loop.sender()?.send_stream(messages, budget_ns, batch, &mut recorder)
         }
         (Pattern::OneWay, Role::Initiator, false) => {
             message_loop.one_end()?.send_stream_when_due(messages, budget_ns, schedule)
@@ -101,7 +101,7 @@ fn round_trips(
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     match configuration.window.get() {
-        1 => message_loop.initiate(messages, budget_ns, batch, recorder),
+        1 => message_loop.initiator()?.initiate(messages, budget_ns, batch, recorder),
         window => message_loop.one_end()?.initiate_window(messages, budget_ns, window, recorder),
     }
 }
@@ -122,7 +122,10 @@ fn timed_fan_out(
     match party.role {
         Role::Initiator => {
             let stream = streams
-                .then(|| message_loop.send_stream(messages, half_ns, batch, &mut Recorder::counting(1, None)))
+                .then(|| {
+                    let recorder = &mut Recorder::counting(1, None);
+                    message_loop.sender()?.send_stream(messages, half_ns, batch, recorder)
+                })
                 .transpose()?;
             let mut reached = Reached::new()?;
             let in_turn = send_in_turn(message_loop.channel(), messages, half_ns, schedule, &mut reached)?;

@@ -66,7 +66,9 @@ fn what_an_adapter_does_wrong_fails_its_row_and_no_other() {
     }
     let mut measured: Vec<_> = summary.rows.iter().map(|row| row.case.mechanism.as_str()).collect();
     measured.sort_unstable();
-    assert_eq!(measured, ["chatter", "honest", "pipe", "server"]);
+    let why: Vec<_> =
+        summary.skipped.iter().map(|skipped| (&skipped.case.mechanism, &skipped.reason)).collect();
+    assert_eq!(measured, ["chatter", "honest", "pipe", "server"], "{why:#?}");
 }
 
 #[test]
