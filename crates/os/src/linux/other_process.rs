@@ -106,7 +106,7 @@ pub fn thread_name(pid: i32, thread: i32) -> String {
 
 /// Whether `variable`, as in `NAME=value`, is in the environment that a process of this user was started with.
 pub fn has_variable(pid: i32, variable: &str) -> bool {
-    has_in(&environment(pid), variable)
+    !find_among(vec![pid], variable).is_empty()
 }
 
 /// The variables that a process was started with. Those of others, and those that end, cannot be read.
@@ -168,13 +168,17 @@ impl Death {
 
 /// All processes of this user that [have](has_variable) this variable.
 pub fn find_by_variable(variable: &str) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    find_among(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect(), variable)
+}
+
+/// Those of these processes that have this variable. One has none for a moment of `execve`, also when whoever has started it
+/// knows already that it has become another program: its files are closed before its variables are in place.
+fn find_among(mut left: Vec<i32>, variable: &str) -> Vec<i32> {
     /// How often a process is looked at that is just becoming another program (`execve`).
     const LOOKS: u32 = 100;
     /// How often one is that has arguments and no variables, which some have.
     const LOOKS_WITHOUT_VARIABLES: u32 = 10;
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut left: Vec<i32> =
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect();
     let mut found = Vec::new();
     for look in 1..=LOOKS {
         left.retain(|pid| {
