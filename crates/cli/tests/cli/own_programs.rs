@@ -107,7 +107,8 @@ fn what_a_program_uses_is_counted_with_its_children() {
     let place = Place::new();
     // Half of the work is done by a child that is there when the time begins and when it ends.
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
-    let ask = format!("({busy}; sleep 1) & echo ready; {busy}; sleep 0.1; echo done 1; kill $!; wait");
+    let over = "while [ -e $f ]; do sleep 0.01; done; echo done 1; kill $!; wait";
+    let ask = format!("f=$(mktemp); ({busy}; rm $f; exec sleep 60) & echo ready; {busy}; {over}");
     let alone = format!("echo ready; {busy}; sleep 0.1; echo done 1");
     // In turns: how long a processor takes for the same work changes from second to second.
     let pairs = with_programs([(SERVE, ask.as_str()), (SERVE, alone.as_str())]);
