@@ -204,8 +204,8 @@ impl PairTrial<'_> {
             return Err(self.started[ASKS].failure(Phase::Timed, what).into());
         }
         let mut used = [ASKS, SERVES].map(|side| between(&before[side], &after[side]));
-        if mark == Mark::Ended {
-            // What it and its children used is known of the time since they began.
+        if !after[ASKS].contains_key(&self.pid(ASKS)) {
+            // It has ended, maybe right after its last line. What it and its children used is known of the time since they began.
             let ended = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
             used[0] = ended - ended_before - between(&UsedSoFar::new(), &before[ASKS]);
         }

@@ -1,6 +1,8 @@
 //! Two programs that know nothing of furlong: what is timed of them, what is said of it, and what they do wrong.
 
 use crate::common::{Place, Snapshot, look_for};
+use serde_json::Value;
+use std::fs;
 use std::time::Duration;
 
 const SERVE: &str = "echo ready; exec sleep 60";
@@ -107,7 +109,7 @@ fn what_a_program_uses_is_counted_with_its_children() {
     let place = Place::new();
     // Half of the work is done by a child that is there when the time begins and when it ends.
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
-    let over = "while [ -e $f ]; do sleep 0.01; done; echo done 1; kill $!; wait";
+    let over = "while [ -e $f ]; do sleep 0.01; done; echo done 1; sleep 0.2; kill $!; wait";
     let ask = format!("f=$(mktemp); ({busy}; rm $f; exec sleep 60) & echo ready; {busy}; {over}");
     let alone = format!("echo ready; {busy}; sleep 0.1; echo done 1");
     // In turns: how long a processor takes for the same work changes from second to second.
@@ -120,6 +122,22 @@ fn what_a_program_uses_is_counted_with_its_children() {
     };
     let [both, one] = [of(false), of(true)];
     assert!(both > 1.4 * one, "{both} {one}");
+}
+
+#[test]
+fn what_a_program_used_that_ends_with_its_last_line_is_counted() {
+    let place = Place::new();
+    let ask = "echo ready; i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; echo done 1";
+    let how = ["--place", "same-core", "--trials", "30", "--save", "used"];
+    let options = ["run", "--program", SERVE, "--program", ask];
+    place.run(options.into_iter().chain(how)).expect_code(0);
+    let saved = fs::read_to_string(place.saved("used")).unwrap();
+    let trials = saved.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let used: Vec<Value> = trials
+        .filter(|line| line["record"] == "trial")
+        .map(|mut trial| trial["outcome"]["roles"][0]["user_ns"].take())
+        .collect();
+    assert!(used.len() == 30 && used.iter().all(|ns| ns.as_u64() > Some(0)), "{used:?}");
 }
 
 #[test]
