@@ -1,6 +1,7 @@
 //! How two processes get the two ends.
 
 use crate::arguments::{FurlongOptions, mutable, options, text};
+use crate::end::End;
 use crate::errors::{INVALID, Result, number, status};
 use crate::receiving::FurlongReceiver;
 use crate::sending::FurlongSender;
@@ -54,12 +55,12 @@ impl Handles<'_> {
         if trusts {
             // SAFETY: as the caller promises.
             let (sender, receiver) = unsafe { channel.trust() }.split();
-            (*self.sender, *self.receiver) =
-                (FurlongSender::trusted(sender), FurlongReceiver::trusted(receiver));
+            *self.sender = FurlongSender::new(End::Trusted(sender));
+            *self.receiver = FurlongReceiver::new(End::Trusted(receiver));
         } else {
             let (sender, receiver) = channel.split();
-            (*self.sender, *self.receiver) =
-                (FurlongSender::untrusted(sender), FurlongReceiver::untrusted(receiver));
+            *self.sender = FurlongSender::new(End::Untrusted(sender));
+            *self.receiver = FurlongReceiver::new(End::Untrusted(receiver));
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod connecting;
+mod end;
 mod errors;
 mod receiving;
 mod sending;

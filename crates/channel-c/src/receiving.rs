@@ -1,6 +1,7 @@
 //! The receiver.
 
 use crate::arguments::{Timeout, mutable, timeout};
+use crate::end::{End, on};
 use crate::errors::{INVALID, LENT, NOT_TRUSTED, Result, number, status};
 use furlong_channel::{Error, Message, Receiver, Trusted};
 use std::ffi::{c_int, c_void};
@@ -10,33 +11,13 @@ use std::os::fd::AsRawFd;
 pub struct FurlongReceiver {
     /// Borrows from `end`, and so goes before it.
     message: Option<Message<'static>>,
-    end: End,
-}
-
-enum End {
-    Untrusted(Receiver),
-    Trusted(Receiver<Trusted>),
-}
-
-/// Does the same with either.
-macro_rules! on {
-    ($receiver:expr, $end:ident => $action:expr) => {
-        match &mut $receiver.end {
-            End::Untrusted($end) => $action,
-            End::Trusted($end) => $action,
-        }
-    };
+    end: End<Receiver, Receiver<Trusted>>,
 }
 
 impl FurlongReceiver {
     /// A handle of its own.
-    pub(crate) fn untrusted(end: Receiver) -> *mut FurlongReceiver {
-        Box::into_raw(Box::new(FurlongReceiver { message: None, end: End::Untrusted(end) }))
-    }
-
-    /// The same of a channel whose other process is trusted.
-    pub(crate) fn trusted(end: Receiver<Trusted>) -> *mut FurlongReceiver {
-        Box::into_raw(Box::new(FurlongReceiver { message: None, end: End::Trusted(end) }))
+    pub(crate) fn new(end: End<Receiver, Receiver<Trusted>>) -> *mut FurlongReceiver {
+        Box::into_raw(Box::new(FurlongReceiver { message: None, end }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sender.
 
 use crate::arguments::{Timeout, mutable, slice, timeout};
+use crate::end::{End, on};
 use crate::errors::{INVALID, LENT, NOT_TRUSTED, Result, number, status};
 use furlong_channel::{Loan, Sender, Trusted};
 use std::ffi::{c_int, c_void};
@@ -10,33 +11,13 @@ use std::os::fd::AsRawFd;
 pub struct FurlongSender {
     /// Borrows from `end`, and so goes before it.
     loan: Option<Loan<'static>>,
-    end: End,
-}
-
-enum End {
-    Untrusted(Sender),
-    Trusted(Sender<Trusted>),
-}
-
-/// Does the same with either.
-macro_rules! on {
-    ($sender:expr, $end:ident => $action:expr) => {
-        match &mut $sender.end {
-            End::Untrusted($end) => $action,
-            End::Trusted($end) => $action,
-        }
-    };
+    end: End<Sender, Sender<Trusted>>,
 }
 
 impl FurlongSender {
     /// A handle of its own.
-    pub(crate) fn untrusted(end: Sender) -> *mut FurlongSender {
-        Box::into_raw(Box::new(FurlongSender { loan: None, end: End::Untrusted(end) }))
-    }
-
-    /// The same of a channel whose other process is trusted.
-    pub(crate) fn trusted(end: Sender<Trusted>) -> *mut FurlongSender {
-        Box::into_raw(Box::new(FurlongSender { loan: None, end: End::Trusted(end) }))
+    pub(crate) fn new(end: End<Sender, Sender<Trusted>>) -> *mut FurlongSender {
+        Box::into_raw(Box::new(FurlongSender { loan: None, end }))
     }
 }
 

@@ -52,14 +52,6 @@ fn the_header_has_every_function_of_the_library_and_no_other() {
     assert_eq!(functions(&code), exported);
 }
 
-/// A folder of this test's own.
-fn scratch(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("furlong-channel-c-{name}-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).unwrap();
-    folder
-}
-
 fn compile(source: &Path, language: &[&str], program: &Path) {
     let compiled = Command::new("cc")
         .args(language)
@@ -140,39 +132,36 @@ fn talk(command: impl Fn(&str, &str) -> Command, name: &str) {
 
 #[test]
 fn a_program_in_c_talks_with_one_in_rust() {
-    let scratch = scratch("c");
-    let program = scratch.join("talk");
+    let scratch = tempfile::tempdir().unwrap();
+    let program = scratch.path().join("talk");
     compile(&folder().join("examples/talk.c"), &["-std=c11"], &program);
-    let name = scratch.join("socket");
+    let name = scratch.path().join("socket");
     let command = |what: &str, name: &str| {
         let mut command = Command::new(&program);
         command.args([what, name]);
         command
     };
     talk(command, name.to_str().unwrap());
-    fs::remove_dir_all(scratch).unwrap();
 }
 
 #[test]
 fn a_program_in_python_talks_with_one_in_rust() {
-    let scratch = scratch("python");
-    let name = scratch.join("socket");
+    let scratch = tempfile::tempdir().unwrap();
+    let name = scratch.path().join("socket");
     let command = |what: &str, name: &str| {
         let mut command = Command::new("python3");
         command.arg(folder().join("examples/talk.py")).arg(library()).args([what, name]);
         command
     };
     talk(command, name.to_str().unwrap());
-    fs::remove_dir_all(scratch).unwrap();
 }
 
 /// Every call of the header that the examples do not make, and what it refuses.
 #[test]
 fn calls_in_c_do_what_the_header_says() {
-    let scratch = scratch("calls");
-    let program = scratch.join("calls");
+    let scratch = tempfile::tempdir().unwrap();
+    let program = scratch.path().join("calls");
     compile(&folder().join("tests/calls.c"), &["-std=c11"], &program);
     let output = Command::new(&program).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    fs::remove_dir_all(scratch).unwrap();
 }
