@@ -34,84 +34,80 @@ struct Proof {
     what: &'static str,
     build: Build,
     arguments: &'static [&'static str],
-    variable: (&'static str, &'static str),
-    /// Whether it is a part of a quick run.
-    is_quick: bool,
+    /// Of the environment.
+    variable: Option<(&'static str, &'static str)>,
+    /// The least amount that it is a part of.
+    from: Amount,
 }
 
-const NO_VARIABLE: (&str, &str) = ("CHANNEL_PROOF", "1");
-const ANY_CALL: (&str, &str) = ("MIRIFLAGS", "-Zmiri-disable-isolation");
-
-const PROOFS: [Proof; 8] = [
+const PROOFS: [Proof; 9] = [
     Proof {
         what: "every order of two threads under loom, and each ordering left out in turn",
         build: LOOM,
         arguments: &["--lib"],
-        variable: NO_VARIABLE,
-        is_quick: true,
+        variable: None,
+        from: Amount::Quick,
     },
     Proof {
         what: "a process killed at each store to what is shared",
         build: CRASH_SWEEP,
         arguments: &["--test", "crash", "--", "--nocapture"],
-        variable: NO_VARIABLE,
-        is_quick: true,
+        variable: None,
+        from: Amount::Quick,
     },
     Proof {
         what: "a peer that scribbles, for a minute",
         build: USUAL,
         arguments: &["--test", "hostile", "scrib"],
-        variable: ("CHANNEL_SECONDS", "20"),
-        is_quick: true,
+        variable: Some(("CHANNEL_SECONDS", "20")),
+        from: Amount::Quick,
     },
     Proof {
         what: "two threads under miri, with 16 seeds",
         build: MIRI,
         arguments: &["--lib", "two_threads"],
-        variable: ("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-many-seeds=0..16"),
-        is_quick: false,
+        variable: Some(("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-many-seeds=0..16")),
+        from: Amount::Usual,
     },
     Proof {
         what: "every test in one process under miri",
         build: MIRI,
         arguments: &["--lib", "--test", "one_process"],
-        variable: ANY_CALL,
-        is_quick: false,
+        variable: Some(("MIRIFLAGS", "-Zmiri-disable-isolation")),
+        from: Amount::Usual,
     },
     Proof {
         what: "every test in one process under ThreadSanitizer",
         build: THREAD_SANITIZER,
         arguments: &["--lib", "--test", "one_process"],
-        variable: NO_VARIABLE,
-        is_quick: false,
+        variable: None,
+        from: Amount::Usual,
     },
     Proof {
         what: "a process killed 1000 times at random",
         build: USUAL,
         arguments: &["--test", "processes", "killed_at"],
-        variable: ("CHANNEL_KILLS", "1000"),
-        is_quick: false,
+        variable: Some(("CHANNEL_KILLS", "1000")),
+        from: Amount::Usual,
     },
     Proof {
         what: "8 GiB through each size",
         build: USUAL,
         arguments: &["--test", "volume", "--", "--ignored", "--nocapture"],
-        variable: ("CHANNEL_GIB", "8"),
-        is_quick: false,
+        variable: Some(("CHANNEL_GIB", "8")),
+        from: Amount::Usual,
+    },
+    Proof {
+        what: "a peer that scribbles, for an hour: 20 minutes for each way of waiting",
+        build: USUAL,
+        arguments: &["--test", "hostile", "scrib"],
+        variable: Some(("CHANNEL_SECONDS", "1200")),
+        from: Amount::Long,
     },
 ];
 
-/// A peer that scribbles for an hour: 20 minutes for each way of waiting.
-const LONG_SCRIBBLE: Proof = Proof {
-    what: "a peer that scribbles, for an hour",
-    build: USUAL,
-    arguments: &["--test", "hostile", "scrib"],
-    variable: ("CHANNEL_SECONDS", "1200"),
-    is_quick: false,
-};
-
 /// How much is proved.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Amount {
     /// What takes a minute or two.
     Quick,
@@ -129,9 +125,7 @@ pub fn prove(amount: Amount) -> anyhow::Result<()> {
     let has_miri = starts(&["+nightly", "miri", "--version"]);
     let mut lines = Vec::new();
     let mut failed = 0;
-    let long = [LONG_SCRIBBLE];
-    let more = if amount == Amount::Long { &long[..] } else { &[] };
-    for proof in PROOFS.iter().chain(more).filter(|proof| proof.is_quick || amount != Amount::Quick) {
+    for proof in PROOFS.iter().filter(|proof| proof.from <= amount) {
         let is_nightly = proof.build.arguments.contains(&"+nightly");
         if is_nightly && !has_miri {
             let line = "SKIPPED (rustup toolchain install nightly --component miri,rust-src)";
@@ -164,7 +158,7 @@ fn run(proof: &Proof) -> anyhow::Result<bool> {
         // What is built with other flags must not take the place of what is built without.
         command.env("RUSTFLAGS", flags).arg("--target-dir").arg(target()?.join("channel").join(name));
     }
-    command.args(proof.arguments).env(proof.variable.0, proof.variable.1);
+    command.args(proof.arguments).envs(proof.variable);
     println!("\nxtask: {}", proof.what);
     let status = command.status().with_context(|| format!("{}: cannot start cargo", proof.what))?;
     Ok(status.success())
