@@ -1,9 +1,9 @@
 //! The programs that `cargo test --workspace` builds, each run by itself: cargo does not say how long one takes.
 
-use crate::command::succeed;
 use crate::root;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -18,9 +18,26 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Runs all of its tests.
+    /// Runs all of its tests. The error holds what failed, so that it can be said again where it is found: at the end.
     pub fn run(&self) -> anyhow::Result<()> {
-        succeed(Command::new(&self.program).current_dir(&self.folder))
+        println!("xtask: {}", self.program.display());
+        let mut suite = Command::new(&self.program);
+        let suite = suite.current_dir(&self.folder).stdout(Stdio::piped()).spawn();
+        let mut suite = suite.with_context(|| format!("cannot start {}", self.program.display()))?;
+        let mut failures = Vec::new();
+        for line in suite.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
+            let line =
+                String::from_utf8_lossy(&line.context("cannot read what the tests write")?).into_owned();
+            println!("{line}");
+            // The library of tests writes this before it says what failed and why.
+            if line == "failures:" || !failures.is_empty() {
+                failures.push(line);
+            }
+        }
+        match suite.wait().context("cannot wait for the tests")? {
+            status if status.success() => Ok(()),
+            status => bail!("{status}\n{}", failures.join("\n")),
+        }
     }
 }
 
