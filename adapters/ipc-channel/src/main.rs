@@ -56,10 +56,6 @@ impl Link for TypedLink {
         Ok(TypedLink(there, own))
     }
 
-    fn numbers(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
-    }
-
     #[inline(always)]
     fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
         Ok(self.0.send(message.to_vec())?)
@@ -83,10 +79,6 @@ impl Link for BytesLink {
         let ((there, theirs), (back, own)) = (ipc::bytes_channel()?, ipc::bytes_channel()?);
         send_to_responder::<Bytes>(set_up, (back, theirs))?;
         Ok(BytesLink(there, own))
-    }
-
-    fn numbers(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
     }
 
     #[inline(always)]

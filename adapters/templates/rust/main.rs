@@ -30,11 +30,6 @@ impl Link for Socket {
         }
     }
 
-    /// Numbers in force, by name; they are recorded.
-    fn numbers(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
-    }
-
     // Only these two are measured.
     #[inline(always)]
     fn send(&mut self, message: &[u8]) -> Result<(), Failure> {

@@ -12,8 +12,9 @@ use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::session::{Options, Session};
 use furlong_bench::{ChildProgram, MechanismEntry, child_main, registry, requested_child};
 use furlong_model::{Case, Outcome, Placement, Record, Wait};
-use furlong_stats::Distribution;
+use furlong_stats::{Distribution, are_apart, median, median_interval};
 use std::error::Error;
+use std::fmt;
 use std::fs;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -42,26 +43,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     for placement in [Placement::SameCore, Placement::OtherCore] {
         let medians =
             ["pipe", "adapter-pipe"].map(|name| Case::round_trip(name, Wait::Block, 128, placement));
-        let [mut built_in, mut adapter] = medians_ns(&mechanisms, medians)?;
-        let ratio = middle(&mut adapter) / middle(&mut built_in);
-        // The quartiles of the trials say how far one run's medians are from another's.
-        let overlap = quartile(&adapter, 1) <= quartile(&built_in, 3)
-            && quartile(&built_in, 1) <= quartile(&adapter, 3);
+        let [built_in, adapter] = medians_ns(&mechanisms, medians)?.map(Figure::of);
+        let ratio = adapter.median / built_in.median;
         let holds = if ratio <= MOST {
             "holds"
-        } else if overlap {
+        } else if !are_apart(built_in.interval, adapter.interval) {
             "a tie"
         } else {
             "MISSED"
         };
         println!(
-            "{placement}: pipe {:.0} ns ({:.0} to {:.0}), as an adapter {:.0} ns ({:.0} to {:.0}): {ratio:.3}, no more than {MOST}: {holds}",
-            middle(&mut built_in),
-            quartile(&built_in, 1),
-            quartile(&built_in, 3),
-            middle(&mut adapter),
-            quartile(&adapter, 1),
-            quartile(&adapter, 3),
+            "{placement}: pipe {built_in}, as an adapter {adapter}: {ratio:.3}, no more than {MOST}: {holds}"
         );
     }
     Ok(ExitCode::SUCCESS)
@@ -99,12 +91,21 @@ fn medians_ns(mechanisms: &[MechanismEntry], cases: [Case; 2]) -> Result<[Vec<f6
     failed.map_or(Ok(medians), |why| Err(why.into()))
 }
 
-fn middle(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    quartile(values, 2)
+/// The median of trials with its interval, in nanoseconds.
+struct Figure {
+    median: f64,
+    interval: Option<[f64; 2]>,
 }
 
-/// Of values in order.
-fn quartile(values: &[f64], which: usize) -> f64 {
-    values.get(values.len() * which / 4).copied().unwrap_or(f64::NAN)
+impl Figure {
+    fn of(trials_ns: Vec<f64>) -> Figure {
+        Figure { median: median(&trials_ns).unwrap_or(f64::NAN), interval: median_interval(&trials_ns) }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} ns", self.median)?;
+        self.interval.map_or(Ok(()), |[low, high]| write!(f, " ({low:.0} to {high:.0})"))
+    }
 }
