@@ -112,14 +112,15 @@ impl Calls {
                 parties.push(*party);
             }
         }
-        if self.of_all_threads() {
+        let all_threads = self.of_all_threads();
+        if all_threads {
             // Their tallies are made in this order, whoever was started first.
             parties.sort_by_key(|party| party.role);
         }
         let log_of = |party| parties.iter().position(|known| known == party).unwrap_or_default();
         self.processes = roles.iter().map(|(party, pid)| (*pid, log_of(party))).collect();
         self.logs = parties.iter().map(|_| Log::default()).collect();
-        let threads = if self.of_all_threads() { other_process::threads } else { |pid| Ok(vec![pid]) };
+        let threads = if all_threads { other_process::threads } else { |pid| Ok(vec![pid]) };
         match &mut self.source {
             Source::Event(event, logs) => {
                 for (process, _) in &self.processes {
@@ -131,7 +132,7 @@ impl Calls {
                 }
             }
             Source::Stops(tracer) => {
-                let attach = if self.span.marks == 0 { Tracer::attach_all_threads } else { Tracer::attach };
+                let attach = if all_threads { Tracer::attach_all_threads } else { Tracer::attach };
                 let tracer = tracer.insert(Tracer::new()?);
                 self.processes.iter().try_for_each(|(pid, _)| attach(tracer, *pid))?;
             }
