@@ -34,7 +34,10 @@ pub struct SelfCheck {
     pub ties: usize,
     /// Ties by comparisons, 0 to 1; 0 without any comparison.
     pub share: f64,
-    /// Whether no more of them differ than chance allows where 5 in 100 may.
+    /// The fewest ties with which the check passes: with fewer, chance alone, which separates 5 in 100, would do so in
+    /// less than 1 of 100 checks.
+    pub needed: usize,
+    /// Whether there are as many ties as are needed.
     pub passed: bool,
 }
 
@@ -98,8 +101,15 @@ pub fn self_check(run: &DecodedRun) -> SelfCheck {
         results.into_iter().filter_map(|(case, (_, refused))| Unjudged::of(case, refused)).collect();
     let repeats = rows.iter().map(|row| row.repeats).sum();
     let ties = rows.iter().map(|row| row.ties).sum();
-    let passed = repeats > 0 && chance_of_misses(repeats - ties, repeats) >= LEAST_CHANCE;
-    SelfCheck { rows, unjudged, repeats, ties, share: share(ties, repeats), passed }
+    let needed = fewest_ties(repeats);
+    let passed = repeats > 0 && ties >= needed;
+    SelfCheck { rows, unjudged, repeats, ties, share: share(ties, repeats), needed, passed }
+}
+
+/// The fewest ties among so many comparisons that chance allows.
+fn fewest_ties(comparisons: usize) -> usize {
+    let allowed = |ties: &usize| chance_of_misses(comparisons - ties, comparisons) >= LEAST_CHANCE;
+    (0..=comparisons).find(allowed).unwrap_or(comparisons)
 }
 
 /// The chance of so many misses or more among so many comparisons, where [`FALSE_DIFFERENCES`] of all are.
@@ -287,6 +297,7 @@ mod tests {
         let slow = |number: u32| wobble(number) * if number % 2 == 1 { 1.25 } else { 1.0 };
         let check = self_check(&DecodedRun::of(&run(slow)));
         assert!(!check.passed && check.ties == 0);
+        assert_eq!((check.needed, fewest_ties(20), fewest_ties(40)), (1, 16, 34));
         assert!((chance_of_misses(0, 20) - 1.0).abs() < 1e-9);
         // Of 20 comparisons, 3 may differ and 5 may not: 0.0755 and 0.0026 by the binomial distribution.
         assert!((chance_of_misses(3, 20) - 0.0755).abs() < 1e-4, "{}", chance_of_misses(3, 20));

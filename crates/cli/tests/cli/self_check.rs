@@ -18,7 +18,8 @@ fn the_share_of_ties_decides() {
     let (share, ties) = (number(&json, "share"), number(&json, "ties"));
     assert!((0.0..=1.0).contains(&share) && share == ties / 4.0, "{json:#}");
     let passed = at(&json, "passed").as_bool().expect("yes or no");
-    assert_eq!(passed, share >= 0.95, "{json:#}");
+    // Two misses of four happen by chance once in 71 checks, three once in 2,000.
+    assert_eq!((passed, number(&json, "needed")), (ties >= 2.0, 2.0), "{json:#}");
     assert_eq!(finished.code, Some(if passed { 0 } else { 1 }), "{finished:#?}");
     assert!(list(&json, "unjudged").is_empty() && finished.stderr.is_empty(), "{finished:#?}");
 
@@ -37,8 +38,12 @@ fn the_share_of_ties_decides() {
 #[test]
 fn the_table_says_how_it_ended() {
     let finished = self_check(&["--repeats", "2", "--trials", "4"]);
-    let verdict = if finished.code == Some(0) { "PASSED: 2 of 2 comparisons tie" } else { "FAILED: " };
+    let verdict = if finished.code == Some(0) { "PASSED: " } else { "FAILED: " };
     assert!(finished.stdout.contains(verdict), "{finished:#?}");
+    assert!(
+        finished.stdout.contains(" of 2 comparisons tie, ") && finished.stdout.contains("; at least 1 must"),
+        "{finished:#?}"
+    );
     assert!(finished.stdout.contains("posix-shm/futex 128B same-core"), "{finished:#?}");
 }
 
