@@ -1,9 +1,9 @@
 //! A chart for a terminal: curves over two axes, or a line of text for each row, with the ticks of all other forms.
 
+use super::braille::Braille;
 use super::style::Style;
 use furlong_analysis::text::{plain, wrap};
 use furlong_chart::{Axis, Chart, Look, Point, Series, Side, Tick};
-use malevich::{ColorMode, Frame, Line, Plot, Text};
 
 /// Curves in one chart: more cannot be told apart.
 const MOST_CURVES: usize = 12;
@@ -49,10 +49,9 @@ fn curves(chart: &Chart, width: usize, style: Style) -> String {
     let gutter = left.iter().map(|(_, tick)| tick.label.chars().count()).max().unwrap_or(0);
     let x =
         Scale { axis: &chart.x, ends: chart.extent(Side::X), cells: width.saturating_sub(gutter + 2).max(1) };
-    let colour = if style.colour { ColorMode::Ansi16 } else { ColorMode::Plain };
-    let drawn = plot(&series, &x, &y).render(&Frame { color: colour, ..Frame::plain(x.cells, HEIGHT) });
+    let drawn = cells(&series, &x, &y).text(style.colour);
     let mut text = String::new();
-    for (at, line) in drawn.lines().enumerate() {
+    for (at, line) in drawn.iter().enumerate() {
         // Lines are counted from above, and values from below.
         let tick = left.iter().find(|(place, _)| HEIGHT - 1 - place == at);
         let (label, axis) = tick.map_or(("", '│'), |(_, tick)| (tick.label.as_str(), '┤'));
@@ -62,28 +61,23 @@ fn curves(chart: &Chart, width: usize, style: Style) -> String {
     text + &x.below(gutter)
 }
 
-/// The curves over two axes, of each its ends and its cells.
-fn plot<'a>(series: &[&Series], x: &Scale, y: &Scale) -> Plot<'a> {
-    let ([left, right], [bottom, top]) =
-        (x.ends.map(|end| x.axis.place(end)), y.ends.map(|end| y.axis.place(end)));
-    let mut plot = Plot::new().axes(false).x_domain(left, right).y_domain(bottom, top);
-    // A cell has two dots beside and four above each other. A line is where its dots are; a text is in the cell whose
-    // first dot is nearest, so that it takes half a cell less one dot for both to meet.
-    let back = (left - right) * 0.5 / (2.0 * x.cells as f64 - 1.0);
-    let up = (top - bottom) * 1.5 / (4.0 * y.cells as f64 - 1.0);
-    let place = |point: &Point| (x.axis.place(point.x), y.axis.place(point.y));
-    for one in series {
-        let (xs, ys): (Vec<f64>, Vec<f64>) = one.points.iter().map(place).unzip();
-        plot = plot.layer(Line::xy(xs, ys));
-    }
-    for (letter, one) in ('a'..).zip(series) {
-        // The letters tell the curves apart where there is no colour. They stand where a point has a name.
-        for point in one.points.iter().filter(|point| !point.label.is_empty()) {
-            let (x, y) = place(point);
-            plot = plot.layer(Text::at(x + back, y + up, letter.to_string()));
+/// The curves over two axes. The letters tell them apart where there is no colour: they stand where a point has a name.
+fn cells(series: &[&Series], x: &Scale, y: &Scale) -> Braille {
+    let mut cells = Braille::new(x.cells, y.cells);
+    // Lines are counted from above, and values from below.
+    let dot =
+        |point: &Point| [x.nearest(point.x, 2 * x.cells), 4 * y.cells - 1 - y.nearest(point.y, 4 * y.cells)];
+    for (curve, one) in series.iter().enumerate() {
+        for (point, next) in one.points.iter().zip(one.points.iter().skip(1).chain(one.points.last())) {
+            cells.line(dot(point), dot(next), curve);
         }
     }
-    plot
+    for (curve, (letter, one)) in ('a'..).zip(series).enumerate() {
+        for point in one.points.iter().filter(|point| !point.label.is_empty()) {
+            cells.letter(dot(point), letter, curve);
+        }
+    }
+    cells
 }
 
 /// A line of text for each category, with its intervals and its marks.
@@ -135,8 +129,13 @@ struct Scale<'a> {
 impl Scale<'_> {
     /// In which cell a value is, counted from the lower end.
     fn cell(&self, value: f64) -> usize {
+        self.nearest(value, self.cells)
+    }
+
+    /// The nearest of so many places.
+    fn nearest(&self, value: f64, places: usize) -> usize {
         let [low, high] = self.ends.map(|end| self.axis.place(end));
-        let last = self.cells.saturating_sub(1);
+        let last = places.saturating_sub(1);
         (((self.axis.place(value) - low) / (high - low) * last as f64).round() as usize).min(last)
     }
 

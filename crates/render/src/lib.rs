@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod bar;
+mod braille;
 mod chart;
 pub mod charts;
 mod comparison;
