@@ -6,31 +6,12 @@
 
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::probe::{self, Figures};
-#[cfg(target_os = "linux")]
-use furlong_os::linux::futex;
-use furlong_os::memory::{Pages, Region, anonymous_object, page_bytes};
-use furlong_os::shared_place::{HalfLine, Stretch};
-use furlong_os::{AsHandle, RawHandle, clock, cpu, handle};
+use furlong_loops::pair_end::{Block, PairEnd, TransferMethod};
+use furlong_os::memory::{Region, anonymous_object, page_bytes};
+use furlong_os::{AsHandle, RawHandle, clock, handle};
 use serde::{Deserialize, Serialize};
-use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-/// How the two wait for the word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum TransferMethod {
-    Spinning,
-    #[cfg(target_os = "linux")]
-    Sleeping,
-}
-
-/// Bytes that travel in the line of the word.
-const INLINE_BYTES: usize = 16;
-
-/// The longest that one waits for the other to start.
-const LONGEST_START_NS: u64 = 1_000_000_000;
 
 /// The longest that all may take from then on before the pair is given up: a core is not ours alone then.
 const LONGEST_NS: u64 = 500_000_000;
@@ -101,13 +82,6 @@ pub(crate) struct PairTask {
     memory: RawHandle,
 }
 
-/// Round trips of one size that are timed together.
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    size: usize,
-    trips: u32,
-}
-
 impl PairTask {
     /// What both do. They know beforehand how long each message is: a length that came with it would be waited for.
     fn script(&self) -> Vec<Block> {
@@ -158,7 +132,7 @@ pub(crate) fn one_side(task: PairTask) -> Figures {
 fn one_side_or_error(task: &PairTask) -> io::Result<Figures> {
     let memory = handle::inherit(task.memory)?;
     let region = Arc::new(Region::of_file(memory.as_handle(), task.memory_bytes())?);
-    let mut end = End::new(&region, task.side, task.largest(), task.method)?;
+    let mut end = PairEnd::new(&region, task.side, task.largest(), task.method)?;
     let script = task.script();
     // Whoever comes first waits for the other.
     let meeting = Block { size: 0, trips: 1 };
@@ -204,109 +178,6 @@ fn run(
     let mut figures = probe::measure(program, ChildKind::PairProbe, tasks, &[memory.raw_handle()])?.concat();
     figures.resize(sizes.len(), None);
     Ok(figures)
-}
-
-/// One side of the pair.
-struct End {
-    method: TransferMethod,
-    /// The line that both share: what each side has handed over, and the first bytes of its message.
-    own: HalfLine,
-    other: HalfLine,
-    /// The other bytes.
-    own_rest: Stretch,
-    other_rest: Stretch,
-    outbox: Pages,
-    inbox: Pages,
-    sent: u32,
-    received: u32,
-    deadline_ns: u64,
-}
-
-impl End {
-    fn new(region: &Arc<Region>, side: usize, largest: usize, method: TransferMethod) -> io::Result<End> {
-        let room = largest.next_multiple_of(page_bytes());
-        let half = |side: usize| HalfLine::new(region, side * 32);
-        let rest = |side: usize| Stretch::new(region, page_bytes() + side * room, largest);
-        let (mut outbox, mut inbox) = (Pages::new(largest)?, Pages::new(largest)?);
-        outbox.fill(1);
-        inbox.fill(2);
-        Ok(End {
-            method,
-            own: half(side),
-            other: half(1 - side),
-            own_rest: rest(side),
-            other_rest: rest(1 - side),
-            outbox,
-            inbox,
-            sent: 0,
-            received: 0,
-            deadline_ns: clock::now_ns() + LONGEST_START_NS,
-        })
-    }
-
-    /// The time of one round trip, in nanoseconds; `None` if it took too long.
-    fn initiate(&mut self, Block { size, trips }: Block) -> Option<f64> {
-        let start = clock::now_ns();
-        for _ in 0..trips {
-            self.send(size);
-            self.receive(size)?;
-        }
-        Some((clock::now_ns() - start) as f64 / f64::from(trips))
-    }
-
-    fn respond(&mut self, Block { size, trips }: Block) -> Option<()> {
-        for _ in 0..trips {
-            self.receive(size)?;
-            self.send(size);
-        }
-        Some(())
-    }
-
-    /// Writes a message and hands it over.
-    #[inline(always)]
-    fn send(&mut self, size: usize) {
-        if size > INLINE_BYTES {
-            self.own_rest.write(&self.outbox[..size - INLINE_BYTES]);
-        }
-        if size > 0 {
-            self.own.inline[0].store(1, Ordering::Relaxed);
-            self.own.inline[1].store(1, Ordering::Relaxed);
-        }
-        self.sent += 1;
-        self.own.published.store(self.sent, Ordering::Release);
-        #[cfg(target_os = "linux")]
-        if self.method == TransferMethod::Sleeping {
-            // Whoever is not woken gives up, or is killed in the end.
-            #[cfg(target_os = "linux")]
-            let _ = futex::wake(&self.own.published);
-        }
-    }
-
-    /// Waits for a message and reads it; `None` if that took too long.
-    #[inline(always)]
-    fn receive(&mut self, size: usize) -> Option<()> {
-        let mut attempts = 0_u32;
-        while self.other.published.load(Ordering::Acquire) == self.received {
-            match self.method {
-                TransferMethod::Spinning => cpu::pause(),
-                #[cfg(target_os = "linux")]
-                TransferMethod::Sleeping => futex::wait(&self.other.published, self.received).ok()?,
-            }
-            attempts = attempts.wrapping_add(1);
-            if attempts.is_multiple_of(4096) && clock::now_ns() > self.deadline_ns {
-                return None;
-            }
-        }
-        self.received += 1;
-        if size > 0 {
-            black_box(self.other.inline[0].load(Ordering::Relaxed));
-            black_box(self.other.inline[1].load(Ordering::Relaxed));
-        }
-        if size > INLINE_BYTES {
-            self.other_rest.read(&mut self.inbox[..size - INLINE_BYTES]);
-        }
-        Some(())
-    }
 }
 
 #[cfg(test)]

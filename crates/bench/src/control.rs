@@ -2,7 +2,8 @@
 //!
 //! None is sent while messages are measured. What both need to know then is on the [`ControlPage`].
 
-pub use crate::control_page::ControlPage;
+pub use furlong_loops::control_page::ControlPage;
+pub use furlong_loops::recorder::Timing;
 use furlong_mechanism::{Handles, LinkSpecification};
 use furlong_model::{Arrival, Fault, Party, Pattern, Phase, Role, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
@@ -126,27 +127,6 @@ pub struct RoleResult {
     pub verified_messages: u64,
     /// The times, if it held the clock.
     pub timing: Option<Timing>,
-}
-
-/// What the holder of the clock saw.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Timing {
-    /// Round trips that were timed.
-    pub round_trips: u64,
-    /// When they began, by the clock that all read, in nanoseconds.
-    pub began_ns: u64,
-    /// Time that they took, in nanoseconds.
-    pub elapsed_ns: u64,
-    /// Round trips to one reading of the clock.
-    pub round_trips_per_sample: u32,
-    /// Messages sent later than they were due.
-    pub late_sends: u64,
-    /// As in a measurement.
-    pub outstanding_ns: Option<[u64; 2]>,
-    /// Times of samples: HdrHistogram V2 with deflate, in base64.
-    pub histogram: String,
-    /// As in a measurement.
-    pub reached: Option<[String; 2]>,
 }
 
 impl End {

@@ -6,13 +6,13 @@
 
 use crate::adapter::{RUN_VARIABLE, remaining_processes};
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
-use crate::recorder::timing_of;
-use crate::schedule::Idle;
 use crate::session::Session;
 use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
 use crate::tally::role_tally;
 use crate::trial::context::Settings;
 use crate::watch::{OTHER_REPORT_MS, Observer, cause, paused_failure};
+use furlong_loops::recorder::timing_of;
+use furlong_loops::schedule::Idle;
 use furlong_model::{
     Capabilities, Case, Failure, Family, Fault, Measurement, Phase, Placement, ProgramFacts, Role, RoleTally,
     Start, Unavailable, Wait,

@@ -1,28 +1,13 @@
-//! From the list of mechanisms to functions that can be called without knowing their types.
-//!
-//! The type is erased here, at the loop, and not at the call: what an entry opens is an end together with its measured
-//! loops, compiled for the type of its endpoint.
+//! What can carry messages: the mechanisms that this program has, those of other programs, and two programs of a user.
 
 use crate::adapter::{Adapter, create_link};
-use crate::both_ends::BothEnds;
-use crate::channel::Channel;
 use crate::child_process::ChildProgram;
-use crate::fan_out::FanOut;
-use crate::message_loop::MessageLoop;
 use crate::own_programs::OwnPrograms;
-use crate::short_lived::{OneLink, one_link};
-use crate::two_mechanisms::TwoMechanisms;
-use crate::waiting::Waiting;
 use furlong_adapter_files::{Manifest, Row};
-use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Case, Limits, Role, Unavailable, Wait};
+use furlong_loops::built_in::{BuiltIn, all_built_in};
+use furlong_mechanism::{Link, LinkSpecification, Mechanism};
+use furlong_model::{Capabilities, Case, Limits, Unavailable, Wait};
 use std::io;
-
-/// Opens the ends that a process holds, each of the link of its specification, with a way of waiting: its own, the
-/// initiator's and the responder's where it is the only process, or those of one who sends to several. Requests go by the channel, if there is one.
-type Open =
-    fn(&[LinkSpecification], Vec<EndpointSetup>, Wait, Option<Box<dyn Channel>>) -> io::Result<MessageLoop>;
 
 /// One mechanism, or one way of waiting of a mechanism that waits inside.
 #[derive(Debug, Clone, Copy)]
@@ -46,35 +31,15 @@ pub(crate) enum Source {
     Programs(&'static OwnPrograms),
 }
 
-/// What makes and uses the links of a mechanism that this program has.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BuiltIn {
-    /// [`Mechanism::probe`].
-    probe: fn() -> Result<Limits, Unavailable>,
-    /// [`Mechanism::create`].
-    pub(crate) create: fn(&LinkSpecification) -> io::Result<Link>,
-    /// [`Mechanism::open`], and the loops over what was opened.
-    pub(crate) open: Open,
-    /// The life of one link, with both ends in one process.
-    pub(crate) one_link: OneLink,
-}
-
 impl MechanismEntry {
     /// The entry of one mechanism.
     pub fn of<M: Mechanism>() -> MechanismEntry {
-        let built_in = BuiltIn {
-            probe: M::probe,
-            create: M::create,
-            open: |specifications, setups, wait, request| {
-                open_all(M::open, specifications, setups, wait, request)
-            },
-            one_link: one_link::<M>,
-        };
-        MechanismEntry {
-            capabilities: const { &M::CAPABILITIES },
-            is_common: M::IS_COMMON,
-            source: Source::BuiltIn(built_in),
-        }
+        MechanismEntry::of_built_in(BuiltIn::of::<M>())
+    }
+
+    fn of_built_in(built_in: BuiltIn) -> MechanismEntry {
+        let BuiltIn { capabilities, is_common, .. } = built_in;
+        MechanismEntry { capabilities, is_common, source: Source::BuiltIn(built_in) }
     }
 
     /// The entry of one row of an adapter, whose program is started and asked what it claims. It lives as long as this
@@ -100,7 +65,7 @@ impl MechanismEntry {
     /// Why not, and what would help.
     pub fn probe(&self) -> Result<Limits, Unavailable> {
         match self.source {
-            Source::BuiltIn(BuiltIn { probe, .. }) => probe(),
+            Source::BuiltIn(built_in) => (built_in.probe)(),
             Source::Adapter(adapter) => adapter.here.clone(),
             Source::Programs(_) => Ok(Limits::none()),
         }
@@ -175,52 +140,9 @@ impl MechanismEntry {
     }
 }
 
-/// Opens all ends and makes one channel of them. Compiled for a type of endpoint, which many mechanisms share.
-fn open_all<E: Endpoint + 'static>(
-    open: fn(&LinkSpecification, EndpointSetup) -> io::Result<E>,
-    specifications: &[LinkSpecification],
-    setups: Vec<EndpointSetup>,
-    wait: Wait,
-    request: Option<Box<dyn Channel>>,
-) -> io::Result<MessageLoop> {
-    let roles: Vec<Role> = setups.iter().map(|setup| setup.role).collect();
-    let mut ends = Vec::new();
-    for (specification, setup) in specifications.iter().zip(setups) {
-        ends.push(Waiting::new(open(specification, setup)?, wait)?);
-    }
-    match (&roles[..], ends.pop(), request) {
-        ([Role::Initiator, Role::Responder], Some(responder), None) => {
-            let initiator = ends.pop().ok_or_else(no_end)?;
-            let both = BothEnds::new(initiator, responder, specifications[0].largest_bytes())?;
-            Ok(MessageLoop::BothEnds(Box::new(both)))
-        }
-        ([role], Some(own), Some(request)) => {
-            Ok(MessageLoop::OneEnd(Box::new(TwoMechanisms::new(*role, request, Box::new(own)))))
-        }
-        ([_], Some(own), None) => Ok(MessageLoop::OneEnd(Box::new(own))),
-        ([Role::Initiator, ..], Some(last), None) => {
-            ends.push(last);
-            Ok(MessageLoop::ToSeveral(Box::new(FanOut(ends))))
-        }
-        _ => Err(no_end()),
-    }
-}
-
-fn no_end() -> io::Error {
-    io::Error::other("the supervisor handed over no ends that go together")
-}
-
 /// The entries of all mechanisms in the list.
 pub fn registry() -> Vec<MechanismEntry> {
-    struct Collect(Vec<MechanismEntry>);
-    impl Visitor for Collect {
-        fn visit<M: Mechanism>(&mut self) {
-            self.0.push(MechanismEntry::of::<M>());
-        }
-    }
-    let mut collect = Collect(Vec::new());
-    visit_all(&mut collect);
-    collect.0
+    all_built_in().into_iter().map(MechanismEntry::of_built_in).collect()
 }
 
 /// The entry for a row, if there is one.

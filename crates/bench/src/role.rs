@@ -1,18 +1,18 @@
 //! A role's process: from its configuration to its tally.
 
-use crate::channel::Channel;
 use crate::control::{
     Control, ControlPageEnd, End, Report, RequestConfiguration, RoleConfiguration, RoleResult,
 };
-use crate::control_page::ControlPage;
-use crate::message_loop::MessageLoop;
-use crate::messages::{LoopResult, MessageFormat, Messages};
 use crate::registry::{MechanismEntry, find};
-use crate::role_error::{RoleError, step};
-use crate::short_lived::ShortLived;
 use crate::tally::role_tally;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
+use furlong_loops::channel::Channel;
+use furlong_loops::control_page::ControlPage;
+use furlong_loops::message_loop::MessageLoop;
+use furlong_loops::messages::{LoopResult, MessageFormat, Messages};
+use furlong_loops::role_error::{RoleError, step};
+use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
 use furlong_model::{Fault, Party, Pattern, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
@@ -125,10 +125,7 @@ fn run_role(
     pin(configuration.processor)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
     let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
-        Pattern::Connect => {
-            let links = ShortLived::new(built_in.one_link, &specifications[0], *wait)?;
-            Ok(MessageLoop::OneEnd(Box::new(links)))
-        }
+        Pattern::Connect => open_short_lived(built_in.one_link, &specifications[0], *wait),
         _ => (built_in.open)(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;

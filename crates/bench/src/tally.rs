@@ -1,6 +1,6 @@
 //! What is recorded of a role's part in a trial, however its usage was read.
 
-use crate::schedule::Idle;
+use furlong_loops::schedule::Idle;
 use furlong_model::{Party, RoleTally};
 use furlong_os::usage::Usage;
 

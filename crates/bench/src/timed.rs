@@ -1,12 +1,12 @@
 //! The parts of a role's work that are on the clock: warming up, and what is measured.
 
 use crate::control::{RoleConfiguration, Timing};
-use crate::fan_out::{Reached, receive_in_turn, send_in_turn};
-use crate::message_loop::MessageLoop;
-use crate::messages::{LoopResult, Messages};
-use crate::recorder::Recorder;
-use crate::role_error::RoleError;
-use crate::schedule::Schedule;
+use furlong_loops::fan_out::{Reached, receive_in_turn, send_in_turn};
+use furlong_loops::message_loop::MessageLoop;
+use furlong_loops::messages::{LoopResult, Messages};
+use furlong_loops::recorder::Recorder;
+use furlong_loops::role_error::RoleError;
+use furlong_loops::schedule::Schedule;
 use furlong_model::{Pattern, Role};
 
 /// The longest to wait for a steady pace.

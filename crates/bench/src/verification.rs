@@ -2,10 +2,10 @@
 //!
 //! It is the same code for all channels, called through one that hides its type.
 
-use crate::channel::Channel;
-use crate::messages::Messages;
-use crate::role_error::RoleError;
-use crate::stamp::Discrepancy;
+use furlong_loops::channel::Channel;
+use furlong_loops::messages::Messages;
+use furlong_loops::role_error::RoleError;
+use furlong_loops::stamp::Discrepancy;
 use furlong_model::{Fault, Role};
 
 /// Exchanges `bursts` of `burst` messages, each way that the pattern has, and checks every byte. Gives the number

@@ -9,15 +9,15 @@ use super::protocol::{Effective, Exchange, IdleInitiator, PROTOCOL, Ready, Reply
 use super::readings::{check, elapsed_ns, times, times_since_due};
 use super::traces::{remaining_processes, remove_files};
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
-use crate::recorder::{Recorder, timing_of};
-use crate::schedule::Idle;
 use crate::session::Session;
-use crate::stamp::Stamp;
 use crate::started_program::shortened;
 use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
 use crate::trial::context::Settings;
 use crate::verification::verified_bursts;
 use crate::watch::{NoObserver, OTHER_REPORT_MS, Observer, cause, paused_failure};
+use furlong_loops::recorder::{Recorder, timing_of};
+use furlong_loops::schedule::Idle;
+use furlong_loops::stamp::Stamp;
 use furlong_mechanism::LinkSpecification;
 use furlong_model::{Arrival, Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
 use furlong_os::linux::signal;

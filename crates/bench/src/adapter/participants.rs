@@ -3,8 +3,8 @@
 use super::conversation::Conversation;
 use super::protocol::NamedProcess;
 use super::traces::RUN_VARIABLE;
-use crate::schedule::Idle;
 use crate::tally::role_tally;
+use furlong_loops::schedule::Idle;
 use furlong_model::{Failure, Fault, OtherProcess, Party, Phase, Role, RoleTally};
 use furlong_os::BorrowedHandle;
 use furlong_os::other_process::{self, Death};

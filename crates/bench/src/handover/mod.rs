@@ -5,18 +5,17 @@
 //! Every byte that is read is compared with what it must be.
 
 mod backing;
-mod bytes;
 pub(crate) mod role;
 #[cfg(test)]
 mod tests;
 
 use crate::child_process::ChildKind;
-use crate::control_page::ControlPage;
 use crate::not_measured::NotMeasured;
 use crate::trial::{Claims, Settings, Span, TrialContext, Work};
 use crate::watch::{Observer, RoleProcess, Watch};
 use backing::{BackedRegion, Memory};
-use bytes::Accessor;
+use furlong_loops::control_page::ControlPage;
+use furlong_loops::region_bytes::Accessor;
 use furlong_model::{
     Failure, Fault, Handover, HandoverCount, HandoverMeasurement, HandoverTimes, HandoverTrial, Phase,
     Placement, Record, Role, RoleTally, Unavailable,

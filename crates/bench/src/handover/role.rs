@@ -1,13 +1,13 @@
 //! A role of a handover, in a process of its own.
 
 use super::backing::InheritedMemory;
-use super::bytes::{Accessor, Mismatch, STRETCH, Values};
 use crate::control::Control;
-use crate::control_page::{ControlPage, Progress};
-use crate::messages::LoopResult;
 use crate::role::{enter_phase, pin, report_done, report_failure, tally};
-use crate::role_error::{RoleError, step};
-use crate::schedule::Idle;
+use furlong_loops::control_page::{ControlPage, Progress};
+use furlong_loops::messages::LoopResult;
+use furlong_loops::region_bytes::{Accessor, Mismatch, STRETCH, Values};
+use furlong_loops::role_error::{RoleError, step};
+use furlong_loops::schedule::Idle;
 use furlong_model::{Fault, Phase, Role, RoleTally, Touch};
 use furlong_os::memory::Region;
 use furlong_os::{AsHandle, RawHandle, clock, cpu, handle, usage};

@@ -1,10 +1,10 @@
 //! Handovers from end to end, over every backing that this machine has, and with accessors that do wrong.
 
-use super::bytes::{Mismatch, Read, Write};
 use super::*;
 use crate::child_process::tests::program;
 use crate::placement;
 use crate::session::{Options, Session};
+use furlong_loops::region_bytes::{Mismatch, Read, Write};
 use furlong_model::{Backing, HandoverOutcome, Touch};
 use furlong_os::process::send_signal;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};

@@ -5,7 +5,6 @@ use super::together::together;
 use crate::adapter::{self, Adapter};
 use crate::child_process::ChildKind;
 use crate::control::{ControlPageEnd, End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
-use crate::control_page::ControlPage;
 use crate::not_measured::{NotMeasured, not_started};
 use crate::own_programs;
 use crate::parties::{Parties, PartySetup};
@@ -13,6 +12,7 @@ use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
 use crate::watch::{Observer, RoleProcess, Watch};
+use furlong_loops::control_page::ControlPage;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, Count, Depth, Direction, Failure, Family, Fault, Measurement, Pattern,

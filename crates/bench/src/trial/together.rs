@@ -1,7 +1,7 @@
 //! The times of several pairs at once as the times of one trial.
 
 use crate::control::Timing;
-use crate::recorder::merged;
+use furlong_loops::recorder::merged;
 use furlong_model::{Part, Party, Pattern, Role};
 
 /// Puts together what those who held clocks have seen, and gives what each of several did. The rate of all is the sum of

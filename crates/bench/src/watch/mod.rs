@@ -8,9 +8,9 @@ mod role_process;
 pub(crate) use role_process::RoleProcess;
 pub(crate) use role_process::early_end;
 
-use crate::control_page::{ControlPage, Progress};
 use crate::not_measured::{Interrupted, NotMeasured};
 use crate::session::Session;
+use furlong_loops::control_page::{ControlPage, Progress};
 use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, clock};

@@ -6,10 +6,9 @@
 //! next one when all have it. While it waits for that it yields its processor, and what this uses is kept apart.
 
 use crate::channel::Channel;
-use crate::control::Timing;
 use crate::messages::{LoopResult, Messages};
 use crate::one_way::{begin_receiving, begin_sending};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Timing};
 use crate::role_error::{RoleError, step};
 use crate::schedule::{Idle, Schedule, is_late};
 use furlong_mechanism::Message;
@@ -19,7 +18,7 @@ use std::io;
 
 /// The sender's ends of the links to all receivers.
 #[derive(Debug)]
-pub(crate) struct FanOut<C>(pub(crate) Vec<C>);
+pub struct FanOut<C>(pub Vec<C>);
 
 impl<C: Channel> Channel for FanOut<C> {
     #[inline(always)]
@@ -40,12 +39,13 @@ impl<C: Channel> Channel for FanOut<C> {
 }
 
 /// Times until the first, half of all, and the last receiver had a message.
-pub(crate) struct Reached {
+pub struct Reached {
     times: [Recorder; 3],
 }
 
 impl Reached {
-    pub(crate) fn new() -> Result<Reached, RoleError> {
+    /// None yet.
+    pub fn new() -> Result<Reached, RoleError> {
         let recorder = || Recorder::of_samples(0, None);
         Ok(Reached { times: [recorder()?, recorder()?, recorder()?] })
     }
@@ -59,7 +59,7 @@ impl Reached {
     }
 
     /// The times of a loop that took `result`: until the last had a message, and the others beside.
-    pub(crate) fn timing(self, result: &LoopResult) -> Result<Timing, RoleError> {
+    pub fn timing(self, result: &LoopResult) -> Result<Timing, RoleError> {
         let none = || step::<Timing, _>(Phase::Finish, "keep times", Err("none were kept"));
         let timing = |times: Recorder| times.timing(result, 1)?.map_or_else(none, Ok);
         let [first, median, last] = self.times;
@@ -70,7 +70,7 @@ impl Reached {
 
 /// Sends messages for at least `budget_ns`, each when it is due and all receivers have the one before it, and gives the
 /// times until they had it.
-pub(crate) fn send_in_turn(
+pub fn send_in_turn(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     budget_ns: u64,
@@ -109,7 +109,7 @@ pub(crate) fn send_in_turn(
 }
 
 /// Receives messages until the sender has announced the end, and notes when each came.
-pub(crate) fn receive_in_turn(
+pub fn receive_in_turn(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
 ) -> Result<LoopResult, RoleError> {

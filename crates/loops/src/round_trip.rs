@@ -12,7 +12,7 @@ use crate::schedule::{Idle, Schedule, is_late};
 use furlong_os::clock;
 
 /// The loop of round trips that follow each other at once, compiled for each type of channel.
-pub(crate) trait Initiate: Channel {
+pub trait Initiate: Channel {
     /// Makes round trips for at least `budget_ns`, `batch` to a reading of the clock, and gives the recorder the time
     /// of each batch, which may end it early.
     fn initiate(
@@ -25,7 +25,7 @@ pub(crate) trait Initiate: Channel {
 }
 
 /// All loops with one round trip under way, compiled for each type of channel.
-pub(crate) trait RoundTripLoop: Initiate {
+pub trait RoundTripLoop: Initiate {
     /// Makes round trips for at least `budget_ns`, each begun when it is due, and gives the recorder the time of each.
     fn initiate_when_due(
         &mut self,
@@ -112,13 +112,14 @@ impl<C: Channel> RoundTripLoop for C {
 }
 
 /// Begins a loop with both roles lined up.
+#[inline(never)]
 fn begin(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
     line_up(channel, messages)?;
     messages.baseline()
 }
 
 /// Lines both roles up with a round trip that is not timed. What came with it is not checked yet.
-pub(crate) fn line_up(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<(), RoleError> {
+pub fn line_up(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<(), RoleError> {
     messages.prepare_next();
     trip(channel, messages, || {})
 }

@@ -6,16 +6,17 @@
 
 use crate::both_ends::carry;
 use crate::channel::Channel;
+use crate::message_loop::MessageLoop;
 use crate::waiting::Waiting;
 use furlong_mechanism::{EndpointSetup, LinkSpecification, Mechanism, Message};
 use furlong_model::{Role, Wait};
 use std::io;
 
 /// Passes a message through a link of its own, in a process with this number, and gives the length that came.
-pub(crate) type OneLink = fn(&LinkSpecification, Wait, i32, &mut Message, &mut Message) -> io::Result<usize>;
+pub type OneLink = fn(&LinkSpecification, Wait, i32, &mut Message, &mut Message) -> io::Result<usize>;
 
 /// The life of one link of a mechanism.
-pub(crate) fn one_link<M: Mechanism>(
+pub fn one_link<M: Mechanism>(
     specification: &LinkSpecification,
     wait: Wait,
     process: i32,
@@ -32,7 +33,7 @@ pub(crate) fn one_link<M: Mechanism>(
 }
 
 /// What sends each message through a link of its own.
-pub(crate) struct ShortLived {
+struct ShortLived {
     one_link: OneLink,
     specification: LinkSpecification,
     wait: Wait,
@@ -42,11 +43,7 @@ pub(crate) struct ShortLived {
 
 impl ShortLived {
     /// Links like this.
-    pub(crate) fn new(
-        one_link: OneLink,
-        specification: &LinkSpecification,
-        wait: Wait,
-    ) -> io::Result<ShortLived> {
+    fn new(one_link: OneLink, specification: &LinkSpecification, wait: Wait) -> io::Result<ShortLived> {
         Ok(ShortLived {
             one_link,
             specification: specification.clone(),
@@ -55,6 +52,18 @@ impl ShortLived {
             received: Message::new(specification.largest_bytes())?,
         })
     }
+}
+
+/// The loops over links like this.
+///
+/// # Errors
+/// If there is no memory.
+pub fn open_short_lived(
+    one_link: OneLink,
+    specification: &LinkSpecification,
+    wait: Wait,
+) -> io::Result<MessageLoop> {
+    Ok(MessageLoop::OneEnd(Box::new(ShortLived::new(one_link, specification, wait)?)))
 }
 
 impl Channel for ShortLived {

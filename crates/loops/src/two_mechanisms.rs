@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 
 /// One role's ends of both.
-pub(crate) struct TwoMechanisms {
+pub struct TwoMechanisms {
     role: Role,
     /// Their types are not known here: two virtual calls are nothing beside the block of bytes that comes back.
     request: Box<dyn Channel>,
@@ -16,7 +16,7 @@ pub(crate) struct TwoMechanisms {
 
 impl TwoMechanisms {
     /// The initiator sends by `request`, and the responder by `response`.
-    pub(crate) fn new(role: Role, request: Box<dyn Channel>, response: Box<dyn Channel>) -> Self {
+    pub fn new(role: Role, request: Box<dyn Channel>, response: Box<dyn Channel>) -> Self {
         TwoMechanisms { role, request, response }
     }
 }

@@ -27,26 +27,29 @@ const fn mix(mut bits: u64) -> u64 {
 
 /// What differs between the messages of one direction of one trial and all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     key: u64,
 }
 
 /// How a message differs from what was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Discrepancy {
-    pub(crate) fault: Fault,
-    pub(crate) detail: String,
+pub struct Discrepancy {
+    /// What kind of thing happened to it.
+    pub fault: Fault,
+    /// What exactly.
+    pub detail: String,
     /// The number that the message carries, if it is another message than expected.
-    pub(crate) found: Option<u32>,
+    pub found: Option<u32>,
 }
 
 impl Stamp {
-    pub(crate) fn new(key: u64) -> Stamp {
+    /// That of a direction with this key.
+    pub fn new(key: u64) -> Stamp {
         Stamp { key: mix(key) }
     }
 
     /// The word that makes the messages of this direction unlike others, for programs that make stamps themselves.
-    pub(crate) fn word_of_direction(self) -> u64 {
+    pub fn word_of_direction(self) -> u64 {
         self.key
     }
 
@@ -72,7 +75,7 @@ impl Stamp {
 
     /// Writes head and end.
     #[inline]
-    pub(crate) fn write(self, message: &mut [u8], sequence: u32) {
+    pub fn write(self, message: &mut [u8], sequence: u32) {
         let len = message.len();
         let head = self.head(sequence).to_le_bytes();
         if let Some((first, _)) = message.split_first_chunk_mut::<HEAD>() {
@@ -88,7 +91,7 @@ impl Stamp {
     }
 
     /// Writes every byte.
-    pub(crate) fn write_all(self, message: &mut [u8], sequence: u32) {
+    pub fn write_all(self, message: &mut [u8], sequence: u32) {
         for (index, chunk) in message.chunks_mut(8).enumerate() {
             let word = self.word(sequence, index as u64).to_le_bytes();
             chunk.copy_from_slice(&word[..chunk.len()]);
@@ -98,7 +101,7 @@ impl Stamp {
 
     /// Whether length, head and end are those of the message with this number, of which `received` bytes came.
     #[inline]
-    pub(crate) fn holds(self, message: &[u8], received: usize, sequence: u32) -> bool {
+    pub fn holds(self, message: &[u8], received: usize, sequence: u32) -> bool {
         let len = message.len();
         let head = self.head(sequence).to_le_bytes();
         let head_holds = match message.split_first_chunk::<HEAD>() {
@@ -111,7 +114,7 @@ impl Stamp {
     }
 
     /// Checks every byte.
-    pub(crate) fn check_all(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
+    pub fn check_all(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
         if !self.holds(message, received, sequence) {
             return Err(self.explain(message, received, sequence));
         }
@@ -128,7 +131,7 @@ impl Stamp {
 
     /// Finds out what happened to a message that is not the expected one.
     #[cold]
-    pub(crate) fn explain(self, message: &[u8], received: usize, sequence: u32) -> Discrepancy {
+    pub fn explain(self, message: &[u8], received: usize, sequence: u32) -> Discrepancy {
         let len = message.len();
         if received != len {
             let detail = format!("message {sequence} has {received} bytes instead of {len}");

@@ -5,7 +5,7 @@ const WINDOWS: usize = 3;
 
 /// Finds out when a pace is steady: when windows of 2 ms in a row differ by no more than a tenth.
 #[derive(Debug, Default)]
-pub(crate) struct Steady {
+pub struct Steady {
     paces_ns: [f64; WINDOWS],
     windows: usize,
     elapsed_ns: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Steady {
 
 impl Steady {
     /// Whether the pace is steady after one more round trip, which took `sample_ns`.
-    pub(crate) fn after(&mut self, sample_ns: u64) -> bool {
+    pub fn after(&mut self, sample_ns: u64) -> bool {
         const WINDOW_NS: u64 = 2_000_000;
         self.elapsed_ns += sample_ns;
         self.round_trips += 1;
@@ -29,7 +29,7 @@ impl Steady {
     }
 
     /// The best pace of the last windows, in nanoseconds a round trip; `None` before the first has ended.
-    pub(crate) fn pace_ns(&self) -> Option<f64> {
+    pub fn pace_ns(&self) -> Option<f64> {
         self.paces_ns.iter().copied().filter(|pace_ns| *pace_ns > 0.0).reduce(f64::min)
     }
 }

@@ -36,14 +36,16 @@ pub struct ControlPage {
 
 /// How far a party has come: messages since the trial began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Progress {
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
+pub struct Progress {
+    /// Messages sent.
+    pub sent: u64,
+    /// Messages received.
+    pub received: u64,
 }
 
 impl ControlPage {
     /// A new page with so many lines, and the descriptor by which roles map it.
-    pub(crate) fn create(lines: usize) -> io::Result<(ControlPage, Handle)> {
+    pub fn create(lines: usize) -> io::Result<(ControlPage, Handle)> {
         use furlong_os::AsHandle;
         let object = anonymous_object("furlong-control-page", size_bytes(lines))?;
         let control_page = ControlPage::open(object.as_handle(), lines)?;
@@ -51,51 +53,51 @@ impl ControlPage {
     }
 
     /// Maps the page of a descriptor.
-    pub(crate) fn open(object: BorrowedHandle<'_>, lines: usize) -> io::Result<ControlPage> {
+    pub fn open(object: BorrowedHandle<'_>, lines: usize) -> io::Result<ControlPage> {
         Ok(ControlPage { region: Region::of_file(object, size_bytes(lines))?, lines })
     }
 
     /// Announces when the measured part began, before its first message is sent.
-    pub(crate) fn announce_start(&self, now_ns: u64) {
+    pub fn announce_start(&self, now_ns: u64) {
         self.region.double_word(START).store(now_ns, Ordering::Release);
     }
 
     /// When the measured part began, for whoever has received a message of it.
-    pub(crate) fn start(&self) -> u64 {
+    pub fn start(&self) -> u64 {
         self.region.double_word(START).load(Ordering::Acquire)
     }
 
     /// Announces how many messages of it were sent later than they were due, before the last one is sent.
-    pub(crate) fn announce_late(&self, messages: u64) {
+    pub fn announce_late(&self, messages: u64) {
         self.region.double_word(LATE).store(messages, Ordering::Release);
     }
 
     /// How many messages of it were sent late, for whoever has received the last one.
-    pub(crate) fn late(&self) -> u64 {
+    pub fn late(&self) -> u64 {
         self.region.double_word(LATE).load(Ordering::Acquire)
     }
 
     /// Announces the number of the last message of it, before it is sent.
-    pub(crate) fn announce_last(&self, sequence: u64) {
+    pub fn announce_last(&self, sequence: u64) {
         self.region.double_word(LAST).store(sequence, Ordering::Release);
     }
 
     /// Whether `sequence` is the last message of it. The announcement was made before it was sent.
     #[inline]
-    pub(crate) fn is_last(&self, sequence: u64) -> bool {
+    pub fn is_last(&self, sequence: u64) -> bool {
         self.region.double_word(LAST).load(Ordering::Acquire) == sequence
     }
 
     /// Notes on its line how far a party has come.
     #[inline]
-    pub(crate) fn note(&self, line: usize, progress: Progress) {
+    pub fn note(&self, line: usize, progress: Progress) {
         let line = offset(line);
         self.region.double_word(line).store(progress.sent, Ordering::Relaxed);
         self.region.double_word(line + 8).store(progress.received, Ordering::Relaxed);
     }
 
     /// How far the party with this line has come.
-    pub(crate) fn progress(&self, line: usize) -> Progress {
+    pub fn progress(&self, line: usize) -> Progress {
         let line = offset(line);
         Progress {
             sent: self.region.double_word(line).load(Ordering::Relaxed),
@@ -105,7 +107,7 @@ impl ControlPage {
 
     /// Notes on its line when a party has received a message, and which.
     #[inline]
-    pub(crate) fn note_arrival(&self, line: usize, number: u64, now_ns: u64) {
+    pub fn note_arrival(&self, line: usize, number: u64, now_ns: u64) {
         let line = offset(line);
         self.region.double_word(line + 16).store(now_ns, Ordering::Relaxed);
         self.region.double_word(line).store(number, Ordering::Relaxed);
@@ -114,12 +116,12 @@ impl ControlPage {
     }
 
     /// Room for as many times as there are receivers.
-    pub(crate) fn room_for_arrivals(&self) -> Vec<u64> {
+    pub fn room_for_arrivals(&self) -> Vec<u64> {
         Vec::with_capacity(self.lines)
     }
 
     /// When all have received the message with this number who do, in order; `None` while one has not.
-    pub(crate) fn arrivals(&self, number: u64, arrivals_ns: &mut Vec<u64>) -> Option<()> {
+    pub fn arrivals(&self, number: u64, arrivals_ns: &mut Vec<u64>) -> Option<()> {
         arrivals_ns.clear();
         for line in (1..self.lines).map(offset) {
             if self.region.double_word(line + 8).load(Ordering::Acquire) < number {
@@ -132,12 +134,12 @@ impl ControlPage {
     }
 
     /// How far each party has come.
-    pub(crate) fn all_progress(&self) -> impl Iterator<Item = Progress> {
+    pub fn all_progress(&self) -> impl Iterator<Item = Progress> {
         (0..self.lines).map(|line| self.progress(line))
     }
 
     /// Messages that all have received who do: everyone but the party with the first line.
-    pub(crate) fn received_by_all(&self) -> u64 {
+    pub fn received_by_all(&self) -> u64 {
         (1..self.lines).map(|line| self.progress(line).received).min().unwrap_or_default()
     }
 }

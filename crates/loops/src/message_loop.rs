@@ -18,7 +18,7 @@ use furlong_model::Fault;
 use std::io;
 
 /// What a role has opened.
-pub(crate) enum MessageLoop {
+pub enum MessageLoop {
     /// One end of a link, for every pattern.
     OneEnd(Box<dyn OneWayLoop>),
     /// Both ends of a link, for round trips in one process.
@@ -29,7 +29,7 @@ pub(crate) enum MessageLoop {
 
 impl MessageLoop {
     /// Its calls, where nothing is on the clock, or where that waits between them.
-    pub(crate) fn channel(&mut self) -> &mut dyn Channel {
+    pub fn channel(&mut self) -> &mut dyn Channel {
         match self {
             MessageLoop::OneEnd(channel) => &mut **channel,
             MessageLoop::BothEnds(channel) => &mut **channel,
@@ -38,7 +38,7 @@ impl MessageLoop {
     }
 
     /// Its calls alone.
-    pub(crate) fn into_channel(self) -> Box<dyn Channel> {
+    pub fn into_channel(self) -> Box<dyn Channel> {
         match self {
             MessageLoop::OneEnd(channel) => channel,
             MessageLoop::BothEnds(channel) => channel,
@@ -47,7 +47,7 @@ impl MessageLoop {
     }
 
     /// All loops of one end. Who asks for a pattern of what has none was refused before.
-    pub(crate) fn one_end(&mut self) -> Result<&mut dyn OneWayLoop, RoleError> {
+    pub fn one_end(&mut self) -> Result<&mut dyn OneWayLoop, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
             MessageLoop::BothEnds(_) | MessageLoop::ToSeveral(_) => Err(no_loop()),
@@ -55,7 +55,7 @@ impl MessageLoop {
     }
 
     /// The loop of round trips that follow each other at once.
-    pub(crate) fn initiator(&mut self) -> Result<&mut dyn Initiate, RoleError> {
+    pub fn initiator(&mut self) -> Result<&mut dyn Initiate, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
             MessageLoop::BothEnds(channel) => Ok(&mut **channel),
@@ -64,7 +64,7 @@ impl MessageLoop {
     }
 
     /// The loop that sends as fast as messages are taken, to all receivers.
-    pub(crate) fn sender(&mut self) -> Result<&mut dyn SendStream, RoleError> {
+    pub fn sender(&mut self) -> Result<&mut dyn SendStream, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
             MessageLoop::ToSeveral(channel) => Ok(&mut **channel),
@@ -73,7 +73,7 @@ impl MessageLoop {
     }
 
     /// [`RoundTripLoop::initiate_when_due`].
-    pub(crate) fn initiate_when_due(
+    pub fn initiate_when_due(
         &mut self,
         messages: &mut Messages<'_>,
         budget_ns: u64,

@@ -4,7 +4,7 @@ use furlong_mechanism::Message;
 use std::io;
 
 /// An end, or what stands for one, that waits until it has done what it was asked.
-pub(crate) trait Channel {
+pub trait Channel {
     /// Sends the whole message.
     fn send(&mut self, message: &mut Message) -> io::Result<()>;
 

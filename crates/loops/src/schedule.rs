@@ -12,16 +12,17 @@ const TIMER_SLACK_NS: u64 = 100_000;
 
 /// When messages are due.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Schedule {
-    pub(crate) arrival: Arrival,
+pub struct Schedule {
+    /// How one follows the other.
+    pub arrival: Arrival,
     /// How the row waits, and so how a role waits for a message to be due.
-    pub(crate) wait: Wait,
+    pub wait: Wait,
 }
 
 impl Schedule {
     /// When the next message is due: the last one was due at `due_ns`, and its answer was there at `last_ns`.
     #[inline(always)]
-    pub(crate) fn next_ns(self, due_ns: u64, last_ns: u64) -> u64 {
+    pub fn next_ns(self, due_ns: u64, last_ns: u64) -> u64 {
         match self.arrival {
             Arrival::ClosedLoop => last_ns,
             Arrival::Interval(interval_ns) => due_ns + interval_ns,
@@ -31,12 +32,12 @@ impl Schedule {
 
     /// From when a message is timed that was sent at `sent_ns`: at an interval, from when it was due.
     #[inline(always)]
-    pub(crate) fn timed_from_ns(self, due_ns: u64, sent_ns: u64) -> u64 {
+    pub fn timed_from_ns(self, due_ns: u64, sent_ns: u64) -> u64 {
         if matches!(self.arrival, Arrival::Interval(_)) { due_ns } else { sent_ns }
     }
 
     /// Waits for a message to be due, as the row waits, and gives what that took.
-    pub(crate) fn idle_until(self, due_ns: u64) -> Idle {
+    pub fn idle_until(self, due_ns: u64) -> Idle {
         let mut idle = Idle::default();
         // Sleeps until shortly before and spins for the rest: how late a timer wakes is no part of the mechanism.
         let wake_ns = due_ns.saturating_sub(TIMER_SLACK_NS);
@@ -51,11 +52,11 @@ impl Schedule {
 
 /// What a role used to wait for messages to be due, which is no part of the mechanism.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Idle {
+pub struct Idle {
     /// Processor time, in nanoseconds.
-    pub(crate) ns: u64,
+    pub ns: u64,
     /// Times that it gave up the processor.
-    pub(crate) switches: u64,
+    pub switches: u64,
 }
 
 impl Add for Idle {
@@ -68,7 +69,7 @@ impl Add for Idle {
 
 /// Whether a message was sent later than it was due.
 #[inline(always)]
-pub(crate) fn is_late(sent_ns: u64, due_ns: u64) -> bool {
+pub fn is_late(sent_ns: u64, due_ns: u64) -> bool {
     sent_ns > due_ns + PUNCTUAL_NS
 }
 

@@ -13,61 +13,67 @@ use std::io;
 
 /// What a role sends and receives, apart from the channel.
 #[derive(Debug)]
-pub(crate) struct Messages<'a> {
-    pub(crate) role: Role,
-    pub(crate) pattern: Pattern,
-    pub(crate) control_page: &'a ControlPage,
+pub struct Messages<'a> {
+    /// Whose they are.
+    pub role: Role,
+    /// How they go back and forth.
+    pub pattern: Pattern,
+    /// Where it reads and writes which is the last.
+    pub control_page: &'a ControlPage,
     /// Where on it this party notes how far it has come.
     line: usize,
     /// One buffer, or as many more as the other end may still read out of: a message stays untouched until it is known
     /// to be read. A power of two.
     outbox: Vec<Message>,
-    pub(crate) inbox: Message,
-    pub(crate) own: Stamp,
-    pub(crate) other: Stamp,
+    /// The buffer that messages are received into.
+    pub inbox: Message,
+    /// What its own messages carry.
+    pub own: Stamp,
+    /// What the messages that come must carry.
+    pub other: Stamp,
     /// Messages received so far, each way; one way, those sent for who sends. The next has this number plus 1.
-    pub(crate) done: u64,
+    pub done: u64,
     /// Length of a message that was received and not checked yet.
-    pub(crate) unchecked: Option<usize>,
+    pub unchecked: Option<usize>,
 }
 
 /// What the messages of an exchange are like.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct MessageFormat {
+pub struct MessageFormat {
     /// How they go back and forth.
-    pub(crate) pattern: Pattern,
+    pub pattern: Pattern,
     /// Bytes in those that each role sends, the initiator's first.
-    pub(crate) sizes_bytes: [usize; 2],
+    pub sizes_bytes: [usize; 2],
     /// Makes them unlike those of any other trial.
-    pub(crate) key: u64,
+    pub key: u64,
     /// Messages of the initiator that are outstanding at any time.
-    pub(crate) window: u32,
+    pub window: u32,
     /// There is no other process, and the messages that come are those that were sent.
-    pub(crate) alone: bool,
+    pub alone: bool,
 }
 
 /// What one run of a loop took.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LoopResult {
+pub struct LoopResult {
     /// Round trips, or messages one way, between the two readings of the usage.
-    pub(crate) round_trips: u64,
+    pub round_trips: u64,
     /// When they began, by the clock that all read, in nanoseconds.
-    pub(crate) began_ns: u64,
+    pub began_ns: u64,
     /// Time that they took, in nanoseconds; 0 for who holds no clock.
-    pub(crate) elapsed_ns: u64,
+    pub elapsed_ns: u64,
     /// What this role used in that time.
-    pub(crate) usage: Usage,
+    pub usage: Usage,
     /// How much of that went into waiting for a message to be due.
-    pub(crate) idle: Idle,
+    pub idle: Idle,
     /// Messages sent later than they were due, for who holds the clock.
-    pub(crate) late_sends: u64,
+    pub late_sends: u64,
     /// How long the messages of a window had been outstanding before and after that time.
-    pub(crate) outstanding_ns: Option<[u64; 2]>,
+    pub outstanding_ns: Option<[u64; 2]>,
 }
 
 /// Where a role stood when the clock began.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Baseline {
+pub struct Baseline {
     done: u64,
     usage: Usage,
     began_ns: u64,
@@ -75,7 +81,7 @@ pub(crate) struct Baseline {
 
 impl<'a> Messages<'a> {
     /// Makes the buffers for a channel.
-    pub(crate) fn new(
+    pub fn new(
         channel: &dyn Channel,
         role: Role,
         (control_page, line): (&'a ControlPage, usize),
@@ -120,13 +126,13 @@ impl<'a> Messages<'a> {
 
     /// Sends the next message.
     #[inline(always)]
-    pub(crate) fn send<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<(), RoleError> {
+    pub fn send<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<(), RoleError> {
         self.send_number(channel, self.done + 1)
     }
 
     /// Sends the message with this number, which was prepared.
     #[inline(always)]
-    pub(crate) fn send_number<C: Channel + ?Sized>(
+    pub fn send_number<C: Channel + ?Sized>(
         &mut self,
         channel: &mut C,
         number: u64,
@@ -137,13 +143,13 @@ impl<'a> Messages<'a> {
 
     /// Receives a message and gives its length.
     #[inline(always)]
-    pub(crate) fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
+    pub fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
         channel.recv(&mut self.inbox).map_err(|error| RoleError::of_call("receive", error))
     }
 
     /// Counts and checks the next message, which has come with this length.
     #[inline(always)]
-    pub(crate) fn took(&mut self, length: usize) -> Result<(), RoleError> {
+    pub fn took(&mut self, length: usize) -> Result<(), RoleError> {
         self.done += 1;
         self.unchecked = Some(length);
         self.settle()
@@ -151,7 +157,7 @@ impl<'a> Messages<'a> {
 
     /// Checks the message that came last, if that was not done yet.
     #[inline(always)]
-    pub(crate) fn settle(&mut self) -> Result<(), RoleError> {
+    pub fn settle(&mut self) -> Result<(), RoleError> {
         match self.unchecked.take() {
             Some(length) if !self.other.holds(&self.inbox, length, self.done as u32) => {
                 Err(self.discrepancy(length))
@@ -168,43 +174,43 @@ impl<'a> Messages<'a> {
 
     /// Stamps the message after the one that is under way.
     #[inline(always)]
-    pub(crate) fn prepare_next(&mut self) {
+    pub fn prepare_next(&mut self) {
         self.prepare(self.done + 1);
     }
 
     /// Stamps the message with this number.
     #[inline(always)]
-    pub(crate) fn prepare(&mut self, number: u64) {
+    pub fn prepare(&mut self, number: u64) {
         let own = self.own;
         own.write(self.outgoing(number), number as u32);
     }
 
     /// The buffer that a message is sent from.
     #[inline(always)]
-    pub(crate) fn outgoing(&mut self, number: u64) -> &mut Message {
+    pub fn outgoing(&mut self, number: u64) -> &mut Message {
         let place = number as usize & (self.outbox.len() - 1);
         &mut self.outbox[place]
     }
 
     /// Lets the supervisor know how far this role has come.
     #[inline(always)]
-    pub(crate) fn note(&self, sent: u64, received: u64) {
+    pub fn note(&self, sent: u64, received: u64) {
         self.control_page.note(self.line, Progress { sent, received });
     }
 
     /// Lets whoever sends to several know when this one had the message that came last.
     #[inline(always)]
-    pub(crate) fn note_arrival(&self, now_ns: u64) {
+    pub fn note_arrival(&self, now_ns: u64) {
         self.control_page.note_arrival(self.line, self.done, now_ns);
     }
 
     /// Where this role stands before it is measured.
-    pub(crate) fn baseline(&self) -> Result<Baseline, RoleError> {
+    pub fn baseline(&self) -> Result<Baseline, RoleError> {
         Ok(Baseline { done: self.done, began_ns: clock::now_ns(), usage: used()? })
     }
 
     /// What was done and used since then, in `elapsed_ns`.
-    pub(crate) fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
+    pub fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
         let usage = used()? - before.usage;
         let round_trips = self.done - before.done;
         let idle = Idle::default();

@@ -10,7 +10,7 @@ use std::io;
 
 /// The initiator's end, the responder's, and the message that the responder holds.
 #[derive(Debug)]
-pub(crate) struct BothEnds<E> {
+pub struct BothEnds<E> {
     initiator: Waiting<E>,
     responder: Waiting<E>,
     held: Message,
@@ -18,7 +18,7 @@ pub(crate) struct BothEnds<E> {
 
 impl<E: Endpoint> BothEnds<E> {
     /// Two ends of one link, for messages of `size_bytes`.
-    pub(crate) fn new(initiator: Waiting<E>, responder: Waiting<E>, size_bytes: usize) -> io::Result<Self> {
+    pub fn new(initiator: Waiting<E>, responder: Waiting<E>, size_bytes: usize) -> io::Result<Self> {
         Ok(BothEnds { initiator, responder, held: Message::new(size_bytes)? })
     }
 }
@@ -26,7 +26,7 @@ impl<E: Endpoint> BothEnds<E> {
 /// Carries one message from an end to the other. Where it does not fit in one piece, as much is taken out as was
 /// put in, in turns.
 #[inline(always)]
-pub(crate) fn carry<E: Endpoint>(
+pub fn carry<E: Endpoint>(
     (from, message): (&mut Waiting<E>, &mut Message),
     (to, room): (&mut Waiting<E>, &mut Message),
 ) -> io::Result<usize> {

@@ -14,7 +14,7 @@ use crate::window::WindowLoop;
 use furlong_os::{clock, cpu};
 
 /// The loop that sends as fast as messages are taken, compiled for each type of channel.
-pub(crate) trait SendStream: Channel {
+pub trait SendStream: Channel {
     /// Sends messages for at least `budget_ns`, and reads the clock after each `batch`. The recorder is given the time
     /// of each, and may end it early.
     fn send_stream(
@@ -27,7 +27,7 @@ pub(crate) trait SendStream: Channel {
 }
 
 /// All loops of one end, compiled for each type of channel.
-pub(crate) trait OneWayLoop: WindowLoop + SendStream {
+pub trait OneWayLoop: WindowLoop + SendStream {
     /// Sends messages for at least `budget_ns`, each when it is due, whatever became of the one before it.
     fn send_stream_when_due(
         &mut self,
@@ -164,10 +164,7 @@ impl<C: Channel> OneWayLoop for C {
 }
 
 /// Sends a message that is not timed, and waits until it was taken, so that both roles begin together.
-pub(crate) fn begin_sending(
-    channel: &mut dyn Channel,
-    messages: &mut Messages<'_>,
-) -> Result<Baseline, RoleError> {
+pub fn begin_sending(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
     send_next(channel, messages)?;
     while messages.control_page.received_by_all() < messages.done {
         cpu::yield_now();
@@ -187,7 +184,7 @@ fn end_sending(
 }
 
 /// Receives a message that is not timed.
-pub(crate) fn begin_receiving(
+pub fn begin_receiving(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
 ) -> Result<Baseline, RoleError> {

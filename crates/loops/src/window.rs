@@ -14,7 +14,7 @@ use crate::round_trip::{RoundTripLoop, line_up};
 use furlong_os::clock;
 
 /// The loop with several messages outstanding, compiled for each type of channel.
-pub(crate) trait WindowLoop: RoundTripLoop {
+pub trait WindowLoop: RoundTripLoop {
     /// Makes round trips for at least `budget_ns`, `window` of them outstanding, and gives the recorder the time of each,
     /// which may end it early.
     fn initiate_window(

@@ -1,7 +1,6 @@
 //! What becomes of the times that a loop takes. The loops give them away while a message is under way, so this is
 //! compiled once for all of them.
 
-use crate::control::Timing;
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
 use crate::schedule::Idle;
@@ -12,9 +11,31 @@ use furlong_model::{Fault, Phase};
 use furlong_os::usage::Usage;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
+
+/// What the holder of the clock saw.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Timing {
+    /// Round trips that were timed.
+    pub round_trips: u64,
+    /// When they began, by the clock that all read, in nanoseconds.
+    pub began_ns: u64,
+    /// Time that they took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Round trips to one reading of the clock.
+    pub round_trips_per_sample: u32,
+    /// Messages sent later than they were due.
+    pub late_sends: u64,
+    /// As in a measurement.
+    pub outstanding_ns: Option<[u64; 2]>,
+    /// Times of samples: HdrHistogram V2 with deflate, in base64.
+    pub histogram: String,
+    /// As in a measurement.
+    pub reached: Option<[String; 2]>,
+}
 
 /// Where times go, and after how many messages a loop is to end.
-pub(crate) struct Recorder {
+pub struct Recorder {
     times: Times,
     /// Round trips, or messages one way, that are done or under way.
     counted: u64,
@@ -39,18 +60,18 @@ struct Samples {
 
 impl Recorder {
     /// Ends a loop after `most` messages, of which `under_way` are sent before the first time is given.
-    pub(crate) fn counting(under_way: u32, most: Option<u64>) -> Recorder {
+    pub fn counting(under_way: u32, most: Option<u64>) -> Recorder {
         Recorder { times: Times::Number, counted: under_way.into(), most: most.unwrap_or(u64::MAX) }
     }
 
     /// Watches the pace of a loop, and ends it when that is steady, if this is asked.
-    pub(crate) fn of_pace(ends_when_steady: bool) -> Recorder {
+    pub fn of_pace(ends_when_steady: bool) -> Recorder {
         let times = Times::Pace { steady: Steady::default(), ends_when_steady };
         Recorder { times, ..Recorder::counting(0, None) }
     }
 
     /// Keeps every time, until `most` messages as above.
-    pub(crate) fn of_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
+    pub fn of_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
         /// The longest sample that is told from longer ones: a minute.
         const LONGEST_NS: u64 = 60_000_000_000;
         let histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3);
@@ -61,7 +82,7 @@ impl Recorder {
 
     /// Takes the time of so many round trips, or messages one way, and says whether the loop goes on.
     #[inline(never)]
-    pub(crate) fn keep(&mut self, sample_ns: u64, round_trips: u32) -> bool {
+    pub fn keep(&mut self, sample_ns: u64, round_trips: u32) -> bool {
         self.counted += u64::from(round_trips);
         match &mut self.times {
             Times::Number => {}
@@ -76,7 +97,7 @@ impl Recorder {
     }
 
     /// The best pace of the last times, in nanoseconds a round trip; `None` if it was not watched for long enough.
-    pub(crate) fn pace_ns(&self) -> Option<f64> {
+    pub fn pace_ns(&self) -> Option<f64> {
         match &self.times {
             Times::Pace { steady, .. } => steady.pace_ns(),
             _ => None,
@@ -84,7 +105,7 @@ impl Recorder {
     }
 
     /// The times of a loop that took `result`, if they were kept.
-    pub(crate) fn timing(self, result: &LoopResult, per_sample: u32) -> Result<Option<Timing>, RoleError> {
+    pub fn timing(self, result: &LoopResult, per_sample: u32) -> Result<Option<Timing>, RoleError> {
         let Times::Histogram(Samples { histogram, round_trips }) = self.times else { return Ok(None) };
         let histogram = step(Phase::Finish, "write the histogram", written(&histogram))?;
         Ok(Some(Timing {
@@ -110,7 +131,7 @@ fn written(histogram: &Histogram<u64>) -> Result<String, String> {
 ///
 /// # Errors
 /// One that was not written here.
-pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a String>) -> Result<String, String> {
+pub fn merged<'a>(histograms: impl Iterator<Item = &'a String>) -> Result<String, String> {
     let mut all: Option<Histogram<u64>> = None;
     for text in histograms {
         let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
@@ -135,7 +156,7 @@ impl Samples {
     }
 }
 /// What is recorded of times that another clock took, each of so many messages.
-pub(crate) fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
+pub fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
     let mut recorder = Recorder::of_samples(0, None)?;
     for time_ns in times_ns {
         recorder.keep(*time_ns, batch);

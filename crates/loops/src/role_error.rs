@@ -7,22 +7,25 @@ use std::io;
 
 /// Why a role cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RoleError {
-    pub(crate) fault: Fault,
-    pub(crate) detail: String,
+pub struct RoleError {
+    /// What kind of thing went wrong.
+    pub fault: Fault,
+    /// What exactly.
+    pub detail: String,
     /// Where, once the place is known.
-    pub(crate) phase: Option<Phase>,
+    pub phase: Option<Phase>,
 }
 
 impl RoleError {
-    pub(crate) fn new(fault: Fault, detail: impl Into<String>) -> RoleError {
+    /// At a place that is not known yet.
+    pub fn new(fault: Fault, detail: impl Into<String>) -> RoleError {
         RoleError { fault, detail: detail.into(), phase: None }
     }
 
     /// A call of the mechanism failed. Takes the error, so that a loop that calls this has nothing left to clean up.
     #[cold]
     #[inline(never)]
-    pub(crate) fn of_call(call: &str, error: io::Error) -> RoleError {
+    pub fn of_call(call: &str, error: io::Error) -> RoleError {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 RoleError::new(Fault::Error, format!("{call}: the other end is gone"))
@@ -31,7 +34,8 @@ impl RoleError {
         }
     }
 
-    pub(crate) fn at(self, phase: Phase) -> RoleError {
+    /// In this phase, unless it is known to be another.
+    pub fn at(self, phase: Phase) -> RoleError {
         RoleError { phase: self.phase.or(Some(phase)), ..self }
     }
 }
@@ -43,6 +47,6 @@ impl From<Discrepancy> for RoleError {
 }
 
 /// Says what a step was for when it fails.
-pub(crate) fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>) -> Result<T, RoleError> {
+pub fn step<T, E: Display>(phase: Phase, what: &str, result: Result<T, E>) -> Result<T, RoleError> {
     result.map_err(|error| RoleError::new(Fault::Error, format!("{what}: {error}")).at(phase))
 }

@@ -5,7 +5,7 @@ use furlong_model::Touch;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Bytes between two notes of how far a role has come. A multiple of each step.
-pub(super) const STRETCH: usize = 1 << 20;
+pub const STRETCH: usize = 1 << 20;
 
 /// Odd, so that the values of neighbours differ in all their bits.
 const BY_OFFSET: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -16,15 +16,16 @@ const BY_REPETITION: u64 = 0x4f << 56;
 
 /// The values of one repetition: a byte's is made of its offset, the repetition, and the trial's key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Values(u64);
+pub struct Values(u64);
 
 impl Values {
-    pub(super) fn new(key: u64, repetition: u32) -> Values {
+    /// Those of one repetition of a trial with this key.
+    pub fn new(key: u64, repetition: u32) -> Values {
         Values(key.wrapping_add(BY_REPETITION.wrapping_mul(u64::from(repetition))))
     }
 
     /// From which the value at `offset` and all behind it follow.
-    pub(super) fn state(self, offset: usize) -> u64 {
+    pub fn state(self, offset: usize) -> u64 {
         self.0.wrapping_add(BY_OFFSET.wrapping_mul(offset as u64))
     }
 }
@@ -34,31 +35,36 @@ const fn value(state: u64) -> u8 {
 }
 
 /// Writes the bytes of a stretch, whose first one has the value of the state.
-pub(super) type Write = fn(&[AtomicU8], u64);
+pub type Write = fn(&[AtomicU8], u64);
 
 /// Reads and compares them.
-pub(super) type Read = fn(&[AtomicU8], u64) -> Result<(), Mismatch>;
+pub type Read = fn(&[AtomicU8], u64) -> Result<(), Mismatch>;
 
 /// A byte that is not what it must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mismatch {
+pub struct Mismatch {
     /// Where in the stretch.
-    pub(super) offset: usize,
-    pub(super) expected: u8,
-    pub(super) found: u8,
+    pub offset: usize,
+    /// What was written.
+    pub expected: u8,
+    /// What was read.
+    pub found: u8,
 }
 
 /// How a region is touched.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Accessor {
+pub struct Accessor {
     /// From one byte that is touched to the next; the first lies so far behind the flag.
-    pub(super) step: usize,
-    pub(super) write: Write,
-    pub(super) read: Read,
+    pub step: usize,
+    /// Writes a stretch.
+    pub write: Write,
+    /// Reads a stretch.
+    pub read: Read,
 }
 
 impl Accessor {
-    pub(super) fn of(touch: Touch) -> Accessor {
+    /// The way in which a case touches its region.
+    pub fn of(touch: Touch) -> Accessor {
         match touch {
             Touch::Byte => Accessor { step: 1, write: write::<1>, read: read::<1> },
             Touch::Line => Accessor { step: 64, write: write::<64>, read: read::<64> },
@@ -66,7 +72,7 @@ impl Accessor {
     }
 
     /// How many bytes of a region of `size_bytes` are touched beside the flag.
-    pub(super) fn touched(self, size_bytes: usize) -> usize {
+    pub fn touched(self, size_bytes: usize) -> usize {
         size_bytes.saturating_sub(1) / self.step
     }
 }

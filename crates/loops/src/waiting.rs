@@ -14,7 +14,7 @@ use std::io;
 
 /// An endpoint with a way of waiting.
 #[derive(Debug)]
-pub(crate) struct Waiting<E> {
+pub struct Waiting<E> {
     endpoint: E,
     wait: Wait,
     #[cfg(target_os = "linux")]
@@ -25,7 +25,7 @@ pub(crate) struct Waiting<E> {
 
 impl<E: Endpoint> Waiting<E> {
     /// Waits in the given way; the endpoint was opened to suit it.
-    pub(crate) fn new(endpoint: E, wait: Wait) -> io::Result<Self> {
+    pub fn new(endpoint: E, wait: Wait) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         let watch = |interest| match endpoint.readiness(interest) {
             Some(descriptor) if wait == Wait::Epoll => Epoll::new(descriptor, interest).map(Some),
@@ -45,14 +45,14 @@ impl<E: Endpoint> Waiting<E> {
 
     /// Sends as much of the message as goes without waiting; `WouldBlock` if that is not all of it.
     #[inline]
-    pub(crate) fn try_send(&mut self, message: &mut Message) -> io::Result<()> {
+    pub fn try_send(&mut self, message: &mut Message) -> io::Result<()> {
         self.ask_first(Interest::Writable)?;
         self.endpoint.send(message)
     }
 
     /// Receives as much of a message as is there; `WouldBlock` if that is not all of it.
     #[inline]
-    pub(crate) fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+    pub fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.ask_first(Interest::Readable)?;
         self.endpoint.recv(message)
     }
@@ -126,7 +126,7 @@ impl<E: Endpoint> Waiting<E> {
 
 /// Nothing if the error says that a call would wait, else the error.
 #[inline(never)]
-pub(crate) fn would_wait(error: io::Error) -> io::Result<()> {
+pub fn would_wait(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) }
 }
 

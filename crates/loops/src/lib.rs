@@ -1,0 +1,26 @@
+//! The measured loops, and all else that is on the clock.
+//!
+//! Floor 3. What measures is optimised for speed, and it is compiled here for each mechanism; `furlong-bench`, which plans,
+//! starts and watches, is compiled for size.
+#![forbid(unsafe_code)]
+
+mod both_ends;
+pub mod built_in;
+pub mod channel;
+pub mod control_page;
+pub mod fan_out;
+pub mod message_loop;
+pub mod messages;
+pub mod one_way;
+pub mod pair_end;
+pub mod recorder;
+pub mod region_bytes;
+pub mod role_error;
+pub mod round_trip;
+pub mod schedule;
+pub mod short_lived;
+pub mod stamp;
+mod steady;
+mod two_mechanisms;
+mod waiting;
+pub mod window;
