@@ -205,7 +205,9 @@ impl PairTrial<'_> {
         }
         let mut used = [ASKS, SERVES].map(|side| between(&before[side], &after[side]));
         if !after[ASKS].contains_key(&self.pid(ASKS)) {
-            // It has ended, maybe right after its last line. What it and its children used is known of the time since they began.
+            // It ends, maybe right after its last line. What it and its children used is known of the time since they began, once
+            // its end was taken.
+            self.started[ASKS].program.child.wait_at_most(OTHER_REPORT_MS);
             let ended = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
             used[0] = ended - ended_before - between(&UsedSoFar::new(), &before[ASKS]);
         }

@@ -120,7 +120,9 @@ fn what_cannot_be_explained_is_listed_with_its_reason() {
 fn the_table_says_what_was_measured_and_what_is_explained() {
     let table = explain(&["pipe/block", "posix-shm/spin", "--place", "same-core"]);
     let head = table.lines().find(|line| line.starts_with("pipe/block 128B same-core: ")).expect("a head");
-    assert!(head.contains(" measured (") && head.contains(" explained ("), "{table}");
+    assert!(head.contains(" measured ("), "{table}");
+    // On a machine that is not quiet the parts may make too little.
+    assert!(head.contains(" explained (") || head.contains(", not explained: the parts make "), "{table}");
     for part in ["system calls", "copying", "own path", "context switches", "unexplained"] {
         assert!(table.lines().any(|line| line.trim_start().starts_with(part)), "{part} in {table}");
     }
