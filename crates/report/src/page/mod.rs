@@ -151,6 +151,8 @@ impl Report {
 /// A page from its template.
 fn filled_in(name: &str, template: &str, page: &impl Serialize) -> Result<String, PageError> {
     let mut environment = Environment::new();
+    // The one that is used of fifty, which take a third of the package's time to compile.
+    environment.add_filter("length", |value: minijinja::Value| value.len());
     environment.add_template(name, template)?;
     // The package takes the last line's end away.
     Ok(environment.get_template(name)?.render(minijinja::Value::from(Serde(page)))? + "\n")
