@@ -1,8 +1,9 @@
-//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask new-mechanism KIND NAME`,
+//! Chores that `cargo build` and `cargo test` cannot do: `cargo xtask ci`, `cargo xtask book`, `cargo xtask new-mechanism KIND NAME`,
 //! `cargo xtask channel prove`, `cargo xtask driver STEP` and `cargo xtask windows STEP`.
 #![forbid(unsafe_code)]
 
 mod adapters;
+mod book;
 mod channel;
 mod ci;
 mod command;
@@ -22,6 +23,7 @@ cargo xtask new-mechanism KIND NAME
                                    (KIND: streams, datagrams, queues, notifications, memory)
 cargo xtask adapters test [NAME…]  install the adapters that furlong brings, and check what they claim (installs the
                                    Debian packages that they need, as root)
+cargo xtask book                   measure and draw the pictures of docs/pictures, and build the book if mdBook is installed
 cargo xtask dist                   make what people without Rust install, in target/dist: an archive, a package for Debian, an
                                    image for containers, and their sums
 cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         ["ci", "--root"] => ci::run(true),
         ["new-mechanism", kind, name] => new_mechanism::write(&root(), kind, name),
         ["adapters", "test", names @ ..] => adapters::test(names),
+        ["book"] => book::make(),
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),

@@ -21,13 +21,19 @@ fn command(line: &str) -> Option<String> {
     }
 }
 
-/// The commands in the shell blocks of the README and of the pages of the book.
+/// The commands in the shell blocks of the README and of the pages of the book, and in the README's table.
 fn pages() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let docs =
         fs::read_dir(root.join("docs")).expect("a folder").map(|entry| entry.expect("an entry").path());
     let docs = docs.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
-    docs.chain([root.join("README.md")]).flat_map(|path| commands_of(&path)).collect()
+    let readme = root.join("README.md");
+    let table = fs::read_to_string(&readme).expect("a README");
+    let rows =
+        table.lines().filter(|line| line.starts_with("| ")).flat_map(|row| row.split('`').skip(1).step_by(2));
+    let in_table: Vec<_> = rows.filter_map(command).collect();
+    assert!(in_table.len() > 10, "{in_table:?}");
+    docs.chain([readme]).flat_map(|path| commands_of(&path)).chain(in_table).collect()
 }
 
 /// The commands in a page's shell blocks.
@@ -247,7 +253,9 @@ fn reads_saved_runs(line: &str) -> bool {
 
 /// All commands, those that read saved runs apart. What stands in both the README and a help is tried once.
 fn commands() -> (Vec<String>, Vec<String>) {
-    let mut lines = [pages(), help(&Place::new())].concat();
+    // What a command is for stands behind it.
+    let alone = |line: &String| line.split(" #").next().unwrap_or(line).trim_end().to_owned();
+    let mut lines: Vec<_> = [pages(), help(&Place::new())].concat().iter().map(alone).collect();
     lines.sort();
     lines.dedup();
     lines.into_iter().partition(|line| reads_saved_runs(line))
