@@ -121,6 +121,12 @@ impl Lane {
         self.storage.copy_out(offset, buffer);
     }
 
+    /// Fetches the lines, but for the first one, in which so many bytes at `offset` lie.
+    #[inline(always)]
+    pub(crate) fn prefetch_behind_first_line(&self, offset: usize, len: usize) {
+        self.storage.prefetch_behind_first_line(offset, len);
+    }
+
     /// The bytes where they lie. The protocol has this end look only at what it has not released.
     #[inline(always)]
     pub(crate) fn in_place(&self, _promise: Promise, offset: usize, len: usize) -> &[u8] {

@@ -204,7 +204,7 @@ impl ReceivingEnd {
     #[inline(always)]
     fn look(&mut self, limit: Limit) -> Result<Record> {
         if !self.ring.has_header() {
-            self.waiter.wait(limit, || Ok(self.ring.has_header()))?;
+            self.waiter.wait(limit, || Ok(self.ring.awaits_header()))?;
         }
         self.ring.take()
     }

@@ -22,6 +22,9 @@ const RESERVE_BYTES: usize = 2 * HEADER_BYTES;
 /// being written.
 const PART_BYTES: usize = 8 << 10;
 
+/// The longest message whose lines are fetched while its header is waited for.
+const FETCHED_BYTES: usize = 256;
+
 /// The receiver tells how far it has read after this part of the ring.
 const RELEASES: usize = 8;
 
@@ -164,9 +167,10 @@ impl Producer {
         if bytes > self.lane.capacity() - begin || !self.has_room(bytes + RESERVE_BYTES) {
             return false;
         }
-        self.lane.copy_in(begin + HEADER_BYTES, message);
         self.written = self.written.wrapping_add(bytes as u64);
+        // Before the message, which ends with the line that the header is in.
         self.lane.clear_header(self.offset());
+        self.lane.copy_in(begin + HEADER_BYTES, message);
         self.lane.publish_header(begin, header(Kind::Whole, message.len(), message.len()));
         true
     }
@@ -334,6 +338,16 @@ impl Consumer {
     #[inline(always)]
     pub(crate) fn has_header(&self) -> bool {
         self.lane.load_header(self.offset()) != 0 || self.broken
+    }
+
+    /// The same again and again: where a record as the last one is expected, with the rest of it, so that its lines travel
+    /// together with that of its header, and not one after the other.
+    #[inline(always)]
+    pub(crate) fn awaits_header(&self) -> bool {
+        if self.usual.len <= FETCHED_BYTES {
+            self.lane.prefetch_behind_first_line(self.offset(), HEADER_BYTES + self.usual.len);
+        }
+        self.has_header()
     }
 
     /// The next record, if there is one.

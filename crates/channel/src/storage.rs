@@ -18,6 +18,9 @@ const CONTROL_BYTES: usize = 4096;
 /// Where a direction's control words begin, after those of the other one.
 const CONTROL_STRIDE: usize = 1024;
 
+/// Bytes in a line of the cache.
+const LINE_BYTES: usize = 64;
+
 /// Bytes of memory for directions of `capacity` bytes each.
 pub(crate) fn shared_bytes(capacity: usize) -> usize {
     CONTROL_BYTES + 2 * capacity
@@ -131,16 +134,30 @@ impl Storage {
         unsafe { AtomicU64::from_ptr(self.payload.as_ptr().add(offset).cast()) }
     }
 
-    /// Copies bytes in.
+    /// Copies bytes in: those in the line of `offset` last. There the header lies, at which the other end looks all the time:
+    /// a line that is written to twice, with a wait for another one in between, travels twice.
     ///
     /// # Panics
     /// If there is no room for them at `offset`.
     #[inline(always)]
     pub(crate) fn copy_in(&self, offset: usize, bytes: &[u8]) {
         let to = self.at(offset, bytes.len());
+        let (first, rest) = bytes.split_at(bytes.len().min(offset.wrapping_neg() % LINE_BYTES));
         // SAFETY: inside, and apart from `bytes`, which is private. By the protocol the other end does not look before
         // the header is published; one that does sees bytes, not memory of ours.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+        unsafe {
+            std::ptr::copy_nonoverlapping(rest.as_ptr(), to.add(first.len()), rest.len());
+            std::ptr::copy_nonoverlapping(first.as_ptr(), to, first.len());
+        }
+    }
+
+    /// Fetches the lines, but for the first one, in which so many bytes at `offset` lie. Nothing else depends on it.
+    #[inline(always)]
+    pub(crate) fn prefetch_behind_first_line(&self, offset: usize, len: usize) {
+        let (first, end) = (offset & !(LINE_BYTES - 1), offset + len);
+        for line in (first..end).step_by(LINE_BYTES).skip(1) {
+            sys::prefetch(self.payload.as_ptr().wrapping_add(line & (self.capacity - 1)));
+        }
     }
 
     /// Copies bytes out.

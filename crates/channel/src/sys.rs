@@ -269,3 +269,15 @@ pub(crate) fn receive_descriptors(
     }
     descriptors.try_into().map_err(|_| Error::Corrupt("the greeting has another number of descriptors"))
 }
+
+/// Fetches the line of an address, if there is one there, as far as the processor cares.
+#[inline(always)]
+pub(crate) fn prefetch(address: *const u8) {
+    // SAFETY: has no effect on what a program sees, wherever the address leads.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = address;
+}

@@ -71,6 +71,9 @@ impl Storage {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
     }
 
+    /// Nothing that a model sees.
+    pub(crate) fn prefetch_behind_first_line(&self, _offset: usize, _len: usize) {}
+
     /// Copies bytes out.
     pub(crate) fn copy_out(&self, offset: usize, buffer: &mut [u8]) {
         let from = self.at(offset, buffer.len(), |cell| cell.with(|_| ()));
