@@ -52,7 +52,8 @@ impl About<'_> {
 
     fn handles(&self) -> String {
         let recipe = self.recipe;
-        let mut handled = vec![match (recipe.has("sockets"), recipe.has("memory") || recipe.has("meets")) {
+        let has_patience = recipe.has("sockets") || recipe.has("library");
+        let mut handled = vec![match (has_patience, recipe.has("memory") || recipe.has("meets")) {
             (_, true) => "a peer that dies or stays silent (its end is seen on a socket)",
             (true, _) => "a peer that dies or stays silent",
             _ => "a peer that dies",
@@ -99,7 +100,8 @@ impl About<'_> {
         let mut lines: Vec<String> = self.run.iter().map(|run| format!("        {run} [COUNT]")).collect();
         lines[0].replace_range(..8, "Run:    ");
         if self.recipe.has("roles") {
-            let variable = match self.recipe.has("cleans") || self.recipe.has("meets") {
+            let has_name = ["cleans", "meets", "library"].iter().any(|name| self.recipe.has(name));
+            let variable = match has_name {
                 true => "PAIR_NAME in the environment names the pair, if there is to be more than one.",
                 false => "PAIR_PORT in the environment is the port, if there is to be more than one pair.",
             };
@@ -117,7 +119,8 @@ impl About<'_> {
     fn lines(&self) -> Vec<String> {
         let mut lines = wrapped("", &self.what());
         lines.push(String::new());
-        lines.extend(self.build.map(|build| format!("Build:  {build}")));
+        let build = self.build.map_or_else(String::new, |build| format!("Build:  {build}"));
+        lines.extend(build.lines().map(str::to_owned));
         lines.extend(self.how_to_run());
         lines.push(String::new());
         lines.extend(wrapped("Handles: ", &self.handles()));
@@ -127,6 +130,14 @@ impl About<'_> {
         lines.extend(wrapped("Leaves to you: ", &self.leaves()));
         lines.extend(wrapped("Limits: ", &self.recipe.limits));
         lines.push(format!("Needs: {}.", self.needs()));
+        if self.recipe.has("library") {
+            let package = if self.language == Language::C { "furlong-channel-c" } else { "furlong-channel" };
+            let how = format!(
+                "{package}, which is on no registry yet. FURLONG in the environment is a checkout of furlong, in which \
+                 'cargo build --release -p {package}' was run."
+            );
+            lines.extend(wrapped("Library: ", &how));
+        }
         lines
     }
 

@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 pub enum Language {
     /// C11 with the GNU library.
     C,
-    /// Rust, one file for `rustc`, with nothing but its standard library.
+    /// Rust, one file for `rustc`, with nothing but its standard library, and furlong-channel where that is what it shows.
     Rust,
     /// Python 3 with its standard library.
     Python,

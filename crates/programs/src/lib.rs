@@ -64,6 +64,11 @@ pub fn program(
         let why = "the program forks, so that both ends are one user in one container; unix-stream is near";
         return Err(NoProgram::new(why));
     }
+    if between.apart() && recipe.has("library") {
+        let why = "the programs that take furlong-channel let in one user in one container; its README says how others are \
+                   let in, and unix-stream is near";
+        return Err(NoProgram::new(why));
+    }
     render::render(mechanism, wait, pattern, size_bytes, between, language, recipe)
 }
 

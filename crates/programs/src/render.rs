@@ -23,6 +23,7 @@ static TEMPLATES: &[(&str, &str)] = &templates![
     "c/fifo.c",
     "c/folder.c",
     "c/helpers.c",
+    "c/library.c",
     "c/memory.c",
     "c/messages.c",
     "c/pages.c",
@@ -46,6 +47,7 @@ static TEMPLATES: &[(&str, &str)] = &templates![
     "rust/fifo.rs",
     "rust/folder.rs",
     "rust/helpers.rs",
+    "rust/library.rs",
     "rust/memory.rs",
     "rust/messages.rs",
     "rust/pages.rs",
@@ -73,6 +75,12 @@ const REQUEST_BYTES: usize = 8;
 /// What all messages in a POSIX queue have together at most, and how many they are: a user's queues share a limit.
 const QUEUE_BYTES: usize = 128 << 10;
 const QUEUE_DEPTH: usize = 8;
+
+/// Where a compiler finds furlong-channel in a checkout of furlong that FURLONG names, and what it needs beside it.
+const C_LIBRARY: &str = " \\
+        -I$FURLONG/crates/channel-c/include $FURLONG/target/release/libfurlong_channel_c.a -lgcc_s -lm";
+const RUST_LIBRARY: &str = " -C panic=abort \\
+        --extern furlong_channel=$FURLONG/target/release/libfurlong_channel.rlib -L $FURLONG/target/release/deps";
 
 /// What the templates are told.
 fn context(
@@ -131,9 +139,13 @@ fn commands(
             let threads = if pieces::mentions(text, "sem_init(") { " -pthread" } else { "" };
             let realtime = ["mq_open(", "shm_open("].iter().any(|call| pieces::mentions(text, call));
             let realtime = if realtime { " -lrt" } else { "" };
-            Some(format!("cc -std=c11 -O2 -Wall -Wextra{threads} pair.c -o pair{realtime}"))
+            let library = if admission.recipe.has("library") { C_LIBRARY } else { "" };
+            Some(format!("cc -std=c11 -O2 -Wall -Wextra{threads} pair.c -o pair{realtime}{library}"))
         }
-        Language::Rust => Some("rustc --edition 2021 -O pair.rs".to_owned()),
+        Language::Rust => {
+            let library = if admission.recipe.has("library") { RUST_LIBRARY } else { "" };
+            Some(format!("rustc --edition 2021 -O pair.rs{library}"))
+        }
         Language::Python => None,
     };
     let program = if language == Language::Python { "python3 pair.py" } else { "./pair" };

@@ -27,7 +27,8 @@ fn across_users() -> Vec<(&'static str, Wait, Vec<Language>)> {
         first.is_some_and(|first| first.1 == row.1)
     };
     let forks = ["pipe", "vmsplice", "socketpair", "anon-shm"];
-    let reaches = |mechanism: &str| !forks.contains(&mechanism) && mechanism != "process-vm";
+    let reaches =
+        |mechanism: &str| !forks.contains(&mechanism) && !["process-vm", "channel"].contains(&mechanism);
     let chosen: Vec<_> = rows.iter().filter(|row| reaches(row.0) && in_most(row)).cloned().collect();
     assert_eq!(chosen.len(), 12, "{chosen:?}");
     chosen

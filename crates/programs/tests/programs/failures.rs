@@ -28,6 +28,7 @@ fn representatives(language: Language) -> Vec<(&'static str, Wait)> {
         ("file-shm", Wait::PosixSemaphore),
         ("memfd-shm", Wait::Eventfd),
         ("process-vm", Wait::Futex),
+        ("channel", Wait::Adaptive),
     ];
     let there: Vec<_> = supported(language).filter(|row| wanted.contains(row)).collect();
     assert!(there.len() >= 10, "{there:?}");

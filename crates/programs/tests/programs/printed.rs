@@ -28,10 +28,9 @@ fn every_mechanism_with_data_has_a_program_or_a_reason() {
         let name = capabilities.name;
         assert!(known().any(|known| known == name), "nobody has said anything about {name}");
         let in_c = supported(Language::C).any(|(mechanism, _)| mechanism == name);
-        // What needs a module of its own is for those who have it: driver/README.md is their program. So is the README of a
-        // library for those who take it, and the examples of liburing for those who take that.
-        let elsewhere = capabilities.reach == Reach::Device
-            || matches!(capabilities.family, Family::Library | Family::IoUring);
+        // What needs a module of its own is for those who have it: driver/README.md is their program. So are the examples of
+        // liburing for those who take that.
+        let elsewhere = capabilities.reach == Reach::Device || capabilities.family == Family::IoUring;
         let expected = !capabilities.notifies_only() && name != "null" && !elsewhere && is_common;
         assert_eq!(in_c, expected, "{name} in C");
         for (wait, language) in
@@ -90,6 +89,10 @@ fn what_is_missing_has_a_reason_with_a_way_out() {
     assert!(why("pipe", Wait::Block, both, 0, Language::C).contains("1 byte"));
     assert!(why("driver-message", Wait::Block, both, 8, Language::C).contains("kernel module"));
     assert!(why("pipe", Wait::Block, Pattern::Connect, 8, Language::C).contains("a link that lasts"));
+    assert!(why("channel", Wait::Spin, both, 8, Language::Python).contains("talk.py"));
+    let users = Between::of(&[Boundary::User]);
+    let error = program("channel", Wait::Adaptive, both, 8, users, Language::Rust).unwrap_err();
+    assert!(error.to_string().contains("unix-stream"), "{error}");
     assert!(why("pigeon", Wait::Block, both, 8, Language::C).contains("pigeon"));
 }
 

@@ -86,6 +86,27 @@ fn run_to_end(command: &mut Command) -> Output {
     output
 }
 
+/// What FURLONG is to be for programs that take furlong-channel: as a checkout in which it was built.
+fn furlong() -> &'static Path {
+    static CHECKOUT: OnceLock<PathBuf> = OnceLock::new();
+    CHECKOUT.get_or_init(|| {
+        let checkout = Path::new(env!("CARGO_TARGET_TMPDIR")).join("furlong");
+        fs::create_dir_all(&checkout).unwrap();
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let _ = std::os::unix::fs::symlink(crates, checkout.join("crates"));
+        let packages = ["-p", "furlong-channel", "-p", "furlong-channel-c"];
+        let build = ["build", "--quiet", "--release", "--target-dir"];
+        run_to_end(
+            Command::new(env!("CARGO"))
+                .args(build)
+                .arg(checkout.join("target"))
+                .args(packages)
+                .current_dir(crates),
+        );
+        checkout
+    })
+}
+
 /// A program that was built in a folder of its own, where the names of those that it serves go as well.
 pub struct Built {
     place: tempfile::TempDir,
@@ -165,15 +186,19 @@ impl Built {
 
     fn build(&self) {
         let folder = self.place.path();
+        let mut shell = Command::new("sh");
+        if self.mechanism == "channel" {
+            shell.env("FURLONG", furlong());
+        }
         match (self.language, &self.program.build) {
             // The printed command, and nothing that it warns about.
             (Language::C, Some(build)) => {
                 let strict = build.replace("-Wextra", "-Wextra -Werror");
-                run_to_end(Command::new("sh").args(["-c", &strict]).current_dir(folder));
+                run_to_end(shell.args(["-c", &strict]).current_dir(folder));
             }
             (Language::Rust, Some(build)) => {
                 let strict = build.replace("-O", "-C opt-level=0 -C debug-assertions=on -D warnings");
-                run_to_end(Command::new("sh").args(["-c", &strict]).current_dir(folder));
+                run_to_end(shell.args(["-c", &strict]).current_dir(folder));
             }
             _ => {
                 let compile = ["-W", "error", "-m", "py_compile", "pair.py"];
