@@ -20,18 +20,36 @@ pub struct Advice {
 
 /// The part that takes the most, and one on which work would be in vain.
 pub(crate) fn advise(terms: &[Term], measured_ns: f64) -> Vec<Advice> {
-    let share = |term: &Term| tidy((term.ns / measured_ns).clamp(0.0, 1.0));
-    let best = dominant(terms).map(|term| Advice { term: term.name, share: share(term), helps: true });
+    let share = |ns: f64| tidy((ns / measured_ns).clamp(0.0, 1.0));
+    let parts = parts(terms);
+    let best = largest(&parts).map(|(term, ns)| Advice { term, share: share(ns), helps: true });
     let taken_for_large = [Part::Copying, Part::SystemCalls];
-    let vain = terms.iter().filter(|term| taken_for_large.contains(&term.name) && term.count > 0.0);
-    let vain = vain.min_by(|a, b| a.ns.total_cmp(&b.ns)).filter(|term| share(term) < NOT_WORTH_IT);
-    let vain = vain.map(|term| Advice { term: term.name, share: share(term), helps: false });
+    let happens = |part: Part| terms.iter().any(|term| term.name == part && term.count > 0.0);
+    let vain = parts.iter().filter(|(part, _)| taken_for_large.contains(part) && happens(*part));
+    let vain = vain.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, ns)| share(*ns) < NOT_WORTH_IT);
+    let vain = vain.map(|(term, ns)| Advice { term: *term, share: share(*ns), helps: false });
     best.into_iter().chain(vain).collect()
 }
 
 /// The largest part; the first of several.
-pub(crate) fn dominant(terms: &[Term]) -> Option<&Term> {
-    terms.iter().rev().max_by(|a, b| a.ns.total_cmp(&b.ns)).filter(|term| term.ns > 0.0)
+pub(crate) fn dominant(terms: &[Term]) -> Option<Part> {
+    largest(&parts(terms)).map(|(part, _)| part)
+}
+
+fn largest(parts: &[(Part, f64)]) -> Option<(Part, f64)> {
+    parts.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, ns)| *ns > 0.0).copied()
+}
+
+/// Nanoseconds of each part, in the order of the terms.
+fn parts(terms: &[Term]) -> Vec<(Part, f64)> {
+    let mut parts: Vec<(Part, f64)> = Vec::new();
+    for term in terms {
+        match parts.iter_mut().find(|(part, _)| *part == term.name) {
+            Some((_, ns)) => *ns += term.ns,
+            None => parts.push((term.name, term.ns)),
+        }
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -42,6 +60,7 @@ mod tests {
     fn term(name: Part, ns: f64) -> Term {
         Term {
             name,
+            of: None,
             count: if ns > 0.0 { 2.0 } else { 0.0 },
             cost_ns: ns / 2.0,
             ns,
@@ -59,6 +78,14 @@ mod tests {
     fn the_largest_part_is_named_and_the_smallest_that_people_blame() {
         let terms = [term(Part::SystemCalls, 60.0), term(Part::Copying, 4.0), term(Part::WakeUps, 830.0)];
         assert_eq!(named(&terms), [(Part::WakeUps, true, 830.0), (Part::Copying, false, 4.0)]);
+    }
+
+    #[test]
+    fn terms_of_one_part_are_one_part() {
+        let calls = ["read", "write"].map(|name| term(Part::SystemCalls, 300.0).of(name));
+        let terms = [&calls[..], &[term(Part::WakeUps, 350.0)]].concat();
+        assert_eq!(named(&terms), [(Part::SystemCalls, true, 600.0)]);
+        assert_eq!(dominant(&terms), Some(Part::SystemCalls));
     }
 
     #[test]

@@ -17,6 +17,13 @@ pub const CONTEXT_SWITCH: &str = "context-switch";
 /// The name of waking a role that sleeps on another core.
 pub const WAKE_UP: &str = "wake-up";
 
+/// Calls that read and write descriptors of any kind.
+pub(crate) const FILES: [&str; 4] = ["read", "write", "readv", "writev"];
+/// Calls of sockets alone.
+pub(crate) const SOCKETS: [&str; 6] = ["recvfrom", "sendto", "recvmsg", "sendmsg", "recvmmsg", "sendmmsg"];
+/// Calls that wait for descriptors.
+const POLLS: [&str; 7] = ["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
+
 /// What one machine charged during one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
@@ -71,6 +78,19 @@ impl Costs {
     /// Nanoseconds of the cost of this name, among those that do not depend on a size; never below 0.
     pub fn ns(&self, name: &str) -> Option<f64> {
         self.figure(name).map(|figure| figure.ns.max(0.0))
+    }
+
+    /// Nanoseconds of a system call of this name, where calls of its kind were measured by themselves.
+    pub(crate) fn call_ns(&self, name: &str) -> Option<f64> {
+        let half = |cost: Cost| Some(self.ns(cost_name(cost))? / 2.0);
+        match name {
+            name if FILES.contains(&name) => half(Cost::PipeTransfer),
+            name if SOCKETS.contains(&name) => half(Cost::SocketTransfer),
+            name if POLLS.contains(&name) => self.ns(cost_name(Cost::Poll)),
+            "semop" | "semtimedop" => half(Cost::SysvSemaphore),
+            "futex" => Some(half(Cost::FutexWake)? + half(Cost::FutexWait)?),
+            _ => None,
+        }
     }
 
     /// The cost of this name, among those that do not depend on a size.
@@ -130,6 +150,9 @@ pub const fn cost_name(cost: Cost) -> &'static str {
         Cost::FutexWait => "futex-wait",
         Cost::PosixSemaphore => "posix-semaphore",
         Cost::SysvSemaphore => "sysv-semaphore",
+        Cost::PipeTransfer => "pipe-transfer",
+        Cost::SocketTransfer => "socket-transfer",
+        Cost::Poll => "poll",
         Cost::PageFault => "page-fault",
         Cost::Copy => "copy",
         Cost::CopyAcross => "copy-across",
@@ -161,6 +184,9 @@ mod tests {
             Cost::FutexWait,
             Cost::PosixSemaphore,
             Cost::SysvSemaphore,
+            Cost::PipeTransfer,
+            Cost::SocketTransfer,
+            Cost::Poll,
             Cost::PageFault,
             Cost::Copy,
             Cost::CopyAcross,

@@ -2,7 +2,8 @@
 //!
 //! Nothing is fitted to the row that is explained. Counts are its own; costs come from looks of their own and from
 //! rows of other mechanisms; and what the mechanism does beside entering the kernel and copying was measured with
-//! both ends in one process, where nobody waits. What is left over is shown as such.
+//! both ends in one process, where nobody waits. Programs with a loop of their own cannot do that: see `own_loop`. What is
+//! left over is shown as such.
 
 use crate::{
     Costs, DecodedRun, Row, Skipped, Verdict,
@@ -12,9 +13,10 @@ use crate::{
     count::{count_of, system_calls},
     left_out::{FAR, LeftOut, left_out},
     not_explained::NotExplained,
-    terms::{MESSAGES, Part, Subject, Term},
+    own_loop::OwnLoop,
+    terms::{MESSAGES, Part, Source, Subject, Term, WithTwin},
 };
-use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Placement, Wait, WaitKind};
+use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Pattern, Placement, Wait, WaitKind};
 use furlong_stats::tidy;
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +62,11 @@ pub struct Explained {
     pub terms: Vec<Term>,
     /// The largest of them; `None` if all are nothing.
     pub dominant: Option<Part>,
-    /// Measured less predicted.
+    /// Measured less predicted. Of a program with a loop of its own this is in the program and its libraries.
     pub unexplained_ns: f64,
+    /// Whether it is such a program: then the sum leaves out what the program and its libraries do.
+    #[serde(default)]
+    pub own_loop: bool,
     /// What the published formula T = size/bandwidth + N * switch + M * call says, with the counts and costs used
     /// here, for the two messages of a round trip (from the article "csdn-ipc-ranking"). `None` where the run does
     /// not tell a cost that it needs.
@@ -71,7 +76,8 @@ pub struct Explained {
     /// The smallest size at which copying takes more than all else together does at this row's size; `None` if that
     /// is above 1 GiB, or nothing is copied.
     pub copying_overtakes_at_bytes: Option<u64>,
-    /// What the model leaves out that fits an error above 20 %; `None` where nothing does.
+    /// What the model leaves out that fits an error above 20 %, or any beyond its interval of a program with a loop of its
+    /// own; `None` where nothing does.
     #[serde(rename = "left_out_data", default)]
     pub left_out: Option<LeftOut>,
     /// What would help, and what would not.
@@ -116,8 +122,10 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
             Err(reason) => unmodelled.push(Unmodelled { case: row.case.clone(), reason }),
         }
     }
-    let agreement = Agreement::of(rows.iter().map(|row| (row, row.predicted_ns)));
-    let article_agreement = Agreement::of(rows.iter().filter_map(|row| Some((row, row.article_ns?))));
+    // A sum that leaves out what a program does predicts nothing.
+    let predicted = || rows.iter().filter(|row| !row.own_loop);
+    let agreement = Agreement::of(predicted().map(|row| (row, row.predicted_ns)));
+    let article_agreement = Agreement::of(predicted().filter_map(|row| Some((row, row.article_ns?))));
     let skipped = summary.skipped.iter().filter(|entry| asked.contains(&entry.case)).cloned().collect();
     Explanation {
         schema: EXPLANATION_SCHEMA,
@@ -148,9 +156,10 @@ impl Explained {
         Some(ends.map(|end| (predicted_ns / end - 1.0).abs()).into_iter().fold(0.0, f64::max))
     }
 
-    /// Whether the sum of the parts is so far from what was measured that it explains nothing.
+    /// Whether the sum of the parts is so far from what was measured that it explains nothing. One that leaves out what a
+    /// program does cannot be too small.
     pub fn is_missed(&self) -> bool {
-        self.error.abs() > FAR
+        if self.own_loop { self.left_out.is_some() } else { self.error.abs() > FAR }
     }
 }
 
@@ -163,16 +172,23 @@ struct RowContext<'a> {
 impl RowContext<'_> {
     fn explain(&self, row: &Row) -> Result<Explained, NotExplained> {
         is_covered(row)?;
+        let count =
+            count_of(self.run.records, &row.case).ok_or(NotExplained::NotCounted { why: Vec::new() })?;
+        // Of all other patterns the figures are of something else than a message there and one back.
+        if row.family == Some(Family::Adapter) && row.case.pattern == Pattern::RoundTrip {
+            let own_loop = OwnLoop::new(row, count, self.costs)?;
+            return Ok(explained(&own_loop.subject, own_loop.terms()?, count.method, None));
+        }
         let twin = self.twin(&row.case)?;
-        let count = count_of(self.run.records, &row.case);
-        let (count, calls) = counted(count).ok_or(NotExplained::NotCounted)?;
+        let why = || NotExplained::NotCounted { why: count.why_not_better.clone() };
+        let calls = system_calls(count).ok_or_else(why)?;
         let (_, twin_calls) =
             counted(count_of(self.run.records, &twin.case)).ok_or(NotExplained::NotCountedInOneProcess)?;
         let own_costs = self.costs_without(row);
         let costs = own_costs.as_ref().unwrap_or(self.costs);
         let costs_without = own_costs.is_some().then(|| row.case.mechanism.clone());
-        let copies = count.copies;
-        explained(&Subject { row, twin, calls, twin_calls, copies, costs }, count.method, costs_without)
+        let with_twin = WithTwin::new((row, calls), (twin, twin_calls), count.copies, costs);
+        Ok(explained(&with_twin.subject, with_twin.terms()?, count.method, costs_without))
     }
 
     /// The row with both ends in one process, or why there is none.
@@ -236,31 +252,36 @@ fn counted(count: Option<&Count>) -> Option<(&Count, f64)> {
 /// All that follows from the subject.
 fn explained(
     subject: &Subject,
+    terms: Vec<Term>,
     count_method: CountMethod,
     costs_without: Option<String>,
-) -> Result<Explained, NotExplained> {
-    let terms = subject.terms()?;
+) -> Explained {
     let times = subject.row.exchange.ns;
     let predicted_ns = tidy(terms.iter().map(|term| term.ns).sum());
     let error = |ns: f64| tidy(ns / times.p50 - 1.0);
     let article_ns = article_ns(subject);
-    Ok(Explained {
+    let unexplained_ns = tidy(times.p50 - predicted_ns);
+    let own_loop = subject.row.family == Some(Family::Adapter);
+    let in_program = Term::new(Part::Program, 1.0, unexplained_ns, Source::MoreThanInOneProcess);
+    let all = [&terms[..], &[in_program][..usize::from(own_loop && unexplained_ns > 0.0)]].concat();
+    Explained {
         case: subject.row.case.clone(),
         measured_ns: times.p50,
         measured_ci95: times.median_ci95,
         predicted_ns,
         error: error(predicted_ns),
         left_out: left_out(subject.row, error(predicted_ns)),
-        dominant: dominant(&terms).map(|term| term.name),
-        unexplained_ns: tidy(times.p50 - predicted_ns),
+        dominant: dominant(&all),
+        unexplained_ns,
+        own_loop,
         article_ns,
         article_error: article_ns.map(error),
         copying_overtakes_at_bytes: copying_overtakes_at(subject, predicted_ns),
-        helps: advise(&terms, times.p50),
+        helps: advise(&all, times.p50),
         terms,
         count_method,
         costs_without,
-    })
+    }
 }
 
 /// size/bandwidth + N * switch + M * call, with each size/bandwidth the time of one copy.
@@ -268,7 +289,7 @@ fn article_ns(subject: &Subject) -> Option<f64> {
     let Subject { row, costs, .. } = subject;
     let copies_ns = MESSAGES * costs.copy_ns(row.case.size_bytes)?;
     let switches_ns = subject.switches() * costs.ns(CONTEXT_SWITCH)?;
-    Some(tidy(copies_ns + switches_ns + subject.counted_calls() * costs.ns(cost_name(Cost::SystemCall))?))
+    Some(tidy(copies_ns + switches_ns + subject.calls * costs.ns(cost_name(Cost::SystemCall))?))
 }
 
 /// The smallest size at which what grows with the size is more than all the rest is now: doubled until it is, then
@@ -277,7 +298,7 @@ fn copying_overtakes_at(subject: &Subject, predicted_ns: f64) -> Option<u64> {
     let rest_ns = predicted_ns - subject.by_size_ns(subject.row.case.size_bytes)?;
     let overtakes = |size: &usize| subject.by_size_ns(*size).is_some_and(|ns| ns > rest_ns);
     let mut sizes = (0..=ByteSize::MAX.0.ilog2()).map(|power| 1 << power);
-    let mut high: usize = sizes.find(overtakes).filter(|_| subject.copies() > 0)?;
+    let mut high: usize = sizes.find(overtakes).filter(|_| subject.copies > 0)?;
     let mut low = high / 2;
     while high - low > 1 {
         let middle = usize::midpoint(low, high);
@@ -459,7 +480,7 @@ mod tests {
         });
         let (status, too_large) = (SkippedStatus::Refused, "it is too large".to_owned());
         assert_eq!(bad_twin, NotExplained::SkippedInOneProcess { status, reason: too_large });
-        assert_eq!(reason(&pipe, |run| run.counts.clear()), NotExplained::NotCounted);
+        assert_eq!(reason(&pipe, |run| run.counts.clear()), NotExplained::NotCounted { why: Vec::new() });
         let no_calls = reason(&pipe, |run| {
             let twin = run.counts.iter_mut().find(|count| count.case == PIPE.case(OneProcess)).unwrap();
             twin.roles[0].round_trips = 0;

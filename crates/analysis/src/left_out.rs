@@ -1,7 +1,7 @@
 //! What the model leaves out, where a row shows it.
 
 use crate::{Row, checks::on_two_processors};
-use furlong_model::WaitKind;
+use furlong_model::{Family, WaitKind};
 use serde::{Deserialize, Serialize};
 
 /// An error above this is more than the costs' own.
@@ -17,6 +17,8 @@ pub enum LeftOut {
     BuffersOrColdCache,
     /// Something takes time, such as a cold cache.
     ColdCache,
+    /// Of a program with a loop of its own: what is added up takes place at the same time in part.
+    AtTheSameTime,
 }
 
 /// What would make a row so much faster or slower than explained; `error` is explained by measured, less 1. `None`
@@ -24,6 +26,11 @@ pub enum LeftOut {
 pub(crate) fn left_out(row: &Row, error: f64) -> Option<LeftOut> {
     let on_two_cores = on_two_processors(row.case.placement);
     let sleeps = row.case.wait.kind() == WaitKind::Sleeping;
+    if row.family == Some(Family::Adapter) {
+        let explained_ns = row.exchange.ns.p50 * (1.0 + error);
+        let is_above = row.exchange.ns.median_ci95.is_some_and(|[_, high]| explained_ns > high);
+        return is_above.then_some(LeftOut::AtTheSameTime);
+    }
     if error > FAR && on_two_cores && sleeps {
         Some(LeftOut::Overlap)
     } else if error < -FAR && on_two_cores {
@@ -43,6 +50,20 @@ mod tests {
 
     fn found(wait: Wait, placement: Placement, error: f64) -> Option<LeftOut> {
         left_out(&row("pipe", wait, placement, 5000.0), error)
+    }
+
+    #[test]
+    fn of_a_loop_of_its_own_all_that_is_above_its_interval_is_said() {
+        let found = |wait, error| {
+            let mut row = row("pipe", wait, Placement::OtherCore, 5000.0);
+            row.family = Some(Family::Adapter);
+            left_out(&row, error)
+        };
+        // The interval is 1 %.
+        assert_eq!(found(Wait::Block, 0.05), Some(LeftOut::AtTheSameTime));
+        assert_eq!(found(Wait::Spin, 0.05), Some(LeftOut::AtTheSameTime));
+        assert_eq!(found(Wait::Block, 0.001), None);
+        assert_eq!(found(Wait::Block, -0.7), None);
     }
 
     #[test]

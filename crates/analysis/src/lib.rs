@@ -37,6 +37,7 @@ mod left_out;
 mod little;
 mod noise;
 mod not_explained;
+mod own_loop;
 mod ranking;
 mod rate_sweep;
 mod reached;

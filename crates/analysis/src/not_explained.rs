@@ -33,7 +33,11 @@ pub enum NotExplained {
         reason: String,
     },
     /// Its system calls were not counted.
-    NotCounted,
+    NotCounted {
+        /// Why each way of counting could not be had, a sentence each; none where it was not tried.
+        #[serde(default)]
+        why: Vec<String>,
+    },
     /// Its system calls with both ends in one process were not counted.
     NotCountedInOneProcess,
     /// The run does not tell a cost.

@@ -35,6 +35,12 @@ pub enum Part {
     CacheLinesAcross,
     /// Touching memory for the first time.
     PageFaults,
+    /// System calls of a library's own threads, in a program with a loop of its own.
+    LibraryThreads,
+    /// What is left over of such a program: it and its libraries. No term has this name.
+    Program,
+    /// What a server of the mechanism's own does.
+    Server,
 }
 
 impl Part {
@@ -48,6 +54,9 @@ impl Part {
             Part::WakeUps => "wake-ups",
             Part::CacheLinesAcross => "cache lines across",
             Part::PageFaults => "page faults",
+            Part::LibraryThreads => "library threads",
+            Part::Program => "program and libraries",
+            Part::Server => "server",
         }
     }
 }
@@ -57,6 +66,9 @@ impl Part {
 pub struct Term {
     /// Which.
     pub name: Part,
+    /// What of it, where a part is told by the name of a call, a thread or a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
     /// How often in a round trip.
     pub count: f64,
     /// Nanoseconds each time.
@@ -93,78 +105,119 @@ pub enum Source {
     SpinningCores,
     /// What is more than in one process.
     MoreThanInOneProcess,
+    /// Counted in both roles, at what such calls cost here.
+    PricedByKind,
+    /// Counted in a library's own thread, which need not be waited for.
+    LibraryThread,
+    /// Switches from one thread of a role to another.
+    BetweenThreads,
+    /// Processor time of a process that is neither role.
+    ServersProcessorTime,
 }
 
 impl Term {
-    fn new(name: Part, count: f64, cost_ns: f64, source: Source) -> Self {
+    pub(crate) fn new(name: Part, count: f64, cost_ns: f64, source: Source) -> Self {
         let (count, cost_ns, ns) = (tidy(count), tidy(cost_ns), tidy(count * cost_ns));
-        Term { name, count, cost_ns, ns, source }
+        Term { name, of: None, count, cost_ns, ns, source }
+    }
+
+    /// The part of that name, in full.
+    pub(crate) fn of(self, name: &str) -> Self {
+        Term { of: Some(name.to_owned()), ..self }
     }
 }
 
-/// A row with all that its explanation rests on.
+/// A row with what all explanations rest on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     /// What is explained.
     pub row: &'a Row,
-    /// The same with both ends in one process.
-    pub twin: &'a Row,
-    /// System calls in a round trip of the row, over both roles.
+    /// System calls that lengthen a round trip, over both roles.
     pub calls: f64,
-    /// The same of the twin.
-    pub twin_calls: f64,
-    /// How often the mechanism copies a message.
-    pub copies: Option<Copies>,
+    /// Copies of a message that are a part of their own.
+    pub copies: u8,
     /// What the machine charges.
     pub costs: &'a Costs,
 }
 
-impl Subject<'_> {
+/// A row beside the same with both ends in one process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WithTwin<'a> {
+    pub subject: Subject<'a>,
+    /// The row in one process.
+    pub twin: &'a Row,
+    /// System calls in a round trip of that.
+    pub twin_calls: f64,
+}
+
+impl<'a> WithTwin<'a> {
+    /// A row that makes `calls` in a round trip, over both roles, and the same in one process. Of a row that spins only the
+    /// calls that carry its messages count: attempts in vain take time that is waited anyway.
+    pub(crate) fn new(
+        (row, calls): (&'a Row, f64),
+        (twin, twin_calls): (&'a Row, f64),
+        copies: Option<Copies>,
+        costs: &'a Costs,
+    ) -> Self {
+        // What a notification carries is no copy worth the name.
+        let copies = match (row.family, copies) {
+            (Some(Family::Notification | Family::Floor), _) => 0,
+            (_, Some(Copies::One)) => 1,
+            (_, Some(Copies::Two) | None) => 2,
+        };
+        let mut subject = Subject { row, calls, copies, costs };
+        if !subject.sleeps() {
+            subject.calls = twin_calls;
+        }
+        WithTwin { subject, twin, twin_calls }
+    }
+
     /// All parts, or the cost that is missing.
     pub(crate) fn terms(&self) -> Result<Vec<Term>, NotExplained> {
-        let mut terms = vec![self.system_calls()?, self.copying()?, self.own_path()?];
-        if self.on_two_cores() {
-            if self.sleeps() {
-                terms.push(self.wake_ups()?);
+        let subject = &self.subject;
+        let mut terms = vec![self.system_calls()?, subject.copying()?, self.own_path()?];
+        if subject.on_two_cores() {
+            if subject.sleeps() {
+                terms.push(subject.wake_ups()?);
             }
-            terms.push(self.cache_lines_across()?);
+            terms.push(subject.cache_lines_across()?);
         } else {
-            terms.push(self.context_switches()?);
+            terms.push(subject.context_switches()?);
         }
-        terms.extend(self.page_faults()?);
+        // Faults of the twin are in its own path already.
+        let faults = subject.row.exchange.page_faults.minor - self.twin.exchange.page_faults.minor;
+        terms.extend(subject.page_faults(faults, Source::MoreThanInOneProcess)?);
         Ok(terms)
     }
 
-    /// Of a row that spins only the calls that carry its messages: attempts in vain take time that is waited anyway.
     fn system_calls(&self) -> Result<Term, NotExplained> {
-        let cost_ns = self.needed_ns(cost_name(Cost::SystemCall), self.counted_calls())?;
-        let source = if self.sleeps() { Source::BothRoles } else { Source::CountedInOneProcess };
-        Ok(Term::new(Part::SystemCalls, self.counted_calls(), cost_ns, source))
-    }
-
-    /// System calls that lengthen a round trip.
-    pub(crate) fn counted_calls(&self) -> f64 {
-        if self.sleeps() { self.calls } else { self.twin_calls }
-    }
-
-    fn copying(&self) -> Result<Term, NotExplained> {
-        let source = match self.copies() {
-            0 => Source::NothingCopied,
-            1 => Source::OneCopy,
-            _ => Source::TwoCopies,
-        };
-        Ok(Term::new(Part::Copying, MESSAGES * f64::from(self.copies()), self.copy_ns()?, source))
+        let Subject { calls, .. } = self.subject;
+        let cost_ns = self.subject.needed_ns(cost_name(Cost::SystemCall), calls)?;
+        let source = if self.subject.sleeps() { Source::BothRoles } else { Source::CountedInOneProcess };
+        Ok(Term::new(Part::SystemCalls, calls, cost_ns, source))
     }
 
     /// Median of the twin, less what it is known to spend on entering the kernel and on copying.
     fn own_path(&self) -> Result<Term, NotExplained> {
-        let calls_ns = self.twin_calls * self.needed_ns(cost_name(Cost::SystemCall), self.twin_calls)?;
-        let copies_ns = MESSAGES * f64::from(self.copies()) * self.copy_ns()?;
+        let subject = &self.subject;
+        let calls_ns = self.twin_calls * subject.needed_ns(cost_name(Cost::SystemCall), self.twin_calls)?;
+        let copies_ns = MESSAGES * f64::from(subject.copies) * subject.copy_ns()?;
         let own_ns = (self.twin.exchange.ns.p50 - calls_ns - copies_ns).max(0.0);
         Ok(Term::new(Part::OwnPath, 1.0, own_ns, Source::MeasuredInOneProcess))
     }
+}
 
-    fn context_switches(&self) -> Result<Term, NotExplained> {
+impl Subject<'_> {
+    pub(crate) fn copying(&self) -> Result<Term, NotExplained> {
+        let source = match self.copies {
+            0 => Source::NothingCopied,
+            1 => Source::OneCopy,
+            _ => Source::TwoCopies,
+        };
+        Ok(Term::new(Part::Copying, MESSAGES * f64::from(self.copies), self.copy_ns()?, source))
+    }
+
+    pub(crate) fn context_switches(&self) -> Result<Term, NotExplained> {
         let cost_ns = self.needed_ns(CONTEXT_SWITCH, self.switches())?;
         Ok(Term::new(Part::ContextSwitches, self.switches(), cost_ns, Source::CountedWhileMeasured))
     }
@@ -176,14 +229,14 @@ impl Subject<'_> {
 
     /// A message is waited for once: whoever falls asleep again before all of it is there sleeps while the other role
     /// is at work, and lengthens nothing.
-    fn wake_ups(&self) -> Result<Term, NotExplained> {
+    pub(crate) fn wake_ups(&self) -> Result<Term, NotExplained> {
         let sleeps = self.row.exchange.switches.voluntary;
         let source = if sleeps > MESSAGES { Source::OneAMessage } else { Source::CountedWhileMeasured };
         let sleeps = sleeps.min(MESSAGES);
         Ok(Term::new(Part::WakeUps, sleeps, self.needed_ns(WAKE_UP, sleeps)?, source))
     }
 
-    fn cache_lines_across(&self) -> Result<Term, NotExplained> {
+    pub(crate) fn cache_lines_across(&self) -> Result<Term, NotExplained> {
         let source = if self.sleeps() { Source::ColdReader } else { Source::SpinningCores };
         let size = self.row.case.size_bytes;
         let missing = || missing(cost_name(self.across()));
@@ -195,30 +248,19 @@ impl Subject<'_> {
         ))
     }
 
-    /// Faults of the twin are in its own path already.
-    fn page_faults(&self) -> Result<Option<Term>, NotExplained> {
-        let [row, twin] = [self.row, self.twin].map(|row| row.exchange.page_faults.minor);
-        let more = row - twin;
-        if more <= FEW_FAULTS {
+    /// So many page faults, if that is more than a few.
+    pub(crate) fn page_faults(&self, faults: f64, source: Source) -> Result<Option<Term>, NotExplained> {
+        if faults <= FEW_FAULTS {
             return Ok(None);
         }
-        let cost_ns = self.needed_ns(cost_name(Cost::PageFault), more)?;
-        Ok(Some(Term::new(Part::PageFaults, more, cost_ns, Source::MoreThanInOneProcess)))
-    }
-
-    /// Copies of a message. What a notification carries is no copy worth the name.
-    pub(crate) fn copies(&self) -> u8 {
-        match (self.row.family, self.copies) {
-            (Some(Family::Notification | Family::Floor), _) => 0,
-            (_, Some(Copies::One)) => 1,
-            (_, Some(Copies::Two) | None) => 2,
-        }
+        let cost_ns = self.needed_ns(cost_name(Cost::PageFault), faults)?;
+        Ok(Some(Term::new(Part::PageFaults, faults, cost_ns, source)))
     }
 
     /// What grows with the size, in a round trip of `size_bytes`: copying, and on two cores the cache lines beyond
     /// those of the shortest message.
     pub(crate) fn by_size_ns(&self, size_bytes: usize) -> Option<f64> {
-        let copies_ns = MESSAGES * f64::from(self.copies()) * self.costs.copy_ns(size_bytes)?;
+        let copies_ns = MESSAGES * f64::from(self.copies) * self.costs.copy_ns(size_bytes)?;
         if !self.on_two_cores() {
             return Some(copies_ns);
         }
@@ -242,14 +284,14 @@ impl Subject<'_> {
 
     /// A copy of one message; of what is never copied nobody needs the cost.
     fn copy_ns(&self) -> Result<f64, NotExplained> {
-        if self.copies() == 0 {
+        if self.copies == 0 {
             return Ok(0.0);
         }
         self.costs.copy_ns(self.row.case.size_bytes).ok_or_else(|| missing(cost_name(Cost::Copy)))
     }
 
     /// The cost of this name; of what never happens nobody needs it.
-    fn needed_ns(&self, name: &str, count: f64) -> Result<f64, NotExplained> {
+    pub(crate) fn needed_ns(&self, name: &str, count: f64) -> Result<f64, NotExplained> {
         match self.costs.ns(name) {
             Some(ns) => Ok(ns),
             None if count <= 0.0 => Ok(0.0),
@@ -257,11 +299,11 @@ impl Subject<'_> {
         }
     }
 
-    fn sleeps(&self) -> bool {
+    pub(crate) fn sleeps(&self) -> bool {
         self.row.case.wait.kind() == WaitKind::Sleeping
     }
 
-    fn on_two_cores(&self) -> bool {
+    pub(crate) fn on_two_cores(&self) -> bool {
         on_two_processors(self.row.case.placement)
     }
 }

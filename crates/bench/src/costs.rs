@@ -11,10 +11,14 @@ use furlong_model::{Cost, CostFigure, CostReading};
 #[cfg(target_os = "linux")]
 use furlong_os::cleanup::CleanUp;
 #[cfg(target_os = "linux")]
-use furlong_os::linux::{futex, posix_semaphore, sysv_semaphore};
+use furlong_os::linux::{futex, pipe, posix_semaphore, readiness, sysv_semaphore};
 #[cfg(target_os = "linux")]
 use furlong_os::memory::Region;
 use furlong_os::memory::{Pages, page_bytes};
+#[cfg(target_os = "linux")]
+use furlong_os::wait::Interest;
+#[cfg(target_os = "linux")]
+use furlong_os::{AsHandle, Handle, handle};
 use furlong_os::{clock, identity};
 use std::hint::black_box;
 use std::io;
@@ -69,13 +73,16 @@ fn across(cost: Cost, sizes: &[usize], times: io::Result<Vec<Option<f64>>>) -> V
 }
 
 /// What is measured in one process, in the order in which figures are reported; sizes that are copied follow.
-const SINGLE: [Cost; 7] = [
+const SINGLE: [Cost; 10] = [
     Cost::ClockRead,
     Cost::SystemCall,
     Cost::FutexWake,
     Cost::FutexWait,
     Cost::PosixSemaphore,
     Cost::SysvSemaphore,
+    Cost::PipeTransfer,
+    Cost::SocketTransfer,
+    Cost::Poll,
     Cost::PageFault,
 ];
 
@@ -114,9 +121,13 @@ fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
             black_box(identity::parent_process());
         })),
         Cost::PageFault => page_fault().ok(),
-        Cost::FutexWake | Cost::FutexWait | Cost::PosixSemaphore | Cost::SysvSemaphore => {
-            of_linux(cost, semaphores)
-        }
+        Cost::FutexWake
+        | Cost::FutexWait
+        | Cost::PosixSemaphore
+        | Cost::SysvSemaphore
+        | Cost::PipeTransfer
+        | Cost::SocketTransfer
+        | Cost::Poll => of_linux(cost, semaphores),
         Cost::Copy | Cost::CopyAcross | Cost::CopyAcrossAsleep => None,
     }
 }
@@ -136,6 +147,13 @@ fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
             let set = semaphores?;
             each_result(|| sysv_semaphore::post(set, 0).and_then(|()| sysv_semaphore::wait(set, 0, true)))
         }
+        Cost::PipeTransfer => transfer(pipe::pipe().ok()?),
+        Cost::SocketTransfer => transfer(pipe::duplex().ok()?),
+        Cost::Poll => {
+            let (reader, writer) = pipe::pipe().ok()?;
+            handle::write(writer.as_handle(), &[1]).ok()?;
+            each_result(|| readiness::poll(reader.as_handle(), Interest::Readable))
+        }
         _ => None,
     }
 }
@@ -144,6 +162,16 @@ fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
 #[cfg(not(target_os = "linux"))]
 fn of_linux(_cost: Cost, _semaphores: Option<i32>) -> Option<f64> {
     None
+}
+
+/// Writing 8 bytes and reading them again.
+#[cfg(target_os = "linux")]
+fn transfer((reader, writer): (Handle, Handle)) -> Option<f64> {
+    let mut bytes = [0; 8];
+    each_result(|| {
+        handle::write(writer.as_handle(), &bytes)?;
+        handle::read(reader.as_handle(), &mut bytes).map(drop)
+    })
 }
 
 #[cfg(target_os = "linux")]

@@ -39,6 +39,12 @@ pub enum Cost {
     PosixSemaphore,
     /// Posting a System V semaphore and taking it again, uncontended.
     SysvSemaphore,
+    /// Writing 8 bytes into a pipe and reading them again.
+    PipeTransfer,
+    /// Writing 8 bytes into a UNIX socket and reading them from its other end.
+    SocketTransfer,
+    /// A poll of a descriptor that can be read already.
+    Poll,
     /// The first touch of a page of anonymous memory.
     PageFault,
     /// Copying this many bytes, source and destination in this processor's caches as far as they fit.

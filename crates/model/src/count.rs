@@ -53,6 +53,9 @@ pub struct RoleCount {
     /// How many of them threads of each name made, where several did: an adapter's, with what its library has of its own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub threads: BTreeMap<String, u64>,
+    /// The calls by name of threads that have taken a name of their own, by that name: those of an adapter's libraries.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub library_threads: BTreeMap<String, BTreeMap<String, u64>>,
     /// Switches, faults and processor time, from a trial in which no call was traced: tracing itself switches.
     pub usage: RoleTally,
     /// What the processor counted in that trial, by name, as in `instructions`; empty where it has no counters.

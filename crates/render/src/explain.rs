@@ -10,7 +10,7 @@ use super::{
     used_costs::used_costs,
 };
 use furlong_analysis::text::{plain, times_between};
-use furlong_analysis::{Agreement, Explained, Explanation, Level, Term};
+use furlong_analysis::{Agreement, Explained, Explanation, Level, Part, Term};
 use furlong_model::{format_bytes, format_ns};
 
 /// The columns of a row's parts; their names are not shown, since they speak for themselves.
@@ -24,6 +24,9 @@ const COLUMNS: [Column; 6] = [
 ];
 /// The published formula that explanations are held against.
 const FORMULA: &str = "T = size/bandwidth + N*switch + M*call";
+/// Where what is left over of a program with a loop of its own is.
+const IN_PROGRAM: &str = "What is left over is in the program and its libraries (serialising, framing, copies of their own), and \
+                          in what its calls do beyond what such calls cost here.";
 /// All rows have their parts in the same columns.
 const PARTS: usize = 0;
 
@@ -64,6 +67,9 @@ fn title(row: &Explained) -> String {
     let ends = row.measured_ci95.map_or_else(String::new, |ends| format!(" ({})", times_between(ends)));
     let [measured, predicted] = [row.measured_ns, row.predicted_ns].map(format_ns);
     let sum = match (row.is_missed(), signed(row.error)) {
+        (false, _) if row.own_loop => {
+            format!("{predicted} of it attributed ({:.1} %)", (1.0 + row.error) * 100.0)
+        }
         (false, error) => format!("{predicted} explained ({error})"),
         (true, error) => format!("not explained: the parts make {predicted} ({error})"),
     };
@@ -83,8 +89,9 @@ fn whole(row: &Explained) -> f64 {
 
 fn part(row: &Explained, term: &Term) -> Row {
     let share = term.ns / whole(row);
+    let name = term.name.name();
     let [name, time, percent, count, how] = [
-        term.name.name().to_owned(),
+        term.of.as_ref().map_or_else(|| name.to_owned(), |of| format!("{name}: {}", plain(of))),
         format_ns(term.ns),
         format!("{:.1} %", share * 100.0),
         format!("{} x {}", count(term.count), format_ns(term.cost_ns)),
@@ -99,7 +106,9 @@ fn unexplained(row: &Explained) -> Row {
     let ns = row.unexplained_ns;
     let sign = if ns > 0.0 { "+" } else { "" };
     let share = signed(ns / whole(row));
-    let texts = ["unexplained".to_owned(), String::new(), format!("{sign}{}", format_ns(ns)), share];
+    let is_in_program = row.own_loop && ns > 0.0;
+    let name = if is_in_program { Part::Program.name() } else { "unexplained" };
+    let texts = [name.to_owned(), String::new(), format!("{sign}{}", format_ns(ns)), share];
     Row::neutral(texts.into_iter().chain([String::new(), String::new()]).collect())
 }
 
@@ -121,10 +130,15 @@ fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     let overtakes = row.copying_overtakes_at_bytes.map(|size| {
         format!("From about {} on, moving the bytes takes more than all the rest does here.", about(size))
     });
+    let is_of_library = |term: &Term| term.name == Part::LibraryThreads;
+    let library = row.terms.iter().any(is_of_library).then(|| {
+        "Library threads may run beside the round trip: their calls are in the sum, and need not lengthen it.".to_owned()
+    });
+    let program = (row.own_loop && row.unexplained_ns > 0.0).then(|| IN_PROGRAM.to_owned());
     let without = row.costs_without.as_ref().map(|mechanism| {
         format!("Costs are without the rows of {}: none is fitted to the row it explains.", plain(mechanism))
     });
-    left_out.into_iter().chain(helps).chain(overtakes).chain(without)
+    left_out.into_iter().chain(program).chain(library).chain(helps).chain(overtakes).chain(without)
 }
 
 /// A size with two digits, in the largest unit that is no more than it.
@@ -164,7 +178,8 @@ fn overview(explanation: &Explanation) -> Section {
         ])
     };
     let rows = explanation.rows.iter().map(cells).collect();
-    Section::default().table(Table::new(OVERVIEW, rows)).paragraph(agreement(explanation))
+    let overview = Section::default().table(Table::new(OVERVIEW, rows));
+    if explanation.agreement.rows == 0 { overview } else { overview.paragraph(agreement(explanation)) }
 }
 
 fn agreement(explanation: &Explanation) -> String {
@@ -207,7 +222,7 @@ mod tests {
         DecodedRun, Run, explain,
         fixture::{
             costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SMALL_PIPE,
-            costs::SPINNER,
+            costs::SPINNER, own_loop, own_loop::PROGRAM,
         },
     };
     use furlong_model::{Case, NoiseReading, Placement};
@@ -254,6 +269,24 @@ mod tests {
             Style { width: 140, ..Style::default() },
         );
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_program_with_a_loop_of_its_own_has_its_calls_by_kind_and_its_librarys_threads() {
+        let run = own_loop::run();
+        let asked = [Placement::SameCore, Placement::OtherCore].map(|placement| PROGRAM.case(placement));
+        let mut explanation = explain(&DecodedRun::of(&run), &asked);
+        let style = Style { width: 140, ..Style::default() };
+        insta::assert_snapshot!(explanation_table(&explanation, style));
+        let row = &mut explanation.rows[0];
+        (row.left_out, row.unexplained_ns) = (Some(furlong_analysis::LeftOut::AtTheSameTime), -100.0);
+        explanation.rows.truncate(1);
+        let text = explanation_table(&explanation, style);
+        assert!(
+            text.contains("not explained: the parts make ") && text.contains("at the same time"),
+            "{text}"
+        );
+        assert!(text.contains("\n  unexplained ") && !text.contains("program and libraries"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is said of a row that is explained, and of one that cannot be.
 
+use super::counting::clause;
 use super::object::{Judged, sentence};
 use furlong_analysis::{Advice, LeftOut, NotExplained, Part, Source, Term};
 
@@ -22,6 +23,10 @@ pub(crate) fn left_out(what: &LeftOut) -> String {
         LeftOut::BuffersOrColdCache => {
             "Something takes time that the model does not know: buffers that one core frees and the other takes, or a cold \
              cache."
+        }
+        LeftOut::AtTheSameTime => {
+            "The parts are more than was measured: threads of the program, or its two roles, work at the same time, which a sum \
+             does not know."
         }
         LeftOut::ColdCache => "Something takes time that the model does not know, such as a cold cache.",
     };
@@ -53,7 +58,11 @@ pub fn not_explained(why: &NotExplained) -> String {
         NotExplained::SkippedInOneProcess { status, reason } => {
             return format!("with both ends in one process it is {}: {reason}", status.name());
         }
-        NotExplained::NotCounted => "its system calls were not counted",
+        NotExplained::NotCounted { why } if why.is_empty() => "its system calls were not counted",
+        NotExplained::NotCounted { why } => {
+            let why: Vec<_> = why.iter().map(|why| clause(why)).collect();
+            return format!("its system calls were not counted: {}", why.join("; "));
+        }
         NotExplained::NotCountedInOneProcess => {
             "its system calls with both ends in one process were not counted"
         }
@@ -76,6 +85,10 @@ pub(crate) fn how(source: Source) -> &'static str {
         Source::ColdReader => "a cold reader, beyond copying",
         Source::SpinningCores => "two cores that spin",
         Source::MoreThanInOneProcess => "more than in one process",
+        Source::PricedByKind => "counted in both roles; the cost of its kind",
+        Source::LibraryThread => "may run beside the round trip",
+        Source::BetweenThreads => "between threads of a role",
+        Source::ServersProcessorTime => "its processor time",
     }
 }
 
@@ -116,6 +129,13 @@ fn what_helps(part: Part, share: &str) -> String {
             "Cache lines on their way from core to core are {share} of it: fewer bytes, or cores that share a \
              cache, may need less."
         ),
+        Part::LibraryThreads => format!(
+            "Calls of the library's own threads are {share} of it: a mechanism without such threads makes none."
+        ),
+        Part::Program => format!(
+            "The program and its libraries are {share} of it: a row that does less beside moving bytes may need less."
+        ),
+        Part::Server => format!("A server of its own is {share} of it: a mechanism without one needs none."),
         Part::PageFaults => {
             format!("Page faults are {share} of it: memory that was touched before has none.")
         }
@@ -170,7 +190,13 @@ mod tests {
                 },
                 "with both ends in one process it is refused: it is too large",
             ),
-            (NotExplained::NotCounted, "its system calls were not counted"),
+            (NotExplained::NotCounted { why: Vec::new() }, "its system calls were not counted"),
+            (
+                NotExplained::NotCounted {
+                    why: vec!["no tracepoint: none.".into(), "no ptrace: EPERM".into()],
+                },
+                "its system calls were not counted: no tracepoint: none; no ptrace: EPERM",
+            ),
             (NotExplained::NotCountedInOneProcess, "with both ends in one process were not counted"),
             (NotExplained::NoCost { name: "wake-up".to_owned() }, "the run does not tell the cost wake-up"),
         ] {

@@ -23,7 +23,10 @@ const NAMED: usize = 4;
 pub(crate) fn used_costs(explanation: &Explanation) -> Section {
     let costs = &explanation.costs;
     let named = [cost_name(Cost::SystemCall), CONTEXT_SWITCH, WAKE_UP, cost_name(Cost::PageFault)];
-    let named = named.iter().filter_map(|name| costs.figure(name)).map(line);
+    let by_kind = [Cost::PipeTransfer, Cost::SocketTransfer, Cost::Poll].map(cost_name);
+    let has_own_loop = explanation.rows.iter().any(|row| row.own_loop);
+    let by_kind = by_kind.iter().filter(|_| has_own_loop);
+    let named = named.iter().chain(by_kind).filter_map(|name| costs.figure(name)).map(line);
     let sizes = copied_sizes(explanation);
     let ends: BTreeSet<_> = [sizes.first(), sizes.last()].into_iter().flatten().collect();
     let copies = ends.into_iter().filter_map(|size| copying(costs, *size));

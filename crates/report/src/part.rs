@@ -232,7 +232,7 @@ fn verdict(
         sentences.extend(summary.findings.iter().map(finding));
     }
     if summary.run.noise.level != Level::Unreliable {
-        sentences.extend(explanation.map(predicted::agreement));
+        sentences.extend(explanation.and_then(predicted::agreement));
     }
     if summary.rows.is_empty() && replay.is_none() {
         sentences.push("No row has a speed.".to_owned());

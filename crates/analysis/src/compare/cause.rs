@@ -78,8 +78,10 @@ fn terms(row: &ComparedRow, then: &Explanation, now: &Explanation) -> Vec<(Optio
         found.map_or_else(Vec::new, |explained| explained.terms.clone())
     };
     let (then, now) = (of(then), of(now));
-    let paired =
-        |term: &Term| Some((term.clone(), now.iter().find(|other| other.name == term.name)?.clone()));
+    let paired = |term: &Term| {
+        let is_it = |other: &&Term| (other.name, &other.of) == (term.name, &term.of);
+        Some((term.clone(), now.iter().find(is_it)?.clone()))
+    };
     then.iter()
         .filter_map(paired)
         .map(|(then, now)| {

@@ -17,8 +17,18 @@ pub(crate) struct Log {
     /// Times that the usage was asked for so far.
     marks: u32,
     calls: BTreeMap<i64, u64>,
-    /// How many of them each thread made, by its name; of a role all of whose threads are traced.
-    threads: BTreeMap<i32, (String, u64)>,
+    /// Those of each thread, of a role all of whose threads are traced.
+    threads: BTreeMap<i32, ThreadLog>,
+}
+
+/// What one thread called.
+#[derive(Debug, Default)]
+struct ThreadLog {
+    name: String,
+    /// Whether that is another name than its process has, which each thread begins with.
+    has_own_name: bool,
+    calls: BTreeMap<i64, u64>,
+    count: u64,
 }
 
 impl Log {
@@ -34,13 +44,15 @@ impl Log {
     /// One of any thread.
     fn enter_from(&mut self, caller: Caller, number: i64) {
         *self.calls.entry(number).or_default() += 1;
-        let (name, count) = self.threads.entry(caller.thread).or_default();
-        *count += 1;
+        let thread = self.threads.entry(caller.thread).or_default();
+        *thread.calls.entry(number).or_default() += 1;
+        thread.count += 1;
         // A thread may take its name after it has begun.
-        if count.is_power_of_two() {
+        if thread.count.is_power_of_two() {
             let now = other_process::thread_name(caller.process, caller.thread);
             if !now.is_empty() {
-                *name = now;
+                thread.has_own_name = now != other_process::name(caller.process);
+                thread.name = now;
             }
         }
     }
@@ -53,19 +65,33 @@ impl Log {
     /// How many calls threads of each name made, where several did.
     pub(crate) fn by_thread(&self) -> BTreeMap<String, u64> {
         let mut named: BTreeMap<String, u64> = BTreeMap::new();
-        for (name, count) in self.threads.values() {
-            *named.entry(name.clone()).or_default() += count;
+        for thread in self.threads.values() {
+            *named.entry(thread.name.clone()).or_default() += thread.count;
         }
         if self.threads.len() > 1 { named } else { BTreeMap::new() }
     }
 
-    /// How often each call was made, by name.
-    pub(crate) fn by_name(&self) -> BTreeMap<String, u64> {
-        let mut named: BTreeMap<String, u64> = BTreeMap::new();
-        for (number, count) in &self.calls {
-            *named.entry(system_call::name(*number)).or_default() += count;
+    /// How often threads with a name of their own made each call, by both names.
+    pub(crate) fn of_library_threads(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
+        let mut named: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for thread in self.threads.values().filter(|thread| thread.has_own_name) {
+            add_by_name(&thread.calls, named.entry(thread.name.clone()).or_default());
         }
         named
+    }
+
+    /// How often each call was made, by name.
+    pub(crate) fn by_name(&self) -> BTreeMap<String, u64> {
+        let mut named = BTreeMap::new();
+        add_by_name(&self.calls, &mut named);
+        named
+    }
+}
+
+/// Adds calls by number to those by name.
+fn add_by_name(calls: &BTreeMap<i64, u64>, named: &mut BTreeMap<String, u64>) {
+    for (number, count) in calls {
+        *named.entry(system_call::name(*number)).or_default() += count;
     }
 }
 

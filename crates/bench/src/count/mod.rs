@@ -132,11 +132,13 @@ fn record<W: Work>(
     let role = |(index, usage): (usize, &RoleTally)| {
         let calls = calls.as_ref().map(|(measured, logs)| (&W::tallies(measured)[index], &logs[index]));
         let threads = calls.map_or_else(BTreeMap::new, |(_, log)| log.by_thread());
+        let library_threads = calls.map_or_else(BTreeMap::new, |(_, log)| log.of_library_threads());
         RoleCount {
             role: usage.party.role,
             round_trips: calls.map_or(0, |(tally, _)| tally.round_trips),
             system_calls: calls.map(|(_, log)| log.by_name()),
             threads,
+            library_threads,
             usage: usage.clone(),
             hardware: hardware.read.get(index).cloned().unwrap_or_default(),
         }

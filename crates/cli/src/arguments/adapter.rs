@@ -98,7 +98,7 @@ pub struct AdapterCheckOptions {
   furlong adapter check ./mine
   furlong run --adapter ./mine pipe")]
 pub struct AdapterNewOptions {
-    /// The language to write it in
+    /// The language to write it in: python, node, go, java, c, c++ or rust
     #[arg(long, value_name = "LANGUAGE")]
     pub lang: String,
     /// The adapter's name, which its folder and its row have too

@@ -102,6 +102,42 @@ fn the_calls_of_all_threads_of_a_program_are_counted() {
 }
 
 #[test]
+fn a_program_with_a_loop_of_its_own_is_explained_by_its_calls() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
+    let program = place.path("mine/adapter.py");
+    let template = fs::read_to_string(&program).unwrap();
+    let (send, with_thread) = ("return self.socket.sendall, receive", include_str!("adapters/thread.py"));
+    assert!(template.contains(send), "{template}");
+    fs::write(&program, template.replace(send, with_thread.trim_start())).unwrap();
+    let asked =
+        ["explain", "--adapter", "./mine", "--place", "same-core", "--trials", "3", "--budget", "5ms"];
+    let explained = place.run(asked.into_iter().chain(["--format", "json"])).expect_code(0).json();
+    let row = list(&explained, "rows").first().unwrap_or_else(|| panic!("not explained: {explained:#}"));
+    let count = |name: &str, of: &str| {
+        let is_it =
+            |term: &&Value| text(term, "name") == name && term.get("of").is_some_and(|found| found == of);
+        let term = list(row, "terms").iter().find(is_it);
+        number(term.unwrap_or_else(|| panic!("no {name} {of} in {row:#}")), "count")
+    };
+    // Each role sends, receives, asks its thread and waits for it, and that makes three calls.
+    for name in ["sendto", "recvfrom", "write", "read"] {
+        assert!((count("system-calls", name) - 2.0).abs() < 0.1, "{name} in {row:#}");
+    }
+    assert!((count("library-threads", "helper") - 6.0).abs() < 0.3, "{row:#}");
+    let [measured, predicted, left] =
+        ["measured_ns", "predicted_ns", "unexplained_ns"].map(|name| number(row, name));
+    let sum: f64 = list(row, "terms").iter().map(|term| number(term, "ns")).sum();
+    assert!((sum - predicted).abs() < 1.0 && (measured - predicted - left).abs() < 1.0, "{row:#}");
+    let table = place.run(asked).expect_code(0).stdout;
+    before.expect_nothing_left(&place);
+    for said in ["mine/block 128B same-core: ", "system calls: sendto", "library threads: helper"] {
+        assert!(table.contains(said), "{said} in {table}");
+    }
+    assert!(table.contains("Library threads may run beside the round trip"), "{table}");
+}
+
+#[test]
 fn installed_adapters_are_recommended_where_that_is_asked() {
     let (before, place) = (Snapshot::take(), Place::new());
     let installed = place.path("data/furlong/adapters");

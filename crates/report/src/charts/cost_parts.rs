@@ -8,7 +8,7 @@ use furlong_render::words::{count, waiting};
 use std::collections::BTreeSet;
 
 /// All parts, in the order in which they are stacked.
-pub const PARTS: [Part; 7] = [
+pub const PARTS: [Part; 10] = [
     Part::SystemCalls,
     Part::Copying,
     Part::OwnPath,
@@ -16,6 +16,9 @@ pub const PARTS: [Part; 7] = [
     Part::WakeUps,
     Part::CacheLinesAcross,
     Part::PageFaults,
+    Part::LibraryThreads,
+    Part::Program,
+    Part::Server,
 ];
 
 /// What is drawn as a mark and not as a part.
@@ -39,8 +42,9 @@ fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
     rows.sort_by(|a, b| a.measured_ns.total_cmp(&b.measured_ns));
     let part = |(number, part): (usize, Part)| {
         let of_row = |(at, row): (f64, &&Explained)| {
-            let term = row.terms.iter().find(|term| term.name == part)?;
-            Some(Point::new(part.name(), term.ns, at))
+            let terms: Vec<_> = row.terms.iter().filter(|term| term.name == part).collect();
+            let ns = terms.iter().map(|term| term.ns).sum();
+            (!terms.is_empty()).then(|| Point::new(part.name(), ns, at))
         };
         let points = (0..).map(f64::from).zip(&rows).filter_map(of_row).collect();
         Series { name: part.name().to_owned(), look: Look::Bright(number), points }

@@ -12,13 +12,14 @@ pub fn chart(explanation: &Explanation) -> Option<Chart> {
         look: Some(look_of(&row.case.row())),
         ..Point::new(plain(&row.case.to_string()), row.measured_ns, ns)
     };
-    let rows = &explanation.rows;
-    let ours = rows.iter().map(|row| point(row, row.predicted_ns)).collect();
-    let formula = rows.iter().filter_map(|row| Some(point(row, row.article_ns?))).collect();
+    // The sum of a program with a loop of its own leaves out what the program does.
+    let rows = || explanation.rows.iter().filter(|row| !row.own_loop);
+    let ours = rows().map(|row| point(row, row.predicted_ns)).collect();
+    let formula = rows().filter_map(|row| Some(point(row, row.article_ns?))).collect();
     Chart {
         id: "predicted".to_owned(),
         title: "Predicted against measured".to_owned(),
-        says: agreement(explanation),
+        says: agreement(explanation).unwrap_or_default(),
         notes: vec![
             "On the line, prediction and measurement are the same; the thin lines are 20 % off. The published formula is \
              T = size/bandwidth + N*switch + M*call, with the same costs."
@@ -40,16 +41,16 @@ pub fn chart(explanation: &Explanation) -> Option<Chart> {
     .drawable()
 }
 
-/// How close the predictions come, in a sentence.
-pub fn agreement(explanation: &Explanation) -> String {
+/// How close the predictions come, in a sentence; `None` without any.
+pub fn agreement(explanation: &Explanation) -> Option<String> {
     let Agreement { rows, within_10_percent, within_20_percent } = explanation.agreement;
     let formula = match explanation.article_agreement {
         Agreement { rows: 0, .. } => "gives no time here".to_owned(),
         Agreement { rows, within_20_percent, .. } => format!("within 20 % of {within_20_percent} of {rows}"),
     };
-    format!(
+    (explanation.agreement.rows > 0).then(|| format!(
         "The model comes within 20 % of {within_20_percent} of {}, and within 10 % of {within_10_percent}; the published \
          formula {formula}.",
         count(rows, "row")
-    )
+    ))
 }
