@@ -173,15 +173,13 @@ impl CountedTrial<'_> {
         self.observer.before(Phase::Finish, &self.participants.roles());
         let readings = self.readings(Phase::Timed, exchanged, batch, span_ns)?;
         let times_ns = self.times(&readings)?.split_off(1);
-        let one_way = self.case.pattern == Pattern::OneWay;
-        let received = |role| if one_way && role == Role::Initiator { 0 } else { self.done };
         let (roles, others) = self
             .participants
             .tallies(
                 &before,
                 &after,
                 exchanged,
-                received,
+                self.done,
                 Idle { ns: idle.idle_ns, switches: idle.idle_switches },
             )
             .map_err(|error| self.failure(Phase::Finish, reading(error)))?;

@@ -91,13 +91,14 @@ impl Participants {
         self.0.iter().map(|one| other_process::used(one.pid)).collect::<io::Result<_>>().map(Used)
     }
 
-    /// What the processes of each role have used between two readings, in so many round trips; and what all others have.
+    /// What the processes of each role have used between two readings, in so many round trips, and how many messages it has
+    /// received, or sent one way; and what all others have used.
     pub(super) fn tallies(
         &self,
         before: &Used,
         after: &Used,
         round_trips: u64,
-        messages_received: impl Fn(Role) -> u64,
+        messages_received: u64,
         idle_initiator: Idle,
     ) -> io::Result<(Vec<RoleTally>, Vec<OtherProcess>)> {
         let used = before.0.iter().zip(&after.0).map(|(before, after)| *after - *before);
@@ -109,14 +110,7 @@ impl Participants {
                 let processor = other_process::processor(first.pid)?;
                 let used = of_role().fold(Usage::default(), |sum, (_, used)| sum + *used);
                 let idle = if role == Role::Initiator { idle_initiator } else { Idle::default() };
-                tallies.push(role_tally(
-                    role.into(),
-                    processor,
-                    messages_received(role),
-                    round_trips,
-                    used,
-                    idle,
-                ));
+                tallies.push(role_tally(role.into(), processor, messages_received, round_trips, used, idle));
             }
         }
         let others = used.iter().filter(|(one, _)| one.role.is_none()).map(|(one, used)| OtherProcess {

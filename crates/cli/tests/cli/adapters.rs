@@ -138,6 +138,21 @@ fn a_program_with_a_loop_of_its_own_is_explained_by_its_calls() {
 }
 
 #[test]
+fn every_pattern_of_a_program_has_figures() {
+    let place = Place::new();
+    place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
+    let request = ["--request", "1", "--response", "128"];
+    for pattern in
+        [&["-m", "round-trip"][..], &["-m", "one-way"], &[&["-m", "request"][..], &request].concat()]
+    {
+        let words = ["run", "--adapter", "./mine", "--format", "json", "--no-save"];
+        let summary = place.run(words.iter().chain(pattern).copied().chain(SHORT)).expect_code(0).summary();
+        // A row that breaks a law is void, and has none.
+        assert_eq!(summary.rows.len(), 1, "{pattern:?}: {summary:#?}");
+    }
+}
+
+#[test]
 fn installed_adapters_are_recommended_where_that_is_asked() {
     let (before, place) = (Snapshot::take(), Place::new());
     let installed = place.path("data/furlong/adapters");
