@@ -8,12 +8,21 @@ use furlong_stats::Distribution;
 
 /// Every check of one trial, in the order in which a failure explains most.
 pub(crate) fn check_trial(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
+    check_record(case, trial)?;
+    at_the_same_time(&trial.parts)?;
+    obeys_little(case, trial, times)
+}
+
+/// Why a measured trial's record cannot be true, whatever its times are; `None` if it can.
+pub fn broken_record(case: &Case, trial: &Measurement) -> Option<String> {
+    check_record(case, trial).err().map(|breach| breach.reason)
+}
+
+fn check_record(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     has_figures(case, trial)?;
     is_verified(trial)?;
     both_roles_agree(case, trial)?;
-    is_placed_as_asked(case.placement, &trial.roles)?;
-    at_the_same_time(&trial.parts)?;
-    obeys_little(case, trial, times)
+    is_placed_as_asked(case.placement, &trial.roles)
 }
 
 /// A record with zeros where one divides by them comes from no furlong.

@@ -62,6 +62,7 @@ mod trials;
 
 pub use advice::Advice;
 pub use alike::Alike;
+pub use checks::broken_record;
 pub use comparable::Comparable;
 pub use compare::{
     COMPARISON_SCHEMA, Cause, Change, ChangedCall, ComparedCount, ComparedRow, ComparedRun, Comparison,

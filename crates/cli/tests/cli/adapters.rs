@@ -154,7 +154,7 @@ fn every_pattern_of_a_program_has_figures() {
 
 #[test]
 fn installed_adapters_are_recommended_where_that_is_asked() {
-    let (before, place) = (Snapshot::take(), Place::new());
+    let (before, place) = (Snapshot::take(), Place::alone());
     let installed = place.path("data/furlong/adapters");
     fs::create_dir_all(&installed).unwrap();
     let mut new = place.furlong(["adapter", "new", "--lang", "python", "mine"]);
@@ -166,11 +166,11 @@ fn installed_adapters_are_recommended_where_that_is_asked() {
     // Slower than most, but measured as they are.
     assert!([names("ranked"), names("eliminated")].concat().contains(&"mine"), "{with:#}");
     let at_a_rate =
-        ["run", "mine", "--rate", "2k/s", "--place", "same-core", "--format", "json", "--no-save"];
-    let run = place.run(at_a_rate.into_iter().chain(["--trials", "1", "--budget", "50ms"])).expect_code(0);
+        ["run", "mine", "--rate", "500/s", "--place", "same-core", "--format", "json", "--no-save"];
+    let run = place.run(at_a_rate.into_iter().chain(["--trials", "3", "--budget", "50ms"])).expect_code(0);
     let row = &run.summary().rows[0];
     // As many as are due in that time, and not as many as it could send.
-    assert!((1_500.0..2_500.0).contains(&row.exchange.per_second), "{row:#?}");
+    assert!((375.0..625.0).contains(&row.exchange.per_second), "{row:#?}");
     before.expect_nothing_left(&place);
 }
 

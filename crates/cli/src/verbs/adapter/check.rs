@@ -4,6 +4,7 @@ use crate::arguments::AdapterCheckOptions;
 use crate::mechanisms::{adapters_folder, entries, rows_of};
 use crate::output;
 use furlong_adapter_files::Manifest;
+use furlong_analysis::broken_record;
 use furlong_analysis::text::versions;
 use furlong_bench::adapter::{Adapter, EarlyEnd, end_early};
 use furlong_bench::not_measured::NotMeasured;
@@ -95,7 +96,10 @@ fn exchanges(entry: &MechanismEntry, adapter: &Adapter, session: &Session, tried
     run.go(&mut |event| {
         if let Event::Record(Record::Trial(trial)) = event {
             let why = match &trial.outcome {
-                TrialOutcome::Measured(_) => return,
+                TrialOutcome::Measured(measured) => match broken_record(&trial.case, measured) {
+                    None => return,
+                    Some(why) => why,
+                },
                 TrialOutcome::Failed(failure) => failure.to_string(),
                 TrialOutcome::Refused(why) | TrialOutcome::Unavailable(why) => why.to_string(),
             };
