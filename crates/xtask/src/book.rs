@@ -5,18 +5,18 @@ use crate::root;
 use crate::target::target;
 use anyhow::Context;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A run that is drawn: what is measured, and which of its charts are kept under which name.
+/// A run that is drawn: how it is measured, and which of its charts are kept under which name.
 struct Drawn {
-    run: &'static [&'static str],
+    arguments: &'static str,
     charts: &'static [(&'static str, &'static str)],
 }
 
 const DRAWN: [Drawn; 2] = [
     Drawn {
-        run: &[],
+        arguments: "",
         charts: &[
             ("ranking-same-core-sleeping-128b", "ranking-one-core"),
             ("ranking-other-core-sleeping-128b", "ranking-two-cores"),
@@ -24,19 +24,8 @@ const DRAWN: [Drawn; 2] = [
         ],
     },
     Drawn {
-        run: &[
-            "pipe",
-            "unix-stream",
-            "posix-mq",
-            "posix-shm",
-            "-m",
-            "one-way",
-            "-s",
-            "64..1MiB:x4",
-            "--trials",
-            "5",
-        ],
-        charts: &[("throughput-by-size-one-way-two-cores-sleeping-until-woken", "throughput")],
+        arguments: "run pipe unix-stream posix-mq posix-shm -m one-way -s 64..1MiB:x4 --trials 5",
+        charts: &[("throughput-by-size", "throughput")],
     },
 ];
 
@@ -45,9 +34,8 @@ pub fn make() -> anyhow::Result<()> {
     succeed(Command::new("cargo").args(["build", "--release", "--locked"]).current_dir(root()))?;
     let furlong = target()?.join("release/furlong");
     let folder = target()?.join("pictures");
-    let _ = fs::remove_dir_all(&folder);
-    for (number, drawn) in DRAWN.iter().enumerate() {
-        draw(&furlong, &folder, &format!("picture-{number}"), drawn)?;
+    for drawn in &DRAWN {
+        draw(&furlong, &folder, drawn)?;
     }
     if Command::new("mdbook").arg("--version").output().is_err() {
         println!("xtask: mdbook is not installed, so the book is not built: cargo install mdbook");
@@ -56,22 +44,26 @@ pub fn make() -> anyhow::Result<()> {
     succeed(Command::new("mdbook").arg("build").arg(root()))
 }
 
-fn draw(furlong: &Path, folder: &Path, name: &str, drawn: &Drawn) -> anyhow::Result<()> {
-    // Runs of its own, so that no name is in use.
+fn draw(furlong: &Path, folder: &Path, drawn: &Drawn) -> anyhow::Result<()> {
+    let _ = fs::remove_dir_all(folder);
+    // Runs of its own, of which this is the last.
     let furlong = |arguments: &[&str]| {
         let mut command = Command::new(furlong);
         succeed(command.args(arguments).env("XDG_DATA_HOME", folder.join("data")))
     };
-    furlong(&[&["run"], drawn.run, &["--save", name]].concat())?;
+    furlong(&drawn.arguments.split_whitespace().collect::<Vec<_>>())?;
     let [charts, page] = ["charts", "report.html"].map(|part| folder.join(part).display().to_string());
-    furlong(&["report", name, "--charts", &charts, "-o", &page])?;
+    furlong(&["report", "@last", "--charts", &charts, "-o", &page])?;
     let pictures = root().join("docs/pictures");
     fs::create_dir_all(&pictures).with_context(|| format!("cannot make {}", pictures.display()))?;
+    let found = fs::read_dir(&charts).with_context(|| format!("cannot read {charts}"))?;
+    let found: Vec<_> = found.flatten().map(|entry| entry.path()).collect();
     for (chart, picture) in drawn.charts {
-        let from = Path::new(&charts).join(format!("{name}-{chart}.svg"));
+        // Before it stands the run's name, and long names are cut off.
+        let is_it = |path: &&PathBuf| path.to_string_lossy().contains(&format!("-{chart}"));
+        let from = found.iter().find(is_it).with_context(|| format!("{charts} has no chart {chart}"))?;
         let to = pictures.join(format!("{picture}.svg"));
-        fs::copy(&from, &to)
-            .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+        fs::copy(from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
     }
     Ok(())
 }
