@@ -6,10 +6,31 @@ use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::session::{Options, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_model::{Arrival, Case, Outcome, Pattern, Placement, Record, Wait};
+use libtest_mimic::{Arguments, Trial};
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
+
+/// In the only thread there is, as furlong's own: a tracer is told of stops by a signal, which a second thread would take.
+fn main() -> ExitCode {
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    let test = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    let tests = vec![
+        test("it_can_all_that_the_built_in_row_can", it_can_all_that_the_built_in_row_can),
+        test(
+            "a_program_that_takes_no_arguments_is_given_none",
+            a_program_that_takes_no_arguments_is_given_none,
+        ),
+    ];
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
 
 /// The example, which cargo has built beside this test.
 fn example() -> PathBuf {
@@ -33,7 +54,6 @@ fn case(wait: Wait) -> Case {
     Case::round_trip("adapter-pipe", wait, 128, Placement::SameCore)
 }
 
-#[test]
 fn it_can_all_that_the_built_in_row_can() {
     let entry = entry("");
     // So its both ends can be held by one process, by which `explain` finds its own path.
@@ -81,7 +101,6 @@ fn it_can_all_that_the_built_in_row_can() {
     assert_eq!((measured, counted), (6, 6));
 }
 
-#[test]
 fn a_program_that_takes_no_arguments_is_given_none() {
     let why = entry("arguments = [\"x\"]\n").probe().unwrap_err();
     assert!(why.reason.contains("arguments"), "{why}");
