@@ -156,6 +156,11 @@ impl Explained {
         Some(ends.map(|end| (predicted_ns / end - 1.0).abs()).into_iter().fold(0.0, f64::max))
     }
 
+    /// Whether what is left over is in the program and its libraries.
+    pub fn is_left_in_program(&self) -> bool {
+        self.own_loop && self.unexplained_ns > 0.0
+    }
+
     /// Whether the sum of the parts is so far from what was measured that it explains nothing. One that leaves out what a
     /// program does cannot be too small.
     pub fn is_missed(&self) -> bool {
@@ -175,7 +180,7 @@ impl RowContext<'_> {
         let count =
             count_of(self.run.records, &row.case).ok_or(NotExplained::NotCounted { why: Vec::new() })?;
         // Of all other patterns the figures are of something else than a message there and one back.
-        if row.family == Some(Family::Adapter) && row.case.pattern == Pattern::RoundTrip {
+        if row.has_own_loop() && row.case.pattern == Pattern::RoundTrip {
             let own_loop = OwnLoop::new(row, count, self.costs)?;
             return Ok(explained(&own_loop.subject, own_loop.terms()?, count.method, None));
         }
@@ -261,7 +266,7 @@ fn explained(
     let error = |ns: f64| tidy(ns / times.p50 - 1.0);
     let article_ns = article_ns(subject);
     let unexplained_ns = tidy(times.p50 - predicted_ns);
-    let own_loop = subject.row.family == Some(Family::Adapter);
+    let own_loop = subject.row.has_own_loop();
     let in_program = Term::new(Part::Program, 1.0, unexplained_ns, Source::MoreThanInOneProcess);
     let all = [&terms[..], &[in_program][..usize::from(own_loop && unexplained_ns > 0.0)]].concat();
     Explained {

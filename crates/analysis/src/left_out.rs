@@ -1,7 +1,7 @@
 //! What the model leaves out, where a row shows it.
 
 use crate::{Row, checks::on_two_processors};
-use furlong_model::{Family, WaitKind};
+use furlong_model::WaitKind;
 use serde::{Deserialize, Serialize};
 
 /// An error above this is more than the costs' own.
@@ -26,7 +26,7 @@ pub enum LeftOut {
 pub(crate) fn left_out(row: &Row, error: f64) -> Option<LeftOut> {
     let on_two_cores = on_two_processors(row.case.placement);
     let sleeps = row.case.wait.kind() == WaitKind::Sleeping;
-    if row.family == Some(Family::Adapter) {
+    if row.has_own_loop() {
         let explained_ns = row.exchange.ns.p50 * (1.0 + error);
         let is_above = row.exchange.ns.median_ci95.is_some_and(|[_, high]| explained_ns > high);
         return is_above.then_some(LeftOut::AtTheSameTime);
@@ -46,7 +46,7 @@ pub(crate) fn left_out(row: &Row, error: f64) -> Option<LeftOut> {
 mod tests {
     use super::*;
     use crate::fixture::row;
-    use furlong_model::{Placement, Wait};
+    use furlong_model::{Family, Placement, Wait};
 
     fn found(wait: Wait, placement: Placement, error: f64) -> Option<LeftOut> {
         left_out(&row("pipe", wait, placement, 5000.0), error)

@@ -170,6 +170,11 @@ impl Row {
         self.cpu_ns() * self.exchange.per_second / 1e9
     }
 
+    /// Whether it is of a program with a loop of its own, and not of furlong's.
+    pub(crate) fn has_own_loop(&self) -> bool {
+        self.family == Some(Family::Adapter)
+    }
+
     /// Whether the intervals of both are known and apart: only then is one faster than the other.
     pub fn differs_from(&self, other: &Row) -> bool {
         are_apart(self.exchange.ns.median_ci95, other.exchange.ns.median_ci95)

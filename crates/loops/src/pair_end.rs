@@ -119,7 +119,6 @@ impl PairEnd {
         #[cfg(target_os = "linux")]
         if self.method == TransferMethod::Sleeping {
             // Whoever is not woken gives up, or is killed in the end.
-            #[cfg(target_os = "linux")]
             let _ = futex::wake(&self.own.published);
         }
     }

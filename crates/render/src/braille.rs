@@ -1,13 +1,16 @@
 //! Curves of dots in characters: a cell has two dots beside and four above each other, or a letter.
 
+use super::style::{Paint, Style};
+
 /// The bit of each dot among the characters of braille: of the left and of the right column, from above.
 const BITS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 
 /// The character without a dot.
 const NO_DOT: u32 = 0x2800;
 
-/// The colours of curves in turn, as the numbers of ANSI's "select graphic rendition".
-const COLOURS: [u8; 6] = [36, 33, 32, 35, 34, 31];
+/// The colours of curves in turn.
+const COLOURS: [Paint; 6] =
+    [Paint::Cyan, Paint::Yellow, Paint::Green, Paint::Magenta, Paint::Blue, Paint::Red];
 
 /// Cells, line by line from above.
 pub(crate) struct Braille {
@@ -45,18 +48,18 @@ impl Braille {
     }
 
     /// The lines as text.
-    pub(crate) fn text(&self, colour: bool) -> Vec<String> {
-        self.lines.iter().map(|cells| line_text(cells, colour)).collect()
+    pub(crate) fn text(&self, style: Style) -> Vec<String> {
+        self.lines.iter().map(|cells| line_text(cells, style)).collect()
     }
 }
 
-fn line_text(cells: &[Cell], colour: bool) -> String {
+fn line_text(cells: &[Cell], style: Style) -> String {
     let mut text = String::new();
     for run in cells.chunk_by(|a, b| a.paint() == b.paint()) {
         let drawn: String = run.iter().map(Cell::character).collect();
         match run[0].paint() {
-            Some(paint) if colour => text += &format!("\u{1b}[{paint}m{drawn}\u{1b}[0m"),
-            _ => text += &drawn,
+            Some(paint) => text += &style.paint(paint, &drawn),
+            None => text += &drawn,
         }
     }
     text
@@ -68,8 +71,8 @@ impl Cell {
         self.letter.unwrap_or(dots)
     }
 
-    /// The number of its colour, unless it is empty.
-    fn paint(&self) -> Option<u8> {
+    /// Its colour, unless it is empty.
+    fn paint(&self) -> Option<Paint> {
         (self.character() != ' ').then(|| COLOURS[self.curve % COLOURS.len()])
     }
 }
@@ -81,7 +84,7 @@ mod tests {
     fn drawn(from: [usize; 2], to: [usize; 2]) -> Vec<String> {
         let mut cells = Braille::new(3, 2);
         cells.line(from, to, 0);
-        cells.text(false)
+        cells.text(Style::default())
     }
 
     #[test]
@@ -97,7 +100,10 @@ mod tests {
         let mut cells = Braille::new(3, 1);
         cells.line([0, 0], [3, 0], 0);
         cells.letter([3, 2], 'b', 1);
-        assert_eq!(cells.text(false), ["⠉b "]);
-        assert_eq!(cells.text(true), ["\u{1b}[36m⠉\u{1b}[0m\u{1b}[33mb\u{1b}[0m "]);
+        assert_eq!(cells.text(Style::default()), ["⠉b "]);
+        assert_eq!(
+            cells.text(Style { colour: true, ..Style::default() }),
+            ["\u{1b}[36m⠉\u{1b}[0m\u{1b}[33mb\u{1b}[0m "]
+        );
     }
 }

@@ -49,7 +49,7 @@ fn curves(chart: &Chart, width: usize, style: Style) -> String {
     let gutter = left.iter().map(|(_, tick)| tick.label.chars().count()).max().unwrap_or(0);
     let x =
         Scale { axis: &chart.x, ends: chart.extent(Side::X), cells: width.saturating_sub(gutter + 2).max(1) };
-    let drawn = cells(&series, &x, &y).text(style.colour);
+    let drawn = cells(&series, &x, &y).text(style);
     let mut text = String::new();
     for (at, line) in drawn.iter().enumerate() {
         // Lines are counted from above, and values from below.

@@ -106,8 +106,7 @@ fn unexplained(row: &Explained) -> Row {
     let ns = row.unexplained_ns;
     let sign = if ns > 0.0 { "+" } else { "" };
     let share = signed(ns / whole(row));
-    let is_in_program = row.own_loop && ns > 0.0;
-    let name = if is_in_program { Part::Program.name() } else { "unexplained" };
+    let name = if row.is_left_in_program() { Part::Program.name() } else { "unexplained" };
     let texts = [name.to_owned(), String::new(), format!("{sign}{}", format_ns(ns)), share];
     Row::neutral(texts.into_iter().chain([String::new(), String::new()]).collect())
 }
@@ -134,7 +133,7 @@ fn sentences(row: &Explained) -> impl Iterator<Item = String> {
     let library = row.terms.iter().any(is_of_library).then(|| {
         "Library threads may run beside the round trip: their calls are in the sum, and need not lengthen it.".to_owned()
     });
-    let program = (row.own_loop && row.unexplained_ns > 0.0).then(|| IN_PROGRAM.to_owned());
+    let program = row.is_left_in_program().then(|| IN_PROGRAM.to_owned());
     let without = row.costs_without.as_ref().map(|mechanism| {
         format!("Costs are without the rows of {}: none is fitted to the row it explains.", plain(mechanism))
     });

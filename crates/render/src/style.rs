@@ -31,13 +31,16 @@ impl Default for Style {
 }
 
 /// Weights and colours, as the numbers of ANSI's "select graphic rendition".
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Bold = 1,
     Dim = 2,
     Red = 31,
     Green = 32,
     Yellow = 33,
+    Blue = 34,
+    Magenta = 35,
+    Cyan = 36,
 }
 
 impl Style {
