@@ -18,6 +18,7 @@ import json
 import multiprocessing
 import os
 import platform
+import select
 import signal
 import struct
 import sys
@@ -433,16 +434,29 @@ class Conversation:
         # Who has it answers. A thread that gives up keeps it.
         self.turn = threading.RLock()
         self.claims = {"waits": ["block"], "patterns": ["round-trip", "one-way", "request"], "rates": True, **row_class.claims}
-        self.requests = open(os.environ["FURLONG_READ"], encoding="utf-8")
+        self.requests, self.unread = os.open(os.environ["FURLONG_READ"], os.O_RDONLY | os.O_CLOEXEC), b""
         self.replies = open(os.environ["FURLONG_WRITE"], "w", encoding="utf-8")
 
     def go_on(self):
         """Answers requests until there are no more."""
-        for line in self.requests:
+        while line := self.next_line():
             request = json.loads(line)
             self.reply(lambda: self.answer(request["op"], request))
             if request["op"] == "finish":
                 return
+
+    def next_line(self):
+        """The next request; nothing where there are no more."""
+        while b"\n" not in self.unread:
+            # A read would not end for a signal that came just before it: Python only notes those, for later.
+            ready, _, _ = select.select([self.requests, self.signals], [], [])
+            if self.requests in ready:
+                more = os.read(self.requests, 1 << 16)
+                if not more:
+                    return b""
+                self.unread += more
+        line, _, self.unread = self.unread.partition(b"\n")
+        return line
 
     def reply(self, answer):
         failed = None
@@ -505,6 +519,9 @@ class Conversation:
 def run(row_class):
     """Answers furlong's requests until there are no more."""
     conversation = Conversation(row_class)
+    conversation.signals, noted = os.pipe()
+    os.set_blocking(noted, False)
+    signal.set_wakeup_fd(noted)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         conversation.go_on()

@@ -3,9 +3,10 @@
 use crate::child_process::{ChildKind, greet};
 use crate::control::Control;
 use crate::registry::MechanismEntry;
-use crate::{bare_pair, costs, handover, janitor, noise, probe, role};
+use crate::{bare_pair, handover, janitor, noise, probe, role};
 #[cfg(target_os = "linux")]
 use crate::{boundary, link_child};
+use furlong_loops::single_costs;
 use furlong_os::{AsHandle, RawHandle, beginning, handle};
 use std::io;
 
@@ -34,7 +35,7 @@ fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Re
         ChildKind::Link => link_child::run(control, &mechanisms()),
         ChildKind::Handover => handover::role::fresh(control),
         ChildKind::SpinProbe => probe::run(control, noise::spin),
-        ChildKind::CostProbe => probe::run(control, costs::single_costs),
+        ChildKind::CostProbe => probe::run(control, single_costs::measure),
         ChildKind::PairProbe => probe::run(control, bare_pair::one_side),
         #[cfg(target_os = "linux")]
         ChildKind::ReachProbe => boundary::fresh(control),

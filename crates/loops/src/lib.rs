@@ -19,6 +19,7 @@ pub mod role_error;
 pub mod round_trip;
 pub mod schedule;
 pub mod short_lived;
+pub mod single_costs;
 pub mod stamp;
 mod steady;
 mod two_mechanisms;
