@@ -14,28 +14,35 @@ use std::time::{Duration, Instant};
 
 /// Stages that have ended, by name, and how long each took.
 #[derive(Default)]
-struct Stages(Vec<(String, Duration)>);
+struct Stages {
+    ended: Vec<(String, Duration)>,
+    /// What failed once and passed by itself, by suite.
+    failed_once: Vec<String>,
+}
 
 impl Stages {
     fn run<T>(&mut self, name: &str, stage: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
         let begin = Instant::now();
         let result = stage();
-        self.0.push((name.to_owned(), begin.elapsed()));
+        self.ended.push((name.to_owned(), begin.elapsed()));
         result
     }
 
     fn print(&self) {
-        let total = ("in all".to_owned(), self.0.iter().map(|(_, time)| *time).sum());
+        let total = ("in all".to_owned(), self.ended.iter().map(|(_, time)| *time).sum());
         println!("\nxtask: how long each stage took");
-        for (name, time) in self.0.iter().chain([&total]) {
+        for (name, time) in self.ended.iter().chain([&total]) {
             let seconds = time.as_secs();
             println!("{:>4} min {:02} s  {name}", seconds / 60, seconds % 60);
+        }
+        for suite in &self.failed_once {
+            println!("\nxtask: failed once, and passed when it was run again by itself: {suite}");
         }
     }
 }
 
-/// Runs every check; the first that fails ends it, but for test suites, which all run. With `root_too`, also what root alone can: the kernel module in an
-/// emulated machine, and the tests that touch the kernel as a user without any right.
+/// Runs every check; the first that fails ends it, but for test suites, which all run. With `root_too`, also what root
+/// alone can: the kernel module in an emulated machine, and the tests that touch the kernel as a user without any right.
 pub fn run(root_too: bool) -> anyhow::Result<()> {
     let mut stages = Stages::default();
     let result = all(&mut stages, root_too);
@@ -58,8 +65,11 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     // All of them, so that one run says all that is wrong.
     let mut failed = Vec::new();
     for suite in &suites {
-        let result = stages.run(&format!("tests: {}", suite.name), || suite.run());
-        failed.extend(result.err().map(|error| format!("{}: {error:#}", suite.name)));
+        match stages.run(&format!("tests: {}", suite.name), || suite.run()) {
+            Ok(failures) if failures.is_empty() => {}
+            Ok(failures) => stages.failed_once.push(format!("{}: {failures}", suite.name)),
+            Err(error) => failed.push(format!("{}: {error:#}", suite.name)),
+        }
     }
     if !failed.is_empty() {
         bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));

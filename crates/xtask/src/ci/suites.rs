@@ -17,12 +17,40 @@ pub struct Suite {
     folder: PathBuf,
 }
 
+/// How a program of tests ended.
+enum Ended {
+    Passed,
+    /// What it printed of its failures, from the first line that names them on.
+    Failed(Vec<String>),
+}
+
+/// More failures than these are not the noise of a machine that others use too.
+const MOST_TRIED_AGAIN: usize = 3;
+
 impl Suite {
-    /// Runs all of its tests. The error holds what failed, so that it can be said again where it is found: at the end.
-    pub fn run(&self) -> anyhow::Result<()> {
-        println!("xtask: {}", self.program.display());
+    /// Runs all of its tests, and those that failed once more, each by itself: a bad moment of a machine that others use
+    /// too is no fault of a measurement. Gives what failed the first time alone, empty where nothing did. The error holds
+    /// what failed, so that it can be said again where it is found: at the end.
+    pub fn run(&self) -> anyhow::Result<String> {
+        let Ended::Failed(failures) = self.run_with(&[])? else { return Ok(String::new()) };
+        let said = failures.join("\n");
+        let names = names(&failures);
+        if names.is_empty() || names.len() > MOST_TRIED_AGAIN {
+            bail!("{said}");
+        }
+        for name in names {
+            println!("xtask: {name} is run again, by itself");
+            if let Ended::Failed(again) = self.run_with(&["--exact", name])? {
+                bail!("{said}\nand by itself:\n{}", again.join("\n"));
+            }
+        }
+        Ok(said)
+    }
+
+    fn run_with(&self, arguments: &[&str]) -> anyhow::Result<Ended> {
+        println!("xtask: {} {}", self.program.display(), arguments.join(" "));
         let mut suite = Command::new(&self.program);
-        let suite = suite.current_dir(&self.folder).stdout(Stdio::piped()).spawn();
+        let suite = suite.args(arguments).current_dir(&self.folder).stdout(Stdio::piped()).spawn();
         let mut suite = suite.with_context(|| format!("cannot start {}", self.program.display()))?;
         let mut failures = Vec::new();
         for line in suite.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
@@ -35,10 +63,19 @@ impl Suite {
             }
         }
         match suite.wait().context("cannot wait for the tests")? {
-            status if status.success() => Ok(()),
-            status => bail!("{status}\n{}", failures.join("\n")),
+            status if status.success() => Ok(Ended::Passed),
+            status => {
+                failures.insert(0, status.to_string());
+                Ok(Ended::Failed(failures))
+            }
         }
     }
+}
+
+/// The names of the tests that failed: the lines below the last `failures:`, each behind four spaces.
+fn names(failures: &[String]) -> Vec<&str> {
+    let after = failures.iter().rposition(|line| line == "failures:").map_or(failures.len(), |at| at + 1);
+    failures[after..].iter().map_while(|line| line.strip_prefix("    ")).collect()
 }
 
 /// Builds them all.
@@ -65,4 +102,18 @@ fn suite(message: &Value) -> Option<Suite> {
     let is_unit_tests = message["target"]["kind"][0] != "test";
     let name = if is_unit_tests { format!("{crate_name} units") } else { format!("{crate_name} {target}") };
     Some(Suite { name, program: PathBuf::from(program), folder })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_what_failed_are_in_the_last_list() {
+        let printed = "exit status: 101\nfailures:\n\n---- a::b stdout ----\n    indented\n\nfailures:\n    a::b\n    c::d\n\n\
+                       test result: FAILED. 2 passed; 2 failed";
+        let lines: Vec<_> = printed.lines().map(str::to_owned).collect();
+        assert_eq!(names(&lines), ["a::b", "c::d"]);
+        assert!(names(&lines[..1]).is_empty(), "a program that was killed names none");
+    }
 }
