@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The file's name.
@@ -92,10 +92,16 @@ impl Manifest {
         let unreadable = |error| ManifestError::Unreadable { path: file.clone(), error };
         let wrong = |what: String| ManifestError::Wrong { path: file.clone(), what };
         let file_path = fs::canonicalize(&file).map_err(unreadable)?;
-        if fs::metadata(&file_path).map_err(unreadable)?.len() > LONGEST {
+        // Another kind of file may be waited for, or have no end.
+        if !fs::metadata(&file_path).map_err(unreadable)?.is_file() {
+            return Err(wrong("it is no plain file".to_owned()));
+        }
+        let mut text = String::new();
+        let opened = fs::File::open(&file_path).map_err(unreadable)?;
+        opened.take(LONGEST + 1).read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > LONGEST {
             return Err(wrong(format!("it is longer than {LONGEST} bytes")));
         }
-        let text = fs::read_to_string(&file_path).map_err(unreadable)?;
         let manifest: Manifest = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         let folder = file_path.parent().unwrap_or(Path::new("/")).to_owned();
         let manifest = Manifest { folder, ..manifest };
@@ -182,6 +188,13 @@ mod tests {
             let said = read(text).unwrap_err().to_string();
             assert!(said.contains(what) || what == "licence", "{said}");
             assert!(said.contains(FILE), "{said}");
+        }
+        let long = read(&" ".repeat(LONGEST as usize + 1)).unwrap_err().to_string();
+        assert!(long.contains("longer than"), "{long}");
+        #[cfg(target_os = "linux")]
+        for path in ["/dev/null", "/dev/zero"] {
+            let said = Manifest::read(Path::new(path)).unwrap_err().to_string();
+            assert!(said.contains("no plain file"), "{said}");
         }
         let nowhere = Manifest::read(Path::new("/nowhere")).unwrap_err().to_string();
         assert!(nowhere.starts_with("cannot read /nowhere"), "{nowhere}");

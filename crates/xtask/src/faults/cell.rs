@@ -66,6 +66,8 @@ pub fn run(
         .args(["sh", "script"])
         .current_dir(&folder.0)
         .env("FURLONG", furlong)
+        .env("XTASK", std::env::current_exe().context("find this program")?)
+        .env("ROOT", crate::root())
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)

@@ -2,8 +2,11 @@
 //! measured; nothing is left; no figure is wrong.
 
 use super::cell::Ended;
-use super::list::RowMust;
+use super::fault::RowMust;
 use serde_json::Value;
+
+/// What a script called bad that is shown of it, at most.
+const SHOWN: usize = 4;
 
 /// What came of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,10 +26,11 @@ pub fn of_script(ended: &Ended) -> Verdict {
     if ended.hung {
         return Verdict::Failed("it did not end in time".to_owned());
     }
-    match ended.bad.split_first() {
-        None => Verdict::Passed,
-        Some((first, [])) => Verdict::Failed(first.clone()),
-        Some((first, others)) => Verdict::Failed(format!("{first} (and {} more)", others.len())),
+    let some = ended.bad.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match ended.bad.len() {
+        0 => Verdict::Passed,
+        1..=SHOWN => Verdict::Failed(some),
+        all => Verdict::Failed(format!("{some} (and {} more)", all - SHOWN)),
     }
 }
 
@@ -52,9 +56,10 @@ fn find<'a>(run: &'a Value, list: &str, row: &str) -> Option<&'a Value> {
 
 /// What is wrong with the figures of a row, if something is.
 fn wrong_figure(row: &Value) -> Option<String> {
-    let ns = &row["round_trip_ns"];
+    let unit = row["unit"].as_str().unwrap_or("round-trip").replace('-', "_");
+    let ns = &row[format!("{unit}_ns")];
     let figures = ["min", "p50", "p90", "p99", "p999", "max"].map(|name| ns[name].as_f64().unwrap_or(-1.0));
-    let rate = row["round_trips_per_second"].as_f64().unwrap_or(-1.0);
+    let rate = row[format!("{unit}s_per_second")].as_f64().unwrap_or(-1.0);
     let sound = row["verified"] == true && figures[0] > 0.0 && figures.is_sorted() && rate > 0.0;
     (!sound).then(|| format!("wrong figures: {ns} at {rate}/s"))
 }
@@ -201,6 +206,10 @@ mod tests {
         assert!(matches!(judged(&text, "fifo/block", "shmget", true, 1), Verdict::Failed(_)));
         assert!(matches!(judged(&text, "pipe/block", "", true, 0), Verdict::Failed(_)), "a row has failed");
         assert!(matches!(judged(&text, "udp/block", "", true, 1), Verdict::Failed(_)), "it is missing");
+        let stream = text
+            .replace("round_trip", "message")
+            .replace("\"verified\"", "\"unit\":\"message\",\"verified\"");
+        assert_eq!(judged(&stream, "pipe/block", "", true, 1), Verdict::Passed);
         let wrong = text.replace("\"p50\":2.0", "\"p50\":5.0");
         assert!(matches!(judged(&wrong, "pipe/block", "", true, 1), Verdict::Failed(_)));
     }

@@ -1,15 +1,18 @@
 //! `cargo xtask faults`: one list of faults, crossed with every row, each cell judged by the same five things.
 
 mod cell;
+mod fault;
+mod hostile;
 mod judge;
 mod list;
 mod page;
+mod random;
 
 use crate::driver::packages;
 use crate::{root, target::target};
 use anyhow::{Context, bail, ensure};
+use fault::{Act, Fault, RowMust};
 use judge::Verdict;
-use list::{Act, Fault};
 use page::Line;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -117,6 +120,15 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     ensure!(failed == 0, "{failed} cells failed");
     Ok(())
+}
+
+/// Damages what comes in, as a script of the matrix asks for it.
+///
+/// # Errors
+/// That the seed is no number, or what failed to be read or written.
+pub fn hostile(seed: &str, by_line: bool) -> anyhow::Result<()> {
+    let seed = seed.parse().with_context(|| format!("{seed} is no seed"))?;
+    Ok(hostile::filter(seed, by_line)?)
 }
 
 /// Furlong as it is released.
@@ -247,7 +259,7 @@ impl Matrix<'_> {
         row: &str,
         options: &str,
         then: &str,
-        must: list::RowMust,
+        must: RowMust,
         code: i32,
     ) -> anyhow::Result<Verdict> {
         let other = if row.starts_with("pipe/") { "unix-stream/block" } else { "pipe/block" };

@@ -1,7 +1,7 @@
 //! The matrix as text: for the terminal, and as a page of the documentation.
 
+use super::fault::Fault;
 use super::judge::Verdict;
-use super::list::Fault;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

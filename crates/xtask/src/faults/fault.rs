@@ -1,0 +1,116 @@
+//! One fault: what is done, by which means, and what must come of it.
+
+/// One fault.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// Its number in the list of what can break: D death and stop, R resources, E environment, F files, S security.
+    pub number: &'static str,
+    /// What is done.
+    pub what: String,
+    /// By which means.
+    pub means: &'static str,
+    /// What must come of it, beside what holds for all cells.
+    pub must: &'static str,
+    /// Programs that it takes.
+    pub needs: &'static [&'static str],
+    /// How it is done.
+    pub act: Act,
+    /// Whether it is tried in the quick part.
+    pub quick: bool,
+}
+
+/// How a fault is made.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// One row and another one are measured with these options, and this is done in shell while the roles of the row are at
+    /// work: `$run`, `$initiator` and `$responder` are processes.
+    Role {
+        /// Options of `furlong run`.
+        options: &'static str,
+        /// What is done.
+        then: String,
+        /// What must come of the row.
+        row: RowMust,
+        /// With which code furlong must end.
+        code: i32,
+    },
+    /// All rows are measured in one run, which is started by these words of shell.
+    Rows {
+        /// What comes before the words of the run.
+        before: String,
+        /// A row that is not measured must say one of these.
+        says: Vec<String>,
+        /// Options of `furlong run`.
+        options: &'static str,
+        /// Whether rows may have failed, where what is missing shows only once they are at work.
+        may_fail: bool,
+    },
+    /// A script of its own, which says `bad:` and what is wrong.
+    Script(String),
+}
+
+/// What must come of the row whose role is disturbed.
+#[derive(Debug, Clone, Copy)]
+pub enum RowMust {
+    /// It has failed, and says this.
+    Fail(&'static str),
+    /// It was measured.
+    Measure,
+    /// Nothing: the run was ended.
+    End,
+}
+
+/// Soon over.
+pub const SHORT: &str = "--trials 1 --budget 2ms --warm-up 100us --no-save --no-progress --format json";
+
+/// One that is done to a row whose roles are at work.
+pub fn role_fault(
+    number: &'static str,
+    what: &str,
+    options: &'static str,
+    then: &str,
+    row: RowMust,
+    code: i32,
+    must: &'static str,
+) -> Fault {
+    let act = Act::Role { options, then: then.to_owned(), row, code };
+    Fault { number, what: what.to_owned(), means: "kill", must, needs: &[], act, quick: true }
+}
+
+/// One in which all rows are measured.
+pub fn rows_fault(
+    number: &'static str,
+    what: &str,
+    means: &'static str,
+    before: &str,
+    says: &[&str],
+    quick: bool,
+) -> Fault {
+    Fault {
+        number,
+        what: what.to_owned(),
+        means,
+        must: "rows that need it say so, the others are measured",
+        needs: &[],
+        act: Act::Rows {
+            before: before.to_owned(),
+            says: says.iter().map(|word| (*word).to_owned()).collect(),
+            options: "",
+            may_fail: true,
+        },
+        quick,
+    }
+}
+
+/// A script of its own.
+pub fn script(
+    number: &'static str,
+    what: &str,
+    means: &'static str,
+    must: &'static str,
+    needs: &'static [&'static str],
+    text: String,
+    quick: bool,
+) -> Fault {
+    Fault { number, what: what.to_owned(), means, must, needs, act: Act::Script(text), quick }
+}

@@ -1,0 +1,100 @@
+//! Resources that are short.
+
+use crate::faults::fault::{Act, Fault, SHORT, rows_fault, script};
+use std::fmt::Write;
+
+/// Resources that are short.
+pub(super) fn limits() -> Vec<Fault> {
+    let mut faults = vec![
+        rows_fault(
+            "R1",
+            "/dev/shm of 64 KiB, messages of 1 MiB",
+            "tmpfs",
+            "mount -t tmpfs -o size=64k none /dev/shm;",
+            &["are free", "No space left on device", "is more than"],
+            true,
+        ),
+        rows_fault(
+            "R2",
+            "/dev/shm read-only",
+            "tmpfs",
+            "mount -t tmpfs -o ro none /dev/shm;",
+            &["Read-only file system"],
+            true,
+        ),
+        rows_fault(
+            "R4",
+            "no byte for POSIX queues",
+            "prlimit",
+            "prlimit --msgqueue=0:0",
+            &["RLIMIT_MSGQUEUE"],
+            true,
+        ),
+        rows_fault(
+            "R6",
+            "no signal may be queued",
+            "prlimit",
+            "prlimit --sigpending=0:0",
+            &["RLIMIT_SIGPENDING"],
+            true,
+        ),
+        rows_fault(
+            "R6",
+            "no locked memory",
+            "prlimit",
+            "prlimit --memlock=0:0",
+            &["memlock", "MEMLOCK"],
+            false,
+        ),
+        rows_fault(
+            "R6",
+            "100 MiB of addresses",
+            "prlimit",
+            "prlimit --as=104857600:104857600",
+            &["mmap", "allocate memory"],
+            false,
+        ),
+    ];
+    if let Act::Rows { options, .. } = &mut faults[0].act {
+        *options = "-s 1MiB";
+    }
+    let mut few = String::new();
+    for limit in 3..=40 {
+        let _ = writeln!(
+            few,
+            "expect '0 1 7 127' prlimit --nofile={limit}:{limit} \"$FURLONG\" run pipe unix-stream posix-shm {SHORT}
+             [ $code = 0 ] || [ $code = 127 ] || says 'Too many open files'
+             nothing_left"
+        );
+    }
+    faults.push(script(
+        "R3",
+        "3 to 40 descriptors, one after the other",
+        "prlimit",
+        "an error that says so",
+        &[],
+        few,
+        true,
+    ));
+    faults.push(script(
+        "R9",
+        "8 runs at once for 10 s",
+        "shell",
+        "each is measured, or says which limit it met",
+        &[],
+        format!(
+            "end=$(($(date +%s) + 10))
+             for number in 1 2 3 4 5 6 7 8; do
+                 while [ $(date +%s) -lt $end ]; do
+                     timeout -s KILL 60 \"$FURLONG\" run unix-stream posix-shm fifo sysv-mq {SHORT} > out.$number 2>&1
+                     code=$?
+                     [ $code = 0 ] || grep -q 'RLIMIT\\|No space\\|Too many' out.$number || echo \"bad: exit code $code: $(tail -c 300 out.$number)\"
+                 done &
+             done
+             wait
+             nothing_left"
+        ),
+        false,
+    ));
+    faults
+}

@@ -1,0 +1,103 @@
+//! Processes that die or stand still: roles, the supervisor, and all at once.
+
+use crate::faults::fault::{Fault, RowMust, role_fault};
+
+/// Long in the warm-up.
+const WARM_UP: &str = "--warm-up 4s --budget 5ms --timeout 2s";
+/// Long in the measured part.
+const TIMED: &str = "--warm-up 1ms --budget 4s --timeout 2s";
+/// A role is killed or stopped.
+pub(super) fn roles() -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for role in ["initiator", "responder"] {
+        for (options, phase) in [(WARM_UP, "warm-up"), (TIMED, "measured part")] {
+            faults.push(role_fault(
+                "D1",
+                &format!("SIGKILL to the {role} in its {phase}"),
+                options,
+                &format!("kill -KILL ${role}"),
+                RowMust::Fail("killed by SIGKILL"),
+                1,
+                "the row has failed, with role, phase and signal",
+            ));
+        }
+    }
+    for (signal, words) in [("SEGV", "killed by SIGSEGV"), ("ABRT", "killed by SIGABRT")] {
+        faults.push(role_fault(
+            "D6",
+            &format!("SIG{signal} to the responder"),
+            TIMED,
+            // The standard library's handler takes the first one of a fault for the thread's stack.
+            &format!("kill -{signal} $responder; sleep 0.2; kill -{signal} $responder"),
+            RowMust::Fail(words),
+            1,
+            "each way to die is told from the others",
+        ));
+    }
+    faults.push(role_fault(
+        "D5",
+        "SIGSTOP to the responder, for ever",
+        "--warm-up 1ms --budget 1500ms --timeout 1s",
+        "kill -STOP $responder",
+        RowMust::Fail("stopped by a signal"),
+        1,
+        "stopped is told from dead and from slow",
+    ));
+    faults.push(role_fault(
+        "D5",
+        "SIGSTOP and SIGCONT to the initiator, 300 ms apart",
+        "--warm-up 1ms --budget 1500ms",
+        "kill -STOP $initiator; sleep 0.3; kill -CONT $initiator",
+        RowMust::Measure,
+        0,
+        "the trial is measured again",
+    ));
+    faults.push(role_fault(
+        "D5",
+        "SIGSTOP to all processes for a second",
+        "--warm-up 1ms --budget 1500ms --timeout 1s",
+        "all=\"$run $(furlongs | sed 's/process //')\"; kill -STOP $all; sleep 1; kill -CONT $all",
+        RowMust::Measure,
+        0,
+        "the machine stood still, and nothing is wrong",
+    ));
+    faults
+}
+
+/// The supervisor is killed, or asked to end.
+pub(super) fn supervisors() -> Vec<Fault> {
+    let ended = |number, what: &str, then: &str, code, must| {
+        role_fault(number, what, TIMED, then, RowMust::End, code, must)
+    };
+    vec![
+        ended(
+            "D3",
+            "SIGKILL to the supervisor",
+            "kill -KILL $run",
+            137,
+            "roles and janitor end, and nothing is left",
+        ),
+        ended("D4", "SIGINT", "kill -INT $run", 130, "a partial result"),
+        ended("D4", "SIGTERM", "kill -TERM $run", 143, "a partial result"),
+        ended(
+            "D4",
+            "SIGINT three times at once",
+            "kill -INT $run; kill -INT $run; kill -INT $run",
+            130,
+            "a partial result",
+        ),
+        ended("D10", "SIGHUP", "kill -HUP $run", 129, "a partial result"),
+        ended(
+            "D10",
+            "SIGKILL to the supervisor and its janitor",
+            "kill -KILL $run $(furlongs | sed 's/process //')
+             wait $run; ended=$?
+             sleep 2.2
+             expect 0 \"$FURLONG\" doctor --clean
+             expect 0 \"$FURLONG\" doctor
+             says 'nothing is left of dead runs'",
+            137,
+            "doctor finds what is left and removes it",
+        ),
+    ]
+}
