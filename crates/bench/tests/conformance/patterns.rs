@@ -9,6 +9,7 @@ use furlong_model::{
     WhenFull,
 };
 use libtest_mimic::{Completion, Failed};
+use std::slice;
 use std::time::Duration;
 
 /// Sizes around the edges of stamps, pages and a pipe's buffer.
@@ -68,6 +69,7 @@ fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     };
     let capabilities = entry.capabilities;
     let sizes = capabilities.fixed_size_bytes.map_or(vec![1, 4097], |size| vec![size]);
+    let mut cases = Vec::new();
     for size in sizes {
         let between_two = Case { pattern: Pattern::Connect, ..case(entry, wait, size) };
         if between_two.refusal(capabilities, &limits).is_none() {
@@ -79,7 +81,10 @@ fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
             let skipped = Completion::ignored_with(format!("skipped, because {}", refusal.reason));
             return if alone { Ok(skipped) } else { Err(refusal.reason.into()) };
         }
-        match outcome(&case, None)? {
+        cases.push(case);
+    }
+    for (case, outcome) in cases.iter().zip(outcomes(&cases, None)?) {
+        match outcome {
             Outcome::Measured(measured)
                 if measured.verified_messages > 0
                     && measured.round_trips > 0
@@ -90,11 +95,11 @@ fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// What comes of a short run of one case.
-fn outcome(case: &Case, amount: Option<Amount>) -> Result<Outcome, Failed> {
+/// What comes of a short run of these cases, in their order.
+fn outcomes(cases: &[Case], amount: Option<Amount>) -> Result<Vec<Outcome>, Failed> {
     let mechanisms = registry();
     let plan = Plan {
-        cases: vec![case.clone()],
+        cases: cases.to_vec(),
         trials: 1,
         budget: Duration::from_millis(2),
         amount,
@@ -103,19 +108,25 @@ fn outcome(case: &Case, amount: Option<Amount>) -> Result<Outcome, Failed> {
         seed: 1,
         ..Plan::default()
     };
-    let mut found = None;
+    let mut found = vec![None; cases.len()];
     let session = session()?;
     let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session };
     run.go(&mut |event| {
-        if let Event::Record(Record::Trial(trial)) = event {
-            found = Some(trial.outcome.clone());
+        if let Event::Record(Record::Trial(trial)) = event
+            && let Some(at) = cases.iter().position(|case| *case == trial.case)
+        {
+            found[at] = Some(trial.outcome.clone());
         }
     });
-    found.ok_or_else(|| "no trial".into())
+    found.into_iter().collect::<Option<_>>().ok_or_else(|| "a case was not tried".into())
 }
 
-fn measured(case: &Case, amount: Option<Amount>) -> Result<Measurement, Failed> {
-    match outcome(case, amount)? {
+fn outcome(case: &Case) -> Result<Outcome, Failed> {
+    Ok(outcomes(slice::from_ref(case), None)?.remove(0))
+}
+
+fn sound(case: &Case, outcome: Outcome) -> Result<Measurement, Failed> {
+    match outcome {
         Outcome::Measured(measured) => {
             let counts: Vec<_> = measured.roles.iter().map(|role| role.messages_received).collect();
             let sound = measured.verified_messages > 0
@@ -147,7 +158,8 @@ fn measure_all(entry: &MechanismEntry, cases: impl Iterator<Item = Case>) -> Res
     match taken(entry, cases) {
         Err(refusal) => Ok(Completion::ignored_with(format!("skipped, because {refusal}"))),
         Ok(cases) => {
-            cases.iter().try_for_each(|case| measured(case, None).map(drop))?;
+            let outcomes = outcomes(&cases, None)?;
+            cases.iter().zip(outcomes).try_for_each(|(case, outcome)| sound(case, outcome).map(drop))?;
             Ok(Completion::Completed)
         }
     }
@@ -187,7 +199,7 @@ fn two_links(name: &str) -> Result<Completion, Failed> {
 fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<(), Failed> {
     const BYTES: usize = 128 << 10;
     let case = Case { buffer_bytes: Some(BYTES), ..case(entry, wait, 4096) };
-    let measured = measured(&case, None)?;
+    let measured = sound(&case, outcome(&case)?)?;
     let noted: Vec<u64> = match entry.capabilities.buffer {
         KernelBuffer::None => Vec::new(),
         KernelBuffer::Pipe => vec![measured.effective["pipe-size-bytes"]],
@@ -214,9 +226,10 @@ fn a_number_is_kept() -> Result<(), Failed> {
                 entry.capabilities.waits.contains(&wait) && entry.capabilities.start != Start::Alone
             })
             .ok_or("no such row")?;
-        for pattern in [Pattern::RoundTrip, Pattern::OneWay] {
-            let case = Case { pattern, ..case(entry, wait, 128) };
-            let done = measured(&case, Some(Amount::Exchanges(WANTED)))?.roles[0].round_trips;
+        let cases =
+            [Pattern::RoundTrip, Pattern::OneWay].map(|pattern| Case { pattern, ..case(entry, wait, 128) });
+        for (case, outcome) in cases.iter().zip(outcomes(&cases, Some(Amount::Exchanges(WANTED)))?) {
+            let done = sound(case, outcome)?.roles[0].round_trips;
             if !(WANTED..WANTED + WANTED / 10).contains(&done) {
                 return Err(format!("{case}: {done} instead of {WANTED}").into());
             }
@@ -235,7 +248,7 @@ fn bad_askers_are_refused() -> Result<(), Failed> {
         let request = Request { size_bytes: 1, by: Some(by.to_owned()) };
         let case =
             Case { pattern: Pattern::Request, request: Some(request), ..case(answering, Wait::Block, 128) };
-        match outcome(&case, None)? {
+        match outcome(&case)? {
             Outcome::Refused(refusal) if refusal.reason.contains(by) => {}
             other => return Err(format!("{by}: {other:?}").into()),
         }
