@@ -29,6 +29,8 @@ cargo xtask dist                   make what people without Rust install, in tar
 cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
 cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
                                    try every fault with every row, and print the matrix; --write writes docs/faults.md
+cargo xtask soak --for 30m [--seed N]
+                                   random runs with random faults, beside one long run: what fails, with its seed, and what grows
 cargo xtask hostile SEED [--by-line]
                                    damage what comes in, as the hostile files of faults are: the same seed does the same
 cargo xtask channel prove [--quick | --long]
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),
+        ["soak", options @ ..] => faults::soak::Soak::of(options).and_then(|soak| faults::soak::run(&soak)),
         ["hostile", seed, by_line @ ..] => faults::hostile(seed, by_line == ["--by-line"]),
         ["channel", "prove"] => channel::prove(channel::Amount::Usual),
         ["channel", "prove", "--quick"] => channel::prove(channel::Amount::Quick),

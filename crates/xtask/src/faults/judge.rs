@@ -64,6 +64,12 @@ fn wrong_figure(row: &Value) -> Option<String> {
     (!sound).then(|| format!("wrong figures: {ns} at {rate}/s"))
 }
 
+/// What is wrong with a figure that was printed, if something is. A run that printed none has none wrong.
+pub fn figures(ended: &Ended) -> Option<String> {
+    let run = printed(ended).ok()?;
+    run["rows"].as_array().into_iter().flatten().find_map(wrong_figure)
+}
+
 /// Rows that can be measured, and those that cannot, each with why.
 pub type Baseline = (Vec<String>, Vec<(String, String)>);
 

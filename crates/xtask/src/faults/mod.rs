@@ -7,6 +7,7 @@ mod judge;
 mod list;
 mod page;
 mod random;
+pub mod soak;
 
 use crate::driver::packages;
 use crate::{root, target::target};
