@@ -16,7 +16,7 @@ use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
 use furlong_model::{Fault, Party, Pattern, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
-use furlong_os::{affinity, handle};
+use furlong_os::{affinity, available_memory, handle};
 use serde::Serialize;
 use std::io;
 
@@ -54,6 +54,8 @@ fn perform(
     configuration: &RoleConfiguration,
     ends: Vec<Handles>,
 ) -> io::Result<()> {
+    // Who watches is to tell of it. Where that cannot be asked for, the kernel chooses.
+    let _ = available_memory::be_killed_first();
     let setup = |(end, handles): (&End, _)| EndpointSetup { role: end.role, handles, peer: end.peer };
     let setups = configuration.ends.iter().zip(ends).map(setup).collect();
     let result = run_role(control, mechanisms, configuration, setups);

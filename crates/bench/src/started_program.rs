@@ -6,7 +6,7 @@ use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::memory::written_text;
 use furlong_os::process::{Child, Exit};
 use furlong_os::wait::is_readable;
-use furlong_os::{AsHandle, BorrowedHandle, Handle};
+use furlong_os::{AsHandle, BorrowedHandle, Handle, available_memory};
 use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub(crate) struct StartedProgram {
     /// Whether it can still say something.
     pub(crate) silent: bool,
     printed: Handle,
+    /// How many processes the kernel had killed before for lack of memory.
+    kills_before: Option<u64>,
 }
 
 /// What a program did since it was last looked at.
@@ -49,7 +51,8 @@ impl StartedProgram {
     /// One whose lines come from here, and that prints into the object `printed`.
     pub(crate) fn new(role: Role, child: Child, lines: Handle, printed: Handle) -> StartedProgram {
         let (lines, come) = (File::from(lines), Vec::new());
-        StartedProgram { role, child, exit: None, lines, come, silent: false, printed }
+        let kills_before = available_memory::kills();
+        StartedProgram { role, child, exit: None, lines, come, silent: false, printed, kills_before }
     }
 
     /// What becomes readable when it says something or dies.
@@ -114,7 +117,7 @@ impl StartedProgram {
     pub(crate) fn exit_failure(&self, exit: Exit, phase: Phase) -> Failure {
         let (fault, detail) = match exit {
             Exit::Code(127) => (Fault::Exited, "it could not be started (exit code 127)".to_owned()),
-            exit => early_end(exit),
+            exit => early_end(exit, self.kills_before),
         };
         self.failure_by(phase, fault, detail)
     }

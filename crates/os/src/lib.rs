@@ -42,7 +42,7 @@ pub mod affinity {
 
 /// How much memory may still be taken.
 pub mod available_memory {
-    pub use crate::platform::available_memory::available_bytes;
+    pub use crate::platform::available_memory::{available_bytes, be_killed_first, kills};
 }
 
 /// How a program begins, whatever it has inherited.

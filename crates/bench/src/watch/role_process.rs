@@ -6,7 +6,7 @@ use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::memory::{text_object, written_text};
 use furlong_os::process::{Bond, Child, Exit, fork};
 use furlong_os::wait::is_readable;
-use furlong_os::{AsHandle, Handle, RawHandle};
+use furlong_os::{AsHandle, Handle, RawHandle, available_memory};
 use serde::de::DeserializeOwned;
 use std::io;
 
@@ -15,12 +15,26 @@ fn own_stderr() -> io::Result<Handle> {
     text_object("furlong-stderr")
 }
 
-/// How a process ended that had not done yet.
-pub(crate) fn early_end(exit: Exit) -> (Fault, String) {
+/// How a process ended that had not done yet. Before it was started the kernel had killed so many for lack of memory.
+pub(crate) fn early_end(exit: Exit, kills_before: Option<u64>) -> (Fault, String) {
     match (exit, exit.killer()) {
-        (_, Some(killer)) => (Fault::Killed, format!("killed by {killer}")),
+        (_, Some(killer)) => {
+            let memory = short_of_memory(&killer, kills_before, available_memory::kills());
+            (Fault::Killed, format!("killed by {killer}{memory}"))
+        }
         (Exit::Code(code), _) => (Fault::Exited, format!("left too early with exit code {code}")),
         (_, None) => (Fault::Exited, "left too early, and the system does not say how".to_owned()),
+    }
+}
+
+/// What to say beside the name of a signal where it may have come from the kernel, for lack of memory: it has killed so many
+/// before and now.
+fn short_of_memory(killer: &str, before: Option<u64>, now: Option<u64>) -> &'static str {
+    match (killer, before, now) {
+        ("SIGKILL", Some(before), Some(now)) if now > before => {
+            "; memory was short: the kernel has killed for that meanwhile (oom_kill in /proc/vmstat)"
+        }
+        _ => "",
     }
 }
 
@@ -39,6 +53,8 @@ pub(crate) struct RoleProcess<D> {
     pub(crate) silent: bool,
     pub(crate) exit: Option<Exit>,
     pub(crate) done: Option<D>,
+    /// How many processes the kernel had killed before for lack of memory.
+    kills_before: Option<u64>,
 }
 
 impl<D: DeserializeOwned> RoleProcess<D> {
@@ -81,6 +97,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
             silent: false,
             exit: None,
             done: None,
+            kills_before: available_memory::kills(),
         }
     }
 
@@ -124,7 +141,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
 
     /// How it died, with what it wrote to its standard error.
     fn exit_failure(&mut self, exit: Exit) -> Failure {
-        let (fault, mut detail) = early_end(exit);
+        let (fault, mut detail) = early_end(exit, self.kills_before);
         let words = self.captured_stderr();
         if !words.is_empty() {
             detail = format!("{detail}; it said: {words}");
@@ -136,5 +153,23 @@ impl<D: DeserializeOwned> RoleProcess<D> {
     fn captured_stderr(&self) -> String {
         const MOST: u64 = 4096;
         written_text(self.stderr.as_handle(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_of_memory;
+
+    #[test]
+    fn a_kill_for_lack_of_memory_is_told_from_others() {
+        assert!(short_of_memory("SIGKILL", Some(3), Some(4)).contains("memory was short"));
+        for (killer, before, now) in [
+            ("SIGKILL", Some(4), Some(4)),
+            ("SIGSEGV", Some(3), Some(4)),
+            ("SIGKILL", None, Some(4)),
+            ("SIGKILL", Some(3), None),
+        ] {
+            assert_eq!(short_of_memory(killer, before, now), "");
+        }
     }
 }

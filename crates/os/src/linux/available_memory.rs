@@ -4,10 +4,11 @@
 //! not only its own.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// The memory in bytes that can be had without swapping, by the machine and by each control group (version 2) that this
-/// process is in; `None` where the kernel does not say.
+/// The memory in bytes that can be had without swapping, by the machine and by each control group that this process is
+/// in; `None` where the kernel does not say.
 pub fn available_bytes() -> Option<u64> {
     let machine = of_machine("MemAvailable:").map(|kib| kib * 1024);
     let groups = groups();
@@ -20,22 +21,59 @@ pub fn of_machine(name: &str) -> Option<u64> {
     field(&fs::read_to_string("/proc/meminfo").ok()?, name)
 }
 
+/// How many processes the kernel has killed since it started because memory was short, on the machine and in its groups;
+/// `None` where it does not say.
+pub fn kills() -> Option<u64> {
+    field(&fs::read_to_string("/proc/vmstat").ok()?, "oom_kill ")
+}
+
+/// Where memory is short, the kernel kills this process rather than one that has not asked for that.
+///
+/// # Errors
+/// That the kernel cannot be told: there is no /proc.
+pub fn be_killed_first() -> io::Result<()> {
+    /// As much as if half of all memory were this process's.
+    const BADNESS: i32 = 500;
+    const FILE: &str = "/proc/self/oom_score_adj";
+    let now = fs::read_to_string(FILE)?.trim().parse().unwrap_or(0);
+    // To make it less takes a right.
+    if now < BADNESS { fs::write(FILE, BADNESS.to_string()) } else { Ok(()) }
+}
+
 /// The folders of the groups that this process is in, the innermost first.
 fn groups() -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::/")) else { return Vec::new() };
-    let root = Path::new("/sys/fs/cgroup");
-    root.join(path).ancestors().take_while(|folder| folder.starts_with(root)).map(Path::to_owned).collect()
+    text.lines().filter_map(group_of).flatten().collect()
+}
+
+/// The group of a line of /proc/self/cgroup and those around it, if its hierarchy counts memory: the one of version 2, or the
+/// one of version 1 that is for memory.
+fn group_of(line: &str) -> Option<Vec<PathBuf>> {
+    let (_, named) = line.split_once(':')?;
+    let (controllers, path) = named.split_once(":/")?;
+    let root = match controllers {
+        "" => Path::new("/sys/fs/cgroup"),
+        names if names.split(',').any(|name| name == "memory") => Path::new("/sys/fs/cgroup/memory"),
+        _ => return None,
+    };
+    let around = root.join(path);
+    Some(around.ancestors().take_while(|folder| folder.starts_with(root)).map(Path::to_owned).collect())
 }
 
 /// What a group may still take: its limit less what it has, without the pages of files, which the kernel drops.
 fn room_in(group: &Path) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
-    let limit: u64 = read("memory.max")?.trim().parse().ok()?;
-    let current: u64 = read("memory.current")?.trim().parse().ok()?;
+    let (limit, current, files) = match read("memory.max") {
+        Some(limit) => (limit, read("memory.current")?, ["inactive_file ", "active_file "]),
+        // Version 1, which counts the groups inside apart.
+        None => {
+            let files = ["total_inactive_file ", "total_active_file "];
+            (read("memory.limit_in_bytes")?, read("memory.usage_in_bytes")?, files)
+        }
+    };
+    let (limit, current) = (limit.trim().parse::<u64>().ok()?, current.trim().parse::<u64>().ok()?);
     let statistics = read("memory.stat").unwrap_or_default();
-    let files: u64 =
-        ["inactive_file ", "active_file "].iter().filter_map(|name| field(&statistics, name)).sum();
+    let files: u64 = files.iter().filter_map(|name| field(&statistics, name)).sum();
     Some(limit.saturating_sub(current.saturating_sub(files)))
 }
 
@@ -56,6 +94,12 @@ mod tests {
     }
 
     #[test]
+    fn the_kernel_counts_whom_it_kills() {
+        let before = kills().unwrap();
+        assert!(kills().unwrap() >= before);
+    }
+
+    #[test]
     fn a_group_has_what_its_limit_leaves() {
         let group = std::env::temp_dir().join(format!("group-{}", std::process::id()));
         fs::create_dir(&group).unwrap();
@@ -69,5 +113,30 @@ mod tests {
         let unlimited = room_in(&group);
         fs::remove_dir_all(&group).unwrap();
         assert_eq!((room, unlimited), (Some(400), None));
+    }
+
+    #[test]
+    fn a_group_of_version_1_has_what_its_limit_leaves() {
+        let group = tempfile::tempdir().unwrap();
+        let files = [
+            ("memory.limit_in_bytes", "1000\n"),
+            ("memory.usage_in_bytes", "700\n"),
+            ("memory.stat", "inactive_file 50\ntotal_inactive_file 100\n"),
+        ];
+        for (name, text) in files {
+            fs::write(group.path().join(name), text).unwrap();
+        }
+        assert_eq!(room_in(group.path()), Some(400));
+    }
+
+    #[test]
+    fn groups_are_those_that_count_memory() {
+        let folders = |line| group_of(line).map(|all| all.len());
+        assert_eq!(folders("0::/user.slice/session"), Some(3));
+        assert_eq!(folders("0::/"), Some(1));
+        assert_eq!(folders("4:memory:/box"), Some(2));
+        assert_eq!(folders("3:cpu,memory:/box/inner"), Some(3));
+        assert_eq!([folders("6:freezer:/"), folders("1:name=systemd:/x"), folders("")], [None; 3]);
+        assert_eq!(group_of("4:memory:/box").unwrap()[0], Path::new("/sys/fs/cgroup/memory/box"));
     }
 }

@@ -6,7 +6,7 @@ use crate::linux::identity;
 use std::ffi::CString;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -98,10 +98,28 @@ pub fn kind(folder: &Path) -> io::Result<String> {
         check(libc::statfs(path.as_ptr(), status.as_mut_ptr()))?;
         status.assume_init()
     };
+    Ok(kind_named(&status))
+}
+
+fn kind_named(status: &libc::statfs) -> String {
     // All the kernel's numbers have 32 bits; the type of the field differs between architectures.
     let number = status.f_type as u32;
     let known = KINDS.iter().find(|(known, _)| *known == number);
-    Ok(known.map_or_else(|| format!("file system {number:#x}"), |(_, name)| (*name).to_owned()))
+    known.map_or_else(|| format!("file system {number:#x}"), |(_, name)| (*name).to_owned())
+}
+
+/// The name of the file system that an open file lies in, as [`kind`] gives it.
+///
+/// # Errors
+/// If it may not be looked up.
+pub fn kind_of_open(file: BorrowedFd<'_>) -> io::Result<String> {
+    let mut status = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the kernel fills one statfs, for which zeroes are a valid value.
+    let status = unsafe {
+        check(libc::fstatfs(file.as_raw_fd(), status.as_mut_ptr()))?;
+        status.assume_init()
+    };
+    Ok(kind_named(&status))
 }
 
 /// Whether what lies in such a file system lies in memory and nowhere else.

@@ -1,6 +1,8 @@
 //! Objects that memory can be mapped from: POSIX shared memory, memfd, plain files.
 
 use crate::error::{Context, check, check_number};
+use crate::linux::available_memory::available_bytes;
+use crate::linux::file_system::{is_memory, kind_of_open};
 use crate::linux::handle::{own, write};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
@@ -213,6 +215,7 @@ fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
         return Err(io::Error::from_raw_os_error(libc::ENOSPC))
             .context(|| format!("{len} bytes are needed, {free} are free"));
     }
+    ensure_memory(fd.as_fd(), len)?;
     // SAFETY: no memory is involved.
     let reserved = check_number(unsafe { libc::posix_fallocate(fd.as_raw_fd(), 0, wanted) });
     // What a kernel or a filter has no call for is done by writing.
@@ -225,6 +228,20 @@ fn reserve(fd: OwnedFd, len: usize) -> io::Result<OwnedFd> {
         None => format!("{len} bytes are needed"),
     })?;
     Ok(fd)
+}
+
+/// Refuses what there is no memory for: the kernel would kill processes to find it, this one or others.
+fn ensure_memory(fd: BorrowedFd<'_>, len: usize) -> io::Result<()> {
+    /// What is smaller is not looked into, which takes a moment.
+    const LARGE: usize = 1 << 20;
+    if len < LARGE || !is_memory(&kind_of_open(fd)?) {
+        return Ok(());
+    }
+    match available_bytes() {
+        Some(available) if available < len as u64 => Err(io::Error::from_raw_os_error(libc::ENOMEM))
+            .context(|| format!("{len} bytes of memory are needed, {available} are available")),
+        _ => Ok(()),
+    }
 }
 
 /// Writes zeroes over the first `len` bytes.

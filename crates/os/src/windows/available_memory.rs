@@ -7,6 +7,19 @@ pub fn available_bytes() -> Option<u64> {
     status().map(|status| status.ullAvailPhys.min(status.ullAvailPageFile))
 }
 
+/// Windows kills no process because memory is short.
+pub fn kills() -> Option<u64> {
+    None
+}
+
+/// Windows kills no process because memory is short.
+///
+/// # Errors
+/// None.
+pub fn be_killed_first() -> std::io::Result<()> {
+    Ok(())
+}
+
 /// The machine's account of its memory.
 pub(crate) fn status() -> Option<MEMORYSTATUSEX> {
     let size = size_of::<MEMORYSTATUSEX>() as u32;
