@@ -1,0 +1,164 @@
+//! What the steps of a round trip that one process can take alone cost, in a process that does nothing else.
+
+use furlong_model::Cost;
+#[cfg(target_os = "linux")]
+use furlong_os::linux::{futex, pipe, posix_semaphore, readiness, sysv_semaphore};
+#[cfg(target_os = "linux")]
+use furlong_os::memory::Region;
+use furlong_os::memory::{Pages, page_bytes};
+#[cfg(target_os = "linux")]
+use furlong_os::wait::Interest;
+#[cfg(target_os = "linux")]
+use furlong_os::{AsHandle, Handle, handle};
+use furlong_os::{clock, identity};
+use std::hint::black_box;
+use std::io;
+
+/// Batches of which a figure is the median.
+const BATCHES: usize = 7;
+
+/// The time that a batch is to take, roughly, in nanoseconds.
+const BATCH_NS: u64 = 100_000;
+
+/// Sizes that are copied: from the first cache to memory.
+const COPY_SIZES: [usize; 10] =
+    [64, 128, 512, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 16 << 20];
+
+/// What has no size, in the order in which figures are reported; sizes that are copied follow.
+const SINGLE: [Cost; 10] = [
+    Cost::ClockRead,
+    Cost::SystemCall,
+    Cost::FutexWake,
+    Cost::FutexWait,
+    Cost::PosixSemaphore,
+    Cost::SysvSemaphore,
+    Cost::PipeTransfer,
+    Cost::SocketTransfer,
+    Cost::Poll,
+    Cost::PageFault,
+];
+
+/// What is measured, each cost with the size that it is of, if any.
+pub fn list() -> impl Iterator<Item = (Cost, Option<usize>)> {
+    let copies = COPY_SIZES.iter().map(|size| (Cost::Copy, Some(*size)));
+    SINGLE.iter().map(|cost| (*cost, None)).chain(copies)
+}
+
+/// Nanoseconds of each of the [`list`], measured in this process with a set of System V semaphores if there is one;
+/// `None` where the kernel has no such thing.
+pub fn measure(semaphores: Option<i32>) -> Vec<Option<f64>> {
+    list().map(|(cost, size)| size.map_or_else(|| single(cost, semaphores), |size| copy(size).ok())).collect()
+}
+
+/// The time of one `cost` in this process; `None` where the kernel has no such thing.
+fn single(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
+    match cost {
+        Cost::ClockRead => Some(each(|| {
+            black_box(clock::now_ns());
+        })),
+        Cost::SystemCall => Some(each(|| {
+            black_box(identity::parent_process());
+        })),
+        Cost::PageFault => page_fault().ok(),
+        Cost::FutexWake
+        | Cost::FutexWait
+        | Cost::PosixSemaphore
+        | Cost::SysvSemaphore
+        | Cost::PipeTransfer
+        | Cost::SocketTransfer
+        | Cost::Poll => of_linux(cost, semaphores),
+        Cost::Copy | Cost::CopyAcross | Cost::CopyAcrossAsleep => None,
+    }
+}
+
+/// The same of what only Linux has.
+#[cfg(target_os = "linux")]
+fn of_linux(cost: Cost, semaphores: Option<i32>) -> Option<f64> {
+    match cost {
+        Cost::FutexWake => with_page(|page| each_result(|| futex::wake(page.word(0))))?,
+        // The word is 0, so nobody sleeps while it is 1.
+        Cost::FutexWait => with_page(|page| each_result(|| futex::wait(page.word(0), 1)))?,
+        Cost::PosixSemaphore => with_page(|page| {
+            posix_semaphore::initialise(page, 0).ok()?;
+            each_result(|| posix_semaphore::post(page, 0).and_then(|()| posix_semaphore::wait(page, 0)))
+        })?,
+        Cost::SysvSemaphore => {
+            let set = semaphores?;
+            each_result(|| sysv_semaphore::post(set, 0).and_then(|()| sysv_semaphore::wait(set, 0, true)))
+        }
+        Cost::PipeTransfer => transfer(pipe::pipe().ok()?),
+        Cost::SocketTransfer => transfer(pipe::duplex().ok()?),
+        Cost::Poll => {
+            let (reader, writer) = pipe::pipe().ok()?;
+            handle::write(writer.as_handle(), &[1]).ok()?;
+            each_result(|| readiness::poll(reader.as_handle(), Interest::Readable))
+        }
+        _ => None,
+    }
+}
+
+/// Nothing: only Linux has these.
+#[cfg(not(target_os = "linux"))]
+fn of_linux(_cost: Cost, _semaphores: Option<i32>) -> Option<f64> {
+    None
+}
+
+/// Writing 8 bytes and reading them again.
+#[cfg(target_os = "linux")]
+fn transfer((reader, writer): (Handle, Handle)) -> Option<f64> {
+    let mut bytes = [0; 8];
+    each_result(|| {
+        handle::write(writer.as_handle(), &bytes)?;
+        handle::read(reader.as_handle(), &mut bytes).map(drop)
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn with_page<T>(measure: impl FnOnce(&Region) -> T) -> Option<T> {
+    Region::anonymous(page_bytes()).ok().map(|page| measure(&page))
+}
+
+/// The median time of one `step`, in nanoseconds.
+fn each(mut step: impl FnMut()) -> f64 {
+    let time = |steps: u32, step: &mut dyn FnMut(u32)| {
+        let start = clock::now_ns();
+        step(steps);
+        (clock::now_ns() - start) as f64 / f64::from(steps)
+    };
+    let mut steps = |count: u32| (0..count).for_each(|_| step());
+    let first_ns = time(4, &mut steps).max(1.0);
+    let count = (BATCH_NS as f64 / first_ns).clamp(1.0, 1e5) as u32;
+    let mut times: Vec<f64> = (0..BATCHES).map(|_| time(count, &mut steps)).collect();
+    times.sort_by(f64::total_cmp);
+    times[BATCHES / 2]
+}
+
+/// The same where a step can fail; then there is no figure.
+#[cfg(target_os = "linux")]
+fn each_result(mut step: impl FnMut() -> io::Result<()>) -> Option<f64> {
+    let mut failed = false;
+    let ns = each(|| failed |= step().is_err());
+    (!failed).then_some(ns)
+}
+
+/// The first touch of a page, in nanoseconds.
+fn page_fault() -> io::Result<f64> {
+    const PAGES: usize = 64;
+    let mut times = Vec::new();
+    for _ in 0..BATCHES {
+        let mut pages = Pages::new(PAGES * page_bytes())?;
+        let start = clock::now_ns();
+        pages.iter_mut().step_by(page_bytes()).for_each(|byte| *byte = 1);
+        times.push((clock::now_ns() - start) as f64 / PAGES as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[BATCHES / 2])
+}
+
+/// Copying `size` bytes from one place to another, over and over, in nanoseconds.
+fn copy(size: usize) -> io::Result<f64> {
+    let (mut from, mut to) = (Pages::new(size)?, Pages::new(size)?);
+    from.fill(1);
+    to.fill(2);
+    Ok(each(|| black_box(&mut to[..]).copy_from_slice(black_box(&from[..]))))
+}
