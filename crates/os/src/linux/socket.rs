@@ -167,7 +167,23 @@ pub fn udp_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (initiator, responder) = (bound()?, bound()?);
     initiator.connect(responder.local_addr()?)?;
     responder.connect(initiator.local_addr()?)?;
+    // What others sent to them before that is there still.
+    drop_received(&initiator)?;
+    drop_received(&responder)?;
     Ok((initiator.into(), responder.into()))
+}
+
+/// Takes all datagrams that have arrived, and drops them.
+fn drop_received(socket: &UdpSocket) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    loop {
+        match socket.recv(&mut []) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return socket.set_nonblocking(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error).context(|| "receive what others have sent"),
+        }
+    }
 }
 
 /// Which of a socket's two buffers.
@@ -256,4 +272,24 @@ pub fn receive_message(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<
         libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_TRUNC)
     })
     .map(|count| count as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_strangers_have_sent_is_dropped() {
+        let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (stranger, socket) = (bound(), bound());
+        let send = |text: &[u8]| stranger.send_to(text, socket.local_addr().unwrap()).unwrap();
+        send(b"not asked for");
+        send(b"");
+        send(&[0; 5000]);
+        drop_received(&socket).unwrap();
+        send(b"after");
+        let mut buffer = [0; 100];
+        let received = socket.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..received], b"after");
+    }
 }

@@ -24,6 +24,8 @@ impl Drop for Folder {
 pub struct Ended {
     /// What it called bad.
     pub bad: Vec<String>,
+    /// Why it cannot be tried here, if it said that.
+    pub untriable: Option<String>,
     /// The exit code of the run, if the script wrote it down.
     pub code: Option<i32>,
     /// What the run printed.
@@ -89,8 +91,10 @@ pub fn run(
     };
     let read = |name: &str| String::from_utf8_lossy(&fs::read(path(name)).unwrap_or_default()).into_owned();
     let output = read("output");
+    let lines = |mark| output.lines().filter_map(move |line| line.strip_prefix(mark)).map(str::to_owned);
     Ok(Ended {
-        bad: output.lines().filter_map(|line| line.strip_prefix("bad: ")).map(str::to_owned).collect(),
+        bad: lines("bad: ").collect(),
+        untriable: lines("not triable: ").next(),
         code: read("code").trim().parse().ok(),
         stdout: read("stdout"),
         stderr: format!("{}{}", read("stderr"), output),

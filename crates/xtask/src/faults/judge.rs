@@ -28,7 +28,7 @@ pub fn of_script(ended: &Ended) -> Verdict {
     }
     let some = ended.bad.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
     match ended.bad.len() {
-        0 => Verdict::Passed,
+        0 => ended.untriable.clone().map_or(Verdict::Passed, Verdict::NotTriable),
         1..=SHOWN => Verdict::Failed(some),
         all => Verdict::Failed(format!("{some} (and {} more)", all - SHOWN)),
     }
@@ -195,6 +195,8 @@ mod tests {
         for (words, code) in [("killed by SIGSEGV", 1), ("killed by SIGKILL", 0)] {
             assert!(matches!(judged("fifo/block", "pipe/block", words, code), Some(Verdict::Failed(_))));
         }
+        let untriable = Ended { untriable: Some("no cgroup".to_owned()), ..Ended::default() };
+        assert_eq!(of_script(&untriable), Verdict::NotTriable("no cgroup".to_owned()));
         let hung = Ended { hung: true, ..Ended::default() };
         let judged = of_role(&hung, "fifo/block", "pipe/block", RowMust::End, 137);
         assert!(matches!(judged, Some(Verdict::Failed(_))));

@@ -42,6 +42,33 @@ nothing_left() {
     done
 }
 
+# Makes a control group of the controller $1 for this cell, whose folder is then $group, and ends the cell where none can be
+# made. What is in it must have ended when the cell ends.
+make_group() {
+    for base in "/sys/fs/cgroup/$1" /sys/fs/cgroup; do
+        group=$base/${here##*/}
+        if mkdir "$group" 2> group.err; then
+            if [ -e "$group/$2" ] || [ -e "$group/$3" ]; then return; fi
+            rmdir "$group"
+        fi
+    done
+    echo "not triable: no control group of $1 can be made: $(cat group.err)"
+    exit
+}
+
+# Removes it, which it takes a moment for what has ended in it to be gone.
+remove_group() {
+    tries=0
+    until rmdir "$group" 2> group.err; do
+        tries=$((tries + 1))
+        if [ $tries -gt 100 ]; then echo "bad: left: $group: $(cat group.err)"; return; fi
+        sleep 0.05
+    done
+}
+
+# Runs a command in that group.
+in_group() { sh -c 'echo $$ > "$0/cgroup.procs"; exec "$@"' "$group" "$@"; }
+
 # Runs a command, which must end with one of the codes in $1 within half a minute, without a panic.
 expect() {
     codes=$1

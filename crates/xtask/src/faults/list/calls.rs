@@ -1,6 +1,6 @@
 //! System calls that are forbidden or missing, that fail one after the other, and at which a process dies.
 
-use crate::faults::fault::{Act, Fault, SHORT, script};
+use crate::faults::fault::{Act, Fault, script};
 
 /// A call that a filter forbids, or that a kernel has not got.
 pub(super) fn calls() -> Vec<Fault> {
@@ -57,42 +57,34 @@ pub(super) fn calls() -> Vec<Fault> {
 }
 
 /// Processes that die at each of their calls, and calls that fail one after the other.
-pub(super) fn sweeps() -> Vec<Fault> {
-    const ROWS: &str = "fifo unix-stream sysv-mq posix-shm";
+pub fn sweeps() -> Vec<Fault> {
     let mut faults = Vec::new();
-    for (part, step, most, quick) in [("each", 1, 3000, false), ("20 of them", 97, 20, true)] {
-        // Without -f only the supervisor is traced.
-        let sweep = |follow: &str, codes: &str| {
-            format!(
-                "for point in $(points {step} {follow} \"$FURLONG\" run {ROWS} {SHORT} | head -{most}); do
-                     call=${{point%:*}} number=${{point#*:}}
-                     expect '{codes}' strace {follow} -qq -o trace -e trace=$call -e inject=$call:signal=KILL:when=$number \"$FURLONG\" run {ROWS} {SHORT}
-                     if [ -n \"$(left)\" ]; then sleep 2.2; expect 0 \"$FURLONG\" doctor --clean; fi
-                     nothing_left
-                 done"
-            )
-        };
-        let must = "ended in time; what is left, doctor removes";
-        let whats = [("the supervisor", "", "0 137"), ("whichever process makes it", "-f", "0 1 7 137")];
-        for (whom, follow, codes) in whats {
+    let sweep = |whose: &str, then: &str| format!("WHOSE={whose}\n{}\n{then}", include_str!("sweep.sh"));
+    for (whose, whom, codes) in
+        [("supervisor", "the supervisor", "0 137"), ("children", "a role or another child", "0 1 7 137")]
+    {
+        for (part, chosen, quick) in
+            [("each", "", false), ("20 of them", " | awk 'NR % 40 == 1' | head -20", true)]
+        {
+            let then =
+                format!("for point in $(calls 100000{chosen}); do hit $point signal=KILL '{codes}'; done");
             let what = format!("{whom} killed at a call: {part}");
-            faults.push(script("D2", &what, "strace", must, &["strace"], sweep(follow, codes), quick));
+            let must = "ended in time; what is left, doctor removes";
+            faults.push(script("D2", &what, "strace", must, &["strace"], sweep(whose, &then), quick));
         }
-    }
-    for error in ["EINTR", "ENOMEM", "ENOSPC", "EIO", "EPERM", "EMFILE", "EAGAIN"] {
-        // The dynamic linker's own calls come first: without them there is no furlong, and no code of its own.
-        let sweep = format!(
-            "calls=openat,mkdir,socketpair,pipe2,mmap,ftruncate,fallocate,poll,ppoll,read,write,sendto,recvfrom,unlink,rmdir,flock,waitid,prctl,dup2,clone
-             for point in $(points 1 -f -e trace=$calls \"$FURLONG\" run {ROWS} {SHORT} | head -200); do
-                 call=${{point%:*}} number=${{point#*:}}
-                 expect '0 1 2 7 127' strace -f -qq -o trace -e trace=$call -e inject=$call:error={error}:when=$number \"$FURLONG\" run {ROWS} {SHORT}
-                 if [ -n \"$(left)\" ]; then sleep 2.2; expect 0 \"$FURLONG\" doctor --clean; fi
-                 nothing_left
-             done"
-        );
-        let must = "measured or said; nothing hangs, nothing is left";
-        let what = format!("one of the first 200 calls answers {error}");
-        faults.push(script("R8", &what, "strace", must, &["strace"], sweep, false));
+        for (part, chosen, quick) in [
+            ("each of the first 200", "", false),
+            ("20 of the first 200", " | awk 'NR % 10 == 1' | head -20", true),
+        ] {
+            let then = format!(
+                "for point in $(calls 200{chosen}); do
+                     for error in $(errors ${{point%:*}}); do hit $point error=$error '0 1 7'; done
+                 done"
+            );
+            let what = format!("{part} calls of {whom} answer each error that they may");
+            let must = "measured or said; nothing hangs, nothing is left";
+            faults.push(script("R8", &what, "strace", must, &["strace"], sweep(whose, &then), quick));
+        }
     }
     faults
 }

@@ -1,6 +1,6 @@
 //! What surrounds the process.
 
-use crate::faults::fault::{Fault, rows_fault};
+use crate::faults::fault::{Fault, SHORT, rows_fault, script};
 
 /// What surrounds the process.
 pub(super) fn environment() -> Vec<Fault> {
@@ -21,6 +21,59 @@ pub(super) fn environment() -> Vec<Fault> {
             "unshare --pid --fork --kill-child --mount-proc",
             &[],
             true,
+        ),
+        rows_fault(
+            "E5",
+            "a network of its own, whose loopback is down",
+            "unshare",
+            "unshare --net",
+            &["Network is unreachable"],
+            false,
+        ),
+        rows_fault(
+            "E5",
+            "a monotonic clock of its own, 100000 s ahead",
+            "unshare",
+            "unshare --time --monotonic 100000 --boottime 100000 --fork",
+            &[],
+            false,
+        ),
+        script(
+            "E5",
+            "an adapter's program with another monotonic clock",
+            "unshare",
+            "refused, since its times mean nothing here; the other row is measured",
+            &["python3"],
+            format!(
+                "mkdir adapter
+                 cp \"$ROOT\"/adapters/python/*.py adapter
+                 sed 's/^command = .*/command = [\"unshare\", \"--time\", \"--monotonic\", \"1000\", \"--fork\", \"python3\", \"adapter.py\"]/' \"$ROOT/adapters/python/adapter.toml\" > adapter/adapter.toml
+                 expect 0 \"$FURLONG\" run --adapter ./adapter python-pipe pipe {SHORT}
+                 says 'CLOCK_MONOTONIC'
+                 says '\"status\": \"measured\"'
+                 nothing_left"
+            ),
+            false,
+        ),
+        script(
+            "E8",
+            "a stranger connects to every socket of the network, and sends to it, while sockets are being made",
+            "strace, python3",
+            "nothing of it is taken for a message",
+            &["strace", "python3"],
+            format!(
+                "cp \"$ROOT\"/crates/xtask/src/faults/list/stranger.py .
+                 unshare --net sh -c '
+                     python3 stranger.py > ready & stranger=$!
+                     until [ -s ready ]; do sleep 0.02; done
+                     strace -f --seccomp-bpf -qq -o trace -e trace=connect,accept4 -e inject=connect,accept4:delay_enter=30000 \"$FURLONG\" run tcp udp \"unix-*/block\" {SHORT} > stdout 2> stderr
+                     echo $? > code
+                     kill $stranger'
+                 [ \"$(cat code)\" = 0 ] || echo \"bad: exit code $(cat code): $(grep reason stdout | tr -d '\n') $(tail -c 300 stderr)\"
+                 [ \"$(cat attacks)\" -gt 10 ] || echo \"bad: nobody was attacked\"
+                 nothing_left"
+            ),
+            false,
         ),
         all("no terminal, no session", "setsid", "setsid -w", false),
         all("standard input and error closed", "shell", "sh -c 'exec \"$@\" <&- 2>&-' sh", true),

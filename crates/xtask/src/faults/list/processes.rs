@@ -1,6 +1,6 @@
 //! Processes that die or stand still: roles, the supervisor, and all at once.
 
-use crate::faults::fault::{Fault, RowMust, role_fault};
+use crate::faults::fault::{Fault, RowMust, role_fault, script};
 
 /// Long in the warm-up.
 const WARM_UP: &str = "--warm-up 4s --budget 5ms --timeout 2s";
@@ -100,4 +100,15 @@ pub(super) fn supervisors() -> Vec<Fault> {
             "doctor finds what is left and removes it",
         ),
     ]
+}
+
+/// Control groups: all stands still at any moment of a run, or memory ends.
+pub fn groups() -> Vec<Fault> {
+    let must = "the machine stood still, and nothing is wrong";
+    let what = "a control group frozen for a second at each 30 ms of a run";
+    let frozen = script("D5", what, "cgroup freezer", must, &[], include_str!("frozen.sh").to_owned(), false);
+    let what = "a control group with room for a few MiB, messages of 64 MiB";
+    let must = "a role is killed and says why, or it is refused; the other rows are measured";
+    let memory = script("D9", what, "cgroup memory", must, &[], include_str!("memory.sh").to_owned(), true);
+    vec![frozen, memory]
 }
