@@ -1,18 +1,24 @@
 //! The claims in a mechanism's capabilities, one test for each.
 
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+use linux::{lifetime, reach};
+#[cfg(windows)]
+use windows::{lifetime, reach};
+
 use crate::depth;
 use crate::pair::{Gate, Pair, Part, RunningTrial, WATCHDOG, ended, ensure, scratch_spec, step};
 use crate::workers::Trial;
 use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_mechanism::{Endpoint, EndpointSetup, Interest, Mechanism, Message};
-use furlong_model::{Capabilities, Copies, Lifetime, PeerDeath, Reach, Role, Start, Wait, WhenFull};
-use furlong_os::linux::{driver, namespace};
-use furlong_os::memory::page_bytes;
+use furlong_mechanism::{Endpoint, Interest, Mechanism, Message};
+use furlong_model::{Capabilities, Copies, PeerDeath, Role, Start, Wait, WhenFull};
 use furlong_os::process::Exit;
-use furlong_os::{AsHandle, BorrowedHandle};
 use libtest_mimic::{Completion, Failed};
 use std::io::ErrorKind;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a claim's test finds: it holds, or it does not apply because.
@@ -175,6 +181,7 @@ fn when_full<M: Mechanism>() -> Finding {
             stage.open(Gate::Received);
             Ok(())
         }),
+        WhenFull::Merges if capabilities.fixed_size_bytes == Some(0) => merges_what_carries_nothing::<M>(),
         WhenFull::Merges => run_role::<M>(send_two::<M>, |end, stage| {
             stage.pass(Gate::Sent);
             let mut bytes = message(size(&M::CAPABILITIES), 0)?;
@@ -205,6 +212,26 @@ fn when_full<M: Mechanism>() -> Finding {
             Pair::start::<M>(size(capabilities), false, send, receive)?.finish().map(|()| None)
         }
     }
+}
+
+/// Of two that carry nothing one comes.
+fn merges_what_carries_nothing<M: Mechanism>() -> Finding {
+    let send: Part<M> = |end, stage| {
+        let mut nothing = message(0, 0)?;
+        (0..2).try_for_each(|_| step("send", end.send(&mut nothing)))?;
+        stage.open(Gate::Sent);
+        Ok(())
+    };
+    let receive: Part<M> = |end, stage| {
+        stage.pass(Gate::Sent);
+        let mut nothing = message(0, 0)?;
+        step("receive", end.recv(&mut nothing))?;
+        match end.recv(&mut nothing) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            other => Err(format!("after one of two came {other:?}")),
+        }
+    };
+    Pair::start::<M>(0, false, send, receive)?.finish().map(|()| None)
 }
 
 /// Where messages are read out of the sender's memory, it must stay until all are read.
@@ -274,28 +301,7 @@ fn peer_death<M: Mechanism>() -> Finding {
     }
 }
 
-/// A process in another IPC namespace reaches it, or does not.
-fn reach<M: Mechanism>() -> Finding {
-    let capabilities = &M::CAPABILITIES;
-    if capabilities.start == Start::Alone {
-        return Ok(Some(ALONE));
-    }
-    let by_name = capabilities.reach == Reach::IpcNamespace && capabilities.lifetime == Lifetime::Removal;
-    if by_name && capabilities.waits.contains(&Wait::Poll) {
-        return Ok(Some(
-            "its descriptor is inherited, and the name that a namespace hides is never looked up",
-        ));
-    }
-    if namespace::enter_private_ipc().is_err() {
-        return Ok(Some("this user may not make namespaces"));
-    }
-    if capabilities.reach == Reach::IpcNamespace {
-        return across_namespaces::<M>();
-    }
-    // All else must work although the namespace has just changed: nothing hangs on one.
-    run_role::<M>(send_one::<M>, receive_one::<M>)
-}
-
+/// Sends one message and stays until it is received.
 fn send_one<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Result<(), String> {
     let mut bytes = message(size(&M::CAPABILITIES), 9)?;
     step("send", end.send(&mut bytes))?;
@@ -310,96 +316,6 @@ fn receive_one<M: Mechanism>(end: &mut M::Endpoint, stage: &RunningTrial) -> Res
     result
 }
 
-/// The link is made in one namespace and opened in another, where its number means nothing.
-fn across_namespaces<M: Mechanism>() -> Finding {
-    let (_folder, specification) = scratch_spec(size(&M::CAPABILITIES), false)?;
-    let mut link = step("create", M::create(&specification))?;
-    let handles = link.take_end(Role::Initiator);
-    step("enter another namespace", namespace::enter_private_ipc())?;
-    let setup = EndpointSetup { role: Role::Initiator, handles, peer: std::process::id() as i32 };
-    let opened = M::open(&specification, setup);
-    let used = opened.and_then(|mut end| end.send(&mut Message::new(specification.largest_bytes())?));
-    // The doorbell or the data is behind a number of the namespace that was left.
-    ensure(used.is_err(), || "it was reached from another namespace".to_owned()).map(|()| None)
-}
-
-/// What a mechanism leaves in the kernel until it is removed is removed with its link, also with a message in it that
-/// nobody has received.
-fn lifetime<M: Mechanism>() -> Finding {
-    let before = objects();
-    let capabilities = &M::CAPABILITIES;
-    if capabilities.start == Start::Alone {
-        return Ok(Some(ALONE));
-    }
-    let (_folder, specification) = scratch_spec(size(capabilities), true)?;
-    let link = step("create", M::create(&specification))?;
-    let during = objects();
-    drop(link);
-    let numbered = capabilities.waits.contains(&Wait::SysvSemaphore)
-        || capabilities.reach == Reach::Device
-        || (capabilities.lifetime == Lifetime::Removal && !capabilities.waits.contains(&Wait::Poll));
-    ensure(!numbered || during > before, || "nothing was to be removed".to_owned())?;
-    Pair::start::<M>(size(capabilities), true, send_one::<M>, receive_one::<M>)?.finish()?;
-    ensure(objects() == before, || "something is left in the kernel".to_owned())?;
-    let unread: [Part<M>; 2] = [
-        |end, stage| {
-            let mut bytes = message(size(&M::CAPABILITIES), 9)?;
-            let result = step("send", end.send(&mut bytes));
-            stage.open(Gate::Sent);
-            result
-        },
-        |_, stage| {
-            stage.pass(Gate::Sent);
-            Ok(())
-        },
-    ];
-    Pair::start::<M>(size(capabilities), true, unread[0], unread[1])?.finish()?;
-    ensure(objects() == before, || "a message that nobody received is left in the kernel".to_owned())?;
-    Ok(None)
-}
-
-/// How many objects there are that could be left.
-fn objects() -> usize {
-    system_v_objects() + used_channels()
-}
-
-/// How many channels of furlong's own kernel module are not as they are when nobody uses them.
-fn used_channels() -> usize {
-    let queue = |device: BorrowedHandle<'_>| {
-        let is_at_first = |name, value| driver::parameter(name) == Some(value as usize);
-        driver::message::info(device).is_ok_and(|info| {
-            info.openers > 1
-                || info.queued > 0
-                || !is_at_first("message_depth", info.depth)
-                || !is_at_first("message_size", info.size)
-        })
-    };
-    let region = |device: BorrowedHandle<'_>| {
-        let at_first = driver::parameter("shm_size").map(|size| size.next_multiple_of(page_bytes()) as u64);
-        driver::shm::info(device)
-            .is_ok_and(|info| info.peers.count_ones() > 1 || info.mappings > 0 || Some(info.size) != at_first)
-    };
-    let used = |path: fn(u32) -> PathBuf, is_used: &dyn Fn(BorrowedHandle<'_>) -> bool| {
-        (0..)
-            .map_while(|number| driver::open(&path(number)).ok())
-            .filter(|device| is_used(device.as_handle()))
-            .count()
-    };
-    used(driver::message::path, &queue) + used(driver::shm::path, &region)
-}
-
-/// How many System V queues and semaphore sets there are in this namespace. A segment that is marked for
-/// removal goes by itself.
-fn system_v_objects() -> usize {
-    ["msg", "sem"]
-        .iter()
-        .map(|kind| {
-            let table = std::fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
-            table.lines().skip(1).count()
-        })
-        .sum()
-}
-
 /// Only what must be forked hands over memory itself.
 fn start<M: Mechanism>() -> Finding {
     let capabilities = &M::CAPABILITIES;
@@ -409,6 +325,10 @@ fn start<M: Mechanism>() -> Finding {
     ensure((regions > 0) == (capabilities.start == Start::Forked), || {
         format!("{regions} regions are inherited")
     })?;
+    if cfg!(windows) {
+        // There a file has its name as long as somebody has it open.
+        drop(link);
+    }
     let names: Vec<_> = step("look", std::fs::read_dir(folder.path()))?.flatten().collect();
     ensure(names.is_empty(), || format!("create left {names:?} in the folder")).map(|()| None)
 }

@@ -1,12 +1,11 @@
 //! What goes wrong is caught, named, and shown without a speed.
 
-use crate::rows::{placed, quick};
+use crate::rows::{persistent, placed};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_model::{Case, Fault, Outcome, Party, Pattern, Phase, Role, Wait};
 use libtest_mimic::Failed;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 /// What must be found: the fault, whom it happened to where that can be told, and in which phase at the earliest.
 type Expected = (&'static str, Fault, Option<Role>, Phase);
@@ -64,7 +63,7 @@ fn sabotaged(mechanism: &str, (pattern, window): Manner) -> Result<Outcome, Fail
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
     let window = NonZeroU32::new(window).ok_or("no window")?;
     let case = Case { pattern, window, ..Case::round_trip(mechanism, Wait::Block, 128, placed()) };
-    quick(&mechanisms, entry, &case, Duration::from_millis(500))
+    persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)
 }
 
 fn caught((mechanism, fault, role, phase): Expected, manner: Manner) -> Result<(), Failed> {

@@ -5,11 +5,16 @@
 //! because`. This binary is also the program of all children, as furlong's own is.
 
 mod claims;
+#[cfg(target_os = "linux")]
 mod counts;
 mod depth;
 mod faults;
+#[cfg(target_os = "linux")]
 mod handover_leftovers;
+#[cfg(target_os = "linux")]
 mod handovers;
+#[cfg(windows)]
+mod kills;
 mod paces;
 mod pair;
 mod parties;
@@ -17,6 +22,7 @@ mod patterns;
 mod process_starts;
 mod rows;
 mod saboteur;
+#[cfg(target_os = "linux")]
 mod unread;
 mod windows;
 mod workers;
@@ -26,27 +32,48 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     if let Some(control) = requested_child() {
-        let mechanisms = || [registry(), saboteur::mechanisms(), vec![unread::mechanism()]].concat();
+        let mechanisms = || {
+            [
+                registry(),
+                saboteur::mechanisms(),
+                #[cfg(target_os = "linux")]
+                vec![unread::mechanism()],
+                #[cfg(windows)]
+                vec![kills::mechanism()],
+            ]
+            .concat()
+        };
         return ExitCode::from(child_main(mechanisms, control) as u8);
     }
+    #[cfg(windows)]
+    if let Some(code) = kills::supervise_if_requested() {
+        return code;
+    }
+    #[cfg(target_os = "linux")]
     if handover_leftovers::is_run() {
         return ExitCode::SUCCESS;
     }
     // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
     let _ = session::enter_private_namespace();
-    let tests = [
+    let tests = vec![
         rows::tests(),
         claims::tests(),
+        #[cfg(target_os = "linux")]
         counts::tests(),
         paces::tests(),
         patterns::tests(),
         windows::tests(),
         parties::tests(),
+        #[cfg(target_os = "linux")]
         unread::tests(),
         faults::tests(),
+        #[cfg(target_os = "linux")]
         handovers::tests(),
+        #[cfg(target_os = "linux")]
         handover_leftovers::tests(),
         process_starts::tests(),
+        #[cfg(windows)]
+        kills::tests(),
     ];
     workers::run(tests.into_iter().flatten().collect())
 }

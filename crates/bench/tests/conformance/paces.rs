@@ -1,5 +1,6 @@
 //! Messages that are sent when they are due, and what becomes of those that are not.
 
+use crate::pair::WATCHDOG;
 use crate::rows::{case, persistent};
 use crate::saboteur::{self, DAWDLE, LATE, STALL, name};
 use crate::workers::Trial;
@@ -47,7 +48,7 @@ fn paced(
         .find(|entry| entry.capabilities.name != "null")
         .ok_or("no such row")?;
     let case = Case { pattern, arrival, ..case(entry, wait, 128) };
-    match persistent(mechanisms, entry, &case, Duration::from_secs(20), budget)? {
+    match persistent(mechanisms, entry, &case, WATCHDOG, budget)? {
         Outcome::Measured(measured) => Ok(measured),
         other => Err(format!("{case}: {other:?}").into()),
     }

@@ -1,20 +1,30 @@
 //! Two processes with one end each, to look at a mechanism without the measured loop around it.
 
-use furlong_mechanism::{EndpointSetup, Link, LinkSpecification, Mechanism};
+#[cfg(target_os = "linux")]
+mod forked;
+#[cfg(windows)]
+mod started;
+
+#[cfg(target_os = "linux")]
+use forked as platform;
+#[cfg(windows)]
+use started as platform;
+#[cfg(windows)]
+pub use started::requested_test;
+
+use furlong_mechanism::{EndpointSetup, Handles, Link, LinkSpecification, Mechanism};
 use furlong_model::{Depth, Role};
-use furlong_os::linux::segment;
-use furlong_os::memory::{Region, page_bytes};
-use furlong_os::process::{Bond, Child, Exit, fork};
-use furlong_os::{AsHandle, Handle, RawHandle};
+use furlong_os::memory::{Region, anonymous_object, page_bytes, text_object, written_text};
+use furlong_os::process::{Child, Exit};
+use furlong_os::{AsHandle, Handle};
 use furlong_os::{cpu, identity};
-use std::fs::File;
-use std::io::{Read, Seek};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long a test may take before its processes are killed and it fails.
-pub const WATCHDOG: Duration = Duration::from_secs(20);
+pub const WATCHDOG: Duration = Duration::from_secs(if cfg!(windows) { 60 } else { 20 });
 
 /// What both processes know of the link, and a page that both see: their numbers, and gates that one opens for the other.
 #[derive(Debug, Clone)]
@@ -36,10 +46,9 @@ pub enum Gate {
 }
 
 impl RunningTrial {
-    fn new(size_bytes: usize, depth: Depth) -> Result<RunningTrial, String> {
-        Region::anonymous(page_bytes())
-            .map(|region| RunningTrial { page: Arc::new(region), size_bytes, depth })
-            .map_err(|error| error.to_string())
+    fn new(page: &Handle, size_bytes: usize, depth: Depth) -> io::Result<RunningTrial> {
+        let page = Region::of_file(page.as_handle(), page_bytes())?;
+        Ok(RunningTrial { page: Arc::new(page), size_bytes, depth })
     }
 
     /// Lets the other process pass.
@@ -109,6 +118,38 @@ pub struct Pair {
     _folder: tempfile::TempDir,
 }
 
+/// What a role's process begins with.
+struct Seat<'a> {
+    role: Role,
+    link: &'a mut Link,
+    specification: &'a LinkSpecification,
+    /// The object behind the page of [`RunningTrial`].
+    page: &'a Handle,
+    /// Its standard error.
+    words: &'a Handle,
+}
+
+/// Opens an end and does its part, in the process of a role. Gives its exit code.
+fn play<M: Mechanism>(
+    role: Role,
+    handles: Handles,
+    specification: &LinkSpecification,
+    stage: &RunningTrial,
+    part: Part<M>,
+) -> i32 {
+    let peer = stage.exchange_numbers(role);
+    let result = M::open(specification, EndpointSetup { role, handles, peer })
+        .map_err(|error| error.to_string())
+        .and_then(|mut endpoint| {
+            stage.enter_phase(role);
+            part(&mut endpoint, stage)
+        });
+    if let Err(message) = &result {
+        eprintln!("{role}: {message}");
+    }
+    i32::from(result.is_err())
+}
+
 impl Pair {
     /// Makes a link for messages of `size_bytes` and starts both processes.
     pub fn start<M: Mechanism>(
@@ -117,30 +158,16 @@ impl Pair {
         sender: Part<M>,
         receiver: Part<M>,
     ) -> Result<Pair, String> {
-        let text = |error: std::io::Error| error.to_string();
+        #[cfg(windows)]
+        started::play_if_requested::<M>(sender, receiver);
         let (folder, specification) = scratch_spec(size_bytes, blocking)?;
-        let mut link = M::create(&specification).map_err(text)?;
-        let stage = RunningTrial::new(size_bytes, link.rooms()[0].depth)?;
-        let words = segment::memfd("words", 1).map_err(text)?;
+        let mut link = step("make a link", M::create(&specification))?;
+        let page = step("make a page", anonymous_object("page", page_bytes()))?;
+        let words = step("make room for words", text_object("words"))?;
         let mut start = |role: Role, part: Part<M>| {
-            let inherit: Vec<RawHandle> =
-                link.end(role).descriptors.iter().map(AsHandle::raw_handle).collect();
-            let (link, stage, specification) = (&mut link, &stage, &specification);
-            fork(&inherit, words.as_handle(), Bond::DiesWithParent, move || {
-                let handles = link.take_end(role);
-                let peer = stage.exchange_numbers(role);
-                let result = M::open(specification, EndpointSetup { role, handles, peer })
-                    .map_err(|error| error.to_string())
-                    .and_then(|mut endpoint| {
-                        stage.enter_phase(role);
-                        part(&mut endpoint, stage)
-                    });
-                if let Err(message) = &result {
-                    eprintln!("{role}: {message}");
-                }
-                i32::from(result.is_err())
-            })
-            .map_err(text)
+            let seat =
+                Seat { role, link: &mut link, specification: &specification, page: &page, words: &words };
+            step("start a role", platform::start::<M>(seat, part))
         };
         let (sender, receiver) = (start(Role::Initiator, sender)?, start(Role::Responder, receiver)?);
         for role in Role::ALL {
@@ -165,12 +192,7 @@ impl Pair {
 
     /// What the processes have written to their standard errors.
     fn words(&self) -> String {
-        let mut text = String::new();
-        if let Ok(descriptor) = self.words.try_clone() {
-            let mut file = File::from(descriptor);
-            let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
-        }
-        text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned()
+        written_text(self.words.as_handle(), 64 << 10)
     }
 }
 

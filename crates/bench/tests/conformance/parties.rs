@@ -1,13 +1,13 @@
 //! Several pairs at once, and several receivers of each message: each mechanism with three, and who is named when one of them breaks.
 
-use crate::rows::{case, quick};
+use crate::pair::WATCHDOG;
+use crate::rows::{case, persistent, quick};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Arrival, Case, Fault, Outcome, Party, Pattern, Phase, Placement, Role, Start, Wait};
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 /// Each mechanism with its usual wait, and mechanisms that do wrong in one pair alone.
 pub fn tests() -> Vec<Trial> {
@@ -48,7 +48,7 @@ fn three_pairs(entry: &MechanismEntry) -> Result<Completion, Failed> {
     let wait = entry.capabilities.waits[0];
     let case = of_three(entry.capabilities.name, wait, case(entry, wait, 128).size_bytes);
     let case = Case { size_bytes: entry.capabilities.fixed_size_bytes.unwrap_or(case.size_bytes), ..case };
-    let outcome = quick(&registry(), entry, &case, Duration::from_secs(20))?;
+    let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
     let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
     let alone = entry.capabilities.start == Start::Alone;
     let takes_part = |party: &Party| !alone || party.role == Role::Initiator;
@@ -77,7 +77,7 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
     }
     for arrival in [Arrival::ClosedLoop, Arrival::Interval(100_000)] {
         let case = Case { arrival, ..case.clone() };
-        let outcome = quick(&registry(), entry, &case, Duration::from_secs(20))?;
+        let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
         let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
         let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
         let sent = measured.roles[0].messages_received;
@@ -104,7 +104,7 @@ fn caught(
     let entry =
         mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
     let case = Case { pattern, ..of_three(mechanism, Wait::Block, 128) };
-    match quick(&mechanisms, entry, &case, Duration::from_millis(500))? {
+    match persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
         Outcome::Failed(failure)
             if failure.fault == fault
                 && failure.party == party

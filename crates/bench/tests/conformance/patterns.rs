@@ -1,5 +1,6 @@
 //! Every row one way and as an answer to requests, and the buffers that can be asked for.
 
+use crate::pair::WATCHDOG;
 use crate::rows::{case, is_usual, session};
 use crate::workers::Trial;
 use furlong_bench::run::{Event, Run, harness};
@@ -18,6 +19,23 @@ const SIZES: &[usize] = &[1, 17, 128, 4097, 65_537, 300_000];
 /// Those of them that a wait which is not the usual one, or requests of another mechanism, are tried with: answers take
 /// the same way.
 const FEW_SIZES: &[usize] = &[128, 65_537];
+
+/// A row that carries the requests of all others.
+const PIPE: &str = if cfg!(windows) { "anonymous-pipe" } else { "pipe" };
+
+/// Rows whose objects have names that others could have.
+const NAMED: &[&str] = if cfg!(windows) {
+    &["named-pipe", "named-pipe-message"]
+} else {
+    &["fifo", "posix-mq", "sysv-mq", "unix-dgram"]
+};
+
+/// What carries no requests: it has one end, carries nothing, never waits in its calls, or is not there.
+const NO_CARRIERS: [&str; 4] = if cfg!(windows) {
+    ["null", "event", "section", "nothing"]
+} else {
+    ["null", "eventfd", "posix-shm", "nothing"]
+};
 
 fn sizes(entry: &MechanismEntry, wait: Wait) -> impl Iterator<Item = usize> {
     (if is_usual(entry, wait) { SIZES } else { FEW_SIZES }).iter().copied()
@@ -38,7 +56,7 @@ pub fn tests() -> Vec<Trial> {
         }
         let wait = entry.capabilities.waits[0];
         tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests of a pipe"), move || {
-            answers(&entry, wait, Some("pipe"))
+            answers(&entry, wait, Some(PIPE))
         }));
         tests.push(Trial::ignorable_test(
             format!("{name}/{wait}: makes a link for each message"),
@@ -50,7 +68,7 @@ pub fn tests() -> Vec<Trial> {
             }));
         }
     }
-    for name in ["fifo", "posix-mq", "sysv-mq", "unix-dgram"] {
+    for &name in NAMED {
         let name_of_test = format!("{name}/block: has names of its own beside another link of its kind");
         tests.push(Trial::ignorable_test(name_of_test, move || two_links(name)));
     }
@@ -104,7 +122,7 @@ fn outcomes(cases: &[Case], amount: Option<Amount>) -> Result<Vec<Outcome>, Fail
         budget: Duration::from_millis(2),
         amount,
         warm_up: Some(Duration::from_millis(1)),
-        timeout: Duration::from_secs(20),
+        timeout: WATCHDOG,
         seed: 1,
         ..Plan::default()
     };
@@ -203,10 +221,10 @@ fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<(), Failed> {
     let noted: Vec<u64> = match entry.capabilities.buffer {
         KernelBuffer::None => Vec::new(),
         KernelBuffer::Pipe => vec![measured.effective["pipe-size-bytes"]],
-        // The kernel counts its own bookkeeping.
+        // Linux counts its own bookkeeping.
         KernelBuffer::Socket => ["send-buffer-bytes", "receive-buffer-bytes"]
             .iter()
-            .map(|name| measured.effective[*name] / 2)
+            .map(|name| measured.effective[*name] / if cfg!(windows) { 1 } else { 2 })
             .collect(),
     };
     if !noted.is_empty() && noted.iter().all(|bytes| *bytes == BYTES as u64) {
@@ -244,7 +262,7 @@ fn bad_askers_are_refused() -> Result<(), Failed> {
         .iter()
         .find(|entry| entry.capabilities.buffer == KernelBuffer::Pipe)
         .ok_or("no such row")?;
-    for by in ["null", "eventfd", "posix-shm", "nothing"] {
+    for by in NO_CARRIERS {
         let request = Request { size_bytes: 1, by: Some(by.to_owned()) };
         let case =
             Case { pattern: Pattern::Request, request: Some(request), ..case(answering, Wait::Block, 128) };

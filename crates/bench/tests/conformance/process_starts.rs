@@ -7,6 +7,13 @@ use furlong_bench::process_start::{here, read};
 use furlong_model::StartMethod;
 use libtest_mimic::Failed;
 
+/// A program that is not there, and one that does not say its word.
+const PROGRAMS: [&str; 2] = if cfg!(windows) {
+    [r"C:\no\such\program.exe", r"C:\windows\system32\hostname.exe"]
+} else {
+    ["/no/such/program", "/bin/true"]
+};
+
 /// Two tests for each way.
 pub fn tests() -> Vec<Trial> {
     here()
@@ -27,9 +34,8 @@ fn lives(method: StartMethod) -> Result<(), Failed> {
     Ok(read(method, 0, &program).trouble.map_or(Ok(()), Err)?)
 }
 
-/// A program that is not there, and one that does not say its word.
 fn error(method: StartMethod) -> Result<(), Failed> {
-    for program in ["/no/such/program", "/bin/true"] {
+    for program in PROGRAMS {
         let reading = read(method, 3, &ChildProgram::at(program));
         // A fork alone needs no program.
         let expected = method != StartMethod::Fork;

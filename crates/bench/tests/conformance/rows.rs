@@ -1,5 +1,6 @@
 //! Every row through the whole harness, at sizes around every edge.
 
+use crate::pair::WATCHDOG;
 use crate::workers::Trial;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
@@ -108,7 +109,7 @@ pub fn case(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Case {
 /// The measurement of a trial that must succeed, after looking at what must hold in it.
 fn measured(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Measurement, Failed> {
     let case = case(entry, wait, size_bytes);
-    match quick(&registry(), entry, &case, Duration::from_secs(20))? {
+    match quick(&registry(), entry, &case, WATCHDOG)? {
         Outcome::Measured(measured) => {
             let roles = if entry.capabilities.start == Start::Alone { 1 } else { 2 };
             let counts: Vec<_> = measured.roles.iter().map(|role| role.messages_received).collect();
@@ -161,7 +162,7 @@ fn carries_in_one_process(entry: &MechanismEntry, wait: Wait) -> Result<Completi
         if case.refusal(entry.capabilities, &limits).is_some() {
             continue;
         }
-        match quick(&registry(), entry, &case, Duration::from_secs(20))? {
+        match quick(&registry(), entry, &case, WATCHDOG)? {
             Outcome::Measured(measured) if measured.roles.len() == 1 && measured.verified_messages > 0 => {}
             other => return Err(format!("{case}: {other:?}").into()),
         }

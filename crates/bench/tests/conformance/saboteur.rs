@@ -1,16 +1,24 @@
-//! Mechanisms that do wrong, each in one way, once: a sequential-packet socket whose initiator breaks one
+//! Mechanisms that do wrong, each in one way, once: a connection that keeps messages apart, whose initiator breaks one
 //! message or its own process.
 
+#[cfg(target_os = "linux")]
+mod packets;
+#[cfg(windows)]
+mod pipe_messages;
+
+#[cfg(target_os = "linux")]
+use packets as connection;
+#[cfg(windows)]
+use pipe_messages as connection;
+
+pub use connection::FULL;
 use furlong_bench::MechanismEntry;
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
     Start, Unavailable, Wait, WhenFull,
 };
-use furlong_os::handle::set_non_blocking;
-use furlong_os::identity;
-use furlong_os::socket::{self, Kind};
-use furlong_os::{AsHandle, Handle};
+use furlong_os::{Handle, identity};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -36,6 +44,12 @@ pub const OVERSTATE: u8 = 13;
 
 /// How long the one that stalls does so.
 pub const STALL: Duration = Duration::from_millis(100);
+
+/// How long a trial waits that a saboteur holds up. Under Wine starting alone takes longer than a saboteur elsewhere.
+pub const SABOTEUR_TIMEOUT: Duration = Duration::from_millis(if cfg!(windows) { 5_000 } else { 500 });
+
+/// How long a saboteur is measured: so that messages follow the one that it breaks.
+pub const SABOTEUR_BUDGET: Duration = Duration::from_millis(if cfg!(windows) { 200 } else { 2 });
 
 /// A message of the verified pass, which sends 16, and one that even the shortest measured loop sends: three to
 /// warm up and three in time are the least.
@@ -107,7 +121,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         waits: &[Wait::Block],
         boundaries: true,
         fixed_size_bytes: None,
-        calls: Calls::of(&[Call::Once("sendto")], &[Call::Once("recvfrom")]),
+        calls: Calls::of(&[Call::Once(connection::CALLS[0])], &[Call::Once(connection::CALLS[1])]),
         buffer: KernelBuffer::None,
         copies: Copies::Two,
         when_full: WhenFull::Waits,
@@ -122,16 +136,16 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         Ok(Limits::none())
     }
 
-    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new([Depth::Messages(if HOW == OVERSTATE { 10_000 } else { 1 }); 2]);
-        link.give_pair(socket::socketpair(Kind::Seqpacket)?);
+        link.give_pair(connection::pair(&specification.name)?);
         Ok(link)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
         let spoils = AT != SECOND || specification.name.ends_with("-1");
         let (saboteur, socket) = (spoils && setup.role == Role::Initiator, setup.descriptor()?);
-        set_non_blocking(socket.as_handle(), !specification.blocking)?;
+        connection::settle(&socket, specification.blocking)?;
         Ok(End { socket, saboteur, sent: 0, held: None, stalled: Instant::now() })
     }
 }
@@ -147,7 +161,7 @@ pub struct End<const HOW: u8, const AT: u64> {
 
 impl<const HOW: u8, const AT: u64> End<HOW, AT> {
     fn put(&self, bytes: &[u8]) -> io::Result<()> {
-        socket::send(self.socket.as_handle(), bytes).map(drop)
+        connection::send(&self.socket, bytes)
     }
 
     /// Delivers what it is given, but not as it should.
@@ -207,7 +221,7 @@ impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
     }
 
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        match socket::receive_message(self.socket.as_handle(), message)? {
+        match connection::receive(&self.socket, message)? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             count => Ok(count),
         }

@@ -1,12 +1,12 @@
 //! Every row with several messages outstanding: two, and as many as can be.
 
+use crate::pair::WATCHDOG;
 use crate::rows::{case, quick};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Case, Family, Outcome, Pattern, Reach, Request, Start, Wait, WhenFull};
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 /// Sizes around the edges of pages and buffers.
 const SIZES: [usize; 3] = [128, 4097, 65_536];
@@ -69,7 +69,7 @@ fn with(case: &Case, window: u32) -> Case {
 }
 
 fn outcome(entry: &MechanismEntry, case: &Case) -> Result<Outcome, Failed> {
-    quick(&registry(), entry, case, Duration::from_secs(20))
+    quick(&registry(), entry, case, WATCHDOG)
 }
 
 /// What is measured at the limit, and refused above it: found by asking for far more.

@@ -57,8 +57,27 @@ enum Answer {
     Failed(Option<String>),
 }
 
+/// The test that this process runs.
+#[cfg(windows)]
+static CURRENT: Mutex<String> = Mutex::new(String::new());
+
+/// The name of the test that this process runs.
+#[cfg(windows)]
+pub fn current_test() -> String {
+    CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Runs the tests, in this process if it is a worker.
 pub fn run(tests: Vec<Trial>) -> ExitCode {
+    #[cfg(windows)]
+    if let Some(name) = crate::pair::requested_test() {
+        let test = tests.into_iter().find(|test| test.name == name);
+        // Its pair ends this process.
+        return test.map_or(ExitCode::FAILURE, |test| {
+            let _ = (test.test)();
+            ExitCode::FAILURE
+        });
+    }
     if std::env::var_os(WORKER).is_some() {
         return work(tests);
     }
@@ -141,6 +160,8 @@ impl Drop for Worker {
 fn work(mut tests: Vec<Trial>) -> ExitCode {
     for name in std::io::stdin().lines() {
         let Ok(name) = name else { return ExitCode::FAILURE };
+        #[cfg(windows)]
+        CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&name);
         let found = tests.iter().position(|test| test.name == name);
         let answer = match found.map(|at| tests.swap_remove(at)) {
             Some(test) => match catch_unwind(AssertUnwindSafe(test.test)) {

@@ -1,0 +1,182 @@
+//! Processes that somebody terminates, on Windows: a role that is gone is told of, and the children of a supervisor that is gone
+//! end with it.
+//!
+//! The supervisor is this program again. Its roles connect to the test and say who they are; when one ends, so does its
+//! connection.
+
+use crate::pair::{WATCHDOG, ensure};
+use crate::rows::{placed, quick};
+use crate::workers::Trial;
+use furlong_bench::MechanismEntry;
+use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Calls, Capabilities, Case, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Start, Unavailable, Wait, WhenFull,
+};
+use libtest_mimic::Failed;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// Holds the port of the test in the supervisor and its children.
+const PORT: &str = "FURLONG_CONFORMANCE_PORT";
+
+/// A test for each process that may be terminated.
+pub fn tests() -> Vec<Trial> {
+    let role = |role: Role| {
+        Trial::test(format!("kill/{role}: is told of"), move || a_terminated_role_is_told_of(role))
+    };
+    let mut tests = vec![Trial::test("kill/supervisor: its children end with it", children_end_with_it)];
+    tests.extend(Role::ALL.map(role));
+    tests
+}
+
+/// The mechanism, for the roles.
+pub fn mechanism() -> MechanismEntry {
+    MechanismEntry::of::<Silent>()
+}
+
+/// Measures the mechanism and prints what came of it, if this process is the supervisor.
+pub fn supervise_if_requested() -> Option<ExitCode> {
+    std::env::var_os(PORT)?;
+    let entry = mechanism();
+    let case = Case::round_trip(entry.capabilities.name, Wait::Block, 128, placed());
+    match quick(&[entry], &entry, &case, WATCHDOG * 3) {
+        Ok(outcome) => println!("{outcome:?}"),
+        Err(failed) => println!("{failed:?}"),
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+/// A supervisor, its roles' connections by [`Role::index`], and their process numbers.
+struct Run {
+    supervisor: Child,
+    connections: [TcpStream; 2],
+    pids: [u32; 2],
+}
+
+impl Run {
+    fn start() -> Result<Run, Failed> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.env(PORT, listener.local_addr()?.port().to_string());
+        let supervisor = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let mut roles = [connected(&listener)?, connected(&listener)?];
+        roles.sort_by_key(|(word, _)| word[0]);
+        let pids = [&roles[0], &roles[1]].map(|(word, _)| word[1]);
+        Ok(Run { supervisor, connections: roles.map(|(_, connection)| connection), pids })
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.supervisor.kill();
+        let _ = self.supervisor.wait();
+    }
+}
+
+/// The next role: which it is and its process number, and its connection.
+fn connected(listener: &TcpListener) -> Result<([u32; 2], TcpStream), Failed> {
+    let start = Instant::now();
+    loop {
+        match listener.accept() {
+            Ok((mut connection, _)) => {
+                connection.set_nonblocking(false)?;
+                connection.set_read_timeout(Some(WATCHDOG))?;
+                let mut word = [0; 8];
+                connection.read_exact(&mut word)?;
+                let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| word[at + byte]));
+                return Ok(([number(0), number(4)], connection));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && start.elapsed() < WATCHDOG => {
+                std::thread::yield_now();
+            }
+            Err(error) => return Err(format!("no role connects: {error}").into()),
+        }
+    }
+}
+
+fn a_terminated_role_is_told_of(role: Role) -> Result<(), Failed> {
+    let mut run = Run::start()?;
+    let pid = run.pids[role.index()].to_string();
+    let killed = Command::new("taskkill").args(["/f", "/pid", &pid]).stdout(Stdio::null()).status()?;
+    ensure(killed.success(), || format!("taskkill: {killed}"))?;
+    let mut said = String::new();
+    run.supervisor.stdout.take().ok_or("no pipe")?.read_to_string(&mut said)?;
+    // Windows does not tell a process that was ended from one that left.
+    let told = said.contains("fault: Exited") && said.contains(&format!("role: {role:?}"));
+    Ok(ensure(told, || format!("after the {role} was ended: {said}"))?)
+}
+
+fn children_end_with_it() -> Result<(), Failed> {
+    let mut run = Run::start()?;
+    run.supervisor.kill()?;
+    for (role, connection) in Role::ALL.iter().zip(&mut run.connections) {
+        match connection.read(&mut [0]) {
+            Ok(0) => {}
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+            other => return Err(format!("the {role} is alive: {other:?}").into()),
+        }
+    }
+    Ok(())
+}
+
+/// A link on which nothing is ever sent.
+struct Silent;
+
+impl Mechanism for Silent {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "silent",
+        summary: "ends that say to the test who they are, and nothing to each other",
+        family: Family::Notification,
+        waits: &[Wait::Block],
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls::NONE,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+    };
+    type Endpoint = SilentEnd;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(_spec: &LinkSpecification) -> io::Result<Link> {
+        Ok(Link::new([Depth::Messages(1); 2]))
+    }
+
+    fn open(_spec: &LinkSpecification, setup: EndpointSetup) -> io::Result<SilentEnd> {
+        let port = std::env::var(PORT).ok().and_then(|port| port.parse().ok());
+        let port: u16 = port.ok_or_else(|| io::Error::other("no port"))?;
+        let mut test = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        let word = [setup.role.index() as u32, std::process::id()].map(u32::to_le_bytes).concat();
+        test.write_all(&word)?;
+        Ok(SilentEnd { _test: test })
+    }
+}
+
+struct SilentEnd {
+    _test: TcpStream,
+}
+
+impl Endpoint for SilentEnd {
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        loop {
+            std::thread::park();
+        }
+    }
+
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        loop {
+            std::thread::park();
+        }
+    }
+}

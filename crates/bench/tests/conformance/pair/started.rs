@@ -1,0 +1,75 @@
+//! A role as this program again, where there is no fork: it runs the same test as far as its pair, and is the role from there on.
+
+use super::{Part, RunningTrial, Seat, play};
+use crate::workers::current_test;
+use furlong_mechanism::{Handles, LinkSpecification, Mechanism};
+use furlong_model::{Depth, Role};
+use furlong_os::process::{Bond, Child, Program, own_program, spawn};
+use furlong_os::{AsHandle, RawHandle, handle};
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// Holds a [`Seating`] in the process of a role.
+const SEATING: &str = "FURLONG_CONFORMANCE_ROLE";
+
+/// What the process of a role is told.
+#[derive(Serialize, Deserialize)]
+struct Seating {
+    test: String,
+    role: Role,
+    specification: LinkSpecification,
+    depth: Depth,
+    page: RawHandle,
+    descriptors: Vec<RawHandle>,
+    numbers: Vec<i32>,
+}
+
+impl Seating {
+    fn of_this_process() -> Option<Seating> {
+        serde_json::from_str(&std::env::var(SEATING).ok()?).ok()
+    }
+}
+
+/// The test that this process has a part in, if it is a role.
+pub fn requested_test() -> Option<String> {
+    Seating::of_this_process().map(|seating| seating.test)
+}
+
+/// Starts the role, which has its end of the link and no other.
+pub fn start<M: Mechanism>(seat: Seat<'_>, _part: Part<M>) -> io::Result<Child> {
+    let Seat { role, link, specification, page, words } = seat;
+    let end = link.end(role);
+    let seating = Seating {
+        test: current_test(),
+        role,
+        specification: specification.clone(),
+        depth: link.rooms()[0].depth,
+        page: page.raw_handle(),
+        descriptors: end.descriptors.iter().map(AsHandle::raw_handle).collect(),
+        numbers: end.numbers.iter().copied().collect(),
+    };
+    let path = own_program()?;
+    let told = serde_json::to_string(&seating)?;
+    let environment = [(SEATING, told.as_ref())];
+    let program = Program { environment: &environment, ..Program::at(&path) };
+    let inherit = [seating.descriptors.as_slice(), &[seating.page]].concat();
+    spawn(&program, &inherit, words.as_handle(), Bond::DiesWithParent)
+}
+
+/// Does the part of a role and ends the process, if it is one.
+pub fn play_if_requested<M: Mechanism>(sender: Part<M>, receiver: Part<M>) {
+    let Some(seating) = Seating::of_this_process() else { return };
+    let part = if seating.role == Role::Initiator { sender } else { receiver };
+    std::process::exit(take_part::<M>(seating, part).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        1
+    }))
+}
+
+fn take_part<M: Mechanism>(seating: Seating, part: Part<M>) -> io::Result<i32> {
+    let Seating { role, specification, depth, page, descriptors, numbers, .. } = seating;
+    let stage = RunningTrial::new(&handle::inherit(page)?, specification.largest_bytes(), depth)?;
+    let descriptors = descriptors.into_iter().map(handle::inherit).collect::<io::Result<_>>()?;
+    let handles = Handles { descriptors, numbers: numbers.into(), ..Handles::default() };
+    Ok(play::<M>(role, handles, &specification, &stage, part))
+}

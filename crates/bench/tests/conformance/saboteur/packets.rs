@@ -1,0 +1,29 @@
+//! A pair of sequential-packet sockets.
+
+use furlong_os::handle::set_non_blocking;
+use furlong_os::socket::{self, Kind};
+use furlong_os::{AsHandle, Handle};
+use std::io;
+
+/// The system calls that send and receive a message.
+pub const CALLS: [&str; 2] = ["sendto", "recvfrom"];
+
+/// What a send to a full connection is told that may not wait.
+pub const FULL: &str = "os error 11";
+
+pub fn pair(_name: &str) -> io::Result<(Handle, Handle)> {
+    socket::socketpair(Kind::Seqpacket)
+}
+
+pub fn settle(end: &Handle, blocking: bool) -> io::Result<()> {
+    set_non_blocking(end.as_handle(), !blocking)
+}
+
+pub fn send(end: &Handle, bytes: &[u8]) -> io::Result<()> {
+    socket::send(end.as_handle(), bytes).map(drop)
+}
+
+/// 0 is the end.
+pub fn receive(end: &Handle, buffer: &mut [u8]) -> io::Result<usize> {
+    socket::receive_message(end.as_handle(), buffer)
+}
