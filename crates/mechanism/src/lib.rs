@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod contract;
-#[cfg(target_os = "linux")]
 mod datagrams;
 mod handle_pair;
 #[cfg(target_os = "linux")]
@@ -16,7 +15,6 @@ mod notifications;
 mod null;
 #[cfg(target_os = "linux")]
 mod queues;
-#[cfg(target_os = "linux")]
 mod socket_link;
 mod streams;
 /// What `cargo xtask new-mechanism` begins with: here so that it is compiled.

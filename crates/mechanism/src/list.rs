@@ -2,7 +2,10 @@
 
 use crate::Mechanism;
 #[cfg(target_os = "linux")]
-use crate::datagrams::{linux::scm_rights, linux::unix_dgram, linux::unix_seqpacket, udp};
+use crate::datagrams::linux::{scm_rights, unix_dgram, unix_seqpacket};
+use crate::datagrams::udp;
+#[cfg(windows)]
+use crate::memory::windows::read_process_memory;
 use crate::memory::{doorbell, layout::mailbox::Mailbox, segment};
 #[cfg(target_os = "linux")]
 use crate::memory::{
@@ -19,13 +22,10 @@ use crate::null;
 #[cfg(target_os = "linux")]
 use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
 #[cfg(target_os = "linux")]
-use crate::streams::{
-    linux::{
-        fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, unix_stream, vmsplice,
-    },
-    tcp,
+use crate::streams::linux::{
+    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, unix_stream, vmsplice,
 };
-
+use crate::streams::tcp;
 #[cfg(windows)]
 use crate::streams::windows::{anonymous_pipe, named_pipe};
 
@@ -108,12 +108,17 @@ mechanisms! {
     named_pipe::OverlappedNamedPipe,
     named_pipe::MessagePipe,
     named_pipe::OverlappedMessagePipe,
+    tcp::Tcp,
+    udp::Udp,
     event::Event,
-    semaphore::Semaphore;
+    semaphore::Semaphore,
+    read_process_memory::ReadProcessMemory<doorbell::Event>,
+    read_process_memory::ReadProcessMemory<doorbell::Spin>;
     in memory:
     segment::Section,
     segment::FileSection;
     and:
+    Mailbox<segment::Section, doorbell::Locks<doorbell::Mutex>>,
 }
 
 /// Every doorbell that goes with any memory, for one kind of it; the usual one first.

@@ -3,14 +3,23 @@
 //!
 //! The kernel counts more against a buffer than the bytes of a message: the memory that it took for them, and for each
 //! block of them a `struct sk_buff` and a `struct skb_shared_info`. How much that is differs between kernels, so what is
-//! counted here is the most; Linux 6.18 counts 768 to 1280 bytes beside a small message.
+//! counted here is the most; Linux 6.18 counts 768 to 1280 bytes beside a small message. Windows
+//! counts the bytes of messages alone, and holds more.
 
 use crate::{Link, LinkSpecification};
+#[cfg(windows)]
+use furlong_model::Wait;
 use furlong_model::{Depth, Room};
 use furlong_os::memory::page_bytes;
 use furlong_os::socket::{Buffer, buffer_bytes, set_buffer};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
+
+#[cfg(target_os = "linux")]
+pub(crate) use crate::streams::byte_stream::DESCRIPTOR_WAITS as SOCKET_WAITS;
+/// The ways to wait for a socket.
+#[cfg(windows)]
+pub(crate) const SOCKET_WAITS: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield];
 
 /// Bytes that a block takes beside its payload, where the payload is in pages of its own.
 const BLOCK_BYTES: usize = 1280;
@@ -20,6 +29,7 @@ const UNIX_BLOCK_BYTES: usize = 32 << 10;
 
 /// What holds the messages of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(windows, expect(dead_code, reason = "Windows has no UNIX sockets here"))]
 pub(crate) enum Holds {
     /// The sender's buffer, message by message in blocks of up to 32 KiB: UNIX streams.
     Blocks,

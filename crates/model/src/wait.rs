@@ -44,6 +44,8 @@ named_enum! {
         Event = "event",
         /// Sleep on a semaphore of Windows.
         Semaphore = "semaphore",
+        /// Sleep until the other end gives up a mutex of Windows.
+        Mutex = "mutex",
         /// Begin the call, and sleep until an event of Windows tells its end.
         Overlapped = "overlapped",
         /// As the programs themselves do, which nobody but they know.

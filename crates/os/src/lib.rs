@@ -113,12 +113,12 @@ pub mod shutdown {
 }
 
 /// Connected sockets, and messages through them.
-#[cfg(target_os = "linux")]
 pub mod socket {
     pub use crate::platform::socket::{
-        Buffer, Kind, buffer_bytes, grow_buffer, receive_message, send, set_buffer, socketpair, tcp_pair,
-        udp_pair, unix_pair,
+        Buffer, buffer_bytes, grow_buffer, receive_message, send, set_buffer, settle, tcp_pair, udp_pair,
     };
+    #[cfg(target_os = "linux")]
+    pub use crate::platform::socket::{Kind, socketpair, unix_pair};
 }
 
 /// The terminal's width.

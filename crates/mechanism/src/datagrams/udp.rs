@@ -6,8 +6,7 @@
 
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
-use crate::socket_link::Holds;
-use crate::streams::byte_stream::DESCRIPTOR_WAITS;
+use crate::socket_link::{Holds, SOCKET_WAITS};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
@@ -28,7 +27,7 @@ impl Mechanism for Udp {
         name: "udp",
         summary: "UDP over loopback",
         family: Family::Socket,
-        waits: DESCRIPTOR_WAITS,
+        waits: SOCKET_WAITS,
         boundaries: true,
         fixed_size_bytes: None,
         calls: DATAGRAM_CALLS,

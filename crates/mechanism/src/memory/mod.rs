@@ -7,7 +7,10 @@ pub mod doorbell;
 pub mod layout;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;
+pub(crate) mod published_address;
 pub mod segment;
+#[cfg(windows)]
+pub(crate) mod windows;
 
 #[cfg(target_os = "linux")]
 /// Where the semaphore lies that each role posts, in lines of their own behind that of the slots.

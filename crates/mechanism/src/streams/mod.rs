@@ -4,7 +4,6 @@
 pub(crate) mod byte_stream;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;
-#[cfg(target_os = "linux")]
 pub(crate) mod tcp;
 #[cfg(windows)]
 pub(crate) mod windows;

@@ -4,9 +4,11 @@
 //! device in a soft interrupt. Expect half as much again as a UNIX socket in processor time; across cores the
 //! wake-up hides much of it.
 
-use crate::socket_link::{Holds, link};
-use crate::streams::byte_stream::STREAM_CALLS;
-use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::socket_link::{Holds, SOCKET_WAITS, link};
+#[cfg(target_os = "linux")]
+use crate::streams::byte_stream::{ByteStream as SocketStream, STREAM_CALLS};
+#[cfg(windows)]
+use crate::streams::windows::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
@@ -24,7 +26,7 @@ impl Mechanism for Tcp {
         name: "tcp",
         summary: "TCP over loopback, without delay",
         family: Family::Socket,
-        waits: DESCRIPTOR_WAITS,
+        waits: SOCKET_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
         calls: STREAM_CALLS,
@@ -36,17 +38,17 @@ impl Mechanism for Tcp {
         lifetime: Lifetime::Users,
         start: Start::Fresh,
     };
-    type Endpoint = ByteStream;
+    type Endpoint = SocketStream;
 
     fn probe() -> Result<Limits, Unavailable> {
-        Ok(limits())
+        Ok(Limits::none())
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         link(socket::tcp_pair()?, Holds::Segments, specification)
     }
 
-    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::of_socket(&mut setup, specification.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<SocketStream> {
+        SocketStream::of_socket(&mut setup, specification.blocking)
     }
 }

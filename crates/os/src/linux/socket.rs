@@ -1,10 +1,10 @@
 //! Sockets, always made as a connected pair by the supervisor: no start-up race, and no name that stays.
 
 use crate::error::{Context, check, retry};
-use crate::linux::handle::own;
+use crate::linux::handle::{own, set_non_blocking};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -184,6 +184,15 @@ fn drop_received(socket: &UdpSocket) -> io::Result<()> {
             Err(error) => return Err(error).context(|| "receive what others have sent"),
         }
     }
+}
+
+/// A socket that this process inherited or made, to be used here, with calls that wait or say that they would.
+///
+/// # Errors
+/// If it is no socket.
+pub fn settle(socket: OwnedFd, blocking: bool) -> io::Result<OwnedFd> {
+    set_non_blocking(socket.as_fd(), !blocking)?;
+    Ok(socket)
 }
 
 /// Which of a socket's two buffers.

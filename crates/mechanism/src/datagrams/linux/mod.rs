@@ -2,4 +2,5 @@
 
 pub(crate) mod scm_rights;
 pub(crate) mod unix_dgram;
+mod unix_limits;
 pub(crate) mod unix_seqpacket;

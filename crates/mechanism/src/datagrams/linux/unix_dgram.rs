@@ -3,8 +3,9 @@
 //! Messages without a connection, but unlike UDP's none is ever lost: a sender waits when the receiver's queue
 //! is full. Expect `unix-stream`'s figures, a little less for the simpler receive.
 
+use super::unix_limits::unix_limits;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
-use crate::datagrams::datagram::{Datagram, link, unix_limits};
+use crate::datagrams::datagram::{Datagram, link};
 use crate::socket_link::Holds;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};

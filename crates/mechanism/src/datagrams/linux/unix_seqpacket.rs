@@ -3,8 +3,9 @@
 //! One buffer a message, as a stream's, without the work of splitting and joining. Expect `unix-stream`'s
 //! figures for small messages; a message must fit into one buffer, which bounds its size.
 
+use super::unix_limits::unix_limits;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
-use crate::datagrams::datagram::{Datagram, link, unix_limits};
+use crate::datagrams::datagram::{Datagram, link};
 use crate::socket_link::Holds;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};

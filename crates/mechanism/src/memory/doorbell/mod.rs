@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
+mod locks;
 mod spin;
 #[cfg(windows)]
 mod windows;
@@ -9,12 +10,13 @@ mod r#yield;
 
 #[cfg(target_os = "linux")]
 pub use linux::{
-    ConditionVariable, DriverBell, Eventfd, FcntlLock, Flock, Futex, Inotify, Locks, PosixSemaphore, Signal,
+    ConditionVariable, DriverBell, Eventfd, FcntlLock, Flock, Futex, Inotify, PosixSemaphore, Signal,
     SysvSemaphore,
 };
+pub use locks::Locks;
 pub use spin::Spin;
 #[cfg(windows)]
-pub use windows::{Event, Semaphore};
+pub use windows::{Event, Mutex, Semaphore};
 pub use r#yield::Yield;
 
 use crate::{EndpointSetup, Link, LinkSpecification};

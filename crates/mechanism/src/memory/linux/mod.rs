@@ -4,4 +4,3 @@ pub(crate) mod channel;
 pub(crate) mod pidfd_getfd;
 pub(crate) mod proc_mem;
 pub(crate) mod process_vm;
-mod published_address;

@@ -4,7 +4,7 @@
 //! fetches them a page at a time into a page of its own (`mem_rw` in fs/proc/base.c) and copies them from there. Expect the
 //! figures of `process-vm` for small messages and more for large ones.
 
-use super::published_address::{PublishedAddress, Reader};
+use crate::memory::published_address::{PublishedAddress, Reader};
 use furlong_model::Call;
 use furlong_os::linux::remote_memory;
 use std::fs::File;
@@ -27,6 +27,10 @@ impl Reader for MemoryFile {
     const CALLS: &'static [Call] = &[Call::Once("pread64")];
     const REFUSED: (&'static str, &'static str) =
         ("/proc/PID/mem", "mount /proc, and in a container give the right to trace (SYS_PTRACE)");
+
+    fn allow_peers() {
+        remote_memory::allow_peers();
+    }
 
     fn new(peer: i32) -> Self {
         MemoryFile { peer, memory: None }

@@ -3,7 +3,7 @@
 //! One copy and no shared buffer, but a walk through the other's page tables in each call. Expect more than a pipe for small
 //! messages and less for large ones.
 
-use super::published_address::{PublishedAddress, Reader};
+use crate::memory::published_address::{PublishedAddress, Reader};
 use furlong_model::Call;
 use furlong_os::linux::remote_memory;
 use std::io;
@@ -22,6 +22,10 @@ impl Reader for Readv {
     const CALLS: &'static [Call] = &[Call::Once("process_vm_readv")];
     const REFUSED: (&'static str, &'static str) =
         ("process_vm_readv", "in a container, allow it in the seccomp profile (SYS_PTRACE)");
+
+    fn allow_peers() {
+        remote_memory::allow_peers();
+    }
 
     fn new(peer: i32) -> Self {
         Readv(peer)

@@ -12,7 +12,11 @@ pub use file::FileShm;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::share_memfd;
 #[cfg(target_os = "linux")]
+pub(crate) use linux::share_memfd as share_nameless;
+#[cfg(target_os = "linux")]
 pub use linux::{AnonShm, DriverShm, MemfdShm, PosixShm, SysvShm};
+#[cfg(windows)]
+pub(crate) use windows::share_section as share_nameless;
 #[cfg(windows)]
 pub use windows::{FileSection, Section};
 

@@ -3,3 +3,4 @@
 pub(crate) mod anonymous_pipe;
 pub(crate) mod named_pipe;
 mod pipe_stream;
+pub(crate) mod socket_stream;

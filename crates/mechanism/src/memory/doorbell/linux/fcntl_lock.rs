@@ -3,7 +3,7 @@
 //! Beside what `flock` does, the kernel looks whether who waits would wait for itself. Expect the figures of `flock` and a
 //! little more.
 
-use super::locks::Lock;
+use crate::memory::doorbell::locks::Lock;
 use crate::{EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Call, Calls, Role, Wait};
 use furlong_os::file_system::unnamed_file;

@@ -3,7 +3,7 @@
 //! Each call looks through the locks of the file under the lock of its inode, and giving one up wakes who waits. Expect
 //! four calls a message in place of two, and one wake-up.
 
-use super::locks::Lock;
+use crate::memory::doorbell::locks::Lock;
 use crate::{DIRECTIONS, EndpointSetup, Link, LinkSpecification};
 use furlong_model::{Call, Calls, Role, Wait};
 use furlong_os::file_system::unnamed_file;

@@ -5,3 +5,4 @@ mod section;
 
 pub use file_section::FileSection;
 pub use section::Section;
+pub(crate) use section::share_section;

@@ -17,6 +17,15 @@ impl Segment for Section {
     const REACH: Reach = Reach::Descriptor;
 
     fn create(specification: &LinkSpecification, len: usize, link: &mut Link) -> io::Result<Arc<Region>> {
-        share_object(anonymous_object(&specification.name, len)?, len, link)
+        share_section(specification, len, link)
     }
+}
+
+/// A section of `len` bytes for both roles.
+pub(crate) fn share_section(
+    specification: &LinkSpecification,
+    len: usize,
+    link: &mut Link,
+) -> io::Result<Arc<Region>> {
+    share_object(anonymous_object(&specification.name, len)?, len, link)
 }

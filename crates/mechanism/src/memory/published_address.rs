@@ -12,7 +12,6 @@ use furlong_model::{
     WhenFull,
 };
 use furlong_os::BorrowedHandle;
-use furlong_os::linux::remote_memory;
 use std::io;
 use std::marker::PhantomData;
 
@@ -31,6 +30,9 @@ pub trait Reader: Sized + 'static {
     const CALLS: &'static [Call];
     /// How the call is named, and what may allow it where it is refused.
     const REFUSED: (&'static str, &'static str);
+
+    /// Lets the other role read this process's memory, where that is not so already.
+    fn allow_peers() {}
 
     /// Of this process, which may not have come so far that it allows it.
     fn new(peer: i32) -> Self;
@@ -79,13 +81,13 @@ impl<R: Reader, D: Doorbell> Mechanism for PublishedAddress<R, D> {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new(slot_pair::DEPTH);
-        let region = segment::share_memfd(specification, region_bytes(ADDRESS_BYTES), &mut link)?;
+        let region = segment::share_nameless(specification, region_bytes(ADDRESS_BYTES), &mut link)?;
         D::create(specification, &region, &mut link)?;
         Ok(link)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Window<R, D>> {
-        remote_memory::allow_peers();
+        R::allow_peers();
         let region = segment::attach_object(&mut setup, region_bytes(ADDRESS_BYTES))?;
         let doorbell = D::open(specification, &mut setup, &region)?;
         let slots = SlotPair::new(&region, setup.role, ADDRESS_BYTES, doorbell);

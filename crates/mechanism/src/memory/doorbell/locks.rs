@@ -6,7 +6,7 @@
 
 use crate::memory::doorbell::Doorbell;
 use crate::{EndpointSetup, Link, LinkSpecification};
-use furlong_model::{Calls, Role, Wait};
+use furlong_model::{Calls, PeerDeath, Role, Wait};
 use furlong_os::cpu;
 use furlong_os::memory::Region;
 use std::io;
@@ -20,6 +20,8 @@ pub trait Lock: Sized + 'static {
     const WAITS: &'static [Wait];
     /// Taking one and giving one up, by who sends and by who receives.
     const CALLS: Calls;
+    /// What a receiver that waits notices when the holder ends.
+    const PEER_DEATH: PeerDeath = PeerDeath::Unnoticed;
 
     /// Makes them, in the supervisor.
     fn create(specification: &LinkSpecification, link: &mut Link) -> io::Result<()>;
@@ -50,6 +52,7 @@ fn lock_of(messages: u32) -> u32 {
 impl<L: Lock> Doorbell for Locks<L> {
     const WAITS: &'static [Wait] = L::WAITS;
     const CALLS: Calls = L::CALLS;
+    const PEER_DEATH: PeerDeath = L::PEER_DEATH;
 
     fn create(specification: &LinkSpecification, _region: &Arc<Region>, link: &mut Link) -> io::Result<()> {
         L::create(specification, link)

@@ -1,0 +1,3 @@
+//! Ways into another process's memory that Windows has.
+
+pub(crate) mod read_process_memory;
