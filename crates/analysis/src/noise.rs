@@ -339,7 +339,7 @@ mod tests {
             let outcome = Outcome::Measured(measurement(&case, 50_000.0, 20));
             let run = run(
                 [quiet(0, 290.0), quiet(40, 290.0)],
-                vec![Trial { case, family: None, number: 0, outcome }],
+                vec![Trial { case, family: None, number: 0, at_ns: None, outcome }],
             );
             assert_eq!(Verdict::of(&run, &Trials::decode(&run.trials), &[]).level, level);
         }

@@ -190,6 +190,7 @@ mod tests {
                         case: case.clone(),
                         family,
                         number,
+                        at_ns: None,
                         outcome: Outcome::Measured(measured),
                     })
                 }));

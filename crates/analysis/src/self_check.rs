@@ -257,7 +257,7 @@ mod tests {
         let case = case("pipe", Wait::Block, Placement::OtherCore);
         let trial = |number| {
             let outcome = Outcome::Measured(measurement(&case, median_ns(number), 0));
-            Record::Trial(Trial { case: case.clone(), family: None, number, outcome })
+            Record::Trial(Trial { case: case.clone(), family: None, number, at_ns: None, outcome })
         };
         Run::from_records([Record::Run(header())].into_iter().chain((0..20).map(trial))).unwrap()
     }

@@ -77,7 +77,7 @@ mod tests {
         let trial = |number| {
             let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));
             let family = fixture::family(&case.mechanism);
-            Record::Trial(Trial { case: case.clone(), family, number, outcome })
+            Record::Trial(Trial { case: case.clone(), family, number, at_ns: None, outcome })
         };
         (0..3).map(trial).collect()
     }

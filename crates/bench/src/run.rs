@@ -66,7 +66,9 @@ impl Run<'_> {
     /// of the run, which is the last record.
     pub fn go(&self, on_event: &mut OnEvent<'_>) -> End {
         let start_ns = clock::now_ns();
-        let interrupted_by = self.all_trials(start_ns, on_event).err().map(|Interrupted { signal }| signal);
+        let interrupted = self.all_trials(start_ns, on_event).err();
+        let interrupted_by =
+            interrupted.filter(|_| !self.plan.until_interrupted).map(|Interrupted { signal }| signal);
         let end = End { interrupted_by, elapsed_ns: clock::now_ns() - start_ns };
         emit(on_event, Record::End(end));
         end
@@ -153,7 +155,7 @@ impl Run<'_> {
             Err(outcome) => {
                 let entry = find(mechanisms, &case.mechanism, case.wait);
                 let family = entry.map(|entry| entry.capabilities.family);
-                Err(Box::new(Trial { case: case.clone(), family, number: 0, outcome: *outcome }))
+                Err(Box::new(Trial { case: case.clone(), family, number: 0, at_ns: None, outcome: *outcome }))
             }
         }
     }
@@ -276,7 +278,9 @@ impl<W: Work> Trials<'_, W> {
         self.done += 1;
         let Some((context, settings)) = &self.cases[index] else { return Ok(()) };
         on_event(Event::Begin { done, total, what: context.work.case() });
-        let trial = trial_of(&context.work, number, context.run(settings)?);
+        let at_ns = clock::now_ns() - self.start_ns;
+        let outcome = context.run(settings)?;
+        let trial = Trial { at_ns: Some(at_ns), ..trial_of(&context.work, number, outcome) };
         match trial.outcome.measurement() {
             Some(measurement) if self.run.plan.precision.is_some() => {
                 self.medians_ns[index].extend(W::median_ns(measurement));
@@ -336,7 +340,7 @@ fn trial_of<W: Work>(
     number: u32,
     outcome: Outcome<W::Measurement>,
 ) -> Trial<W::Case, W::Measurement> {
-    Trial { case: work.case().clone(), family: work.claims().family, number, outcome }
+    Trial { case: work.case().clone(), family: work.claims().family, number, at_ns: None, outcome }
 }
 
 fn emit(on_event: &mut OnEvent<'_>, record: Record) {

@@ -129,7 +129,7 @@ impl<'a> RunEnvironment<'a> {
         let harness = harness();
         let header = header(plan, harness, self.private_ipc_namespace);
         let store = Store::of(saving, &header)?;
-        let progress = Progress::new(self.around.progress);
+        let progress = Progress::new(self.around.progress, plan.until_interrupted);
         let mechanisms = self.mechanisms;
         let mut begun =
             RunRecorder { mechanisms, harness, session, progress, store, records: Vec::new(), end: None };
@@ -165,6 +165,7 @@ impl RunRecorder<'_> {
             return;
         }
         let RunRecorder { mechanisms, harness, session, progress, store, records, end } = self;
+        let before_ns = end.map_or(0, |end| end.elapsed_ns);
         let mut part = None;
         let run = furlong_bench::run::Run { mechanisms, plan, harness: *harness, session };
         run.go(&mut |event| match event {
@@ -173,6 +174,8 @@ impl RunRecorder<'_> {
                 let mut record = record.clone();
                 if let Record::Trial(trial) = &mut record {
                     trial.number += first_number;
+                    trial.at_ns = trial.at_ns.map(|at_ns| at_ns + before_ns);
+                    progress.add(trial);
                 }
                 if let Some(store) = store {
                     store.append(&record);
@@ -182,7 +185,6 @@ impl RunRecorder<'_> {
             Event::Begin { done, total, what } => progress.show(done, total, what),
         });
         progress.clear();
-        let before_ns = end.map_or(0, |end| end.elapsed_ns);
         *end = part.map(|part| End { elapsed_ns: before_ns + part.elapsed_ns, ..part });
     }
 

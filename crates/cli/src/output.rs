@@ -4,8 +4,9 @@ pub use furlong_console::output::{print, tell, width};
 
 use furlong_console::exit::Usage;
 use furlong_console::writing;
+use furlong_os::AsHandle;
 use furlong_render::{Charts, Style};
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
 
 /// Writes a result to a file in the place of what is there, or to stdout.
@@ -26,5 +27,16 @@ pub fn style() -> Style {
 
 /// Whether results may have colours: on a terminal, unless NO_COLOR says otherwise (no-color.org).
 pub fn colour() -> bool {
-    stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    stdout().is_terminal() && wants_colour()
+}
+
+/// How what is drawn on stderr looks, which is a terminal.
+pub fn style_on_stderr() -> Style {
+    // A terminal that does not say is taken for one of 80 columns, as the library takes it that draws.
+    let width = furlong_os::terminal::columns(stderr().as_handle()).unwrap_or(80);
+    Style { colour: wants_colour(), width, charts: Charts::Auto }
+}
+
+fn wants_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -14,6 +14,10 @@ pub struct Trial<C = Case, M = Measurement> {
     pub family: Option<Family>,
     /// 0 for the first trial of the case.
     pub number: u32,
+    /// When it began, in nanoseconds after the run did; `None` where nothing was started, and in records of before this
+    /// was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ns: Option<u64>,
     /// What came of it.
     pub outcome: Outcome<M>,
 }

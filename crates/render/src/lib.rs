@@ -70,7 +70,7 @@ pub use markdown::escape as escape_markdown;
 pub use noise::noise;
 pub use origin::{date, shell};
 pub use printed::{
-    comparison_markdown, comparison_table, costs_table, count_table, explanation_table, markdown,
+    comparison_markdown, comparison_table, costs_table, count_table, explanation_table, markdown, over_time,
     recommendation_table, replay_markdown, replay_table, self_check_table, table, table_of_run,
 };
 pub use prose::{floor, footnotes, machine};

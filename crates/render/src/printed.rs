@@ -1,6 +1,6 @@
 //! Every document that there is, printed by the back ends.
 
-use super::document::Document;
+use super::document::{Document, drawn};
 use super::style::{Charts, Style};
 use super::terminal::terminal;
 use super::{
@@ -8,7 +8,8 @@ use super::{
     sweep, tails,
 };
 use furlong_analysis::{
-    Comparison, Costs, CountSummary, DecodedRun, Explanation, Recommendation, Replay, SelfCheck, Summary,
+    Comparison, Costs, CountSummary, DecodedRun, Explanation, OverTime, Recommendation, Replay, SelfCheck,
+    Summary,
 };
 use furlong_chart::Chart;
 
@@ -22,6 +23,12 @@ pub fn table_of_run(run: &DecodedRun, style: Style) -> String {
     let mut charts = charts_of_summary(&run.summary, style.charts);
     charts.extend(tails::charts(run, style.charts));
     terminal(&summary::document(&run.summary, charts), style)
+}
+
+/// The trials of rows over the time of the run, drawn; nothing where fewer than two trials can be.
+pub fn over_time(rows: &[OverTime], style: Style) -> String {
+    let chart = charts::over_time::chart(rows);
+    chart.map_or_else(String::new, |chart| terminal(&drawn([chart]).collect(), style))
 }
 
 /// The same as the terminal's table, with every column.

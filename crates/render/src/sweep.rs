@@ -53,7 +53,13 @@ mod tests {
                     let ns = fixed_ns + size_bytes as f64 / 8.0 + f64::from(number);
                     let outcome = Outcome::Measured(fixture::measurement(&case, ns, 0));
                     let family = fixture::family(&case.mechanism);
-                    records.push(Record::Trial(Trial { case: case.clone(), family, number, outcome }));
+                    records.push(Record::Trial(Trial {
+                        case: case.clone(),
+                        family,
+                        number,
+                        at_ns: None,
+                        outcome,
+                    }));
                 }
             }
         }
@@ -96,7 +102,13 @@ mod tests {
                     measured.elapsed_ns = measured.round_trips * 1_000_000_000 / asked.min(*most_per_second);
                     measured.late_sends = if asked > *most_per_second { measured.round_trips } else { 0 };
                     let (outcome, family) = (Outcome::Measured(measured), fixture::family(name));
-                    records.push(Record::Trial(Trial { case: case.clone(), family, number, outcome }));
+                    records.push(Record::Trial(Trial {
+                        case: case.clone(),
+                        family,
+                        number,
+                        at_ns: None,
+                        outcome,
+                    }));
                 }
             }
         }

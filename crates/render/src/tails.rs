@@ -92,6 +92,7 @@ mod tests {
                     case: case.clone(),
                     family: fixture::family(&case.mechanism),
                     number,
+                    at_ns: None,
                     outcome,
                 })
             })

@@ -40,6 +40,7 @@ Examples:
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
   furlong run pipe tcp --across 3                three times, 10 s apart: what stays the same
+  furlong run pipe --watch                       again and again, drawn over time, until Ctrl-C
   furlong run pipe --self-check                  does a row tie with itself here?
   furlong run pipe --format json                 one JSON object, for programs";
 
@@ -87,6 +88,10 @@ pub struct RunOptions {
     /// Count the system calls of each row too, in a pass of its own
     #[arg(long)]
     pub count: bool,
+    /// Measure the rows again and again, and draw each trial over time, until Ctrl-C or until --within is over: how this
+    /// machine changes
+    #[arg(long, conflicts_with_all = ["count", "self_check", "trials", "precision", "across"])]
+    pub watch: bool,
     /// Measure each row against itself under two names, and say how often the two tie
     #[arg(long, conflicts_with_all = ["count", "require", "precision", "within", "across"])]
     pub self_check: bool,

@@ -6,7 +6,7 @@ use crate::environment::{RunEnvironment, Surroundings};
 use crate::mechanisms::mechanisms;
 use crate::selection::Manner;
 use crate::{output, own_programs, selection};
-use furlong_analysis::{DecodedRun, Summary, self_check};
+use furlong_analysis::{DecodedRun, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
@@ -31,6 +31,9 @@ const QUICK_BUDGET: Duration = Duration::from_millis(10);
 
 /// How long the trials of several pairs may take, unless the user says.
 const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
+
+/// Trials of each row that is watched, at most: some hours of them.
+const MOST_WATCHED: u32 = 100_000;
 
 /// What to type after the quick set.
 const NEXT: &str = "
@@ -68,6 +71,9 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
     }
     asked.chart.check(asked.self_check || asked.format != Format::Table)?;
+    if asked.watch && asked.format != Format::Table {
+        return Err(Usage("--watch draws, which is a part of --format table".to_owned()).into());
+    }
     let arrivals = arrivals(asked);
     let pairs = parties(asked)?;
     let is_beside_several = pairs.len() > 1;
@@ -126,12 +132,18 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     if is_beside_several && plan.precision.is_some() && plan.within.is_none() {
         plan.within = Some(SEVERAL_WITHIN);
     }
+    if asked.watch {
+        plan = Plan { trials: MOST_WATCHED, precision: None, until_interrupted: true, ..plan };
+    }
     let finished = environment.perform(&plan, &asked.saving)?;
     let run = DecodedRun::of(&finished.run);
     let summary = &run.summary;
     let demands = Demands { require: asked.require, strict: asked.strict.then_some(summary.run.noise.level) };
     if !asked.self_check {
         output::print(&rendered(&run, asked))?;
+        if asked.watch {
+            output::print(&format!("\n{}", render::over_time(&over_time(&run), asked.chart.style())))?;
+        }
         return Ok(finished.conclude(&results(summary), demands));
     }
     let checked = self_check(&run);

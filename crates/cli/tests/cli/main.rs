@@ -43,4 +43,5 @@ mod self_check;
 mod serve;
 mod tracing;
 mod usage;
+mod watch;
 mod window;

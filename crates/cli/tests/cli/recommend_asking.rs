@@ -1,57 +1,18 @@
 //! `furlong recommend` on a terminal: it asks, asks again where an answer makes no sense, and leaves the terminal as it
-//! was, however it ends. The terminal is that of `script` from util-linux.
+//! was, however it ends.
 
 use crate::common::value::{at, number, text};
-use crate::common::{Finished, Place, Running, Snapshot, look_for};
+use crate::common::{Finished, Place, Snapshot, Terminal, look_for};
 use std::fs;
-use std::io::{PipeWriter, Write};
 use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
 
 const ENTER: &str = "\r";
 const DOWN: &str = "\u{1b}[B";
-const INTERRUPT: &str = "\u{3}";
 
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
-
-/// A terminal on which a line of shell runs, with `"$FURLONG"` in it.
-struct Terminal<'a> {
-    running: Running<'a>,
-    keyboard: PipeWriter,
-    /// How much of what is shown was looked at.
-    seen: usize,
-}
-
-impl Terminal<'_> {
-    fn start<'a>(place: &'a Place, line: &str) -> Terminal<'a> {
-        let (keys, keyboard) = std::io::pipe().expect("a pipe");
-        let mut script = place.program("script");
-        script
-            .args(["--quiet", "--return", "--flush", "--command", line, "/dev/null"])
-            .stdin(keys)
-            .env("SHELL", "/bin/sh");
-        Terminal { running: place.start(&mut script), keyboard, seen: 0 }
-    }
-
-    /// Waits until these words are shown, after those that were waited for before, and then types.
-    #[track_caller]
-    fn at(&mut self, words: &str, keys: &str) {
-        let shown = look_for(A_WHILE, || {
-            let shown = self.running.stdout();
-            let found = shown.get(self.seen..)?.find(words)?;
-            Some(self.seen + found + words.len())
-        });
-        self.seen = shown.unwrap_or_else(|| panic!("no '{words}' in {:?}", self.running.stdout()));
-        self.keyboard.write_all(keys.as_bytes()).expect("a terminal that reads");
-    }
-
-    /// What was shown to the end.
-    fn finish(self) -> Finished {
-        self.running.finish_within(Duration::from_secs(120))
-    }
-}
 
 /// Fails unless the cursor is shown at the end, whatever hid it before.
 #[track_caller]
@@ -108,7 +69,7 @@ fn an_interrupt_at_any_kind_of_question_ends_it_and_leaves_nothing() {
         if question != "How do messages go?" {
             terminal.at("How do messages go?", ENTER);
         }
-        terminal.at(question, INTERRUPT);
+        terminal.at(question, Terminal::INTERRUPT);
         let finished = terminal.finish().expect_code(130);
         assert!(finished.stdout.contains("furlong: interrupted, so nothing was measured"), "{finished:#?}");
         expect_cursor(&finished);

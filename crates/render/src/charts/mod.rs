@@ -3,6 +3,7 @@
 
 pub mod latency_by_rate;
 pub mod latency_by_size;
+pub mod over_time;
 pub mod ranking;
 pub mod sum_by_parties;
 mod sweep;

@@ -107,7 +107,13 @@ mod tests {
             for number in 0..3 {
                 let outcome = Outcome::Measured(fixture::measurement(&case, median_ns, 0));
                 let family = fixture::family(&case.mechanism);
-                records.push(Record::Trial(Trial { case: case.clone(), family, number, outcome }));
+                records.push(Record::Trial(Trial {
+                    case: case.clone(),
+                    family,
+                    number,
+                    at_ns: None,
+                    outcome,
+                }));
             }
         }
         DecodedRun::of(&Run::from_records(records).unwrap()).summary

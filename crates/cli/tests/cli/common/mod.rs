@@ -8,12 +8,14 @@ mod place;
 mod processes;
 pub mod rewritten;
 mod snapshot;
+mod terminal;
 mod turn;
 pub mod value;
 
 pub use place::{Finished, Place, Running};
 pub use processes::Kind;
 pub use snapshot::Snapshot;
+pub use terminal::Terminal;
 pub use turn::Turn;
 
 use std::time::{Duration, Instant};

@@ -1,0 +1,51 @@
+//! The trials of rows over the time of the run.
+
+use furlong_analysis::text::plain;
+use furlong_analysis::{OverTime, TrialTimes};
+use furlong_chart::{Axis, Chart, Kind, MOST_BRIGHT, Measure, Point, Series, Side};
+
+/// A chart of the medians of rows; of one row alone, of its 99th percentiles too. `None` where fewer than two trials can
+/// be drawn.
+pub fn chart(rows: &[OverTime]) -> Option<Chart> {
+    let rows: Vec<&OverTime> = rows.iter().filter(|row| row.trials.len() > 1).take(MOST_BRIGHT).collect();
+    let series = match rows[..] {
+        [] => return None,
+        [row] => vec![
+            curve(0, "median", row, |trial| Some(trial.p50_ns)),
+            curve(1, "99th percentile", row, |trial| trial.p99_ns),
+        ],
+        _ => {
+            let median = |(number, row): (usize, &&OverTime)| {
+                curve(number, &plain(&row.case.to_string()), row, |trial| Some(trial.p50_ns))
+            };
+            rows.iter().enumerate().map(median).collect()
+        }
+    };
+    let what = match rows[..] {
+        [row] => plain(&row.case.to_string()),
+        _ => "the median of each".to_owned(),
+    };
+    Chart {
+        id: "over-time".to_owned(),
+        title: format!("Each trial over the time of the run, {what}"),
+        says: String::new(),
+        notes: Vec::new(),
+        x: Axis::linear("seconds since the run began", Measure::Number),
+        y: Axis::log("", Measure::Time),
+        kind: Kind::Lines { marks: false, value: Side::Y, columns: Vec::new() },
+        series,
+        guides: Vec::new(),
+    }
+    .drawable()
+}
+
+/// A curve that is named where it ends.
+fn curve(number: usize, name: &str, row: &OverTime, ns: impl Fn(&TrialTimes) -> Option<f64>) -> Series {
+    let last = row.trials.len() - 1;
+    let point = |(at, trial): (usize, &TrialTimes)| {
+        let label = if at == last { name } else { "" };
+        Some(Point::new(label, trial.at_ns as f64 / 1e9, ns(trial)?))
+    };
+    let points = row.trials.iter().enumerate().filter_map(point).collect();
+    Series { name: name.to_owned(), look: Series::look(number, name), points }
+}
