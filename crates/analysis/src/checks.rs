@@ -54,6 +54,23 @@ fn is_verified(trial: &Measurement) -> Result<(), Breach> {
 
 /// A message that one role has and the other has not is a message lost.
 fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
+    if case.pattern.shares_an_end() {
+        let all = |role: Role| {
+            trial
+                .roles
+                .iter()
+                .filter(move |tally| tally.party.role == role)
+                .map(|tally| tally.messages_received)
+                .sum::<u64>()
+        };
+        let (sent, received) = (all(Role::Initiator), all(Role::Responder));
+        let reason = || format!("{sent} messages were sent and {received} received");
+        return if sent == received {
+            Ok(())
+        } else {
+            Err(Breach::new(Law::BothRolesCountTheSame, reason()))
+        };
+    }
     let first = trial.roles.first().filter(|_| case.pattern == Pattern::FanOut);
     let pairs = trial.roles.iter().zip(trial.roles.iter().skip(1));
     let compared = pairs.filter(|(one, other)| one.party.index() == other.party.index());
@@ -211,6 +228,29 @@ mod tests {
         assert!(reason.contains("--budget"), "{reason}");
         assert_eq!(refusal(&|trial| trial.parts.truncate(2)).unwrap().0, Law::CompleteRecord);
         assert_eq!(refusal(&|trial| trial.roles.truncate(5)).unwrap().0, Law::CompleteRecord);
+    }
+
+    #[test]
+    fn what_comes_from_several_senders_must_add_up() {
+        let parties = std::num::NonZeroU32::new(2).unwrap();
+        let pair = case("pipe", Wait::Block, Placement::Free);
+        let case = Case { parties, pattern: Pattern::FanIn, ..pair };
+        let refusal = |received: u64| {
+            let mut trial = measurement(&case, 5000.0, 0);
+            trial.elapsed_ns *= 2;
+            trial
+                .roles
+                .iter_mut()
+                .zip([7, 5, received])
+                .for_each(|(role, count)| role.messages_received = count);
+            check_trial(&case, &trial, &decoded(&trial)).err().map(|breach| (breach.law, breach.reason))
+        };
+        assert_eq!(refusal(12), None);
+        let (law, reason) = refusal(11).unwrap();
+        assert_eq!(
+            (law, reason.as_str()),
+            (Law::BothRolesCountTheSame, "12 messages were sent and 11 received")
+        );
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl Unit {
     pub fn of(pattern: Pattern) -> Unit {
         match pattern {
             Pattern::RoundTrip | Pattern::Request => Unit::RoundTrip,
-            Pattern::OneWay | Pattern::FanOut => Unit::Message,
+            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => Unit::Message,
             Pattern::Connect => Unit::Link,
         }
     }
@@ -118,7 +118,7 @@ impl ExchangeFigures {
         let rates: Vec<_> = trials.iter().map(|trial| trial.round_trips as f64 / seconds(trial)).collect();
         let per_second = tidy(median(&rates)?);
         let each = |figure: fn(&RoleTally) -> u64| per_exchange(case, trials, figure);
-        let carries_a_load = matches!(case.pattern, Pattern::OneWay | Pattern::Request | Pattern::FanOut);
+        let carries_a_load = case.pattern == Pattern::Request || case.pattern.is_one_way();
         Some(ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,

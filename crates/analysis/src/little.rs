@@ -14,13 +14,13 @@ const EARLY: f64 = 0.01;
 
 /// Checks one trial of a case; it has round trips.
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
-    // Of several pairs, each by itself.
-    let pairs = f64::from(case.parties.get());
+    // Of several pairs, each by itself; what shares a link is one stream.
+    let pairs = if case.pattern.shares_an_end() { 1.0 } else { f64::from(case.parties.get()) };
     let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64 * pairs;
     let mean_ns = times.mean_ns();
     let kept = match case.arrival {
-        // How many arrive is measured by itself, and not with one under way.
-        Arrival::ClosedLoop if case.pattern == Pattern::FanOut => Ok(()),
+        // How many arrive is measured by itself, at the other end than the times.
+        Arrival::ClosedLoop if matches!(case.pattern, Pattern::FanOut | Pattern::Work) => Ok(()),
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
         Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),

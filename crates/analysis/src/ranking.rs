@@ -107,10 +107,11 @@ impl Group {
         let parties = case.parties;
         let (several_suffix, several_addition) = match furlong_model::is_one(&parties) {
             true => Default::default(),
-            false if case.pattern == Pattern::FanOut => {
-                (format!("/{parties}-receivers"), format!(", {parties} receivers"))
+            false => {
+                let several = case.pattern.several();
+                let at_once = if several == "pairs" { " at once" } else { "" };
+                (format!("/{parties}-{several}"), format!(", {parties} {several}{at_once}"))
             }
-            false => (format!("/{parties}-pairs"), format!(", {parties} pairs at once")),
         };
         let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
@@ -144,6 +145,8 @@ fn describe_pattern(case: &Case) -> (String, String) {
         (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
         (Pattern::Connect, _) => ("connect/".to_owned(), format!("messages {OVER_LINKS}")),
         (Pattern::FanOut, _) => ("fan-out/".to_owned(), "messages to every receiver".to_owned()),
+        (Pattern::FanIn, _) => ("fan-in/".to_owned(), "messages of all senders to one receiver".to_owned()),
+        (Pattern::Work, _) => ("work/".to_owned(), "messages, each to one worker".to_owned()),
         (Pattern::Request, Some(Request { size_bytes, by })) => {
             let request = format_bytes(*size_bytes);
             let (prefix, carrier) =

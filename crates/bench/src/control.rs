@@ -4,6 +4,7 @@
 
 pub use furlong_loops::control_page::ControlPage;
 pub use furlong_loops::recorder::Timing;
+use furlong_loops::shared_end::Taken;
 use furlong_mechanism::{Handles, LinkSpecification};
 use furlong_model::{Arrival, Fault, Party, Pattern, Phase, Role, RoleTally, Wait};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
@@ -39,6 +40,8 @@ pub struct RoleConfiguration {
     pub arrival: Arrival,
     /// Messages of the initiator that are outstanding at any time.
     pub window: NonZeroU32,
+    /// How many there are where there may be several.
+    pub parties: NonZeroU32,
     /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.
@@ -127,6 +130,8 @@ pub struct RoleResult {
     pub verified_messages: u64,
     /// The times, if it held the clock.
     pub timing: Option<Timing>,
+    /// What it has taken, if it is one of several workers.
+    pub taken: Option<Taken>,
 }
 
 impl End {

@@ -32,8 +32,10 @@ impl Parties {
     /// Those of a case; where one process has `both_ends`, or there is one end, without responders.
     pub(crate) fn of(case: &Case, alone: bool, both_ends: bool) -> Parties {
         let several = case.parties.get() as usize;
-        if case.pattern == Pattern::FanOut {
-            return Parties::fan_out(case, several);
+        match case.pattern {
+            Pattern::FanOut => return Parties::fan_out(case, several),
+            Pattern::FanIn | Pattern::Work => return Parties::over_one_link(case, several),
+            _ => {}
         }
         let setup = |party: Party| {
             let link = party.index();
@@ -60,6 +62,22 @@ impl Parties {
         };
         let setups = case.all_parties().into_iter().map(setup).collect();
         Parties { setups, links: receivers, control_pages: 1, lines: 1 + receivers }
+    }
+
+    /// Several at one end of a link, and one at the other. Of several senders each has a line, and the receiver one for each
+    /// of them behind; else the sender has the first and each worker one.
+    fn over_one_link(case: &Case, several: usize) -> Parties {
+        let setup = |party: Party| {
+            let line = match (case.pattern, party.role) {
+                (Pattern::FanIn, Role::Responder) => several,
+                (_, Role::Initiator) => party.index(),
+                (_, Role::Responder) => 1 + party.index(),
+            };
+            PartySetup { party, ends: vec![(0, party.role)], control_page: 0, line }
+        };
+        let setups = case.all_parties().into_iter().map(setup).collect();
+        let lines = if case.pattern == Pattern::FanIn { 2 * several } else { 1 + several };
+        Parties { setups, links: 1, control_pages: 1, lines }
     }
 
     /// The place among the setups of the party that holds this end of a link.
@@ -152,6 +170,31 @@ mod tests {
         let both = vec![(0, Role::Initiator), (1, Role::Initiator)];
         assert_eq!(ends, [(0, both), (1, own(0)), (2, own(1))]);
         assert_eq!(parties.holder((1, Role::Responder)), Some(2));
+    }
+
+    #[test]
+    fn several_share_an_end_of_one_link() {
+        let parties = NonZeroU32::new(2).unwrap();
+        let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
+        let lines = |pattern| {
+            let parties = Parties::of(&Case { parties, pattern, ..pair.clone() }, false, false);
+            let setups = parties.setups.iter();
+            let held = setups
+                .map(|setup| (setup.party.to_string(), setup.ends.clone(), setup.line))
+                .collect::<Vec<_>>();
+            assert!(held.iter().all(|(_, ends, _)| ends.len() == 1 && ends[0].0 == 0), "{held:?}");
+            (
+                parties.links,
+                parties.lines,
+                held.into_iter().map(|(party, _, line)| (party, line)).collect::<Vec<_>>(),
+            )
+        };
+        let named = |all: [(&str, usize); 3]| all.map(|(party, line)| (party.to_owned(), line)).to_vec();
+        // The receiver has a line for each sender.
+        let fan_in = named([("initiator 1", 0), ("initiator 2", 1), ("responder", 2)]);
+        assert_eq!(lines(Pattern::FanIn), (1, 4, fan_in));
+        let work = named([("initiator", 0), ("responder 1", 1), ("responder 2", 2)]);
+        assert_eq!(lines(Pattern::Work), (1, 3, work));
     }
 
     #[test]

@@ -3,21 +3,21 @@
 use crate::control::{
     Control, ControlPageEnd, End, Report, RequestConfiguration, RoleConfiguration, RoleResult,
 };
+use crate::phases::{enter_phase, report_done, tally};
 use crate::registry::{MechanismEntry, find};
-use crate::tally::role_tally;
+use crate::shared_end;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
 use furlong_loops::channel::Channel;
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::message_loop::MessageLoop;
-use furlong_loops::messages::{LoopResult, MessageFormat, Messages};
+use furlong_loops::messages::{MessageFormat, Messages};
 use furlong_loops::role_error::{RoleError, step};
 use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Party, Pattern, Phase, RoleTally, Start, Wait, WhenFull};
+use furlong_model::{Fault, Pattern, Phase, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, available_memory, handle};
-use serde::Serialize;
 use std::io;
 
 /// The life of a role that was started afresh: receives its configuration, and uses the descriptors that it names.
@@ -127,6 +127,7 @@ fn run_role(
     pin(configuration.processor)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
     let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
+        pattern if pattern.shares_an_end() => shared_end::open(built_in, &specifications[0], setups, *wait),
         Pattern::Connect => open_short_lived(built_in.one_link, &specifications[0], *wait),
         _ => (built_in.open)(specifications, setups, *wait, request),
     });
@@ -143,6 +144,9 @@ fn run_role(
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
+    if configuration.pattern.shares_an_end() {
+        return shared_end::perform(control, &mut message_loop, &mut messages, configuration);
+    }
 
     enter_phase(control, Phase::Verify)?;
     // Where there is one process, whatever is under way is the one message that is held.
@@ -163,29 +167,5 @@ fn run_role(
     // Where messages are read out of the sender's memory, it must stay until the last one is read.
     enter_phase(control, Phase::Finish)?;
     let tally = tally(configuration.party, messages.done, result)?;
-    report_done(control, RoleResult { tally, verified_messages, timing })
-}
-
-/// Says that this role has done all phases.
-pub(crate) fn report_done(control: &mut Control, reported: impl Serialize) -> Result<(), RoleError> {
-    step(Phase::Finish, "report", control.send(&Report::Done(reported)))
-}
-
-/// Says that this role is ready for a phase and waits until both are.
-pub(crate) fn enter_phase(control: &mut Control, phase: Phase) -> Result<(), RoleError> {
-    step(phase, "report", control.send(&Report::<()>::Ready { phase }))?;
-    match step(phase, "wait for the supervisor", control.receive::<Phase>())? {
-        Some(entered) if entered == phase => Ok(()),
-        other => Err(RoleError::new(Fault::Error, format!("the supervisor sent {other:?}")).at(phase)),
-    }
-}
-
-/// What a role used and counted in the measured part.
-pub(crate) fn tally(
-    party: Party,
-    messages_received: u64,
-    LoopResult { round_trips, usage, idle, .. }: LoopResult,
-) -> Result<RoleTally, RoleError> {
-    let processor = step(Phase::Finish, "read the processor", affinity::current())?;
-    Ok(role_tally(party, processor, messages_received, round_trips, usage, idle))
+    report_done(control, RoleResult { tally, verified_messages, timing, taken: None })
 }

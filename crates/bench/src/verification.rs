@@ -44,6 +44,11 @@ pub(crate) fn verified_bursts(size_bytes: usize) -> u64 {
     (BYTES / size_bytes.max(1)).clamp(1, 8) as u64
 }
 
+/// Messages of each sender that are verified where several share an end: as many as of one.
+pub(crate) fn verified_of_each(size_bytes: usize) -> u64 {
+    2 * verified_bursts(size_bytes)
+}
+
 fn send_burst(channel: &mut dyn Channel, messages: &mut Messages<'_>, burst: u64) -> Result<(), RoleError> {
     let (own, done) = (messages.own, messages.done);
     for number in done + 1..=done + burst {

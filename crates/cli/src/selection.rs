@@ -6,8 +6,8 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
-    WaitKind, is_one, row_name,
+    Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Sharing, Start,
+    Wait, WaitKind, is_one, row_name,
 };
 use std::num::NonZeroU32;
 
@@ -104,13 +104,19 @@ impl Manner {
                 Usage(format!("--gap is for round trips: of -m {pattern} no message is answered")).into()
             );
         }
+        if pattern.shares_an_end() && !arrival.is_closed_loop() {
+            return Err(Usage(format!(
+                "-m {pattern} sends messages as fast as they are taken: leave --rate out"
+            ))
+            .into());
+        }
         if *pattern == Pattern::Connect && !arrival.is_closed_loop() {
             let why = "-m connect makes the next link when the last one is gone: leave --rate and --gap out";
             return Err(Usage(why.to_owned()).into());
         }
         let no_window = match (pattern, arrival) {
             _ if window.get() == 1 => None,
-            (Pattern::OneWay | Pattern::FanOut, _) => {
+            (pattern, _) if pattern.is_one_way() => {
                 Some("--window is for round trips and requests: of -m one-way no message is answered")
             }
             (Pattern::Connect, _) => {
@@ -170,11 +176,15 @@ pub fn select(
     manner: &Manner,
 ) -> anyhow::Result<Vec<Case>> {
     let wanted = options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?;
+    let shares = |mechanism: &str| {
+        let capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);
+        capabilities.into_iter().any(|row| row.name == mechanism && row.sharing != Sharing::OneEach)
+    };
     let asked = |mechanism: &str, wait: Wait| {
         // With --wait, a row without a slash means every wait that passes.
         let usual = !options.waits.is_empty() || usual_wait(mechanisms, mechanism) == Some(wait);
         let by_row = if wanted.is_empty() {
-            usual
+            usual && (shares(mechanism) || !manner.pattern.shares_an_end())
         } else {
             wanted.iter().any(|row| row.matches(mechanism, wait, usual))
         };
@@ -355,6 +365,22 @@ mod tests {
             assert!(cases(refused).is_err(), "{refused}");
         }
         assert_eq!(cases("--place one-process").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn where_an_end_is_shared_only_rows_that_can_are_meant() {
+        let rows = |line: &str| {
+            let words = ["furlong", "run", "-m", "work"].into_iter().chain(line.split_whitespace());
+            let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
+            let manner = Manner::of(&options.pattern, Arrival::ClosedLoop, options.window)?;
+            let cases = select(&registry(), &options.cases, &manner)?;
+            anyhow::Ok(cases.into_iter().map(|case| case.mechanism).collect::<Vec<_>>())
+        };
+        let sharing = ["pipe", "fifo", "unix-seqpacket", "unix-dgram", "posix-mq", "sysv-mq"];
+        assert_eq!(rows("").unwrap(), sharing);
+        // What is named is tried, and refused with its reason.
+        assert_eq!(rows("tcp").unwrap(), ["tcp"]);
+        assert!(rows("--window 2").is_err());
     }
 
     #[test]

@@ -12,13 +12,16 @@ use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Limits, Role, Unavailable, Wait};
+use furlong_model::{Capabilities, Limits, Role, Sharing, Unavailable, Wait};
 use std::io;
 
 /// Opens the ends that a process holds, each of the link of its specification, with a way of waiting: its own, the
 /// initiator's and the responder's where it is the only process, or those of one who sends to several. Requests go by the channel, if there is one.
 pub type Open =
     fn(&[LinkSpecification], Vec<EndpointSetup>, Wait, Option<Box<dyn Channel>>) -> io::Result<MessageLoop>;
+
+/// Opens an end that several processes have, or the one opposite.
+pub type OpenShared = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<MessageLoop>;
 
 /// A mechanism that this program has, or one way of waiting of a mechanism that waits inside.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +36,8 @@ pub struct BuiltIn {
     pub create: fn(&LinkSpecification) -> io::Result<Link>,
     /// [`Mechanism::open`], and the loops over what was opened.
     pub open: Open,
+    /// The same for an end that several processes may have; `None` where each end is for one.
+    pub open_shared: Option<OpenShared>,
     /// The life of one link, with both ends in one process.
     pub one_link: OneLink,
 }
@@ -47,6 +52,12 @@ impl BuiltIn {
             create: M::create,
             open: |specifications, setups, wait, request| {
                 open_all(M::open, specifications, setups, wait, request)
+            },
+            open_shared: const {
+                match M::CAPABILITIES.sharing {
+                    Sharing::OneEach => None,
+                    Sharing::Messages | Sharing::AtomicWrites => Some(open_shared::<M>),
+                }
             },
             one_link: one_link::<M>,
         }
@@ -95,6 +106,15 @@ fn open_all<E: Endpoint + 'static>(
         }
         _ => Err(no_end()),
     }
+}
+
+/// Opens one end for the loops over ends that are shared, which are compiled for such mechanisms alone.
+fn open_shared<M: Mechanism>(
+    specification: &LinkSpecification,
+    setup: EndpointSetup,
+    wait: Wait,
+) -> io::Result<MessageLoop> {
+    Ok(MessageLoop::Shared(Box::new(Waiting::new(M::open(specification, setup)?, wait)?)))
 }
 
 fn no_end() -> io::Error {

@@ -19,6 +19,9 @@ const START: usize = 8;
 /// Offset of the number of messages in the measured part that were sent late.
 const LATE: usize = 16;
 
+/// Offset within a line of the number of the last message of its party, where several send.
+const LAST_OF_LINE: usize = 24;
+
 /// Bytes of a line: two lines of the cache, of which processors fetch one with the other.
 const LINE_BYTES: usize = 128;
 
@@ -86,6 +89,23 @@ impl ControlPage {
     #[inline]
     pub fn is_last(&self, sequence: u64) -> bool {
         self.region.double_word(LAST).load(Ordering::Acquire) == sequence
+    }
+
+    /// The number of the last message of it; `u64::MAX` once somebody has said that there will be more.
+    #[inline]
+    pub fn last(&self) -> u64 {
+        self.region.double_word(LAST).load(Ordering::Acquire)
+    }
+
+    /// Announces the number of the last message of the sender with this line, of several, before it is sent.
+    pub fn announce_last_of(&self, line: usize, sequence: u64) {
+        self.region.double_word(offset(line) + LAST_OF_LINE).store(sequence, Ordering::Release);
+    }
+
+    /// Whether `sequence` is the last message of the sender with this line.
+    #[inline]
+    pub fn is_last_of(&self, line: usize, sequence: u64) -> bool {
+        self.region.double_word(offset(line) + LAST_OF_LINE).load(Ordering::Acquire) == sequence
     }
 
     /// Notes on its line how far a party has come.

@@ -18,6 +18,7 @@ pub mod region_bytes;
 pub mod role_error;
 pub mod round_trip;
 pub mod schedule;
+pub mod shared_end;
 pub mod short_lived;
 pub mod single_costs;
 pub mod stamp;

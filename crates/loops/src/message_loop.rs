@@ -13,6 +13,7 @@ use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use crate::round_trip::{Initiate, RoundTripLoop};
 use crate::schedule::Schedule;
+use crate::shared_end::SharedEndLoop;
 use furlong_mechanism::Message;
 use furlong_model::Fault;
 use std::io;
@@ -25,6 +26,8 @@ pub enum MessageLoop {
     BothEnds(Box<dyn Initiate>),
     /// The sender's ends of the links to several receivers.
     ToSeveral(Box<dyn SendStream>),
+    /// An end that several processes have, or the one opposite.
+    Shared(Box<dyn SharedEndLoop>),
 }
 
 impl MessageLoop {
@@ -34,6 +37,7 @@ impl MessageLoop {
             MessageLoop::OneEnd(channel) => &mut **channel,
             MessageLoop::BothEnds(channel) => &mut **channel,
             MessageLoop::ToSeveral(channel) => &mut **channel,
+            MessageLoop::Shared(channel) => &mut **channel,
         }
     }
 
@@ -43,6 +47,7 @@ impl MessageLoop {
             MessageLoop::OneEnd(channel) => channel,
             MessageLoop::BothEnds(channel) => channel,
             MessageLoop::ToSeveral(channel) => channel,
+            MessageLoop::Shared(channel) => channel,
         }
     }
 
@@ -50,7 +55,7 @@ impl MessageLoop {
     pub fn one_end(&mut self) -> Result<&mut dyn OneWayLoop, RoleError> {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
-            MessageLoop::BothEnds(_) | MessageLoop::ToSeveral(_) => Err(no_loop()),
+            _ => Err(no_loop()),
         }
     }
 
@@ -59,7 +64,15 @@ impl MessageLoop {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
             MessageLoop::BothEnds(channel) => Ok(&mut **channel),
-            MessageLoop::ToSeveral(_) => Err(no_loop()),
+            _ => Err(no_loop()),
+        }
+    }
+
+    /// The loop over an end that several have.
+    pub fn shared_end(&mut self) -> Result<&mut dyn SharedEndLoop, RoleError> {
+        match self {
+            MessageLoop::Shared(channel) => Ok(&mut **channel),
+            _ => Err(no_loop()),
         }
     }
 
@@ -68,7 +81,7 @@ impl MessageLoop {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
             MessageLoop::ToSeveral(channel) => Ok(&mut **channel),
-            MessageLoop::BothEnds(_) => Err(no_loop()),
+            _ => Err(no_loop()),
         }
     }
 
@@ -87,7 +100,7 @@ impl MessageLoop {
             MessageLoop::BothEnds(channel) => {
                 Untyped(&mut **channel).initiate_when_due(messages, budget_ns, schedule, recorder)
             }
-            MessageLoop::ToSeveral(_) => Err(no_loop()),
+            _ => Err(no_loop()),
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Messages<'a> {
     /// Where it reads and writes which is the last.
     pub control_page: &'a ControlPage,
     /// Where on it this party notes how far it has come.
-    line: usize,
+    pub line: usize,
     /// One buffer, or as many more as the other end may still read out of: a message stays untouched until it is known
     /// to be read. A power of two.
     outbox: Vec<Message>,
@@ -94,7 +94,7 @@ impl<'a> Messages<'a> {
             Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
                 1 + unread_buffers.min(format.window as usize)
             }
-            Pattern::OneWay | Pattern::FanOut => unread_buffers + 1,
+            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => unread_buffers + 1,
         }
         .next_power_of_two();
         // Each direction has a key of its own, so that a message that comes back to its sender is caught.

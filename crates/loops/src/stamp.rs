@@ -113,6 +113,14 @@ impl Stamp {
         received == len && head_holds && tail_holds
     }
 
+    /// The number that a message of 8 bytes or more says it has, if its check word is that of this direction.
+    #[inline]
+    pub fn claimed(self, message: &[u8]) -> Option<u32> {
+        let head = u64::from_le_bytes(*message.first_chunk::<HEAD>()?);
+        let number = head as u32;
+        (self.head(number) == head).then_some(number)
+    }
+
     /// Checks every byte.
     pub fn check_all(self, message: &[u8], received: usize, sequence: u32) -> Result<(), Discrepancy> {
         if !self.holds(message, received, sequence) {

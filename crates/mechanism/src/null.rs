@@ -5,8 +5,8 @@
 
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
+    Start, Unavailable, Wait, WhenFull,
 };
 use std::hint::black_box;
 use std::io;
@@ -31,6 +31,7 @@ impl Mechanism for Null {
         reach: Reach::Fork,
         lifetime: Lifetime::Users,
         start: Start::Alone,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Loop;
 

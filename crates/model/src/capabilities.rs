@@ -35,6 +35,9 @@ pub struct Capabilities<Text = &'static str, Waits = &'static [Wait], C = Calls>
     pub lifetime: Lifetime,
     /// How the two processes must be started.
     pub start: Start,
+    /// Whether an end may have several users.
+    #[serde(default)]
+    pub sharing: Sharing,
 }
 
 /// Capabilities that are made at run time: put together of several entries, or read.
@@ -63,6 +66,7 @@ impl<Text, Waits, C> Capabilities<Text, Waits, C> {
             reach,
             lifetime,
             start,
+            sharing,
         } = self;
         Capabilities {
             name: text(name),
@@ -79,6 +83,7 @@ impl<Text, Waits, C> Capabilities<Text, Waits, C> {
             reach,
             lifetime,
             start,
+            sharing,
         }
     }
 }
@@ -102,6 +107,7 @@ impl Capabilities {
             reach: Reach::FileSystem,
             lifetime: Lifetime::Users,
             start: Start::Fresh,
+            sharing: Sharing::OneEach,
         }
     }
 
@@ -253,3 +259,19 @@ pub enum Start {
     /// One process: there is no other end.
     Alone,
 }
+
+/// Whether several processes may send by one link, or receive from it. Each message then comes to one of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// Each end is for one process.
+    #[default]
+    OneEach,
+    /// Several may use an end: each message arrives whole.
+    Messages,
+    /// The same for messages of up to [`ATOMIC_BYTES`]. Those that are larger are written in parts, and would mix.
+    AtomicWrites,
+}
+
+/// Bytes that the kernel writes into a pipe in one piece: its PIPE_BUF.
+pub const ATOMIC_BYTES: usize = 4096;

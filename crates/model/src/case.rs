@@ -2,7 +2,8 @@
 
 use crate::named_enum::named_enum;
 use crate::{
-    Arrival, Capabilities, Limits, Party, Placement, Role, Start, Unavailable, Wait, WhenFull, format_bytes,
+    ATOMIC_BYTES, Arrival, Capabilities, Limits, Party, Placement, Role, Sharing, Start, Unavailable, Wait,
+    WhenFull, format_bytes,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -21,6 +22,10 @@ named_enum! {
         Connect = "connect",
         /// Messages one way, each to every one of several receivers.
         FanOut = "fan-out",
+        /// Messages one way from several senders to one receiver, all by one link.
+        FanIn = "fan-in",
+        /// Messages one way, each to one of several workers, all by one link.
+        Work = "work",
     }
 }
 
@@ -30,13 +35,20 @@ impl Pattern {
 
     /// Whether no message is answered.
     pub const fn is_one_way(self) -> bool {
-        matches!(self, Pattern::OneWay | Pattern::FanOut)
+        matches!(self, Pattern::OneWay | Pattern::FanOut) || self.shares_an_end()
+    }
+
+    /// Whether several processes use one end of a link, so that each message comes from one and goes to one.
+    pub const fn shares_an_end(self) -> bool {
+        matches!(self, Pattern::FanIn | Pattern::Work)
     }
 
     /// Of what there can be several, in words.
     pub const fn several(self) -> &'static str {
         match self {
             Pattern::FanOut => "receivers",
+            Pattern::FanIn => "senders",
+            Pattern::Work => "workers",
             _ => "pairs",
         }
     }
@@ -67,7 +79,8 @@ pub struct Case {
     /// Messages that the initiator has sent and that are not answered yet, at any time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub window: NonZeroU32,
-    /// Receivers, where every one receives each message; else pairs of roles that do this at the same moment, each by itself.
+    /// Receivers of each message, senders to one receiver, or workers of one sender; else pairs of roles that do this at the
+    /// same moment, each by itself.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub parties: NonZeroU32,
 }
@@ -127,12 +140,16 @@ impl Case {
         row_name(&self.mechanism, self.wait)
     }
 
-    /// All who take part, in the order in which they take processors: pair after pair, or a sender and its receivers.
+    /// All who take part, in the order in which they take processors: pair after pair, or senders and then receivers.
     pub fn all_parties(&self) -> Vec<Party> {
         let several = self.parties.get();
-        if self.pattern == Pattern::FanOut {
-            let receivers = (0..several).map(|index| Party::of(Role::Responder, index, several));
-            return [Role::Initiator.into()].into_iter().chain(receivers).collect();
+        let all = |role| (0..several).map(move |index| Party::of(role, index, several));
+        match self.pattern {
+            Pattern::FanOut | Pattern::Work => {
+                return [Role::Initiator.into()].into_iter().chain(all(Role::Responder)).collect();
+            }
+            Pattern::FanIn => return all(Role::Initiator).chain([Role::Responder.into()]).collect(),
+            _ => {}
         }
         let pair = |index| Role::ALL.map(|role| Party::of(role, index, several));
         (0..several).flat_map(pair).collect()
@@ -147,10 +164,10 @@ impl Case {
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
     pub fn sizes_bytes(&self) -> [usize; 2] {
         match (self.pattern, &self.request) {
-            (Pattern::OneWay | Pattern::FanOut, _) => [self.size_bytes, 1],
+            (pattern, _) if pattern.is_one_way() => [self.size_bytes, 1],
             (Pattern::Request, Some(Request { size_bytes, by: None })) => [*size_bytes, self.size_bytes],
             (Pattern::Request, _) => [1, self.size_bytes],
-            (Pattern::RoundTrip | Pattern::Connect, _) => [self.size_bytes; 2],
+            _ => [self.size_bytes; 2],
         }
     }
 
@@ -188,6 +205,9 @@ impl Case {
                 "measure its round trips, in which one message is under way",
             ));
         }
+        if pattern.shares_an_end() {
+            return self.refuse_sharing(capabilities);
+        }
         let requests_nothing = self.request.as_ref().is_none_or(|request| request.size_bytes == 0);
         (*pattern == Pattern::Request && requests_nothing).then(|| {
             Unavailable::new(
@@ -195,6 +215,36 @@ impl Case {
                 "ask with 1 byte or more",
             )
         })
+    }
+
+    /// Why several processes cannot use one end of the link in this case, if they cannot.
+    fn refuse_sharing(&self, capabilities: &Capabilities) -> Option<Unavailable> {
+        /// Below that a message has no room for a check word, which tells whose it is.
+        const LEAST_BYTES: usize = 8;
+        let Case { mechanism, pattern, size_bytes, .. } = self;
+        let several = pattern.several();
+        let (reason, remedy) = if capabilities.sharing == Sharing::OneEach {
+            let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
+            (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
+        } else if *size_bytes < LEAST_BYTES {
+            let reason =
+                format!("a message of {} has no room for what tells whose it is", format_bytes(*size_bytes));
+            (reason, format!("ask for {LEAST_BYTES}B or more"))
+        } else if capabilities.sharing == Sharing::AtomicWrites && *size_bytes > ATOMIC_BYTES {
+            let most = format_bytes(ATOMIC_BYTES);
+            let reason = format!(
+                "{} is more than the {most} that {mechanism} writes in one piece (PIPE_BUF): the parts of larger \
+                 messages mix with those of others",
+                format_bytes(*size_bytes)
+            );
+            (reason, format!("ask for up to {most}, or for rows that keep messages apart"))
+        } else if !self.arrival.is_closed_loop() {
+            let reason = format!("{pattern} sends messages as fast as they are taken");
+            (reason, "leave --rate out".to_owned())
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
     }
 
     /// Why several messages cannot be outstanding in this case, whatever the link holds, if they cannot.

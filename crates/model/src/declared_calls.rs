@@ -1,10 +1,7 @@
 //! What a role may call in one round trip of a case, from what its mechanism declares.
 
-use crate::{Bounds, Call, Capabilities, Case, Pattern, Placement, Wait};
+use crate::{ATOMIC_BYTES, Bounds, Call, Capabilities, Case, Pattern, Placement, Wait};
 use std::collections::BTreeMap;
-
-/// Up to this many bytes a byte stream carries a message in one call: the kernel's PIPE_BUF.
-const WHOLE_BYTES: usize = 4096;
 
 impl Capabilities {
     /// What one process may call in one round trip of this case, by name.
@@ -26,7 +23,7 @@ impl Capabilities {
     /// What one role may call in one round trip with messages of `size_bytes`, by name: one message sent and one
     /// received, and the harness's waiting around them.
     pub fn declared_calls(&self, wait: Wait, size_bytes: usize) -> BTreeMap<String, Bounds> {
-        let in_parts = !self.boundaries && size_bytes > WHOLE_BYTES;
+        let in_parts = !self.boundaries && size_bytes > ATOMIC_BYTES;
         let tries_again = wait.needs_non_blocking() && wait != Wait::SelectFirst;
         let mut declared: BTreeMap<String, Bounds> = BTreeMap::new();
         let mut add = |name: &str, least: u32, most: Option<u32>| {

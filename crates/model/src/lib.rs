@@ -32,8 +32,8 @@ mod workload;
 pub use arrival::Arrival;
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach, Start,
-    WhenFull,
+    ATOMIC_BYTES, Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach,
+    Sharing, Start, WhenFull,
 };
 pub use case::{Case, Pattern, Request, is_one, one, row_name};
 pub use cost::{Cost, CostFigure, CostReading};

@@ -43,7 +43,9 @@ impl About<'_> {
     fn what(&self) -> String {
         let size = format_bytes(self.size_bytes);
         let messages = match self.pattern {
-            Pattern::OneWay | Pattern::FanOut => format!("messages of {size} one way"),
+            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
+                format!("messages of {size} one way")
+            }
             Pattern::RoundTrip | Pattern::Connect => format!("messages of {size} there and back"),
             Pattern::Request => format!("short questions, and answers of {size}"),
         };

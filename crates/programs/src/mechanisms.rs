@@ -104,6 +104,9 @@ pub(crate) fn recipe(
     if pattern == Pattern::Connect {
         return no("programs are printed for a link that lasts; ask for round-trip".into());
     }
+    if pattern.shares_an_end() {
+        return no("programs are printed for one sender and one receiver; ask for one-way".into());
+    }
     if let (Pattern::OneWay, Some(why)) = (pattern, &recipe.drops) {
         return no(why.clone());
     }

@@ -111,6 +111,12 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
          count each message once for each receiver."
             .to_owned()
     });
+    let over_one_link = marked(|row| row.case.pattern.shares_an_end()).next().map(|_| {
+        "Senders and workers share the ends of one link: each message comes from one sender and goes to one receiver, and all \
+         receivers together got exactly what was sent. p50 and so on are of the time from message to message at the one receiver \
+         or, to workers, at the one sender."
+            .to_owned()
+    });
     let several = marked(has_shares).next().map(|_| {
         "all/s: what all do together in a second; all and slowest: that, and what the slowest does, in multiples of one \
          alone. fairness: Jain's index, 1 where all have the same, 1/n where one has all; shares: the smallest and the \
@@ -141,14 +147,27 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         )
     });
     let calls = summary.counting.iter().map(counted);
-    [tied, compared, repeated, batched, streamed, deep, delivered, to_all, several, lone, failed]
-        .into_iter()
-        .flatten()
-        .chain(doubts(summary))
-        .chain(calls)
-        .chain(adapters(summary))
-        .chain(programs(summary))
-        .collect()
+    [
+        tied,
+        compared,
+        repeated,
+        batched,
+        streamed,
+        deep,
+        delivered,
+        to_all,
+        over_one_link,
+        several,
+        lone,
+        failed,
+    ]
+    .into_iter()
+    .flatten()
+    .chain(doubts(summary))
+    .chain(calls)
+    .chain(adapters(summary))
+    .chain(programs(summary))
+    .collect()
 }
 
 /// What the rows of programs are that know nothing of furlong: a line each.

@@ -20,9 +20,9 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     };
     let chart = |sweep: &Sweep| match sweep.pattern {
         Pattern::RoundTrip | Pattern::Connect => latency_by_size::chart(summary, sweep),
-        Pattern::OneWay | Pattern::Request | Pattern::FanOut => throughput_by_size::chart(None, sweep),
+        _ => throughput_by_size::chart(None, sweep),
     };
-    let mut all = sweeps(summary, &[Pattern::RoundTrip, Pattern::OneWay, Pattern::Request, Pattern::FanOut]);
+    let mut all = sweeps(summary, |pattern| pattern != Pattern::Connect);
     for sweep in &mut all {
         sweep.curves.retain(|curve| curve.rows.len() >= fewest);
     }

@@ -57,9 +57,9 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
     let mut figures: Vec<_> = published.flat_map(|size| size.figures.keys().copied()).collect();
     figures.push(experiment.measure.order_by);
     figures.push(match &experiment.measure.work {
-        Work::Exchange(Exchange {
-            pattern: Pattern::OneWay | Pattern::Request | Pattern::FanOut, ..
-        }) => Figure::GigabytesPerSecond,
+        Work::Exchange(Exchange { pattern, .. }) if *pattern == Pattern::Request || pattern.is_one_way() => {
+            Figure::GigabytesPerSecond
+        }
         _ => Figure::MedianUs,
     });
     figures.sort_unstable();

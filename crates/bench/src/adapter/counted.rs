@@ -308,7 +308,9 @@ impl CountedTrial<'_> {
             return (wanted.min(MOST_READINGS - 1), 1);
         }
         let batch = match self.case.pattern {
-            Pattern::OneWay | Pattern::FanOut => u64::from(window_for(pace_ns)),
+            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
+                u64::from(window_for(pace_ns))
+            }
             Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
                 u64::from(batch_for(pace_ns, clock_read_ns))
             }

@@ -2,7 +2,8 @@
 
 use super::backing::InheritedMemory;
 use crate::control::Control;
-use crate::role::{enter_phase, pin, report_done, report_failure, tally};
+use crate::phases::{enter_phase, report_done, tally};
+use crate::role::{pin, report_failure};
 use furlong_loops::control_page::{ControlPage, Progress};
 use furlong_loops::messages::LoopResult;
 use furlong_loops::region_bytes::{Accessor, Mismatch, STRETCH, Values};

@@ -1,6 +1,7 @@
 //! An exchange of messages: a link, two roles with their configurations, and the figures that they report.
 
 use super::context::{Claims, Settings, Span, TrialContext, Work};
+use super::over_one_link::{exactly_once, lost_of_several};
 use super::together::together;
 use crate::adapter::{self, Adapter};
 use crate::child_process::ChildKind;
@@ -297,6 +298,7 @@ impl RunningTrial {
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
                 window: case.window,
+                parties: case.parties,
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
@@ -325,13 +327,17 @@ impl RunningTrial {
         let budget = if settings.most_round_trips.is_some() { Duration::ZERO } else { settings.budget };
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let unit = if case.pattern.is_one_way() { "message" } else { "round trip" };
-        let explain = Box::new(move |watch: &Watch<RoleResult>| lost_message(watch, &parties, unit));
+        let pattern = case.pattern;
+        let explain = Box::new(move |watch: &Watch<RoleResult>| match pattern.shares_an_end() {
+            true => lost_of_several(watch, pattern),
+            false => lost_message(watch, &parties, unit),
+        });
         let watch = Watch { processes, control_pages, timeout, budget, explain };
         Ok(RunningTrial {
             watch,
             effective: links[0].effective(),
             depth: rooms.map(|room| room.depth),
-            pattern: case.pattern,
+            pattern,
             adapter: entry.adapter().map(Adapter::facts),
             _links: links,
         })
@@ -341,7 +347,8 @@ impl RunningTrial {
     fn measured(self, reported: Vec<RoleResult>) -> Result<Measurement, Failure> {
         let mut roles = Vec::new();
         let (mut verified_messages, mut timings) = (0, Vec::new());
-        for RoleResult { tally, verified_messages: verified, timing } in reported {
+        exactly_once(&reported)?;
+        for RoleResult { tally, verified_messages: verified, timing, .. } in reported {
             timings.extend(timing.map(|timing| (tally.party, timing)));
             roles.push(tally);
             verified_messages += verified;

@@ -4,6 +4,7 @@
 
 pub(crate) mod context;
 mod exchange;
+mod over_one_link;
 mod together;
 
 pub use context::{Claims, Settings, Span, TrialContext, Work};

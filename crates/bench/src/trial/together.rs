@@ -13,8 +13,10 @@ pub(super) fn together(
     pattern: Pattern,
     mut timings: Vec<(Party, Timing)>,
 ) -> Result<(Timing, Vec<Part>), String> {
-    if pattern == Pattern::FanOut {
-        return to_several(timings);
+    match pattern {
+        Pattern::FanOut => return to_several(timings),
+        Pattern::FanIn | Pattern::Work => return over_one_link(pattern, timings),
+        _ => {}
     }
     if timings.len() < 2 {
         let only = timings.pop().ok_or("no role has reported of its times")?;
@@ -44,6 +46,26 @@ pub(super) fn together(
         elapsed_ns: timing.elapsed_ns,
     };
     Ok((whole, timings.iter().map(part).collect()))
+}
+
+/// The same over one link of which several have an end. What arrived is what receivers counted in the time in which it was
+/// sent, which the one who is alone has taken, and is the same for all.
+fn over_one_link(pattern: Pattern, timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), String> {
+    let one = if pattern == Pattern::FanIn { Role::Responder } else { Role::Initiator };
+    let (alone, several): (Vec<_>, Vec<_>) = timings.into_iter().partition(|(party, _)| party.role == one);
+    let clock = alone.into_iter().next().ok_or("the one who holds the clock has not reported")?.1;
+    let arrived = match pattern {
+        Pattern::FanIn => clock.round_trips,
+        _ => several.iter().map(|(_, timing)| timing.round_trips).sum(),
+    };
+    let part = |(party, timing): &(Party, Timing)| Part {
+        party: *party,
+        round_trips: timing.round_trips,
+        began_ns: 0,
+        elapsed_ns: clock.elapsed_ns,
+    };
+    let parts = if several.len() > 1 { several.iter().map(part).collect() } else { Vec::new() };
+    Ok((Timing { round_trips: arrived, ..clock }, parts))
 }
 
 /// The same where each message went to several: what arrived is what the receivers counted, and the sender held the clock.

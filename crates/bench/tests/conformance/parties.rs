@@ -1,11 +1,14 @@
-//! Several pairs at once, and several receivers of each message: each mechanism with three, and who is named when one of them breaks.
+//! Several pairs at once, several receivers of each message, and several at one end of a link: each mechanism with three, and
+//! who is named when one of them breaks.
 
 use crate::pair::WATCHDOG;
-use crate::rows::{case, persistent, quick};
+use crate::rows::{case, is_usual, persistent, quick};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
-use furlong_model::{Arrival, Case, Fault, Outcome, Party, Pattern, Phase, Placement, Role, Start, Wait};
+use furlong_model::{
+    ATOMIC_BYTES, Arrival, Case, Fault, Outcome, Party, Pattern, Phase, Placement, Role, Sharing, Start, Wait,
+};
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
 
@@ -18,6 +21,14 @@ pub fn tests() -> Vec<Trial> {
         tests.push(Trial::ignorable_test(name, move || three_pairs(&entry)));
         let name = format!("{}/{}: three receivers", entry.capabilities.name, entry.capabilities.waits[0]);
         tests.push(Trial::ignorable_test(name, move || three_receivers(&entry)));
+        let waits = match entry.capabilities.sharing {
+            Sharing::OneEach => &entry.capabilities.waits[..1],
+            Sharing::Messages | Sharing::AtomicWrites => entry.capabilities.waits,
+        };
+        for &wait in waits {
+            let name = format!("{}/{wait}: shares-its-ends-as-claimed", entry.capabilities.name);
+            tests.push(Trial::ignorable_test(name, move || three_at_one_end(&entry, wait)));
+        }
     }
     let second = |role| Some(Party::of(role, 1, 3));
     use Pattern::{FanOut, RoundTrip};
@@ -31,6 +42,28 @@ pub fn tests() -> Vec<Trial> {
         let mechanism = saboteur::name(how, SECOND);
         let name = format!("saboteur/{mechanism}: is caught in the second of three {}", pattern.several());
         tests.push(Trial::test(name, move || caught(pattern, mechanism, fault, party)));
+    }
+    use Pattern::{FanIn, Work};
+    for (pattern, parties, (how, at), fault, told) in [
+        (FanIn, 3, (LOSE, ONE), Fault::Lost, "where 7 was due, which never came"),
+        (FanIn, 3, (REPEAT, ONE), Fault::Repeated, "came again where 8 was due"),
+        (FanIn, 3, (REORDER, ONE), Fault::Reordered, "came after 8"),
+        (FanIn, 3, (CUT, ONE), Fault::Truncated, "has 127 bytes"),
+        (FanIn, 3, (FLIP_BODY, ONE), Fault::Flipped, "first at byte 64"),
+        (FanIn, 3, (LEAVE, ONE), Fault::Exited, ""),
+        (Work, 3, (LOSE, LATE), Fault::Lost, "message 20 came to no worker"),
+        (Work, 3, (REPEAT, LATE), Fault::Repeated, "message 20 came to "),
+        (Work, 1, (REORDER, EARLY), Fault::Reordered, "message 5 came to it after 6"),
+        (Work, 3, (FLIP_BODY, EARLY), Fault::Flipped, "message 5 of initiator differs"),
+        (Work, 3, (LEAVE_RECEIVING, ONE), Fault::Exited, ""),
+    ] {
+        let mechanism = saboteur::name(how, at);
+        let name = format!("saboteur/{mechanism}: is caught among {parties} {}", pattern.several());
+        // Windows has no mechanism whose ends are shared.
+        if cfg!(windows) {
+            continue;
+        }
+        tests.push(Trial::test(name, move || caught_at_shared_end(pattern, parties, mechanism, fault, told)));
     }
     tests
 }
@@ -92,6 +125,87 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
         }
     }
     Ok(Completion::Completed)
+}
+
+/// Three send to one, and three share what one sends, at the edges of stamps and of what is written in one piece; what cannot
+/// be shared is refused.
+fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    let limits = match entry.probe() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    let capabilities = entry.capabilities;
+    for pattern in [Pattern::FanIn, Pattern::Work] {
+        let sizes =
+            if is_usual(entry, wait) { &[7, 8, 128, ATOMIC_BYTES, ATOMIC_BYTES + 1][..] } else { &[128] };
+        for &size_bytes in sizes {
+            let case = Case { pattern, ..of_three(capabilities.name, wait, size_bytes) };
+            let shared = match capabilities.sharing {
+                Sharing::OneEach => false,
+                Sharing::Messages => size_bytes >= 8,
+                Sharing::AtomicWrites => (8..=ATOMIC_BYTES).contains(&size_bytes),
+            };
+            match case.refusal(capabilities, &limits) {
+                Some(_) if !shared => continue,
+                Some(refusal) => return Err(format!("{case}: {}", refusal.reason).into()),
+                None if !shared => return Err(format!("{case} ought to be refused").into()),
+                None => {}
+            }
+            let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
+            let Outcome::Measured(measured) = outcome else {
+                return Err(format!("{case}: {outcome:?}").into());
+            };
+            let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
+            let all = |role: Role| {
+                let of_role = measured.roles.iter().filter(|tally| tally.party.role == role);
+                of_role.map(|tally| tally.messages_received).sum::<u64>()
+            };
+            let sound = found == case.all_parties()
+                && all(Role::Initiator) == all(Role::Responder)
+                && measured.roles.iter().all(|role| role.round_trips > 0)
+                && measured.verified_messages >= 48
+                && measured.parts.len() == 3;
+            if !sound {
+                return Err(format!("{case}: {measured:?}").into());
+            }
+        }
+    }
+    match capabilities.sharing {
+        Sharing::OneEach => Ok(Completion::ignored_with("skipped, because each end is for one process")),
+        Sharing::Messages | Sharing::AtomicWrites => Ok(Completion::Completed),
+    }
+}
+
+fn caught_at_shared_end(
+    pattern: Pattern,
+    parties: u32,
+    mechanism: &'static str,
+    fault: Fault,
+    told: &str,
+) -> Result<(), Failed> {
+    let mechanisms = saboteur::mechanisms();
+    let entry =
+        mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
+    let parties = NonZeroU32::new(parties).ok_or("nobody")?;
+    let case = Case { pattern, parties, ..of_three(mechanism, Wait::Block, 128) };
+    let outcome = persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)?;
+    let Outcome::Failed(failure) = &outcome else {
+        return Err(format!("expected {fault:?}: {outcome:?}").into());
+    };
+    // One of three is named by its number, in words or as whom it happened to.
+    let named = match (pattern, &failure.party) {
+        (Pattern::FanIn, _) if !told.is_empty() => failure.detail.contains(" of initiator "),
+        (_, Some(party)) if told.is_empty() => {
+            party.number > 0 && (party.role == Role::Initiator) == (pattern == Pattern::FanIn)
+        }
+        _ => true,
+    };
+    if failure.fault == fault && named && failure.detail.contains(told) {
+        return Ok(());
+    }
+    Err(format!("expected {fault:?}, {told}: {failure:?}").into())
 }
 
 fn caught(

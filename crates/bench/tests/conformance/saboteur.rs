@@ -16,9 +16,10 @@ use furlong_bench::MechanismEntry;
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::{Handle, identity};
+use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,9 @@ pub const DAWDLE: u8 = 12;
 /// It claims to hold more messages than it does.
 pub const OVERSTATE: u8 = 13;
 
+/// The receiver's process leaves.
+pub const LEAVE_RECEIVING: u8 = 14;
+
 /// How long the one that stalls does so.
 pub const STALL: Duration = Duration::from_millis(100);
 
@@ -59,12 +63,22 @@ pub const LATE: u64 = 20;
 /// The same, in the second of several links alone.
 pub const SECOND: u64 = 21;
 
+/// A message of the verified pass of one process alone, of several that share the end.
+pub const ONE: u64 = 7;
+
 /// Breaks message `AT` in the way `HOW`.
 pub struct Saboteur<const HOW: u8, const AT: u64>;
 
 /// The names by which tests find them.
 pub const fn name(how: u8, at: u64) -> &'static str {
     match (how, at) {
+        (LOSE, ONE) => "lose-one",
+        (REPEAT, ONE) => "repeat-one",
+        (REORDER, ONE) => "reorder-one",
+        (CUT, ONE) => "cut-one",
+        (FLIP_BODY, ONE) => "sensitivity-body-one",
+        (LEAVE, ONE) => "leave-one",
+        (LEAVE_RECEIVING, _) => "leave-receiving-one",
         (LOSE, EARLY) => "lose-early",
         (LOSE, SECOND) => "lose-second",
         (LOSE, _) => "lose-late",
@@ -105,6 +119,13 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
         MechanismEntry::of::<Saboteur<LEAVE, LATE>>(),
         MechanismEntry::of::<Saboteur<LEAVE, SECOND>>(),
         MechanismEntry::of::<Saboteur<LOSE, SECOND>>(),
+        MechanismEntry::of::<Saboteur<LOSE, ONE>>(),
+        MechanismEntry::of::<Saboteur<REPEAT, ONE>>(),
+        MechanismEntry::of::<Saboteur<REORDER, ONE>>(),
+        MechanismEntry::of::<Saboteur<CUT, ONE>>(),
+        MechanismEntry::of::<Saboteur<FLIP_BODY, ONE>>(),
+        MechanismEntry::of::<Saboteur<LEAVE, ONE>>(),
+        MechanismEntry::of::<Saboteur<LEAVE_RECEIVING, ONE>>(),
         MechanismEntry::of::<Saboteur<FAIL, LATE>>(),
         MechanismEntry::of::<Saboteur<HANG, LATE>>(),
         MechanismEntry::of::<Saboteur<NOTHING, LATE>>(),
@@ -129,6 +150,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: if cfg!(windows) { Sharing::OneEach } else { Sharing::Messages },
     };
     type Endpoint = End<HOW, AT>;
 
@@ -143,10 +165,16 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        let spoils = AT != SECOND || specification.name.ends_with("-1");
-        let (saboteur, socket) = (spoils && setup.role == Role::Initiator, setup.descriptor()?);
+        let role = if HOW == LEAVE_RECEIVING { Role::Responder } else { Role::Initiator };
+        let spoils = || match AT {
+            SECOND => specification.name.ends_with("-1"),
+            // The first that comes.
+            ONE => File::create_new(specification.folder.join("saboteur")).is_ok(),
+            _ => true,
+        };
+        let (saboteur, socket) = (setup.role == role && spoils(), setup.descriptor()?);
         connection::settle(&socket, specification.blocking)?;
-        Ok(End { socket, saboteur, sent: 0, held: None, stalled: Instant::now() })
+        Ok(End { socket, saboteur, sent: 0, received: 0, held: None, stalled: Instant::now() })
     }
 }
 
@@ -154,6 +182,7 @@ pub struct End<const HOW: u8, const AT: u64> {
     socket: Handle,
     saboteur: bool,
     sent: u64,
+    received: u64,
     held: Option<Vec<u8>>,
     /// When it stalled last.
     stalled: Instant,
@@ -207,7 +236,7 @@ impl<const HOW: u8, const AT: u64> End<HOW, AT> {
 impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.sent += 1;
-        if self.saboteur && self.sent == AT {
+        if self.saboteur && HOW != LEAVE_RECEIVING && self.sent == AT {
             return self.sabotage(message);
         }
         if self.saboteur && self.sent > AT {
@@ -221,6 +250,11 @@ impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
     }
 
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.received += 1;
+        // Even a worker that is given no other takes one message as a part begins, and one as it ends.
+        if self.saboteur && HOW == LEAVE_RECEIVING && self.received == 2 {
+            std::process::exit(0);
+        }
         match connection::receive(&self.socket, message)? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             count => Ok(count),

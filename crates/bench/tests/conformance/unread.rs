@@ -7,7 +7,7 @@ use furlong_bench::MechanismEntry;
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Case, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Outcome,
-    PeerDeath, Reach, Start, Unavailable, Wait, WhenFull,
+    PeerDeath, Reach, Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::remote_memory;
 use furlong_os::socket::{self, Kind};
@@ -72,6 +72,7 @@ impl Mechanism for ReadsLate {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = LateReader;
 

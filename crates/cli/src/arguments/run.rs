@@ -29,6 +29,8 @@ Examples:
   furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs at once: what they have together, and each
   furlong run pipe posix-shm -m fan-out --receivers 4
                                                  each message to every one of four receivers
+  furlong run -m fan-in --senders 4              from four senders to one receiver, all by one link
+  furlong run -m work --workers 1..8             each message to one of 1, 2, 4 and 8 workers, all at one link
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
@@ -77,6 +79,12 @@ pub struct RunOptions {
     /// With -m fan-out: so many receivers; a number or a sweep such as 1..16:x2. 2 if not given
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub receivers: Option<Counts>,
+    /// With -m fan-in: so many senders, all by one link; a number or a sweep. 2 if not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub senders: Option<Counts>,
+    /// With -m work: so many workers, all at one link; a number or a sweep. 2 if not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub workers: Option<Counts>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s

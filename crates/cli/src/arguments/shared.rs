@@ -47,7 +47,8 @@ impl CaseOptions {
 pub struct PatternOptions {
     /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), request (a small
     /// request and a response of the size that -s gives), connect (a link for each message, made and removed by one
-    /// process), or fan-out (one way, each message to every receiver)
+    /// process), fan-out (one way, each message to every receiver), fan-in (one way, from several senders to one receiver), or
+    /// work (one way, each message to one of several workers)
     #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
     pub pattern: Pattern,
     /// Bytes in a request

@@ -171,22 +171,29 @@ fn usual_budget(arrivals: &[Arrival], several: bool) -> Duration {
     pauses.min(Duration::from_secs(1)).max(least)
 }
 
-/// Numbers of pairs or receivers, each once; several are compared with one alone.
+/// Numbers of pairs, receivers, senders or workers, each once; several are compared with one alone.
 fn parties(asked: &RunOptions) -> anyhow::Result<BTreeSet<NonZeroU32>> {
-    const USUAL_RECEIVERS: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
-    let fan_out = asked.pattern.pattern == Pattern::FanOut;
-    if !fan_out && asked.receivers.is_some() {
-        return Err(Usage("--receivers belongs to -m fan-out".to_owned()).into());
+    const USUAL: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
+    let pattern = asked.pattern.pattern;
+    let mut counts = None;
+    for (of, given) in [
+        (Pattern::FanOut, &asked.receivers),
+        (Pattern::FanIn, &asked.senders),
+        (Pattern::Work, &asked.workers),
+    ] {
+        let option = of.several();
+        if of == pattern {
+            if asked.pairs.0.iter().any(|pairs| pairs.get() > 1) {
+                let why = format!("of -m {pattern} one side is alone: say --{option} in place of --pairs");
+                return Err(Usage(why).into());
+            }
+            counts = Some(given.as_ref().map_or_else(|| vec![USUAL], |given| given.0.clone()));
+        } else if given.is_some() {
+            return Err(Usage(format!("--{option} belongs to -m {of}")).into());
+        }
     }
-    if fan_out && asked.pairs.0.iter().any(|pairs| pairs.get() > 1) {
-        return Err(Usage("-m fan-out has one sender: say --receivers in place of --pairs".to_owned()).into());
-    }
-    let asked = match &asked.receivers {
-        Some(receivers) => receivers.0.clone(),
-        None if fan_out => vec![USUAL_RECEIVERS],
-        None => asked.pairs.0.clone(),
-    };
-    Ok(asked.into_iter().chain([NonZeroU32::MIN]).collect())
+    let counts = counts.unwrap_or_else(|| asked.pairs.0.clone());
+    Ok(counts.into_iter().chain([NonZeroU32::MIN]).collect())
 }
 
 /// When messages are sent: each once, and never none.

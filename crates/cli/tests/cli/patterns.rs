@@ -120,6 +120,10 @@ fn options_that_contradict_one_another_are_told() {
     for (words, told) in [
         (&["run", "pipe", "--request", "1"][..], "--request belongs to requests"),
         (&["run", "pipe", "--response", "1"], "--response belongs to requests"),
+        (&["run", "pipe", "--senders", "2"], "--senders belongs to -m fan-in"),
+        (&["run", "pipe", "-m", "fan-in", "--workers", "2"], "--workers belongs to -m work"),
+        (&["run", "pipe", "-m", "work", "--pairs", "2"], "say --workers in place of --pairs"),
+        (&["run", "pipe", "-m", "fan-in", "--rate", "1k/s"], "leave --rate out"),
         (&["run", "pipe", "--request-by", "tcp"], "--request-by belongs to requests"),
         (&["run", "pipe", "-m", "one-way", "--gap", "1ms"], "for round trips"),
         (&["run", "pipe", "-m", "one-way", "--count"], "--count counts round trips"),

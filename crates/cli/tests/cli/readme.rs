@@ -120,7 +120,7 @@ fn expect_it_runs(place: &Place, line: &str) {
         // Several pairs begin one after the other, and must be measured at the same time.
         unless(
             "--budget",
-            if line.contains("--pairs") || line.contains("fan-out") {
+            if ["--pairs", "fan-out", "--senders", "--workers"].iter().any(|many| line.contains(many)) {
                 "--budget 100ms"
             } else {
                 "--budget 2ms"

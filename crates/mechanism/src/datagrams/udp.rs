@@ -9,8 +9,8 @@ use crate::datagrams::datagram::{Datagram, link};
 use crate::socket_link::{Holds, SOCKET_WAITS};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::socket;
 use std::io;
@@ -38,6 +38,7 @@ impl Mechanism for Udp {
         reach: Reach::Network,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Datagram;
 

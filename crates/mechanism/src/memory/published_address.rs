@@ -8,8 +8,8 @@ use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Start, Unavailable,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Sharing, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::BorrowedHandle;
 use std::io;
@@ -64,6 +64,7 @@ impl<R: Reader, D: Doorbell> Mechanism for PublishedAddress<R, D> {
         reach: Reach::PidNamespace,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     const IS_COMMON: bool = R::IS_COMMON;
     type Endpoint = Window<R, D>;

@@ -11,8 +11,8 @@ use crate::streams::byte_stream::{ByteStream as SocketStream, STREAM_CALLS};
 use crate::streams::windows::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::socket;
 use std::io;
@@ -37,6 +37,7 @@ impl Mechanism for Tcp {
         reach: Reach::Network,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = SocketStream;
 

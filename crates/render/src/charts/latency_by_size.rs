@@ -8,7 +8,7 @@ use furlong_model::{Pattern, format_bytes};
 
 /// A chart for each manner in which rows were measured with several sizes.
 pub fn charts(summary: &Summary) -> Vec<Chart> {
-    let sweeps = sweeps(summary, &[Pattern::RoundTrip, Pattern::Request]);
+    let sweeps = sweeps(summary, |pattern| matches!(pattern, Pattern::RoundTrip | Pattern::Request));
     sweeps.iter().filter_map(|sweep| chart(summary, sweep)).collect()
 }
 

@@ -85,10 +85,10 @@ impl Sweep<'_> {
 }
 
 /// The sweeps of `summary` in one of these patterns.
-pub fn sweeps<'a>(summary: &'a Summary, patterns: &[Pattern]) -> Vec<Sweep<'a>> {
+pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'_>> {
     let group_of = |row: &Row| summary.groups.iter().find(|group| group.name == row.group);
     let carries_data = |row: &&Row| group_of(row).is_some_and(|group| group.carries == Carries::Data);
-    let asked = |row: &&Row| patterns.contains(&row.case.pattern);
+    let asked = |row: &&Row| asked(row.case.pattern);
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).filter(asked).collect();
     let manner_of = |row: &Row| Manner::but_for_size(&row.case);
     let manners: BTreeSet<Manner> = rows.iter().map(|row| manner_of(row)).collect();

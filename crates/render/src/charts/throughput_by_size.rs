@@ -13,7 +13,7 @@ const NAMED: usize = 3;
 /// A chart for each manner in which streams or requests were measured with several sizes. Without the run there are no
 /// intervals.
 pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> Vec<Chart> {
-    let sweeps = sweeps(summary, &[Pattern::OneWay, Pattern::Request, Pattern::FanOut]);
+    let sweeps = sweeps(summary, |pattern| pattern == Pattern::Request || pattern.is_one_way());
     sweeps.iter().filter_map(|sweep| chart(run, sweep)).collect()
 }
 

@@ -21,11 +21,11 @@ pub(crate) fn asked(workload: &Workload) -> String {
     let size = format_bytes(workload.size_bytes);
     let what = match (workload.pattern, workload.request_bytes) {
         (Pattern::RoundTrip, _) => format!("round trips of {size}"),
-        (Pattern::OneWay | Pattern::FanOut, _) => format!("messages of {size} one way"),
         (Pattern::Connect, _) => format!("messages of {size} over a link each"),
         (Pattern::Request, request) => {
             format!("requests of {} answered with {size}", format_bytes(request.unwrap_or(1)))
         }
+        _ => format!("messages of {size} one way"),
     };
     let rate = workload.per_second().map_or_else(
         || ", as fast as they go".to_owned(),

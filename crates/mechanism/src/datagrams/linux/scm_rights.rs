@@ -10,8 +10,8 @@ use crate::socket_link::{Holds, link};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
+    Start, Unavailable, WhenFull,
 };
 use furlong_os::handle::{close, set_non_blocking};
 use furlong_os::linux::segment::{sealed_bytes, sealed_object};
@@ -61,6 +61,7 @@ impl Mechanism for ScmRights {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     const IS_COMMON: bool = false;
     type Endpoint = Objects;

@@ -10,8 +10,8 @@ use crate::socket_link::Holds;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::socket::{self, Kind};
 use std::io;
@@ -36,6 +36,7 @@ impl Mechanism for UnixSeqpacket {
         reach: Reach::FileSystem,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::Messages,
     };
     type Endpoint = Datagram;
 

@@ -9,8 +9,8 @@ use crate::memory::doorbell::Doorbell;
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Reach, Role, Start, Unavailable,
-    WhenFull,
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Reach, Role, Sharing, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::memory::Region;
 use std::io;
@@ -75,6 +75,7 @@ impl<L: Layout, D: Doorbell> Mechanism for LatestValue<L, D> {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     const IS_COMMON: bool = false;
     type Endpoint = Values<L, D>;

@@ -11,7 +11,7 @@ use super::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::doorbell::Doorbell;
 use crate::memory::segment::Segment;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Copies, Family, KernelBuffer, Limits, Unavailable, WhenFull};
+use furlong_model::{Capabilities, Copies, Family, KernelBuffer, Limits, Sharing, Unavailable, WhenFull};
 use std::io;
 use std::marker::PhantomData;
 
@@ -35,6 +35,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         reach: S::REACH,
         lifetime: S::LIFETIME,
         start: S::START,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Copying<SlotPair<D>>;
 

@@ -10,7 +10,7 @@ use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message
 use furlong_channel::{Channel, Descriptors, Error, Options, Side, Waiting};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use std::io;
 use std::marker::PhantomData;
@@ -102,6 +102,7 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = End;
 

@@ -11,8 +11,8 @@ use crate::memory::layout::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::segment;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Start, Unavailable,
-    WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, Reach, Sharing, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::handle::close;
 use furlong_os::linux::segment::{length, object_with};
@@ -56,6 +56,7 @@ impl<D: Doorbell> Mechanism for PidfdGetfd<D> {
         reach: Reach::PidNamespace,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     const IS_COMMON: bool = false;
     type Endpoint = Numbers<D>;

@@ -8,7 +8,7 @@ use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, WhenFull,
+    Sharing, Start, Unavailable, WhenFull,
 };
 use furlong_os::linux::eventfd;
 use furlong_os::{AsHandle, BorrowedHandle};
@@ -38,6 +38,7 @@ impl Mechanism for Eventfd {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Counters;
 

@@ -8,7 +8,7 @@ use crate::streams::linux::ring_stream::probe;
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::io_uring::{COMPLETIONS, Layout, Ring, Submission, create};
 use furlong_os::{AsHandle, Handle};
@@ -38,6 +38,7 @@ impl Mechanism for IoUringMsgRing {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     const IS_COMMON: bool = false;
     type Endpoint = Rings;

@@ -7,7 +7,7 @@ use crate::memory::{SEMAPHORE_OFFSETS, segment};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::posix_semaphore;
 use furlong_os::memory::{Region, page_bytes};
@@ -38,6 +38,7 @@ impl Mechanism for PosixSemaphore {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Semaphores;
 

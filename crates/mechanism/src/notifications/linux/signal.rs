@@ -6,7 +6,7 @@
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::limits::{Resource, raised};
 use furlong_os::linux::signal::{self, MessageSignal};
@@ -39,6 +39,7 @@ impl Mechanism for Signal {
         reach: Reach::PidNamespace,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Signals;
 

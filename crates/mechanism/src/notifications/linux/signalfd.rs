@@ -7,8 +7,8 @@ use crate::notifications::linux::signal::{SIGNAL_CALLS, can_queue, depth, send};
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
+    Start, Unavailable, WhenFull,
 };
 use furlong_os::handle::set_non_blocking;
 use furlong_os::linux::signal;
@@ -35,6 +35,7 @@ impl Mechanism for Signalfd {
         reach: Reach::PidNamespace,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Signals;
 

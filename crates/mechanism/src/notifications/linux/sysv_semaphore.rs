@@ -6,7 +6,7 @@
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::limits::sysctl;
 use furlong_os::linux::sysv_semaphore;
@@ -36,6 +36,7 @@ impl Mechanism for SysvSemaphore {
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Removal,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Semaphores;
 

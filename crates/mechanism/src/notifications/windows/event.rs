@@ -6,7 +6,7 @@ use super::taking::Taking;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::BorrowedHandle;
 use furlong_os::windows::event;
@@ -36,6 +36,7 @@ impl Mechanism for Event {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Taking<fn(BorrowedHandle<'_>) -> io::Result<()>>;
 

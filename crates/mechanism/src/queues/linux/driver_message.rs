@@ -10,7 +10,7 @@ use crate::linux::driver_channel::{Kind, State, claim, queue_bytes, spare_bytes}
 use crate::streams::byte_stream::{DESCRIPTOR_WAITS, STREAM_CALLS};
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
     Unavailable, WhenFull,
 };
 use furlong_os::handle::{read, write};
@@ -61,6 +61,7 @@ impl Mechanism for DriverMessage {
         reach: Reach::Device,
         lifetime: Lifetime::Removal,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Channels;
 

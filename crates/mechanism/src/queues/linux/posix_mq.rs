@@ -9,7 +9,7 @@ use crate::streams::byte_stream::DESCRIPTOR_WAITS;
 use crate::{DIRECTIONS, Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, WhenFull,
+    Sharing, Start, Unavailable, WhenFull,
 };
 use furlong_os::linux::limits::{Resource, raised, sysctl_number, sysctl_number_or};
 use furlong_os::linux::posix_queue;
@@ -39,6 +39,7 @@ impl Mechanism for PosixMq {
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Removal,
         start: Start::Fresh,
+        sharing: Sharing::Messages,
     };
     type Endpoint = Queues;
 

@@ -7,7 +7,7 @@
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::limits::{sysctl_number, sysctl_number_or};
 use furlong_os::linux::sysv_queue::{self, PREFIX_BYTES};
@@ -37,6 +37,7 @@ impl Mechanism for SysvMq {
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Removal,
         start: Start::Fresh,
+        sharing: Sharing::Messages,
     };
     type Endpoint = Queues;
 

@@ -9,8 +9,8 @@ use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::streams::linux::pipe::{link, room};
 use crate::{DIRECTIONS, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start, Unavailable,
-    WhenFull,
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
+    Unavailable, WhenFull,
 };
 use furlong_os::linux::fifo;
 use std::io;
@@ -35,6 +35,7 @@ impl Mechanism for Fifo {
         reach: Reach::FileSystem,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::AtomicWrites,
     };
     type Endpoint = ByteStream;
 

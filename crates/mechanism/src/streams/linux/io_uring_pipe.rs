@@ -8,8 +8,8 @@ use super::pipe::{link, room};
 use super::ring_stream::{self, Requests, RingStream};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::BorrowedHandle;
 use furlong_os::linux::io_uring::{Ring, Submission};
@@ -50,6 +50,7 @@ impl Mechanism for IoUringPipe {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     const IS_COMMON: bool = false;
     type Endpoint = RingStream<IoUringPipe>;

@@ -9,8 +9,8 @@ use super::ring_stream::{self, Requests, RingStream};
 use crate::socket_link::{Holds, link};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::BorrowedHandle;
 use furlong_os::linux::io_uring::{Ring, Submission};
@@ -55,6 +55,7 @@ impl Mechanism for IoUringSqpoll {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     const IS_COMMON: bool = false;
     type Endpoint = RingStream<IoUringSqpoll>;

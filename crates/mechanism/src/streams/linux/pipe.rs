@@ -8,8 +8,8 @@ use crate::streams::byte_stream::STREAM_CALLS;
 use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
-    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Room, Start,
-    Unavailable, WhenFull,
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Room, Sharing,
+    Start, Unavailable, WhenFull,
 };
 use furlong_os::linux::pipe;
 use furlong_os::memory::page_bytes;
@@ -36,6 +36,7 @@ impl Mechanism for Pipe {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::AtomicWrites,
     };
     type Endpoint = ByteStream;
 

@@ -10,7 +10,7 @@ use crate::streams::linux::pipe::link;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
-    Start, Unavailable, Wait, WhenFull,
+    Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::pipe;
 use furlong_os::memory::page_bytes;
@@ -37,6 +37,7 @@ impl Mechanism for Vmsplice {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     };
     type Endpoint = Pages;
 

@@ -8,8 +8,8 @@
 use super::pipe_stream::{PIPE_CALLS, PIPE_WAITS, PipeStream, depth};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Start,
-    Unavailable, Wait, WhenFull,
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing,
+    Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::windows::overlapped::Overlapped;
 use furlong_os::windows::pipe::{
@@ -38,6 +38,7 @@ const fn claims(name: &'static str, summary: &'static str, boundaries: bool) -> 
         reach: Reach::FileSystem,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
+        sharing: Sharing::OneEach,
     }
 }
 

@@ -1,0 +1,72 @@
+//! The life of a role over a link of which several processes have an end: all phases with the loops of
+//! [`furlong_loops::shared_end`].
+
+use crate::control::{Control, RoleConfiguration, RoleResult};
+use crate::phases::{enter_phase, report_done, tally};
+use crate::timed::{LONGEST_WARM_UP_NS, window_for};
+use crate::verification::verified_of_each;
+use furlong_loops::built_in::BuiltIn;
+use furlong_loops::message_loop::MessageLoop;
+use furlong_loops::messages::{LoopResult, Messages};
+use furlong_loops::recorder::Recorder;
+use furlong_loops::role_error::RoleError;
+use furlong_loops::shared_end::{Amount, Place, verify_shared};
+use furlong_mechanism::{EndpointSetup, LinkSpecification};
+use furlong_model::{Pattern, Phase, Role, Wait};
+use std::io;
+
+/// Opens the end that the process has.
+pub(crate) fn open(
+    built_in: &BuiltIn,
+    specification: &LinkSpecification,
+    setups: Vec<EndpointSetup>,
+    wait: Wait,
+) -> io::Result<MessageLoop> {
+    let alone = || io::Error::other(format!("an end of {} is for one process", built_in.capabilities.name));
+    let open_shared = built_in.open_shared.ok_or_else(alone)?;
+    let setup = setups.into_iter().next().ok_or_else(alone)?;
+    open_shared(specification, setup, wait)
+}
+
+/// Passes all phases.
+pub(crate) fn perform(
+    control: &mut Control,
+    message_loop: &mut MessageLoop,
+    messages: &mut Messages<'_>,
+    configuration: &RoleConfiguration,
+) -> Result<(), RoleError> {
+    let RoleConfiguration { pattern, party, parties, .. } = *configuration;
+    let mut place = Place::of(pattern, party, parties.get());
+
+    enter_phase(control, Phase::Verify)?;
+    let size_bytes = configuration.specifications[0].sizes_bytes[0];
+    // So that each worker may have some.
+    let workers = if pattern == Pattern::Work { u64::from(parties.get()) } else { 1 };
+    let of_each = verified_of_each(size_bytes) * workers;
+    verify_shared(message_loop.channel(), messages, &mut place, of_each)
+        .map_err(|error| error.at(Phase::Verify))?;
+    let verified_messages = if party.role == Role::Responder { messages.done } else { 0 };
+
+    enter_phase(control, Phase::WarmUp)?;
+    let warm_up_ns = configuration.warm_up_ns;
+    let amount = Amount { budget_ns: warm_up_ns.unwrap_or(LONGEST_WARM_UP_NS), batch: 1 };
+    let mut recorder = Recorder::of_pace(warm_up_ns.is_none());
+    let LoopResult { elapsed_ns, round_trips, .. } = message_loop
+        .shared_end()?
+        .run_shared(messages, &mut place, amount, &mut recorder)
+        .map_err(|error| error.at(Phase::WarmUp))?;
+    let batch = window_for(elapsed_ns as f64 / round_trips.max(1) as f64);
+
+    enter_phase(control, Phase::Timed)?;
+    let amount = Amount { budget_ns: configuration.budget_ns, batch };
+    let mut recorder = Recorder::of_samples(0, configuration.most_round_trips)?;
+    let result = message_loop
+        .shared_end()?
+        .run_shared(messages, &mut place, amount, &mut recorder)
+        .map_err(|error| error.at(Phase::Timed))?;
+    let timing = recorder.timing(&result, batch)?;
+
+    enter_phase(control, Phase::Finish)?;
+    let tally = tally(party, messages.done, result)?;
+    report_done(control, RoleResult { tally, verified_messages, timing, taken: place.taken() })
+}

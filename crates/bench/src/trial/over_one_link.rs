@@ -1,0 +1,124 @@
+//! What only the supervisor sees of a link of which several have an end: whether all workers together have taken exactly what
+//! was sent, and whose message is missing.
+
+use crate::control::RoleResult;
+use crate::watch::{RoleProcess, Watch};
+use furlong_loops::shared_end::Taken;
+use furlong_model::{Failure, Fault, Pattern, Phase, Role};
+
+/// Whether the workers, where there are such, have taken each of the messages that were sent, and none twice: by how many
+/// they are, the sum of their numbers, and the sum of the squares. One message too many or too few is named by its number.
+pub(super) fn exactly_once(reported: &[RoleResult]) -> Result<(), Failure> {
+    let workers: Vec<Taken> = reported.iter().filter_map(|result| result.taken).collect();
+    let sender = reported.iter().find(|result| result.tally.party.role == Role::Initiator);
+    let Some(sent) = sender.filter(|_| !workers.is_empty()).map(|sender| sender.tally.messages_received)
+    else {
+        return Ok(());
+    };
+    let total = |figure: fn(&Taken) -> u64| workers.iter().map(figure).fold(0, u64::wrapping_add);
+    let (count, sum, squares) =
+        (total(|taken| taken.count), total(|taken| taken.sum), total(|taken| taken.squares));
+    let [all_sum, all_squares] = sums_up_to(sent);
+    let extra = [sum.wrapping_sub(all_sum), squares.wrapping_sub(all_squares)];
+    let missing = extra.map(u64::wrapping_neg);
+    if count == sent && extra == [0, 0] {
+        return Ok(());
+    }
+    let is_one =
+        |[number, square]: [u64; 2]| (1..=sent).contains(&number) && square == number.wrapping_mul(number);
+    let (fault, detail) = if count == sent + 1 && is_one(extra) {
+        (Fault::Repeated, format!("message {} came to two workers", extra[0]))
+    } else if count + 1 == sent && is_one(missing) {
+        (Fault::Lost, format!("message {} came to no worker", missing[0]))
+    } else {
+        let fault = if count > sent { Fault::Repeated } else { Fault::Lost };
+        (
+            fault,
+            format!("the workers took {count} messages together, and not each of the {sent} that were sent"),
+        )
+    };
+    Err(Failure { phase: Phase::Finish, party: None, fault, detail })
+}
+
+/// The sums of the numbers from 1 to `last`, and of their squares.
+fn sums_up_to(last: u64) -> [u64; 2] {
+    let n = u128::from(last);
+    [n * (n + 1) / 2, n * (n + 1) * (2 * n + 1) / 6].map(|sum| sum as u64)
+}
+
+/// The message for which all wait, if one does: of a sender that has sent more than came from it, or of the worker that has
+/// taken the least.
+pub(super) fn lost_of_several(watch: &Watch<RoleResult>, pattern: Pattern) -> Option<Failure> {
+    let Watch { processes, control_pages, timeout, .. } = watch;
+    let page = control_pages.first()?;
+    let of = |role: Role| move |process: &&RoleProcess<RoleResult>| process.party.role == role;
+    let senders = processes.iter().filter(of(Role::Initiator));
+    let waiting = processes
+        .iter()
+        .filter(of(Role::Responder))
+        .filter(|process| process.phase < Phase::Finish && !process.ready)
+        .collect::<Vec<_>>();
+    if pattern == Pattern::FanIn {
+        let receiver = waiting.first()?;
+        let all = senders.clone().count();
+        return senders.enumerate().find_map(|(line, sender)| {
+            let (sent, received) = (page.progress(line).sent, page.progress(all + line).received);
+            (sent > received).then(|| {
+                let (number, sender) = (received + 1, sender.party);
+                let detail =
+                    format!("message {number} of {sender} was sent and has not arrived after {timeout:?}");
+                watch.failure(Some(receiver.party), Fault::Lost, detail)
+            })
+        });
+    }
+    let taken = |process: &RoleProcess<RoleResult>| page.progress(1 + process.party.index());
+    let worker = waiting.into_iter().min_by_key(|process| taken(process).received)?;
+    let (count, party) = (taken(worker).sent, worker.party);
+    let detail = format!(
+        "nothing has happened for {timeout:?} after {party} took {count} messages: one was lost or a role hangs"
+    );
+    Some(watch.failure(Some(party), Fault::Lost, detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_loops::schedule::Idle;
+    use furlong_model::Party;
+    use furlong_os::usage::Usage;
+
+    /// What is said where a sender has sent so many, and workers have taken these.
+    fn said(sent: u64, workers: &[&[u64]]) -> Option<String> {
+        let result = |party: Party, messages: u64, taken| {
+            let tally =
+                crate::tally::role_tally(party, 0, messages, messages, Usage::default(), Idle::default());
+            RoleResult { tally, verified_messages: 0, timing: None, taken }
+        };
+        let worker = |(index, numbers): (usize, &&[u64])| {
+            let mut taken = Taken { count: numbers.len() as u64, ..Taken::default() };
+            for number in *numbers {
+                taken.sum += number;
+                taken.squares += number * number;
+            }
+            result(Party::of(Role::Responder, index as u32, 2), taken.count, Some(taken))
+        };
+        let sender = result(Role::Initiator.into(), sent, None);
+        let all: Vec<RoleResult> =
+            [sender].into_iter().chain(workers.iter().enumerate().map(worker)).collect();
+        exactly_once(&all).err().map(|failure| format!("{:?}: {}", failure.fault, failure.detail))
+    }
+
+    #[test]
+    fn workers_take_each_message_once() {
+        assert_eq!(said(5, &[&[1, 4], &[2, 3, 5]]), None);
+        assert_eq!(said(5, &[&[1, 2, 3, 4, 5], &[]]), None);
+        let said = |workers: [&[u64]; 2]| said(5, &workers).unwrap_or_default();
+        assert_eq!(said([&[1, 4], &[2, 3, 4, 5]]), "Repeated: message 4 came to two workers");
+        assert_eq!(said([&[1], &[2, 3, 5]]), "Lost: message 4 came to no worker");
+        let mixed = "the workers took 5 messages together, and not each of the 5 that were sent";
+        // One twice and one never; and two of each with the same sum.
+        assert_eq!(said([&[1, 4], &[2, 4, 5]]), format!("Lost: {mixed}"));
+        assert_eq!(said([&[1, 3, 3], &[3, 5]]), format!("Lost: {mixed}"));
+        assert!(said([&[1, 2, 3], &[1, 2, 3, 4, 5]]).starts_with("Repeated: the workers took 8"));
+    }
+}

@@ -1,0 +1,481 @@
+//! Messages over one link of which several processes have an end: from several senders to one receiver, or from one sender to
+//! several workers, each message to one of them.
+//!
+//! All begin together: everyone at the shared end takes part in one message that is not timed, and waits until the start is
+//! announced. Each sender's messages have numbers of their own, with the sender's own number in the low bits, so that the
+//! receiver knows whose message it has, and that none of this sender is lost, repeated or out of order. What each of several
+//! workers takes has rising numbers; that all have taken exactly what was sent is seen from sums of the numbers and of their
+//! squares, which take a moment and no memory. The end is said to senders by the clock, and to workers by a message each. What is
+//! counted is what arrives in the time during which messages are sent.
+
+use crate::channel::Channel;
+use crate::control_page::Progress;
+use crate::messages::{LoopResult, Messages};
+use crate::recorder::Recorder;
+use crate::role_error::RoleError;
+use crate::stamp::Discrepancy;
+use furlong_model::{Fault, Party, Pattern, Role};
+use furlong_os::{clock, cpu};
+use serde::{Deserialize, Serialize};
+
+/// Where a process is among those of a link, and what it has seen there.
+#[derive(Debug)]
+pub enum Place {
+    /// One of several senders.
+    Sender(Numbering),
+    /// The receiver of what several send.
+    Receiver(Received),
+    /// The sender to so many workers.
+    ToWorkers(u32),
+    /// One of several workers.
+    Worker(Taken),
+}
+
+impl Place {
+    /// That of a party, of which there are `several` at the shared end.
+    pub fn of(pattern: Pattern, party: Party, several: u32) -> Place {
+        let bits = bits_for(several);
+        match (pattern, party.role) {
+            (Pattern::FanIn, Role::Initiator) => {
+                Place::Sender(Numbering { sender: party.index() as u32, bits })
+            }
+            (Pattern::FanIn, Role::Responder) => {
+                Place::Receiver(Received { numbers: vec![0; several as usize], early: None, bits })
+            }
+            (_, Role::Initiator) => Place::ToWorkers(several),
+            (_, Role::Responder) => Place::Worker(Taken::default()),
+        }
+    }
+
+    /// What it has taken, if it is a worker.
+    pub fn taken(&self) -> Option<Taken> {
+        match self {
+            Place::Worker(taken) => Some(*taken),
+            _ => None,
+        }
+    }
+}
+
+/// Bits that tell so many senders apart.
+fn bits_for(senders: u32) -> u32 {
+    u32::BITS - senders.saturating_sub(1).leading_zeros()
+}
+
+/// How one of several senders numbers its messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbering {
+    sender: u32,
+    bits: u32,
+}
+
+impl Numbering {
+    /// What is written into the message with this number.
+    #[inline(always)]
+    fn sequence(self, number: u64) -> u32 {
+        (number << self.bits) as u32 | self.sender
+    }
+}
+
+/// What came from each of several senders.
+#[derive(Debug)]
+pub struct Received {
+    /// The number of the last message of each.
+    numbers: Vec<u64>,
+    /// A message that came one too early in the verified pass, by its sender: the one before it is lost, unless it comes now.
+    early: Option<usize>,
+    bits: u32,
+}
+
+/// What one of several workers has taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// How many messages.
+    pub count: u64,
+    /// The number of the last one.
+    pub last: u64,
+    /// Of their numbers, without what is beyond 64 bits.
+    pub sum: u64,
+    /// Of the squares of their numbers, likewise.
+    pub squares: u64,
+}
+
+impl Taken {
+    /// Adds the message that is `ahead` of the last one.
+    #[inline(always)]
+    fn add(&mut self, ahead: u32) {
+        self.last += u64::from(ahead);
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(self.last);
+        self.squares = self.squares.wrapping_add(self.last.wrapping_mul(self.last));
+    }
+}
+
+/// How long a run of the loop takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Amount {
+    /// Time for which messages are sent, in nanoseconds.
+    pub budget_ns: u64,
+    /// Messages between two readings of the clock.
+    pub batch: u32,
+}
+
+/// The loops over a link of which several have an end, compiled for each type of channel.
+pub trait SharedEndLoop: Channel {
+    /// Sends or receives for as long as `amount` says. The recorder is given the times, and may end a sender's loop early.
+    fn run_shared(
+        &mut self,
+        messages: &mut Messages<'_>,
+        place: &mut Place,
+        amount: Amount,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError>;
+}
+
+impl<C: Channel> SharedEndLoop for C {
+    fn run_shared(
+        &mut self,
+        messages: &mut Messages<'_>,
+        place: &mut Place,
+        amount: Amount,
+        recorder: &mut Recorder,
+    ) -> Result<LoopResult, RoleError> {
+        run::<_, false>(self, messages, place, amount, recorder)
+    }
+}
+
+/// The verified pass, in which every byte of so many messages of each sender is checked.
+pub fn verify_shared(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    place: &mut Place,
+    of_each: u64,
+) -> Result<LoopResult, RoleError> {
+    let amount = Amount { budget_ns: u64::MAX, batch: 1 };
+    run::<_, true>(channel, messages, place, amount, &mut Recorder::counting(0, Some(of_each)))
+}
+
+#[inline(always)]
+fn run<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    place: &mut Place,
+    amount: Amount,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    match place {
+        Place::Sender(numbering) => {
+            send_beside_others::<C, WHOLE>(channel, messages, *numbering, amount, recorder)
+        }
+        Place::Receiver(received) => {
+            receive_from_several::<C, WHOLE>(channel, messages, received, amount, recorder)
+        }
+        Place::ToWorkers(workers) => {
+            send_to_workers::<C, WHOLE>(channel, messages, *workers, amount, recorder)
+        }
+        Place::Worker(taken) => receive_as_worker::<C, WHOLE>(channel, messages, taken, recorder),
+    }
+}
+
+/// Sends as one of several.
+fn send_beside_others<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    numbering: Numbering,
+    amount: Amount,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    let (page, line, start_before) = (messages.control_page, messages.line, messages.control_page.start());
+    send_next::<C, WHOLE>(channel, messages, numbering)?;
+    messages.note(messages.done, 0);
+    wait_for_start(messages, start_before);
+    let before = messages.baseline()?;
+    let start = page.start();
+    let elapsed_ns = send_for::<C, WHOLE>(channel, messages, numbering, start, amount, recorder)?;
+    page.announce_last_of(line, messages.done + 1);
+    send_next::<C, WHOLE>(channel, messages, numbering)?;
+    messages.note(messages.done, 0);
+    messages.since(before, elapsed_ns)
+}
+
+/// Sends to several workers, and then a message more to each, which ends its part.
+fn send_to_workers<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    workers: u32,
+    amount: Amount,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    let numbering = Numbering { sender: 0, bits: 0 };
+    let page = messages.control_page;
+    page.announce_last(u64::MAX);
+    let sent_before = messages.done;
+    for _ in 0..workers {
+        send_next::<C, WHOLE>(channel, messages, numbering)?;
+    }
+    messages.note(messages.done, 0);
+    while page.received_by_all() <= sent_before {
+        cpu::yield_now();
+    }
+    let before = messages.baseline()?;
+    let start = clock::now_ns();
+    page.announce_start(start);
+    let elapsed_ns = send_for::<C, WHOLE>(channel, messages, numbering, start, amount, recorder)?;
+    page.announce_last(messages.done);
+    for _ in 0..workers {
+        send_next::<C, WHOLE>(channel, messages, numbering)?;
+    }
+    messages.note(messages.done, 0);
+    messages.since(before, elapsed_ns)
+}
+
+/// Sends from `start` on until the time is over, or the recorder has enough, and gives the time that it took.
+#[inline(always)]
+fn send_for<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    numbering: Numbering,
+    start: u64,
+    Amount { budget_ns, batch }: Amount,
+    recorder: &mut Recorder,
+) -> Result<u64, RoleError> {
+    let (mut last, mut go_on) = (start, true);
+    while go_on && last.saturating_sub(start) < budget_ns {
+        for _ in 0..batch {
+            send_next::<C, WHOLE>(channel, messages, numbering)?;
+        }
+        let now = clock::now_ns();
+        go_on = recorder.keep(now.saturating_sub(last), batch);
+        last = now;
+    }
+    Ok(last.saturating_sub(start))
+}
+
+/// Receives until the last message of each sender has come. What comes after the time is over is not timed: a sender that is
+/// given a processor late ends late, and the others have ended then.
+fn receive_from_several<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    received: &mut Received,
+    Amount { budget_ns, batch }: Amount,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    let (page, senders) = (messages.control_page, received.numbers.len());
+    // Each sends one and waits.
+    for _ in 0..senders {
+        receive_next::<C, WHOLE>(channel, messages, received)?;
+    }
+    let before = messages.baseline()?;
+    let start = clock::now_ns();
+    page.announce_start(start);
+    let (mut last, mut in_batch, mut ended) = (start, 0, 0);
+    while ended < senders {
+        let Some(sender) = receive_next::<C, WHOLE>(channel, messages, received)? else { continue };
+        in_batch += 1;
+        ended += usize::from(page.is_last_of(sender, received.numbers[sender]));
+        let is_first = last == start;
+        if in_batch == batch || (ended == senders && is_first) {
+            let now = clock::now_ns();
+            if is_first || now.saturating_sub(start) <= budget_ns {
+                recorder.keep(now.saturating_sub(last), in_batch);
+                last = now;
+            }
+            in_batch = 0;
+        }
+    }
+    messages.since(before, last.saturating_sub(start))
+}
+
+/// Receives as one of several workers until a message comes that ends its part. The recorder is told of those that came while
+/// the time was not over.
+fn receive_as_worker<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    taken: &mut Taken,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    let (page, start_before) = (messages.control_page, messages.control_page.start());
+    take_next::<C, WHOLE>(channel, messages, taken)?;
+    wait_for_start(messages, start_before);
+    let before = messages.baseline()?;
+    let (taken_before, mut in_time) = (taken.count, taken.count);
+    loop {
+        take_next::<C, WHOLE>(channel, messages, taken)?;
+        match page.last() {
+            u64::MAX => in_time = taken.count,
+            last if taken.last > last => break,
+            _ => {}
+        }
+    }
+    let result = messages.since(before, clock::now_ns().saturating_sub(page.start()))?;
+    let in_time = u32::try_from(in_time - taken_before).unwrap_or(u32::MAX);
+    if in_time > 0 {
+        recorder.keep(result.elapsed_ns, in_time);
+    }
+    Ok(result)
+}
+
+/// Waits until another start is announced than that of the part before.
+fn wait_for_start(messages: &Messages<'_>, start_before: u64) {
+    while messages.control_page.start() == start_before {
+        cpu::yield_now();
+    }
+}
+
+/// Stamps and sends the next message.
+#[inline(always)]
+fn send_next<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    numbering: Numbering,
+) -> Result<(), RoleError> {
+    let (own, number) = (messages.own, messages.done + 1);
+    let (message, sequence) = (messages.outgoing(number), numbering.sequence(number));
+    if WHOLE {
+        own.write_all(message, sequence);
+    } else {
+        own.write(message, sequence);
+    }
+    messages.send_number(channel, number)?;
+    messages.done = number;
+    if WHOLE {
+        messages.note(number, 0);
+    }
+    Ok(())
+}
+
+/// Receives and checks the next message of any sender, and gives whose it is; nobody's while one that is missing may still
+/// come.
+#[inline(always)]
+fn receive_next<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    received: &mut Received,
+) -> Result<Option<usize>, RoleError> {
+    let length = messages.receive(channel)?;
+    messages.done += 1;
+    let sequence = check_bytes::<WHOLE>(messages, length, received.numbers.len() as u32)?;
+    let sender = (sequence & ((1 << received.bits) - 1)) as usize;
+    let numbering = Numbering { sender: sender as u32, bits: received.bits };
+    let due = received.numbers.get(sender).map(|number| number + 1);
+    let Some(number) = due.filter(|due| numbering.sequence(*due) == sequence && received.early.is_none())
+    else {
+        return out_of_turn::<WHOLE>(received, sequence, sender).map(|()| None);
+    };
+    received.numbers[sender] = number;
+    let line = messages.line + sender;
+    messages.control_page.note(line, Progress { sent: 0, received: number });
+    Ok(Some(sender))
+}
+
+/// What is wrong with a message that is not the next one of its sender; nothing yet if it is the one after, and the next may
+/// still come.
+#[cold]
+#[inline(never)]
+fn out_of_turn<const WHOLE: bool>(
+    received: &mut Received,
+    sequence: u32,
+    sender: usize,
+) -> Result<(), RoleError> {
+    let (bits, senders) = (received.bits, received.numbers.len());
+    let Some(due) = received.numbers.get(sender).map(|number| number + 1) else {
+        let detail = format!("a message came of sender {}, and there are {senders}", sender + 1);
+        return Err(RoleError::new(Fault::Flipped, detail));
+    };
+    let whose = Party::of(Role::Initiator, sender as u32, senders as u32);
+    let numbering = Numbering { sender: sender as u32, bits };
+    // The low bits are the same, and so are not in the difference.
+    let ahead = i64::from(sequence.wrapping_sub(numbering.sequence(due)) as i32 >> bits);
+    let found = due.saturating_add_signed(ahead);
+    let (fault, detail) = match (received.early, ahead) {
+        (None, 1) if WHOLE => {
+            received.early = Some(sender);
+            return Ok(());
+        }
+        // Others go on in between.
+        (Some(early), 0) if early != sender => {
+            received.numbers[sender] = due;
+            return Ok(());
+        }
+        (Some(early), 0) if early == sender => {
+            (Fault::Reordered, format!("message {due} of {whose} came after {}", due + 1))
+        }
+        (_, 1..) => {
+            (Fault::Lost, format!("message {found} of {whose} came where {due} was due, which never came"))
+        }
+        _ => (Fault::Repeated, format!("message {found} of {whose} came again where {due} was due")),
+    };
+    Err(RoleError::new(fault, detail))
+}
+
+/// Receives and checks the next message that this worker is given.
+#[inline(always)]
+fn take_next<C: Channel + ?Sized, const WHOLE: bool>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    taken: &mut Taken,
+) -> Result<(), RoleError> {
+    let length = messages.receive(channel)?;
+    messages.done += 1;
+    let sequence = check_bytes::<WHOLE>(messages, length, 1)?;
+    let ahead = sequence.wrapping_sub(taken.last as u32);
+    if ahead as i32 <= 0 {
+        return Err(taken_before(*taken, ahead as i32));
+    }
+    taken.add(ahead);
+    messages.note(taken.count, taken.last);
+    Ok(())
+}
+
+/// What is wrong with a message whose number does not rise.
+#[cold]
+#[inline(never)]
+fn taken_before(taken: Taken, ahead: i32) -> RoleError {
+    let found = taken.last.saturating_add_signed(ahead.into());
+    if ahead == 0 {
+        return RoleError::new(Fault::Repeated, format!("message {found} came to it twice"));
+    }
+    RoleError::new(Fault::Reordered, format!("message {found} came to it after {}", taken.last))
+}
+
+/// Checks the message that has come with this length, and gives the sequence that it carries.
+#[inline(always)]
+fn check_bytes<const WHOLE: bool>(
+    messages: &Messages<'_>,
+    length: usize,
+    senders: u32,
+) -> Result<u32, RoleError> {
+    let (other, inbox) = (messages.other, &messages.inbox);
+    match other.claimed(inbox) {
+        Some(sequence)
+            if other.holds(inbox, length, sequence)
+                && (!WHOLE || other.check_all(inbox, length, sequence).is_ok()) =>
+        {
+            Ok(sequence)
+        }
+        claimed => Err(damaged(messages, length, claimed, senders)),
+    }
+}
+
+/// What is wrong with a message that is not as it was sent.
+#[cold]
+#[inline(never)]
+fn damaged(messages: &Messages<'_>, length: usize, claimed: Option<u32>, senders: u32) -> RoleError {
+    let inbox = &messages.inbox;
+    let Some(sequence) = claimed else {
+        return match length == inbox.len() {
+            true => RoleError::new(Fault::Flipped, "a message came that carries no number of anybody's"),
+            false => RoleError::new(
+                Fault::Truncated,
+                format!("a message has {length} bytes instead of {}", inbox.len()),
+            ),
+        };
+    };
+    let Discrepancy { fault, detail, .. } = match messages.other.check_all(inbox, length, sequence) {
+        Err(found) => found,
+        Ok(()) => messages.other.explain(inbox, length, sequence),
+    };
+    let bits = bits_for(senders);
+    let sender = sequence & ((1 << bits) - 1);
+    let name = format!("message {} of {}", sequence >> bits, Party::of(Role::Initiator, sender, senders));
+    RoleError::new(fault, detail.replacen(&format!("message {sequence}"), &name, 1))
+}
