@@ -2,8 +2,9 @@
 //! number has changed.
 //!
 //! One room is enough, and writing never waits, but a reader may start over as long as the writer writes without a pause. In
-//! a round trip nobody does. Expect the figures of the mailbox with the same doorbell where a wake-up is most of them, and a
-//! third more where the receiver spins: the number and the value lie in lines of their own, each way in others.
+//! a round trip nobody does. Expect the figures of the mailbox with the same doorbell where a wake-up is most of them, and for large
+//! messages. For short ones expect a fifth more where the receiver spins: the number and the value lie in lines of their own, each way
+//! in others.
 
 use super::latest_value::Layout;
 use furlong_os::cpu;

@@ -2,7 +2,9 @@
 //! newest value or is free.
 //!
 //! Neither ever waits or starts over, and a value may be read where it lies, for three times the memory. Expect the figures
-//! of `seqlock` with the same doorbell: there is an atomic exchange on each side instead of a number that is looked at twice.
+//! of `seqlock` with the same doorbell where a wake-up is most of them, and for large messages. For short ones expect a quarter less
+//! where the receiver spins on another core, and so a little less than of the mailbox: the writer fills a room whose lines the reader
+//! no longer has. In one process expect a third more than of `seqlock`, since there is an atomic exchange on each side.
 
 use super::latest_value::Layout;
 use furlong_os::memory::Region;

@@ -1,8 +1,9 @@
 //! A memfd for each message, which the receiver takes out of the sender's table of descriptors.
 //!
 //! The sender writes the message into a new memfd and publishes its number, and the receiver takes the object with
-//! `pidfd_getfd`, maps it, reads and unmaps it. What each message costs is making, mapping and freeing the object: expect
-//! many times a mailbox for small messages and several times one for large ones, as of `scm-rights`. The sender need not
+//! `pidfd_getfd`, maps it, reads and unmaps it. What each message costs is making, mapping and freeing the object, as of
+//! `scm-rights`: expect its times, which for short messages are three times those of a mailbox where both sleep, and fifty times
+//! and more where both spin; for large ones two times and more, either way. The sender need not
 //! trust the receiver with its memory, but the receiver needs the right to trace the sender.
 
 use crate::memory::doorbell::Doorbell;
