@@ -60,31 +60,24 @@ pub(super) fn calls() -> Vec<Fault> {
 pub fn sweeps() -> Vec<Fault> {
     let mut faults = Vec::new();
     let sweep = |whose: &str, then: &str| format!("WHOSE={whose}\n{}\n{then}", include_str!("sweep.sh"));
-    for (whose, whom, codes) in
-        [("supervisor", "the supervisor", "0 137"), ("children", "a role or another child", "0 1 7 137")]
-    {
-        for (part, chosen, quick) in
-            [("each", "", false), ("20 of them", " | awk 'NR % 40 == 1' | head -20", true)]
-        {
+    for (whose, whom, codes, step) in [
+        ("supervisor", "the supervisor", "0 137", 70),
+        ("children", "a role or another child", "0 1 7 137", 12),
+    ] {
+        let some = format!(" | awk 'NR % {step} == 1' | head -20");
+        for (part, chosen, quick) in [("each", "", false), ("20 of them", some.as_str(), true)] {
             let then =
                 format!("for point in $(calls 100000{chosen}); do hit $point signal=KILL '{codes}'; done");
             let what = format!("{whom} killed at a call: {part}");
             let must = "ended in time; what is left, doctor removes";
             faults.push(script("D2", &what, "strace", must, &["strace"], sweep(whose, &then), quick));
         }
-        for (part, chosen, quick) in [
-            ("each of the first 200", "", false),
-            ("20 of the first 200", " | awk 'NR % 10 == 1' | head -20", true),
-        ] {
-            let then = format!(
-                "for point in $(calls 200{chosen}); do
-                     for error in $(errors ${{point%:*}}); do hit $point error=$error '0 1 7'; done
-                 done"
-            );
-            let what = format!("{part} calls of {whom} answer each error that they may");
-            let must = "measured or said; nothing hangs, nothing is left";
-            faults.push(script("R8", &what, "strace", must, &["strace"], sweep(whose, &then), quick));
-        }
+        let then = "for point in $(calls 200); do
+                        for error in $(errors ${point%:*}); do hit $point error=$error '0 1 7'; done
+                    done";
+        let what = format!("each of the first 200 calls of {whom} answers each error that it may");
+        let must = "measured or said; nothing hangs, nothing is left";
+        faults.push(script("R8", &what, "strace", must, &["strace"], sweep(whose, then), false));
     }
     faults
 }
