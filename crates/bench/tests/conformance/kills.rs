@@ -157,27 +157,33 @@ impl Mechanism for Silent {
     fn open(_spec: &LinkSpecification, setup: EndpointSetup) -> io::Result<SilentEnd> {
         let port = std::env::var(PORT).ok().and_then(|port| port.parse().ok());
         let port: u16 = port.ok_or_else(|| io::Error::other("no port"))?;
-        let mut test = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-        let word = [setup.role.index() as u32, std::process::id()].map(u32::to_le_bytes).concat();
-        test.write_all(&word)?;
-        Ok(SilentEnd { _test: test })
+        let test = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        Ok(SilentEnd { role: setup.role, test })
     }
 }
 
 struct SilentEnd {
-    _test: TcpStream,
+    role: Role,
+    test: TcpStream,
 }
 
-impl Endpoint for SilentEnd {
-    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+impl SilentEnd {
+    /// Tells the test that this process is in the middle of a message, where it hears of nothing else, and stays there.
+    fn stay(&mut self) -> io::Result<()> {
+        let word = [self.role.index() as u32, std::process::id()].map(u32::to_le_bytes).concat();
+        self.test.write_all(&word)?;
         loop {
             std::thread::park();
         }
     }
+}
+
+impl Endpoint for SilentEnd {
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        self.stay()
+    }
 
     fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
-        loop {
-            std::thread::park();
-        }
+        self.stay().map(|()| 0)
     }
 }
