@@ -159,10 +159,13 @@ fn expect_it_runs(place: &Place, line: &str) {
     let driver = may_end("furlong driver ", 7) && !line.contains("--source-only");
     let worse =
         may_end("--fail-on regression", 3) || may_end("--fail-on regression", 4) || may_end("--slo", 3);
+    // A machine that others use too may not carry a rate just then.
+    let saturated = may_end("--rate", 7) && finished.stdout.contains("is saturated");
     let fine = finished.code == Some(0)
         || may_end("--strict", 5)
         || may_end("--self-check", 1)
         || worse
+        || saturated
         || driver
         || adapters;
     assert!(fine, "{line}: {finished:#?}");

@@ -53,6 +53,10 @@ pub fn run(
     let folder = Folder(folder);
     let path = |name: &str| folder.0.join(name);
     fs::write(path("script"), format!("{PRELUDE}\n{script}\n"))?;
+    if script.contains("$XTASK") {
+        // A copy: while this runs, cargo may put another program in its place, and its path then leads nowhere.
+        fs::copy("/proc/self/exe", path("xtask")).context("copy this program")?;
+    }
     let output = File::create(path("output"))?;
     let mut child = Command::new("unshare")
         .args([
@@ -68,7 +72,7 @@ pub fn run(
         .args(["sh", "script"])
         .current_dir(&folder.0)
         .env("FURLONG", furlong)
-        .env("XTASK", std::env::current_exe().context("find this program")?)
+        .env("XTASK", path("xtask"))
         .env("ROOT", crate::root())
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
