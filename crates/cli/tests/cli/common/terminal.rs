@@ -25,7 +25,9 @@ impl Terminal<'_> {
         script
             .args(["--quiet", "--return", "--flush", "--command", line, "/dev/null"])
             .stdin(keys)
-            .env("SHELL", "/bin/sh");
+            .env("SHELL", "/bin/sh")
+            // Nothing is drawn where this is not set: the terminal may not know how.
+            .env("TERM", "xterm");
         Terminal { running: place.start(&mut script), keyboard, seen: 0 }
     }
 
