@@ -19,6 +19,8 @@ pub mod error;
 pub mod handle;
 pub mod load;
 pub mod shared_place;
+pub mod socket;
+mod socket_buffer;
 mod text_file;
 pub mod usage;
 pub mod wait;
@@ -110,15 +112,6 @@ pub mod other_process {
 /// Requests that this process ends.
 pub mod shutdown {
     pub use crate::platform::shutdown::{NotedRequests, ShutdownRequests};
-}
-
-/// Connected sockets, and messages through them.
-pub mod socket {
-    pub use crate::platform::socket::{
-        Buffer, buffer_bytes, grow_buffer, receive_message, send, set_buffer, settle, tcp_pair, udp_pair,
-    };
-    #[cfg(target_os = "linux")]
-    pub use crate::platform::socket::{Kind, socketpair, unix_pair};
 }
 
 /// The terminal's width.

@@ -2,8 +2,8 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::{own, set_non_blocking};
+use crate::socket_buffer::Buffer;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -146,44 +146,9 @@ fn connect(socket: &OwnedFd, path: &Path) -> io::Result<()> {
     check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len) }).map(drop)
 }
 
-/// A TCP connection over loopback that sends small messages at once (`TCP_NODELAY`).
-pub fn tcp_pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a TCP port of 127.0.0.1")?;
-    let initiator = TcpStream::connect(listener.local_addr()?).context(|| "connect over loopback")?;
-    loop {
-        let (responder, from) = listener.accept()?;
-        // Any process on this machine may have connected in between: only our own counts.
-        if from == initiator.local_addr()? {
-            initiator.set_nodelay(true)?;
-            responder.set_nodelay(true)?;
-            return Ok((initiator.into(), responder.into()));
-        }
-    }
-}
-
-/// Two UDP sockets on loopback, each connected to the other, so that nobody else's datagrams come in.
-pub fn udp_pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a UDP port of 127.0.0.1");
-    let (initiator, responder) = (bound()?, bound()?);
-    initiator.connect(responder.local_addr()?)?;
-    responder.connect(initiator.local_addr()?)?;
-    // What others sent to them before that is there still.
-    drop_received(&initiator)?;
-    drop_received(&responder)?;
-    Ok((initiator.into(), responder.into()))
-}
-
-/// Takes all datagrams that have arrived, and drops them.
-fn drop_received(socket: &UdpSocket) -> io::Result<()> {
-    socket.set_nonblocking(true)?;
-    loop {
-        match socket.recv(&mut []) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return socket.set_nonblocking(false),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error).context(|| "receive what others have sent"),
-        }
-    }
+/// What a socket of the standard library owns.
+pub(crate) fn owned(socket: impl Into<OwnedFd>) -> OwnedFd {
+    socket.into()
 }
 
 /// A socket that this process inherited or made, to be used here, with calls that wait or say that they would.
@@ -193,15 +158,6 @@ fn drop_received(socket: &UdpSocket) -> io::Result<()> {
 pub fn settle(socket: OwnedFd, blocking: bool) -> io::Result<OwnedFd> {
     set_non_blocking(socket.as_fd(), !blocking)?;
     Ok(socket)
-}
-
-/// Which of a socket's two buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Buffer {
-    /// What was sent and not yet taken by the other end.
-    Send,
-    /// What has arrived and was not yet read.
-    Receive,
 }
 
 /// How many bytes the buffer may hold, bookkeeping included.
@@ -218,11 +174,6 @@ pub fn buffer_bytes(socket: BorrowedFd<'_>, buffer: Buffer) -> io::Result<usize>
         libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, &raw mut len)
     })?;
     Ok(size as usize)
-}
-
-/// Asks for a buffer of at least `bytes`, as far as this process may.
-pub fn grow_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
-    if buffer_bytes(socket, buffer)? < bytes { ask_for_buffer(socket, buffer, bytes) } else { Ok(()) }
 }
 
 /// Sets a buffer to `bytes`, which the kernel doubles for its bookkeeping.
@@ -244,7 +195,7 @@ pub fn set_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::R
 }
 
 /// Asks for a buffer, past the limits of `net.core.wmem_max` and `rmem_max` where this process may.
-fn ask_for_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
+pub(crate) fn ask_for_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     let (force, plain) = match buffer {
         Buffer::Send => (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
         Buffer::Receive => (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
@@ -281,24 +232,4 @@ pub fn receive_message(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<
         libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_TRUNC)
     })
     .map(|count| count as usize)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_strangers_have_sent_is_dropped() {
-        let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let (stranger, socket) = (bound(), bound());
-        let send = |text: &[u8]| stranger.send_to(text, socket.local_addr().unwrap()).unwrap();
-        send(b"not asked for");
-        send(b"");
-        send(&[0; 5000]);
-        drop_received(&socket).unwrap();
-        send(b"after");
-        let mut buffer = [0; 100];
-        let received = socket.recv(&mut buffer).unwrap();
-        assert_eq!(&buffer[..received], b"after");
-    }
 }

@@ -1,11 +1,11 @@
-//! Sockets over the loopback interface, always made as a connected pair by the supervisor: no start-up race.
+//! Sockets, and messages through them.
 //!
 //! A socket is a handle that a child inherits like any other. A process has to say that it uses sockets before it does.
 
 use crate::error::Context;
 use crate::handle::{AsHandle, BorrowedHandle, Handle};
+use crate::socket_buffer::Buffer;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::windows::io::{AsRawHandle, FromRawHandle, IntoRawSocket, RawHandle};
 use std::sync::OnceLock;
 use windows_sys::Win32::Networking::WinSock::{
@@ -14,53 +14,8 @@ use windows_sys::Win32::Networking::WinSock::{
     WSAStartup, getsockopt, ioctlsocket, recv, send as send_bytes, setsockopt,
 };
 
-/// A TCP connection over loopback that sends small messages at once (`TCP_NODELAY`).
-///
-/// # Errors
-/// If there is no loopback interface.
-pub fn tcp_pair() -> io::Result<(Handle, Handle)> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a TCP port of 127.0.0.1")?;
-    let initiator = TcpStream::connect(listener.local_addr()?).context(|| "connect over loopback")?;
-    loop {
-        let (responder, from) = listener.accept()?;
-        // Any process on this machine may have connected in between: only our own counts.
-        if from == initiator.local_addr()? {
-            initiator.set_nodelay(true)?;
-            responder.set_nodelay(true)?;
-            return Ok((owned(initiator), owned(responder)));
-        }
-    }
-}
-
-/// Two UDP sockets on loopback, each connected to the other, so that nobody else's datagrams come in.
-///
-/// # Errors
-/// If there is no loopback interface.
-pub fn udp_pair() -> io::Result<(Handle, Handle)> {
-    let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a UDP port of 127.0.0.1");
-    let (initiator, responder) = (bound()?, bound()?);
-    initiator.connect(responder.local_addr()?)?;
-    responder.connect(initiator.local_addr()?)?;
-    // Until then anybody could send to them.
-    drop_received(&initiator)?;
-    drop_received(&responder)?;
-    Ok((owned(initiator), owned(responder)))
-}
-
-/// Takes all datagrams that have arrived, and drops them.
-fn drop_received(socket: &UdpSocket) -> io::Result<()> {
-    socket.set_nonblocking(true)?;
-    loop {
-        match socket.recv(&mut []) {
-            Ok(_) => {}
-            Err(error) if error.raw_os_error() == Some(WSAEMSGSIZE) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return socket.set_nonblocking(false),
-            Err(error) => return Err(error).context(|| "receive what others have sent"),
-        }
-    }
-}
-
-fn owned(socket: impl IntoRawSocket) -> Handle {
+/// What a socket of the standard library owns.
+pub(crate) fn owned(socket: impl IntoRawSocket) -> Handle {
     // SAFETY: the socket was owned by what gives it up here, and is a handle of Windows' own.
     unsafe { Handle::from_raw_handle(socket.into_raw_socket() as usize as RawHandle) }
 }
@@ -119,15 +74,6 @@ fn set_non_blocking(socket: BorrowedHandle<'_>, non_blocking: bool) -> io::Resul
     check(unsafe { ioctlsocket(number(socket), FIONBIO, &raw mut value) }).context(|| "ioctlsocket")
 }
 
-/// Which of a socket's two buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Buffer {
-    /// What was sent and not yet taken by the other end.
-    Send,
-    /// What has arrived and was not yet read.
-    Receive,
-}
-
 impl Buffer {
     fn option(self) -> i32 {
         match self {
@@ -152,14 +98,6 @@ pub fn buffer_bytes(socket: BorrowedHandle<'_>, buffer: Buffer) -> io::Result<us
     Ok(bytes as usize)
 }
 
-/// Asks for a buffer of at least `bytes`.
-///
-/// # Errors
-/// If it is no socket.
-pub fn grow_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
-    if buffer_bytes(socket, buffer)? < bytes { ask_for_buffer(socket, buffer, bytes) } else { Ok(()) }
-}
-
 /// Sets a buffer to `bytes`.
 ///
 /// # Errors
@@ -175,7 +113,7 @@ pub fn set_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: usize) -> i
     }
 }
 
-fn ask_for_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
+pub(crate) fn ask_for_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
     let (bytes, len) = (i32::try_from(bytes).unwrap_or(i32::MAX), size_of::<i32>() as i32);
     // SAFETY: one integer is read.
     check(unsafe { setsockopt(number(socket), SOL_SOCKET, buffer.option(), (&raw const bytes).cast(), len) })
@@ -218,6 +156,7 @@ pub fn receive_message(socket: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::socket::{tcp_pair, udp_pair};
 
     #[test]
     fn streams_end_and_datagrams_stay_apart() {

@@ -87,7 +87,7 @@ impl<L: Layout, D: Doorbell> Mechanism for LatestValue<L, D> {
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new([Depth::Messages(1); 2]);
         let len = region_bytes::<L>(specification.largest_bytes());
-        let region = segment::share_memfd(specification, len, &mut link)?;
+        let region = segment::share_nameless(specification, len, &mut link)?;
         D::create(specification, &region, &mut link)?;
         Ok(link)
     }

@@ -78,7 +78,7 @@ impl<D: Doorbell> Mechanism for PidfdGetfd<D> {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new(slot_pair::DEPTH);
-        let region = segment::share_memfd(specification, region_bytes(NUMBER_BYTES), &mut link)?;
+        let region = segment::share_nameless(specification, region_bytes(NUMBER_BYTES), &mut link)?;
         D::create(specification, &region, &mut link)?;
         Ok(link)
     }

@@ -10,8 +10,6 @@ mod windows;
 #[cfg(target_os = "linux")]
 pub use file::FileShm;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::share_memfd;
-#[cfg(target_os = "linux")]
 pub(crate) use linux::share_memfd as share_nameless;
 #[cfg(target_os = "linux")]
 pub use linux::{AnonShm, DriverShm, MemfdShm, PosixShm, SysvShm};

@@ -52,7 +52,7 @@ impl Mechanism for Futex {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let mut link = Link::new([Depth::Messages(1); 2]);
-        segment::share_memfd(specification, page_bytes(), &mut link)?;
+        segment::share_nameless(specification, page_bytes(), &mut link)?;
         Ok(link)
     }
 

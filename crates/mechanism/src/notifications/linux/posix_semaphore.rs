@@ -49,7 +49,7 @@ impl Mechanism for PosixSemaphore {
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         // Beyond the most a post fails and does not wait, so both directions together stay within it.
         let mut link = Link::new([Depth::of(posix_semaphore::MOST / 2); 2]);
-        let region = segment::share_memfd(specification, page_bytes(), &mut link)?;
+        let region = segment::share_nameless(specification, page_bytes(), &mut link)?;
         for offset in SEMAPHORE_OFFSETS {
             posix_semaphore::initialise(&region, offset)?;
         }

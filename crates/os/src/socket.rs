@@ -1,0 +1,89 @@
+//! Connected sockets, and messages through them. Those over the loopback interface are always made as a pair by the
+//! supervisor: no start-up race.
+
+use crate::error::Context;
+use crate::handle::{BorrowedHandle, Handle};
+use crate::platform::socket::{ask_for_buffer, owned};
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+
+#[cfg(target_os = "linux")]
+pub use crate::platform::socket::{Kind, socketpair, unix_pair};
+pub use crate::platform::socket::{buffer_bytes, receive_message, send, set_buffer, settle};
+pub use crate::socket_buffer::Buffer;
+
+/// A TCP connection over loopback that sends small messages at once (`TCP_NODELAY`).
+///
+/// # Errors
+/// If there is no loopback interface.
+pub fn tcp_pair() -> io::Result<(Handle, Handle)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a TCP port of 127.0.0.1")?;
+    let initiator = TcpStream::connect(listener.local_addr()?).context(|| "connect over loopback")?;
+    loop {
+        let (responder, from) = listener.accept()?;
+        // Any process on this machine may have connected in between: only our own counts.
+        if from == initiator.local_addr()? {
+            initiator.set_nodelay(true)?;
+            responder.set_nodelay(true)?;
+            return Ok((owned(initiator), owned(responder)));
+        }
+    }
+}
+
+/// Two UDP sockets on loopback, each connected to the other, so that nobody else's datagrams come in.
+///
+/// # Errors
+/// If there is no loopback interface.
+pub fn udp_pair() -> io::Result<(Handle, Handle)> {
+    let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context(|| "bind a UDP port of 127.0.0.1");
+    let (initiator, responder) = (bound()?, bound()?);
+    initiator.connect(responder.local_addr()?)?;
+    responder.connect(initiator.local_addr()?)?;
+    // What others sent to them before that is there still.
+    drop_received(&initiator)?;
+    drop_received(&responder)?;
+    Ok((owned(initiator), owned(responder)))
+}
+
+/// Takes all datagrams that have arrived, and drops them.
+fn drop_received(socket: &UdpSocket) -> io::Result<()> {
+    // Room for the longest: of one that is longer than its buffer Windows makes an error.
+    let mut buffer = vec![0; 1 << 16];
+    socket.set_nonblocking(true)?;
+    loop {
+        match socket.recv(&mut buffer) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return socket.set_nonblocking(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error).context(|| "receive what others have sent"),
+        }
+    }
+}
+
+/// Asks for a buffer of at least `bytes`, as far as this process may.
+///
+/// # Errors
+/// If it is no socket.
+pub fn grow_buffer(socket: BorrowedHandle<'_>, buffer: Buffer, bytes: usize) -> io::Result<()> {
+    if buffer_bytes(socket, buffer)? < bytes { ask_for_buffer(socket, buffer, bytes) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_strangers_have_sent_is_dropped() {
+        let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (stranger, socket) = (bound(), bound());
+        let send = |text: &[u8]| stranger.send_to(text, socket.local_addr().unwrap()).unwrap();
+        send(b"not asked for");
+        send(b"");
+        send(&[0; 5000]);
+        drop_received(&socket).unwrap();
+        send(b"after");
+        let mut buffer = [0; 100];
+        let received = socket.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..received], b"after");
+    }
+}
