@@ -3,6 +3,7 @@
 use crate::DecodedRun;
 use furlong_model::{Case, Trial};
 use furlong_stats::{Distribution, Mixture};
+use std::slice;
 
 /// What a trial took, and when.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,8 +28,13 @@ pub struct OverTime {
 impl TrialTimes {
     /// Of a trial that was measured and says when it began.
     pub fn of(trial: &Trial) -> Option<TrialTimes> {
+        let times = Distribution::decode(&trial.outcome.measurement()?.histogram).ok()?;
+        TrialTimes::new(trial, &times)
+    }
+
+    fn new(trial: &Trial, times: &Distribution) -> Option<TrialTimes> {
         let measured = trial.outcome.measurement()?;
-        let times = Mixture::of(&[Distribution::decode(&measured.histogram).ok()?])?;
+        let times = Mixture::of(slice::from_ref(times))?;
         Some(TrialTimes {
             at_ns: trial.at_ns?,
             p50_ns: times.quantile_ns(0.5),
@@ -41,8 +47,9 @@ impl TrialTimes {
 /// began.
 pub fn over_time(run: &DecodedRun) -> Vec<OverTime> {
     let of = |case: &Case| {
-        let records = run.records.trials.iter().filter(|trial| trial.case == *case);
-        OverTime { case: case.clone(), trials: records.filter_map(TrialTimes::of).collect() }
+        let decoded = run.trials.decoded(case);
+        let trials = decoded.filter_map(|(trial, times)| TrialTimes::new(trial, times)).collect();
+        OverTime { case: case.clone(), trials }
     };
     run.summary.rows.iter().map(|row| of(&row.case)).collect()
 }

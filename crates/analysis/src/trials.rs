@@ -76,6 +76,12 @@ impl<'a> Trials<'a> {
         self.0.get(case).into_iter().flat_map(CaseTrials::measured)
     }
 
+    /// The measured trials of a case with their times, where these can be read.
+    pub(crate) fn decoded(&self, case: &Case) -> impl Iterator<Item = (&'a Trial, &Distribution)> {
+        let all = self.0.get(case).into_iter().flat_map(|trials| &trials.0);
+        all.filter_map(|(trial, measured)| Some((*trial, measured.as_ref()?.times.as_ref().ok()?)))
+    }
+
     /// Those that `keep` takes, which are not decoded again.
     pub(crate) fn only(&self, keep: impl Fn(&Trial) -> bool) -> Self {
         let kept = self.by_case().map(|(case, trials)| (case, trials.only(&keep)));
