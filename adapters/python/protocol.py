@@ -436,6 +436,10 @@ class Conversation:
         self.claims = {"waits": ["block"], "patterns": ["round-trip", "one-way", "request"], "rates": True, **row_class.claims}
         self.requests, self.unread = os.open(os.environ["FURLONG_READ"], os.O_RDONLY | os.O_CLOEXEC), b""
         self.replies = open(os.environ["FURLONG_WRITE"], "w", encoding="utf-8")
+        # Has a byte in it once a signal has come.
+        self.signals, noted = os.pipe()
+        os.set_blocking(noted, False)
+        signal.set_wakeup_fd(noted)
 
     def go_on(self):
         """Answers requests until there are no more."""
@@ -519,9 +523,6 @@ class Conversation:
 def run(row_class):
     """Answers furlong's requests until there are no more."""
     conversation = Conversation(row_class)
-    conversation.signals, noted = os.pipe()
-    os.set_blocking(noted, False)
-    signal.set_wakeup_fd(noted)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         conversation.go_on()
