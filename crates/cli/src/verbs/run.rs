@@ -129,11 +129,11 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         self_check: asked.self_check.then_some(asked.repeats),
         ..environment.plan(cases, 0, budget)?
     })?;
-    if is_beside_several && plan.precision.is_some() && plan.within.is_none() {
-        plan.within = Some(SEVERAL_WITHIN);
-    }
     if asked.watch {
         plan = Plan { trials: MOST_WATCHED, precision: None, until_interrupted: true, ..plan };
+    }
+    if is_beside_several && plan.precision.is_some() && plan.within.is_none() {
+        plan.within = Some(SEVERAL_WITHIN);
     }
     let finished = environment.perform(&plan, &asked.saving)?;
     let run = DecodedRun::of(&finished.run);
