@@ -1,7 +1,7 @@
 //! Damages text that a program reads, as a fuzzer does: values that no writer writes, in the places of others, and lines and
 //! bytes that are missing, doubled or foreign. The same seed does the same to the same text.
 
-use super::random::Random;
+use fastrand::Rng;
 use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
 
@@ -45,35 +45,35 @@ const MOST_REPEATED: usize = 1 << 20;
 
 /// The text with one to three damages.
 pub fn damaged(text: &[u8], seed: u64) -> Vec<u8> {
-    let mut random = Random::of(seed);
+    let mut random = Rng::with_seed(seed);
     let mut bytes = text.to_vec();
-    for _ in 0..=random.below(3) {
+    for _ in 0..=random.usize(..3) {
         damage(&mut bytes, &mut random);
     }
     bytes
 }
 
-fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
-    let at = random.below(bytes.len());
-    match random.below(16) {
+fn damage(bytes: &mut Vec<u8>, random: &mut Rng) {
+    let at = random.usize(..bytes.len().max(1));
+    match random.usize(..16) {
         // Most get past the parser, to where values are believed or not.
         0..7 => {
             let values = values(bytes);
-            let place = if values.is_empty() { at..at } else { values[random.below(values.len())].clone() };
-            let value = match random.below(10) {
+            let place = if values.is_empty() { at..at } else { values[random.usize(..values.len())].clone() };
+            let value = match random.usize(..10) {
                 0 => format!("\"{}\"", "a".repeat(1 << 17)).into_bytes(),
                 1 => "[".repeat(100_000).into_bytes(),
                 // Another value of the same text is a value of a right kind in a wrong place.
-                2..4 if !values.is_empty() => bytes[values[random.below(values.len())].clone()].to_vec(),
-                _ => random.of_these(&VALUES).as_bytes().to_vec(),
+                2..4 if !values.is_empty() => bytes[values[random.usize(..values.len())].clone()].to_vec(),
+                _ => random.choice(VALUES).unwrap_or_default().as_bytes().to_vec(),
             };
             bytes.splice(place, value);
         }
         7..11 => {
             let mut lines: Vec<Vec<u8>> =
                 bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-            let (one, other) = (random.below(lines.len()), random.below(lines.len()));
-            match random.below(4) {
+            let (one, other) = (random.usize(..lines.len().max(1)), random.usize(..lines.len().max(1)));
+            match random.usize(..4) {
                 _ if lines.is_empty() => {}
                 0 => drop(lines.remove(one)),
                 1 => lines.swap(one, other),
@@ -87,10 +87,10 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
             *bytes = lines.concat();
         }
         11 => bytes.truncate(at),
-        12 => drop(bytes.drain(at..(at + 1 + random.below(40)).min(bytes.len()).max(at))),
-        13 if !bytes.is_empty() => bytes[at] ^= 1 << random.below(8),
+        12 => drop(bytes.drain(at..(at + 1 + random.usize(..40)).min(bytes.len()).max(at))),
+        13 if !bytes.is_empty() => bytes[at] ^= 1 << random.usize(..8),
         14 => drop(bytes.splice(at..at, [0xff, 0xfe, 0x00, 0x1b])),
-        _ => drop(bytes.splice(at..at, random.of_these(&PIECES).bytes())),
+        _ => drop(bytes.splice(at..at, random.choice(PIECES).unwrap_or_default().bytes())),
     }
 }
 
@@ -128,11 +128,11 @@ pub fn filter(seed: u64, by_line: bool) -> io::Result<()> {
         input.read_to_end(&mut text)?;
         return output.write_all(&damaged(&text, seed));
     }
-    let mut random = Random::of(seed);
+    let mut random = Rng::with_seed(seed);
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
-        if random.below(4) == 0 {
-            line = damaged(&line, random.next());
+        if random.usize(..4) == 0 {
+            line = damaged(&line, random.u64(..));
         }
         output.write_all(&line)?;
         output.flush()?;

@@ -6,7 +6,6 @@ mod hostile;
 mod judge;
 mod list;
 mod page;
-mod random;
 pub mod soak;
 
 use crate::driver::packages;
@@ -107,8 +106,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     let furlong = options.program.clone().map_or_else(build, Ok)?;
     let (rows, unable) = rows(&furlong, options)?;
     println!("xtask: {} faults, {} rows", faults.len(), rows.len());
-    let lines = Matrix { furlong: &furlong, rows: &rows, unable: &unable }.tried(faults);
-    let lines = lines?;
+    let lines = Matrix { furlong: &furlong, rows: &rows, unable: &unable }.tried(faults)?;
     let text = page::table(&lines);
     println!("{text}");
     let [passed, not_applicable, not_triable, failed] = page::count(&lines);

@@ -2,10 +2,10 @@
 //! the time. It says what failed, with the seed that does it again, and what memory and descriptors have grown by.
 
 use super::cell::{self, Ended};
-use super::random::Random;
 use super::{Options, build, judge, rows};
 use crate::driver::packages;
 use anyhow::{Context, bail, ensure};
+use fastrand::Rng;
 use judge::Verdict;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -172,40 +172,41 @@ struct Round {
 
 impl Round {
     fn of(seed: u64, rows: &[String]) -> Round {
-        let mut random = Random::of(seed);
-        let chosen = (0..=random.below(3)).map(|_| rows[random.below(rows.len())].clone()).collect();
+        let mut random = Rng::with_seed(seed);
+        let chosen = (0..=random.usize(..3)).map(|_| rows[random.usize(..rows.len())].clone()).collect();
         let options = format!(
             "--trials {} --budget {}ms --warm-up 1ms --timeout 3s -m {} -s {} --place {} --seed {}",
-            1 + random.below(3),
-            1 + random.below(60),
-            random.of_these(&["round-trip", "round-trip", "one-way", "request"]),
-            random.of_these(&["1", "64", "128", "4KiB", "8KiB", "64KiB", "1MiB"]),
-            random.of_these(&["other-core", "same-core", "free", "one-process"]),
+            1 + random.usize(..3),
+            1 + random.usize(..60),
+            random.choice(["round-trip", "round-trip", "one-way", "request"]).unwrap_or_default(),
+            random.choice(["1", "64", "128", "4KiB", "8KiB", "64KiB", "1MiB"]).unwrap_or_default(),
+            random.choice(["other-core", "same-core", "free", "one-process"]).unwrap_or_default(),
             seed >> 1,
         );
         // One thing at a time can be told from others; what happens to a run under a limit is two.
-        let before = match random.below(4) {
-            0 => random.of_these(&LIMITS).to_owned(),
+        let before = match random.usize(..4) {
+            0 => random.choice(LIMITS).unwrap_or_default().to_owned(),
             1 => {
                 // The loader's own calls come first.
-                let (call, number) = (random.of_these(&CALLS), 20 + random.below(60));
-                let what = match random.below(3) {
+                let (call, number) = (random.choice(CALLS).unwrap_or_default(), 20 + random.usize(..60));
+                let what = match random.usize(..3) {
                     0 => "signal=KILL".to_owned(),
-                    _ => format!("error={}", random.of_these(&ERRORS)),
+                    _ => format!("error={}", random.choice(ERRORS).unwrap_or_default()),
                 };
                 format!("strace -f -qq -o trace -e trace={call} -e inject={call}:{what}:when={number}")
             }
             _ => String::new(),
         };
-        let hit = if before.starts_with("strace") { "nothing" } else { random.of_these(&HITS) };
+        let hit =
+            if before.starts_with("strace") { "nothing" } else { random.choice(HITS).unwrap_or_default() };
         Round {
             rows: chosen,
             options,
             before,
             hit,
-            pick: random.below(1000),
-            delay_ms: random.below(500),
-            pause_ms: random.below(400),
+            pick: random.usize(..1000),
+            delay_ms: random.usize(..500),
+            pause_ms: random.usize(..400),
         }
     }
 
