@@ -59,7 +59,9 @@ pub fn test() -> anyhow::Result<()> {
         cargo.args(["--package", name]);
     }
     succeed(cargo.args(["--lib", "--locked"]))?;
-    succeed(self::cargo("test")?.args(["--package", "furlong-bench", "--test", "conformance", "--locked"]))?;
+    let conformance =
+        ["--package", "furlong-bench", "--test", "conformance", "--locked", "--", "--include-ignored"];
+    succeed(self::cargo("test")?.args(conformance))?;
     let sizes = ["-s", "8", "-s", "4KiB", "-s", "256KiB"];
     let short =
         ["--trials", "1", "--budget", "1ms", "--timeout", "30s", "--no-progress", "--save", "every-row"];

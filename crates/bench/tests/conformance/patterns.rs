@@ -47,12 +47,13 @@ pub fn tests() -> Vec<Trial> {
     for entry in registry() {
         let name = entry.capabilities.name;
         for &wait in entry.capabilities.waits {
-            tests.push(Trial::ignorable_test(format!("{name}/{wait}: streams one way"), move || {
+            let one_way = Trial::ignorable_test(format!("{name}/{wait}: streams one way"), move || {
                 streams(&entry, wait)
-            }));
-            tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests"), move || {
+            });
+            let requests = Trial::ignorable_test(format!("{name}/{wait}: answers requests"), move || {
                 answers(&entry, wait, None)
-            }));
+            });
+            tests.extend([one_way, requests].map(|test| test.slow_if(!is_usual(&entry, wait))));
         }
         let wait = entry.capabilities.waits[0];
         tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests of a pipe"), move || {

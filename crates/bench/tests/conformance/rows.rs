@@ -41,7 +41,8 @@ pub fn tests() -> Vec<Trial> {
                     format!("{}/{wait}: carries what it is given in one process", entry.capabilities.name);
                 tests.push(
                     Trial::ignorable_test(name, move || carries_in_one_process(&entry, wait))
-                        .alone_if(is_limited),
+                        .alone_if(is_limited)
+                        .slow_if(!is_usual(&entry, wait)),
                 );
             }
         }

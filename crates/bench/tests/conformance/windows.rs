@@ -1,7 +1,7 @@
 //! Every row with several messages outstanding: two, and as many as can be.
 
 use crate::pair::WATCHDOG;
-use crate::rows::{case, quick};
+use crate::rows::{case, is_usual, quick};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{
@@ -31,7 +31,8 @@ pub fn tests() -> Vec<Trial> {
         for &wait in capabilities.waits {
             let name = format!("{}/{wait}: keeps messages outstanding up to its limit", capabilities.name);
             let test = move || keeps_windows(&entry, wait);
-            tests.push(Trial::ignorable_test(name, test).alone_if(is_limited));
+            let test = Trial::ignorable_test(name, test).alone_if(is_limited);
+            tests.push(test.slow_if(!is_usual(&entry, wait)));
         }
     }
     tests

@@ -24,6 +24,7 @@ pub struct Trial {
     name: String,
     test: Box<dyn FnOnce() -> Result<Completion, Failed> + Send>,
     alone: bool,
+    slow: bool,
 }
 
 impl Trial {
@@ -40,12 +41,19 @@ impl Trial {
         name: impl Into<String>,
         test: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
     ) -> Trial {
-        Trial { name: name.into(), test: Box::new(test), alone: false }
+        Trial { name: name.into(), test: Box::new(test), alone: false, slow: false }
     }
 
     /// The test, with no other beside it where that is said: it looks at the whole machine, or at times.
     pub fn alone_if(self, alone: bool) -> Trial {
         Trial { alone, ..self }
+    }
+
+    /// The test, with those that run only where slow ones are asked for, if that is said: what it tests is tested for the
+    /// usual wait of the mechanism already, and another wait makes little difference to it.
+    pub fn slow_if(self, slow: bool) -> Trial {
+        let name = if slow { format!("slow::{}", self.name) } else { self.name };
+        Trial { name, slow, ..self }
     }
 }
 
@@ -89,6 +97,7 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     let trials = tests.into_iter().map(|test| {
         let (harness, name) = (harness.clone(), test.name.clone());
         libtest_mimic::Trial::ignorable_test(test.name, move || harness.run(&name, test.alone))
+            .with_ignored_flag(test.slow)
     });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }

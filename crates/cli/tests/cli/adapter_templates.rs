@@ -44,21 +44,6 @@ fn python_passes_as_it_stands() {
 }
 
 #[test]
-fn node_passes_as_it_stands() {
-    passes_as_it_stands("node", "node", false, false);
-}
-
-#[test]
-fn go_passes_as_it_stands() {
-    passes_as_it_stands("go", "go", false, false);
-}
-
-#[test]
-fn java_passes_as_it_stands() {
-    passes_as_it_stands("java", "javac", false, false);
-}
-
-#[test]
 fn c_passes_as_it_stands() {
     passes_as_it_stands("c", "cc", true, false);
 }
@@ -71,4 +56,27 @@ fn cxx_passes_as_it_stands() {
 #[test]
 fn rust_passes_as_it_stands() {
     passes_as_it_stands("rust", "cargo", true, true);
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn node_passes_as_it_stands() {
+        passes_as_it_stands("node", "node", false, false);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn go_passes_as_it_stands() {
+        passes_as_it_stands("go", "go", false, false);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn java_passes_as_it_stands() {
+        passes_as_it_stands("java", "javac", false, false);
+    }
 }

@@ -85,60 +85,6 @@ fn what_an_adapter_has_started_ends_with_a_run_that_is_killed() {
 }
 
 #[test]
-fn the_calls_of_all_threads_of_a_program_are_counted() {
-    let (before, place) = (Snapshot::take(), Place::new());
-    let folder = saboteur(&place, ["thread"]);
-    let asked = ["count", "--adapter", folder.to_str().unwrap(), "--place", "same-core"];
-    let counted = place.run(asked.into_iter().chain(["--format", "json"])).expect_code(0).json();
-    before.expect_nothing_left(&place);
-    let rows = list(&counted, "rows");
-    let row = rows.first().unwrap_or_else(|| panic!("nothing was counted: {counted:#}"));
-    // A thread that begins while it is traced makes one for each message, and the conversation a few more.
-    let calls = number(row, "system_calls_per_round_trip.getppid");
-    assert!((calls - 1.0).abs() < 0.01, "{row:#}");
-    let threads = at(&list(row, "roles")[0], "threads_per_round_trip");
-    assert!(number(threads, "helper") >= 1.0 && number(threads, "python3") > 0.0, "{row:#}");
-    assert_eq!(at(row, "as_declared"), &Value::Null, "{row:#}");
-}
-
-#[test]
-fn a_program_with_a_loop_of_its_own_is_explained_by_its_calls() {
-    let (before, place) = (Snapshot::take(), Place::new());
-    place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
-    let program = place.path("mine/adapter.py");
-    let template = fs::read_to_string(&program).unwrap();
-    let (send, with_thread) = ("return self.socket.sendall, receive", include_str!("adapters/thread.py"));
-    assert!(template.contains(send), "{template}");
-    fs::write(&program, template.replace(send, with_thread.trim_start())).unwrap();
-    let asked =
-        ["explain", "--adapter", "./mine", "--place", "same-core", "--trials", "3", "--budget", "5ms"];
-    let explained = place.run(asked.into_iter().chain(["--format", "json"])).expect_code(0).json();
-    let row = list(&explained, "rows").first().unwrap_or_else(|| panic!("not explained: {explained:#}"));
-    let count = |name: &str, of: &str| {
-        let is_it =
-            |term: &&Value| text(term, "name") == name && term.get("of").is_some_and(|found| found == of);
-        let term = list(row, "terms").iter().find(is_it);
-        number(term.unwrap_or_else(|| panic!("no {name} {of} in {row:#}")), "count")
-    };
-    // Each role sends, receives, asks its thread and waits for it, and that makes three calls, and more where the two threads wait
-    // for each other's turn in the interpreter.
-    for name in ["sendto", "recvfrom", "write", "read"] {
-        assert!((count("system-calls", name) - 2.0).abs() < 0.1, "{name} in {row:#}");
-    }
-    assert!((5.7..18.0).contains(&count("library-threads", "helper")), "{row:#}");
-    let [measured, predicted, left] =
-        ["measured_ns", "predicted_ns", "unexplained_ns"].map(|name| number(row, name));
-    let sum: f64 = list(row, "terms").iter().map(|term| number(term, "ns")).sum();
-    assert!((sum - predicted).abs() < 1.0 && (measured - predicted - left).abs() < 1.0, "{row:#}");
-    let table = place.run(asked).expect_code(0).stdout;
-    before.expect_nothing_left(&place);
-    for said in ["mine/block 128B same-core: ", "system calls: sendto", "library threads: helper"] {
-        assert!(table.contains(said), "{said} in {table}");
-    }
-    assert!(table.contains("Library threads may run beside the round trip"), "{table}");
-}
-
-#[test]
 fn every_pattern_of_a_program_has_figures() {
     let place = Place::new();
     place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
@@ -151,28 +97,6 @@ fn every_pattern_of_a_program_has_figures() {
         // A row that breaks a law is void, and has none.
         assert_eq!(summary.rows.len(), 1, "{pattern:?}: {summary:#?}");
     }
-}
-
-#[test]
-fn installed_adapters_are_recommended_where_that_is_asked() {
-    let (before, place) = (Snapshot::take(), Place::alone());
-    let installed = place.path("data/furlong/adapters");
-    fs::create_dir_all(&installed).unwrap();
-    let mut new = place.furlong(["adapter", "new", "--lang", "python", "mine"]);
-    place.finish(new.current_dir(&installed)).expect_code(0);
-    let asked = ["recommend", "--size", "128", "--rate", "2k/s", "--within", "2s", "--also", "adapters"];
-    let form = ["--format", "json", "--no-save", "--no-progress"];
-    let with = place.run(asked.into_iter().chain(form)).expect_code(0).json();
-    let names = |of: &str| list(&with, of).iter().map(|row| text(row, "mechanism")).collect::<Vec<_>>();
-    // Slower than most, but measured as they are.
-    assert!([names("ranked"), names("eliminated")].concat().contains(&"mine"), "{with:#}");
-    let at_a_rate =
-        ["run", "mine", "--rate", "500/s", "--place", "same-core", "--format", "json", "--no-save"];
-    let run = place.run(at_a_rate.into_iter().chain(["--trials", "3", "--budget", "50ms"])).expect_code(0);
-    let row = &run.summary().rows[0];
-    // As many as are due in that time, and not as many as it could send.
-    assert!((375.0..625.0).contains(&row.exchange.per_second), "{row:#?}");
-    before.expect_nothing_left(&place);
 }
 
 #[test]
@@ -226,4 +150,89 @@ fn an_adapter_is_installed_used_by_name_and_removed() {
     place.run(["adapter", "remove", "python"]).expect_code(2);
     place.run(["run", "python-pipe"]).expect_code(2);
     before.expect_nothing_left(&place);
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn the_calls_of_all_threads_of_a_program_are_counted() {
+        let (before, place) = (Snapshot::take(), Place::new());
+        let folder = saboteur(&place, ["thread"]);
+        let asked = ["count", "--adapter", folder.to_str().unwrap(), "--place", "same-core"];
+        let counted = place.run(asked.into_iter().chain(["--format", "json"])).expect_code(0).json();
+        before.expect_nothing_left(&place);
+        let rows = list(&counted, "rows");
+        let row = rows.first().unwrap_or_else(|| panic!("nothing was counted: {counted:#}"));
+        // A thread that begins while it is traced makes one for each message, and the conversation a few more.
+        let calls = number(row, "system_calls_per_round_trip.getppid");
+        assert!((calls - 1.0).abs() < 0.01, "{row:#}");
+        let threads = at(&list(row, "roles")[0], "threads_per_round_trip");
+        assert!(number(threads, "helper") >= 1.0 && number(threads, "python3") > 0.0, "{row:#}");
+        assert_eq!(at(row, "as_declared"), &Value::Null, "{row:#}");
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn installed_adapters_are_recommended_where_that_is_asked() {
+        let (before, place) = (Snapshot::take(), Place::alone());
+        let installed = place.path("data/furlong/adapters");
+        fs::create_dir_all(&installed).unwrap();
+        let mut new = place.furlong(["adapter", "new", "--lang", "python", "mine"]);
+        place.finish(new.current_dir(&installed)).expect_code(0);
+        let asked = ["recommend", "--size", "128", "--rate", "2k/s", "--within", "2s", "--also", "adapters"];
+        let form = ["--format", "json", "--no-save", "--no-progress"];
+        let with = place.run(asked.into_iter().chain(form)).expect_code(0).json();
+        let names = |of: &str| list(&with, of).iter().map(|row| text(row, "mechanism")).collect::<Vec<_>>();
+        // Slower than most, but measured as they are.
+        assert!([names("ranked"), names("eliminated")].concat().contains(&"mine"), "{with:#}");
+        let at_a_rate =
+            ["run", "mine", "--rate", "500/s", "--place", "same-core", "--format", "json", "--no-save"];
+        let run =
+            place.run(at_a_rate.into_iter().chain(["--trials", "3", "--budget", "50ms"])).expect_code(0);
+        let row = &run.summary().rows[0];
+        // As many as are due in that time, and not as many as it could send.
+        assert!((375.0..625.0).contains(&row.exchange.per_second), "{row:#?}");
+        before.expect_nothing_left(&place);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_program_with_a_loop_of_its_own_is_explained_by_its_calls() {
+        let (before, place) = (Snapshot::take(), Place::new());
+        place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
+        let program = place.path("mine/adapter.py");
+        let template = fs::read_to_string(&program).unwrap();
+        let (send, with_thread) = ("return self.socket.sendall, receive", include_str!("adapters/thread.py"));
+        assert!(template.contains(send), "{template}");
+        fs::write(&program, template.replace(send, with_thread.trim_start())).unwrap();
+        let asked =
+            ["explain", "--adapter", "./mine", "--place", "same-core", "--trials", "3", "--budget", "5ms"];
+        let explained = place.run(asked.into_iter().chain(["--format", "json"])).expect_code(0).json();
+        let row = list(&explained, "rows").first().unwrap_or_else(|| panic!("not explained: {explained:#}"));
+        let count = |name: &str, of: &str| {
+            let is_it =
+                |term: &&Value| text(term, "name") == name && term.get("of").is_some_and(|found| found == of);
+            let term = list(row, "terms").iter().find(is_it);
+            number(term.unwrap_or_else(|| panic!("no {name} {of} in {row:#}")), "count")
+        };
+        // Each role sends, receives, asks its thread and waits for it, and that makes three calls, and more where the two threads wait
+        // for each other's turn in the interpreter.
+        for name in ["sendto", "recvfrom", "write", "read"] {
+            assert!((count("system-calls", name) - 2.0).abs() < 0.1, "{name} in {row:#}");
+        }
+        assert!((5.7..18.0).contains(&count("library-threads", "helper")), "{row:#}");
+        let [measured, predicted, left] =
+            ["measured_ns", "predicted_ns", "unexplained_ns"].map(|name| number(row, name));
+        let sum: f64 = list(row, "terms").iter().map(|term| number(term, "ns")).sum();
+        assert!((sum - predicted).abs() < 1.0 && (measured - predicted - left).abs() < 1.0, "{row:#}");
+        let table = place.run(asked).expect_code(0).stdout;
+        before.expect_nothing_left(&place);
+        for said in ["mine/block 128B same-core: ", "system calls: sendto", "library threads: helper"] {
+            assert!(table.contains(said), "{said} in {table}");
+        }
+        assert!(table.contains("Library threads may run beside the round trip"), "{table}");
+    }
 }

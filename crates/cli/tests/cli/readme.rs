@@ -278,29 +278,48 @@ fn every_command_that_reads_saved_runs_can_be_typed() {
     }
 }
 
-/// Every third of the others: a test for each third, so that they run side by side.
-fn try_every_third_from(first: usize) {
-    let (_, measuring) = commands();
-    assert!(measuring.len() > 60, "{measuring:?}");
-    for line in measuring.iter().skip(first).step_by(3) {
+/// Whether a line measures for seconds, however short it is told to be: many candidates, the cells of an experiment, or costs.
+fn measures_much(line: &str) -> bool {
+    ["recommend", "replay", "explain", "costs"]
+        .iter()
+        .any(|verb| line.starts_with(&format!("furlong {verb}")))
+}
+
+/// Every second of those others that measure much, or that do not: a test for each half, so that they run side by side.
+fn try_half(first: usize, much: bool) {
+    let lines: Vec<_> = commands().1.into_iter().filter(|line| measures_much(line) == much).collect();
+    assert!(lines.len() > 20, "{lines:?}");
+    for line in lines.iter().skip(first).step_by(2) {
         println!("{line}");
         try_one(line);
     }
 }
 
 #[test]
-fn every_command_that_measures_can_be_typed_1_of_3() {
-    try_every_third_from(0);
+fn every_command_that_measures_little_can_be_typed_1_of_2() {
+    try_half(0, false);
 }
 
 #[test]
-fn every_command_that_measures_can_be_typed_2_of_3() {
-    try_every_third_from(1);
+fn every_command_that_measures_little_can_be_typed_2_of_2() {
+    try_half(1, false);
 }
 
-#[test]
-fn every_command_that_measures_can_be_typed_3_of_3() {
-    try_every_third_from(2);
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn every_command_that_measures_much_can_be_typed_1_of_2() {
+        try_half(0, true);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn every_command_that_measures_much_can_be_typed_2_of_2() {
+        try_half(1, true);
+    }
 }
 
 #[test]

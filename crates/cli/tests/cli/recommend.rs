@@ -50,37 +50,6 @@ fn a_small_rpc_from_a_file_is_measured_at_its_rate() {
 }
 
 #[test]
-fn between_containers_nothing_is_taken_that_a_namespace_hides() {
-    let place = Place::new();
-    let answer = recommended(&place, "--size 4KiB --boundary container --trust none");
-    assert_eq!(fs::read_dir(place.path("tmp")).unwrap().count(), 0, "nothing is left of what was tried");
-    let excluded = mechanisms(&answer, "excluded");
-    for hidden in ["posix-mq", "sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
-        assert!(excluded.contains(&hidden), "{hidden} in {excluded:?}");
-    }
-    // Not where the kernel lets nobody make namespaces.
-    if let [path, object, process, network] = list(&answer, "tried") {
-        assert_eq!(at(path, "failed"), &Value::Null, "{path}");
-        assert!([object, process, network].iter().all(|tried| at(tried, "failed").is_string()), "{answer:#}");
-    }
-    let family = at(&answer, "choice.mechanism").as_str().unwrap_or_default();
-    assert!(!family.ends_with("-shm") && !family.ends_with("-mq") && !family.is_empty(), "{answer:#}");
-}
-
-#[test]
-fn a_stream_without_a_rate_is_about_throughput() {
-    let answer = recommended(
-        &Place::new(),
-        "--size 16KiB --pattern one-way --languages rust,python --needs fd-passing",
-    );
-    assert_eq!(at(&answer, "workload.objective"), "throughput");
-    assert!(number(&answer, "choice.bytes_per_second") > 0.0, "{answer:#}");
-    let ranked = mechanisms(&answer, "ranked");
-    let sockets = ["unix-stream", "unix-seqpacket", "unix-dgram", "socketpair", "scm-rights"];
-    assert!(ranked.iter().all(|name| sockets.contains(name)), "{ranked:?}");
-}
-
-#[test]
 fn where_nothing_may_serve_the_exit_code_is_7() {
     // No queue is among the sockets that pass descriptors.
     let words = "recommend --needs fd-passing,persistence --no-save --no-progress";
@@ -119,21 +88,6 @@ fn what_is_typed_wrong_is_said() {
         assert!(output.stderr.contains(expected), "{}", output.stderr);
         assert!(output.stdout.is_empty(), "{}", output.stdout);
     }
-}
-
-#[test]
-fn an_objective_that_does_not_hold_is_exit_code_3_and_the_run_is_saved_with_its_verdict() {
-    let place = Place::new();
-    let words = "recommend --size 1KiB --rate 1k/s --slo p50<1ns --within 2s --save asked --no-progress";
-    let output = place.run(words.split(' ')).expect_code(3);
-    assert!(output.stdout.contains("does not hold"), "{}", output.stdout);
-    let again = place.run(words.split(' ')).expect_code(2);
-    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
-    assert_eq!((place.records("asked", "shortlist"), place.records("asked", "end")), (1, 1));
-    let page = place.run(["report", "asked", "--format", "markdown"]).expect_code(0).stdout;
-    let answers = ANSWERS.map(|answer| format!("\n- {answer}"));
-    let has_answer = answers.iter().any(|answer| page.contains(answer));
-    assert!(page.contains("- Asked: round trips of 1KiB") && has_answer, "{page}");
 }
 
 #[test]
@@ -220,26 +174,84 @@ fn an_interrupted_run_says_how_far_it_came_and_leaves_nothing() {
     assert!(place.processes().is_empty());
 }
 
-#[test]
-fn who_asks_again_is_told_whether_the_answer_is_the_same() {
-    let place = Place::new();
-    let ask = |more: &[&str]| {
-        let words =
-            ["recommend", "--size", "128", "--needs", "fd-passing", "--within", "1s", "--format", "json"];
-        place.run(words.iter().chain(more).copied()).expect_code(0).json()
-    };
-    let first = ask(&[]);
-    assert_eq!(at(&first, "earlier"), &Value::Null);
-    let row =
-        |answer: &Value| format!("{}/{}", text(answer, "choice.mechanism"), text(answer, "choice.wait"));
-    let again = ask(&[]);
-    assert_eq!(text(&again, "earlier.row"), row(&first), "{again:#}");
-    let same = row(&again) == row(&first);
-    assert_eq!(text(&again, "earlier.now") == "same", same, "{again:#}");
-    // Another question, and one whose answer is not kept.
-    assert_eq!(at(&ask(&["--spin", "--no-save"]), "earlier"), &Value::Null);
-    assert_eq!(at(&ask(&["--spin"]), "earlier"), &Value::Null);
-    // What somebody else wrote there does no harm.
-    fs::write(place.path("data/furlong/answers.json"), "[{}]").unwrap();
-    assert_eq!(at(&ask(&[]), "earlier"), &Value::Null);
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn who_asks_again_is_told_whether_the_answer_is_the_same() {
+        let place = Place::new();
+        let ask = |more: &[&str]| {
+            let words =
+                ["recommend", "--size", "128", "--needs", "fd-passing", "--within", "1s", "--format", "json"];
+            place.run(words.iter().chain(more).copied()).expect_code(0).json()
+        };
+        let first = ask(&[]);
+        assert_eq!(at(&first, "earlier"), &Value::Null);
+        let row =
+            |answer: &Value| format!("{}/{}", text(answer, "choice.mechanism"), text(answer, "choice.wait"));
+        let again = ask(&[]);
+        assert_eq!(text(&again, "earlier.row"), row(&first), "{again:#}");
+        let same = row(&again) == row(&first);
+        assert_eq!(text(&again, "earlier.now") == "same", same, "{again:#}");
+        // Another question, and one whose answer is not kept.
+        assert_eq!(at(&ask(&["--spin", "--no-save"]), "earlier"), &Value::Null);
+        assert_eq!(at(&ask(&["--spin"]), "earlier"), &Value::Null);
+        // What somebody else wrote there does no harm.
+        fs::write(place.path("data/furlong/answers.json"), "[{}]").unwrap();
+        assert_eq!(at(&ask(&[]), "earlier"), &Value::Null);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn an_objective_that_does_not_hold_is_exit_code_3_and_the_run_is_saved_with_its_verdict() {
+        let place = Place::new();
+        let words = "recommend --size 1KiB --rate 1k/s --slo p50<1ns --within 2s --save asked --no-progress";
+        let output = place.run(words.split(' ')).expect_code(3);
+        assert!(output.stdout.contains("does not hold"), "{}", output.stdout);
+        let again = place.run(words.split(' ')).expect_code(2);
+        assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+        assert_eq!((place.records("asked", "shortlist"), place.records("asked", "end")), (1, 1));
+        let page = place.run(["report", "asked", "--format", "markdown"]).expect_code(0).stdout;
+        let answers = ANSWERS.map(|answer| format!("\n- {answer}"));
+        let has_answer = answers.iter().any(|answer| page.contains(answer));
+        assert!(page.contains("- Asked: round trips of 1KiB") && has_answer, "{page}");
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn between_containers_nothing_is_taken_that_a_namespace_hides() {
+        let place = Place::new();
+        let answer = recommended(&place, "--size 4KiB --boundary container --trust none");
+        assert_eq!(fs::read_dir(place.path("tmp")).unwrap().count(), 0, "nothing is left of what was tried");
+        let excluded = mechanisms(&answer, "excluded");
+        for hidden in ["posix-mq", "sysv-mq", "sysv-shm", "posix-shm", "process-vm"] {
+            assert!(excluded.contains(&hidden), "{hidden} in {excluded:?}");
+        }
+        // Not where the kernel lets nobody make namespaces.
+        if let [path, object, process, network] = list(&answer, "tried") {
+            assert_eq!(at(path, "failed"), &Value::Null, "{path}");
+            assert!(
+                [object, process, network].iter().all(|tried| at(tried, "failed").is_string()),
+                "{answer:#}"
+            );
+        }
+        let family = at(&answer, "choice.mechanism").as_str().unwrap_or_default();
+        assert!(!family.ends_with("-shm") && !family.ends_with("-mq") && !family.is_empty(), "{answer:#}");
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_stream_without_a_rate_is_about_throughput() {
+        let answer = recommended(
+            &Place::new(),
+            "--size 16KiB --pattern one-way --languages rust,python --needs fd-passing",
+        );
+        assert_eq!(at(&answer, "workload.objective"), "throughput");
+        assert!(number(&answer, "choice.bytes_per_second") > 0.0, "{answer:#}");
+        let ranked = mechanisms(&answer, "ranked");
+        let sockets = ["unix-stream", "unix-seqpacket", "unix-dgram", "socketpair", "scm-rights"];
+        assert!(ranked.iter().all(|name| sockets.contains(name)), "{ranked:?}");
+    }
 }

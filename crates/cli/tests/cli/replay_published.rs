@@ -71,32 +71,39 @@ fn ping_pong_over_nine_mechanisms() {
     assert!(replay.rows.iter().all(|row| zeromq(&row.mechanism) != row.verified), "{:#?}", replay.rows);
 }
 
-#[test]
-fn anonymous_pipe_or_shared_memory() {
-    let replay = replay("qiita-windows-blocks", &["--total", "1MiB"]);
-    assert_eq!(replay.rows.len(), 180);
-    // Which blocks are too large for queues and packets depends on the limits of the machine.
-    assert!(measured(&replay) >= 13 * 10, "{:#?}", replay.rows);
-    let windows = |name: &str| name.starts_with("windows");
-    assert!(
-        replay.rows.iter().all(|row| !windows(&row.mechanism) || row.row.is_none()),
-        "{:#?}",
-        replay.rows
-    );
-    assert_eq!(
-        replay.starts.iter().filter(|start| start.first_ms.is_some()).count(),
-        4,
-        "{:#?}",
-        replay.starts
-    );
-}
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
 
-#[test]
-fn what_backs_a_mapping() {
-    let replay = replay("itmedia-mmap-100mb", &["--touch", "line"]);
-    assert_eq!(replay.rows.len(), 7);
-    // The others need rights.
-    assert!(measured(&replay) >= 4, "{:#?}", replay.rows);
-    let counted = |row: &&furlong_analysis::ReplayRow| row.system_calls.is_some();
-    assert_eq!(replay.rows.iter().filter(counted).count(), measured(&replay), "{:#?}", replay.rows);
+    #[test]
+    #[ignore = "slow"]
+    fn anonymous_pipe_or_shared_memory() {
+        let replay = replay("qiita-windows-blocks", &["--total", "1MiB"]);
+        assert_eq!(replay.rows.len(), 180);
+        // Which blocks are too large for queues and packets depends on the limits of the machine.
+        assert!(measured(&replay) >= 13 * 10, "{:#?}", replay.rows);
+        let windows = |name: &str| name.starts_with("windows");
+        assert!(
+            replay.rows.iter().all(|row| !windows(&row.mechanism) || row.row.is_none()),
+            "{:#?}",
+            replay.rows
+        );
+        assert_eq!(
+            replay.starts.iter().filter(|start| start.first_ms.is_some()).count(),
+            4,
+            "{:#?}",
+            replay.starts
+        );
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn what_backs_a_mapping() {
+        let replay = replay("itmedia-mmap-100mb", &["--touch", "line"]);
+        assert_eq!(replay.rows.len(), 7);
+        // The others need rights.
+        assert!(measured(&replay) >= 4, "{:#?}", replay.rows);
+        let counted = |row: &&furlong_analysis::ReplayRow| row.system_calls.is_some();
+        assert_eq!(replay.rows.iter().filter(counted).count(), measured(&replay), "{:#?}", replay.rows);
+    }
 }

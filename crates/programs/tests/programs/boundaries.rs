@@ -117,61 +117,6 @@ fn container(own: &Built, shared: &str, network: bool, user: Option<(u32, u32)>)
     around
 }
 
-/// Of FIFOs and of sockets of the network, the program says that it lets others in.
-#[test]
-fn a_third_user_is_refused() {
-    if !can_be_tried(&BECOME_ANOTHER) {
-        return;
-    }
-    let between = Between::of(&[Boundary::User]);
-    let mut rows = across_users();
-    rows.retain(|row| !["fifo", "tcp", "udp"].contains(&row.0));
-    let rows: Vec<_> = rows
-        .into_iter()
-        .flat_map(|(mechanism, wait, languages)| {
-            languages.into_iter().map(move |language| (mechanism, wait, language))
-        })
-        .collect();
-    each(rows, |(mechanism, wait, language)| {
-        let _turn = turn(mechanism);
-        let built = built(between, (mechanism, wait), language, Some(4));
-        let folder = built.folder();
-        let [serving, asking, third] = [(0, 1), (1, 0), (2, 0)]
-            .map(|(own, peer): (usize, usize)| user(USERS[own], USERS[peer], &folder));
-        let name = Built::new_name();
-        // What a killed run has left does not matter.
-        let mut killed = built.start_with(0, &name, COUNT, &serving);
-        built.await_server(&name);
-        killed.kill();
-        killed.wait();
-        let server = built.start_with(0, &name, COUNT, &serving);
-        built.await_server(&name);
-        let stranger = built.start_with(1, &name, COUNT, &third);
-        // Datagrams have no connection that could be closed: the server ends at a folder of the wrong owner.
-        if mechanism != "unix-dgram" {
-            let refused = stranger.wait();
-            assert_eq!(refused.code, Some(1), "{mechanism} in {language}: {refused:?}");
-            let client = built.start_with(1, &name, COUNT, &asking);
-            built.assert_verified(&[server.wait(), client.wait()], COUNT);
-        } else {
-            let all = [server.wait(), stranger.wait()];
-            assert!(all.iter().all(|ended| ended.code == Some(1)), "{mechanism} in {language}: {all:?}");
-            assert!(all[0].complained.contains("user 61002 alone"), "{mechanism} in {language}: {all:?}");
-        }
-        built.assert_nothing_is_left(&name);
-        // Who serves must be who is meant, too.
-        let name = Built::new_name();
-        let impostor = built.start_with(0, &name, COUNT, &third);
-        built.await_server(&name);
-        let deceived = built.start_with(1, &name, COUNT, &asking).wait();
-        assert_eq!(deceived.code, Some(1), "{mechanism} in {language}: {deceived:?}");
-        assert!(deceived.complained.contains("user 61001 alone"), "{mechanism} in {language}: {deceived:?}");
-        impostor.terminate();
-        impostor.wait();
-        built.assert_nothing_is_left(&name);
-    });
-}
-
 /// Where only networks are apart, so are abstract addresses: what is reached by other names still works.
 #[test]
 fn two_network_namespaces_exchange() {
@@ -191,4 +136,68 @@ fn two_network_namespaces_exchange() {
         let built = built(between, row, Language::C, None);
         built.assert_exchanges(0, COUNT, &apart);
     });
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    /// Of FIFOs and of sockets of the network, the program says that it lets others in.
+    #[test]
+    #[ignore = "slow"]
+    fn a_third_user_is_refused() {
+        if !can_be_tried(&BECOME_ANOTHER) {
+            return;
+        }
+        let between = Between::of(&[Boundary::User]);
+        let mut rows = across_users();
+        rows.retain(|row| !["fifo", "tcp", "udp"].contains(&row.0));
+        let rows: Vec<_> = rows
+            .into_iter()
+            .flat_map(|(mechanism, wait, languages)| {
+                languages.into_iter().map(move |language| (mechanism, wait, language))
+            })
+            .collect();
+        each(rows, |(mechanism, wait, language)| {
+            let _turn = turn(mechanism);
+            let built = built(between, (mechanism, wait), language, Some(4));
+            let folder = built.folder();
+            let [serving, asking, third] = [(0, 1), (1, 0), (2, 0)]
+                .map(|(own, peer): (usize, usize)| user(USERS[own], USERS[peer], &folder));
+            let name = Built::new_name();
+            // What a killed run has left does not matter.
+            let mut killed = built.start_with(0, &name, COUNT, &serving);
+            built.await_server(&name);
+            killed.kill();
+            killed.wait();
+            let server = built.start_with(0, &name, COUNT, &serving);
+            built.await_server(&name);
+            let stranger = built.start_with(1, &name, COUNT, &third);
+            // Datagrams have no connection that could be closed: the server ends at a folder of the wrong owner.
+            if mechanism != "unix-dgram" {
+                let refused = stranger.wait();
+                assert_eq!(refused.code, Some(1), "{mechanism} in {language}: {refused:?}");
+                let client = built.start_with(1, &name, COUNT, &asking);
+                built.assert_verified(&[server.wait(), client.wait()], COUNT);
+            } else {
+                let all = [server.wait(), stranger.wait()];
+                assert!(all.iter().all(|ended| ended.code == Some(1)), "{mechanism} in {language}: {all:?}");
+                assert!(all[0].complained.contains("user 61002 alone"), "{mechanism} in {language}: {all:?}");
+            }
+            built.assert_nothing_is_left(&name);
+            // Who serves must be who is meant, too.
+            let name = Built::new_name();
+            let impostor = built.start_with(0, &name, COUNT, &third);
+            built.await_server(&name);
+            let deceived = built.start_with(1, &name, COUNT, &asking).wait();
+            assert_eq!(deceived.code, Some(1), "{mechanism} in {language}: {deceived:?}");
+            assert!(
+                deceived.complained.contains("user 61001 alone"),
+                "{mechanism} in {language}: {deceived:?}"
+            );
+            impostor.terminate();
+            impostor.wait();
+            built.assert_nothing_is_left(&name);
+        });
+    }
 }

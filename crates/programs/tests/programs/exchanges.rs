@@ -76,33 +76,6 @@ fn there_and_back() {
     exchange_all(Pattern::RoundTrip, Pairs::All, 0..2);
 }
 
-/// How the ends find each other is the same as there and back, so one order is enough, and so is each language once at each
-/// end.
-#[test]
-fn one_way() {
-    exchange_all(Pattern::OneWay, Pairs::Next, 1..2);
-}
-
-/// Other sizes and the third pattern make no difference to how one waits, so the first wait of each mechanism is enough;
-/// which that is depends on the language.
-#[test]
-fn other_sizes() {
-    let mut rows = rows();
-    for (mechanism, wait, languages) in &mut rows {
-        languages.retain(|language| mechanisms(*language).contains(&(mechanism, *wait)));
-    }
-    each(rows, |row| {
-        let _turn = turn(row.0);
-        exchange(&row, (Pattern::Request, 1000), (Pairs::Next, 0..1), COUNT);
-        let too_large = ["posix-mq", "sysv-mq", "udp"].contains(&row.0);
-        let large = if too_large { 8192 } else { 65536 + 1 };
-        for (size_bytes, count) in [(1, COUNT), (large, 20)] {
-            let pattern = if size_bytes > 1 && row.0 != "udp" { Pattern::OneWay } else { Pattern::RoundTrip };
-            exchange(&row, (pattern, size_bytes), (Pairs::Next, 1..2), count);
-        }
-    });
-}
-
 /// One row of each mechanism: the first of its waits.
 fn mechanisms(language: Language) -> Vec<(&'static str, Wait)> {
     let mut rows: Vec<_> = supported(language).collect();
@@ -110,22 +83,59 @@ fn mechanisms(language: Language) -> Vec<(&'static str, Wait)> {
     rows
 }
 
-#[test]
-fn an_ordinary_user_can_run_them() {
-    if !is_root() {
-        return; // then every other test says so
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    /// How the ends find each other is the same as there and back, so one order is enough, and so is each language once at each
+    /// end.
+    #[test]
+    #[ignore = "slow"]
+    fn one_way() {
+        exchange_all(Pattern::OneWay, Pairs::Next, 1..2);
     }
-    let ordinary = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-    for language in [Language::C, Language::Python] {
-        // An interpreter may lie where only root can read it.
-        let can_run = language == Language::C
-            || runs(&[&ordinary[..], &[crate::support::python(), "--version"]].concat());
-        if !can_run || !can_build(language) {
-            continue;
+
+    /// Other sizes and the third pattern make no difference to how one waits, so the first wait of each mechanism is enough;
+    /// which that is depends on the language.
+    #[test]
+    #[ignore = "slow"]
+    fn other_sizes() {
+        let mut rows = rows();
+        for (mechanism, wait, languages) in &mut rows {
+            languages.retain(|language| mechanisms(*language).contains(&(mechanism, *wait)));
         }
-        each(mechanisms(language), |row| {
+        each(rows, |row| {
             let _turn = turn(row.0);
-            Built::new(row, Pattern::RoundTrip, 128, language, None).assert_exchanges(0, COUNT, &ordinary);
+            exchange(&row, (Pattern::Request, 1000), (Pairs::Next, 0..1), COUNT);
+            let too_large = ["posix-mq", "sysv-mq", "udp"].contains(&row.0);
+            let large = if too_large { 8192 } else { 65536 + 1 };
+            for (size_bytes, count) in [(1, COUNT), (large, 20)] {
+                let pattern =
+                    if size_bytes > 1 && row.0 != "udp" { Pattern::OneWay } else { Pattern::RoundTrip };
+                exchange(&row, (pattern, size_bytes), (Pairs::Next, 1..2), count);
+            }
         });
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn an_ordinary_user_can_run_them() {
+        if !is_root() {
+            return; // then every other test says so
+        }
+        let ordinary = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+        for language in [Language::C, Language::Python] {
+            // An interpreter may lie where only root can read it.
+            let can_run = language == Language::C
+                || runs(&[&ordinary[..], &[crate::support::python(), "--version"]].concat());
+            if !can_run || !can_build(language) {
+                continue;
+            }
+            each(mechanisms(language), |row| {
+                let _turn = turn(row.0);
+                Built::new(row, Pattern::RoundTrip, 128, language, None)
+                    .assert_exchanges(0, COUNT, &ordinary);
+            });
+        }
     }
 }

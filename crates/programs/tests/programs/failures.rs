@@ -114,16 +114,6 @@ fn c_programs_fail_well() {
     all_goes_wrong(Language::C);
 }
 
-#[test]
-fn rust_programs_fail_well() {
-    all_goes_wrong(Language::Rust);
-}
-
-#[test]
-fn python_programs_fail_well() {
-    all_goes_wrong(Language::Python);
-}
-
 /// Of a program that forks, either half may be killed; the other must not go on.
 #[test]
 fn a_fork_does_not_outlive_the_other() {
@@ -207,5 +197,22 @@ fn the_second_server_of_a_name_is_refused() {
             built.assert_verified(&all, 10);
             built.assert_nothing_is_left(&name);
         });
+    }
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn rust_programs_fail_well() {
+        all_goes_wrong(Language::Rust);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn python_programs_fail_well() {
+        all_goes_wrong(Language::Python);
     }
 }

@@ -24,15 +24,23 @@ enum Ended {
     Failed(Vec<String>),
 }
 
+/// What `cargo test --workspace` leaves out, so that it takes ten minutes: tests in modules of this name.
+const SLOW: [&str; 2] = ["--ignored", "slow::"];
+
 /// More failures than these are not the noise of a machine that others use too.
 const MOST_TRIED_AGAIN: usize = 3;
 
 impl Suite {
-    /// Runs all of its tests, and those that failed once more, each by itself: a bad moment of a machine that others use
-    /// too is no fault of a measurement. Gives what failed the first time alone, empty where nothing did. The error holds
-    /// what failed, so that it can be said again where it is found: at the end.
+    /// Runs all of its tests, the slow ones too, and those that failed once more, each by itself: a bad moment of a machine
+    /// that others use too is no fault of a measurement. Gives what failed the first time alone, empty where nothing did.
+    /// The error holds what failed, so that it can be said again where it is found: at the end.
     pub fn run(&self) -> anyhow::Result<String> {
-        let Ended::Failed(failures) = self.run_with(&[])? else { return Ok(String::new()) };
+        let (usual, slow) = (self.run_part(&[]), self.run_part(&SLOW));
+        Ok(usual? + &slow?)
+    }
+
+    fn run_part(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let Ended::Failed(failures) = self.run_with(arguments)? else { return Ok(String::new()) };
         let said = failures.join("\n");
         let names = names(&failures);
         if names.is_empty() || names.len() > MOST_TRIED_AGAIN {
@@ -40,7 +48,7 @@ impl Suite {
         }
         for name in names {
             println!("xtask: {name} is run again, by itself");
-            if let Ended::Failed(again) = self.run_with(&["--exact", name])? {
+            if let Ended::Failed(again) = self.run_with(&["--include-ignored", "--exact", name])? {
                 bail!("{said}\nand by itself:\n{}", again.join("\n"));
             }
         }
