@@ -19,6 +19,11 @@ pub fn sysctl_number_or(name: &str, usual: usize) -> Option<usize> {
     sysctl_number(name).or_else(|| (!Path::new("/proc/sys").exists()).then_some(usual))
 }
 
+/// Whether there is such a sysctl. Where there is no /proc to ask, it is taken to be there.
+pub fn has_sysctl(name: &str) -> bool {
+    Path::new(&path(name)).exists() || !Path::new("/proc/sys").exists()
+}
+
 /// Sets a sysctl.
 pub fn set_sysctl(name: &str, value: &str) -> io::Result<()> {
     std::fs::write(path(name), value)

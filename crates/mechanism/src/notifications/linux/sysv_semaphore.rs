@@ -8,7 +8,7 @@ use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
     Sharing, Start, Unavailable, Wait, WhenFull,
 };
-use furlong_os::linux::limits::sysctl;
+use furlong_os::linux::limits::has_sysctl;
 use furlong_os::linux::sysv_semaphore;
 use std::io;
 
@@ -60,10 +60,10 @@ impl Mechanism for SysvSemaphore {
 
 /// Whether the kernel has System V semaphores.
 pub(crate) fn present() -> Result<(), Unavailable> {
-    match sysctl("kernel.sem") {
-        Some(_) => Ok(()),
-        None => Err(Unavailable::new("the kernel has no System V semaphores", "CONFIG_SYSVIPC=y")),
+    if has_sysctl("kernel.sem") {
+        return Ok(());
     }
+    Err(Unavailable::new("the kernel has no System V semaphores", "CONFIG_SYSVIPC=y"))
 }
 
 /// Makes a set with a semaphore for each role and hands over its number.

@@ -25,11 +25,13 @@ pub trait Requests: 'static {
 /// Whether this machine has rings.
 pub(crate) fn probe(submission: Submission) -> Result<Limits, Unavailable> {
     Ring::new(submission).map(|_| Limits::none()).map_err(|error| {
-        Unavailable::new(
-            error.to_string(),
+        let remedy = if error.kind() == io::ErrorKind::OutOfMemory {
+            "raise what a process may lock in memory, which a ring counts as: ulimit -l (RLIMIT_MEMLOCK)"
+        } else {
             "needs Linux 5.6 or later, sysctl kernel.io_uring_disabled=0, and in a container a seccomp profile that \
-             allows io_uring_setup",
-        )
+             allows io_uring_setup"
+        };
+        Unavailable::new(error.to_string(), remedy)
     })
 }
 
