@@ -9,7 +9,10 @@ use furlong_bench::{ChildProgram, leftovers, noise, placement};
 use furlong_console::exit::Outcome;
 use furlong_model::{CountMethod, Machine, NoiseReading, Placement, format_ns};
 #[cfg(target_os = "linux")]
-use furlong_os::linux::limits::{Resource, raised};
+use furlong_os::linux::{
+    limits::{Resource, raised},
+    logind,
+};
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +181,7 @@ fn load_findings(machine: &Machine, reading: &NoiseReading) -> Vec<Finding> {
 #[cfg(target_os = "linux")]
 fn system_findings() -> Vec<Finding> {
     let private = session::enter_private_namespace();
+    let seen_by_logind = private.is_err() && logind::removes_objects_at_logout();
     let mut findings = vec![match private {
         Ok(()) => Finding::good("trials get an IPC namespace of their own, in which furlong raises limits"),
         Err(error) => Finding::note(
@@ -185,6 +189,12 @@ fn system_findings() -> Vec<Finding> {
             "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
         ),
     }];
+    if seen_by_logind {
+        findings.push(Finding::note(
+            "logind removes this user's System V and POSIX objects at the last logout: a run that goes on then fails",
+            "stay logged in, loginctl enable-linger, or RemoveIPC=no in /etc/systemd/logind.conf",
+        ));
+    }
     if let Ok(bytes) = raised(Resource::MessageQueueBytes) {
         findings.push(Finding::choose(
             bytes >= 1 << 20,

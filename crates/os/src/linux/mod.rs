@@ -20,6 +20,7 @@ pub mod inotify;
 pub mod io_uring;
 pub mod limits;
 pub mod load;
+pub mod logind;
 pub mod loop_device;
 pub mod memory;
 pub mod mount;

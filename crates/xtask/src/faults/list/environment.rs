@@ -75,6 +75,31 @@ pub(super) fn environment() -> Vec<Fault> {
             ),
             false,
         ),
+        script(
+            "E9",
+            "logind removes a user's objects at logout",
+            "unshare",
+            "doctor says so, to those whom it is about",
+            &[],
+            "mount -t tmpfs none /run
+             mkdir -p /run/systemd/users /run/systemd/logind.conf.d
+             echo NAME=someone > /run/systemd/users/1000
+             doctor() { expect 0 unshare --user --map-user=\"$1\" \"$FURLONG\" doctor; }
+             logind() { echo \"RemoveIPC=$1\" > /run/systemd/logind.conf.d/zzzz.conf; }
+             silent() { if grep -q logind said; then echo \"bad: it warns $1\"; fi; }
+             logind yes
+             doctor 1000
+             says 'logind removes'
+             doctor 1001
+             silent 'a user who is not logged in'
+             doctor 0
+             silent root
+             logind no
+             doctor 1000
+             silent 'where logind removes nothing'"
+                .to_owned(),
+            true,
+        ),
         all("no terminal, no session", "setsid", "setsid -w", false),
         all("standard input and error closed", "shell", "sh -c 'exec \"$@\" <&- 2>&-' sh", true),
         all("HOME and XDG_DATA_HOME unset", "env", "env -u HOME -u XDG_DATA_HOME", false),
