@@ -83,7 +83,7 @@ fn cells(row: &CountRow, name: &str, figure: impl Fn(&Figures) -> Option<f64>) -
     let roles = roles(row).iter().map(|role| decimals(figure(&role.figures)));
     let both = figure(&row.figures);
     let ends = [decimals(both), decimals(both.map(|both| both / 2.0))];
-    Row::neutral([plain(name)].into_iter().chain(roles).chain(ends).collect())
+    Row::neutral([plain(name)].into_iter().chain(roles).chain(ends))
 }
 
 fn columns(row: &CountRow) -> Vec<Column> {

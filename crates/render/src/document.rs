@@ -1,82 +1,130 @@
-//! What is said, as a value: sections of paragraphs, bullets, tables, charts and footnotes. It is made once from figures,
-//! and each back end prints all of it, so that a terminal and a page of Markdown say the same.
+//! What is said, as a value: sections of paragraphs, bullets, facts, tables, charts and footnotes. It is made once from
+//! figures, and each back end prints all of it, so that a terminal, Markdown and the page of a report say the same.
 //!
 //! Makers clean what they take from records (see [`plain`](crate::plain)); colour, width and markup are the back ends'.
 
 use super::chart::title;
 use furlong_chart::Chart;
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// What is said, in order.
-#[derive(Default)]
-pub(crate) struct Document {
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    /// What belongs together, in order.
     pub sections: Vec<Section>,
 }
 
 /// Blocks that belong together.
-#[derive(Default)]
-pub(crate) struct Section {
-    /// What stands above it, and at which level: 2 is the highest.
+#[derive(Debug, Clone, Default)]
+pub struct Section {
+    /// What stands above it, and at which level: 1 is that of a whole page, 2 that of a chapter.
     pub heading: Option<(usize, String)>,
+    /// By which name links find it, where there are links.
+    pub anchor: Option<String>,
+    /// What stands in it.
     pub blocks: Vec<Block>,
 }
 
 /// A part of a section.
-pub(crate) enum Block {
+#[derive(Debug, Clone)]
+pub enum Block {
+    /// A sentence or a few.
     Paragraph(Line),
+    /// A line each.
     Bullets(Vec<Line>),
+    /// What is known, a line each.
+    Facts(Vec<Fact>),
+    /// Rows below columns.
     Table(Table),
+    /// A chart.
     Chart(Chart),
     /// What marks and columns mean.
     Footnotes(Vec<String>),
 }
 
 /// Text of which one thing may be said at a glance.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// What it is to its reader.
     pub tone: Tone,
+    /// What it says.
     pub text: String,
 }
 
 /// What a line is to its reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// Nothing more than its words.
     Neutral,
+    /// As it should be.
     Good,
+    /// To be looked at.
     Warning,
+    /// Not as it should be.
     Bad,
     /// Of less weight than what is around it.
     Minor,
 }
 
+/// Something that is known, by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Which.
+    pub name: String,
+    /// What it is.
+    pub value: String,
+    /// Whether that is a command, to be typed as it stands.
+    pub is_command: bool,
+}
+
 /// Rows of cells below the names of columns.
-pub(crate) struct Table {
+#[derive(Debug, Clone, Serialize)]
+pub struct Table {
+    /// What stands above its rows.
     pub columns: Vec<Column>,
+    /// A cell for each column in each.
     pub rows: Vec<Row>,
     /// Remarks that belong to it.
     pub notes: Vec<String>,
+    /// What becomes of it where there is little room.
+    #[serde(skip)]
     pub layout: Layout,
     /// Tables of one document with the same number have the same columns and widths.
+    #[serde(skip)]
     pub alike: Option<usize>,
 }
 
 /// A line of a table.
-pub(crate) struct Row {
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// What it is to its reader.
     pub tone: Tone,
+    /// What stands in it.
     pub cells: Vec<Cell>,
 }
 
 /// What stands in a cell.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cell {
+    /// Words, or a figure by which nobody sorts.
     Text(String),
+    /// A figure as it reads, and as it is sorted.
+    Figure {
+        /// As it reads.
+        text: String,
+        /// By what it is sorted.
+        by: f64,
+    },
     /// A share from 0 to 1, drawn as a bar where there is room for it.
     Bar(f64),
 }
 
 /// What becomes of a table that is wider than its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub enum Layout {
     /// The most expendable columns go.
     Drop,
     /// The same, and the names of the columns are not shown, since the cells speak for themselves.
@@ -87,13 +135,14 @@ pub(crate) enum Layout {
 }
 
 /// What stands above a column.
-#[derive(Debug, Clone)]
-pub(crate) struct Column {
+#[derive(Debug, Clone, Serialize)]
+pub struct Column {
     /// Its name.
     pub name: Cow<'static, str>,
     /// Whether the column holds words, and not figures.
     pub words: bool,
     /// Where there is little room, columns with the highest go first; those with 0 stay.
+    #[serde(skip)]
     pub expendable: u8,
 }
 
@@ -127,10 +176,40 @@ impl Line {
     }
 }
 
+impl Fact {
+    /// Something that is known.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Fact { name: name.into(), value: value.into(), is_command: false }
+    }
+
+    /// A command, under this name.
+    pub fn command(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Fact { is_command: true, ..Fact::new(name, value) }
+    }
+}
+
+impl Cell {
+    /// A figure, as it reads and as it is.
+    pub fn figure(text: impl Into<String>, by: f64) -> Self {
+        if by.is_finite() { Cell::Figure { text: text.into(), by } } else { Cell::Text(text.into()) }
+    }
+
+    /// Where there is no figure.
+    pub fn none() -> Self {
+        Cell::Text("–".to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell::Text(text)
+    }
+}
+
 impl Row {
     /// Without a tone.
-    pub fn neutral(cells: Vec<String>) -> Self {
-        Row { tone: Tone::Neutral, cells: cells.into_iter().map(Cell::Text).collect() }
+    pub fn neutral<C: Into<Cell>>(cells: impl IntoIterator<Item = C>) -> Self {
+        Row { tone: Tone::Neutral, cells: cells.into_iter().map(Into::into).collect() }
     }
 }
 
@@ -159,17 +238,23 @@ impl FromIterator<Section> for Document {
 impl Section {
     /// Below a heading of the level of rankings and lists.
     pub fn titled(heading: impl Into<String>) -> Self {
-        Section { heading: Some((3, heading.into())), blocks: Vec::new() }
+        Section { heading: Some((3, heading.into())), ..Section::default() }
     }
 
     /// With this heading, what belongs to `what` stands in several sections below it.
     pub fn chapter(heading: impl Into<String>) -> Self {
-        Section { heading: Some((2, heading.into())), blocks: Vec::new() }
+        Section { heading: Some((2, heading.into())), ..Section::default() }
     }
 
     /// A list under a title; without lines, a section with nothing to say.
     pub fn list(heading: &str, lines: impl IntoIterator<Item = Line>) -> Self {
         Section::titled(heading).bullets(lines)
+    }
+
+    /// With a name for links.
+    pub fn anchored(mut self, anchor: impl Into<String>) -> Self {
+        self.anchor = Some(anchor.into());
+        self
     }
 
     /// With a paragraph.
@@ -188,6 +273,14 @@ impl Section {
         let lines: Vec<_> = lines.into_iter().collect();
         if !lines.is_empty() {
             self.blocks.push(Block::Bullets(lines));
+        }
+        self
+    }
+
+    /// With facts, if there are any.
+    pub fn facts(mut self, facts: Vec<Fact>) -> Self {
+        if !facts.is_empty() {
+            self.blocks.push(Block::Facts(facts));
         }
         self
     }

@@ -108,7 +108,7 @@ fn unexplained(row: &Explained) -> Row {
     let share = signed(ns / whole(row));
     let name = if row.is_left_in_program() { Part::Program.name() } else { "unexplained" };
     let texts = [name.to_owned(), String::new(), format!("{sign}{}", format_ns(ns)), share];
-    Row::neutral(texts.into_iter().chain([String::new(), String::new()]).collect())
+    Row::neutral(texts.into_iter().chain([String::new(), String::new()]))
 }
 
 /// A whole number as such.
@@ -150,7 +150,7 @@ fn about(bytes: u64) -> String {
 }
 
 /// The columns of all rows side by side; the formula's go where the terminal is narrow.
-const OVERVIEW: [Column; 8] = [
+const OVERVIEW: [Column; 9] = [
     Column::words("row"),
     Column::figures("size"),
     Column::words("placement"),
@@ -159,10 +159,11 @@ const OVERVIEW: [Column; 8] = [
     Column::figures("error"),
     Column::figures("formula").expendable(1),
     Column::figures("error").expendable(1),
+    Column::words("largest part").expendable(2),
 ];
 
 /// All rows in one table, and how many come close.
-fn overview(explanation: &Explanation) -> Section {
+pub fn overview(explanation: &Explanation) -> Section {
     let missing = || "?".to_owned();
     let cells = |row: &Explained| {
         Row::neutral(vec![
@@ -174,6 +175,7 @@ fn overview(explanation: &Explanation) -> Section {
             signed(row.error),
             row.article_ns.map_or_else(missing, format_ns),
             row.article_error.map_or_else(missing, signed),
+            row.dominant.map_or_else(missing, |part| part.name().to_owned()),
         ])
     };
     let rows = explanation.rows.iter().map(cells).collect();

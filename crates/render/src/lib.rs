@@ -26,7 +26,7 @@ mod counting;
 mod csv;
 #[cfg(test)]
 mod damage;
-mod document;
+pub mod document;
 mod experiments;
 mod explain;
 mod explain_sentences;
@@ -54,20 +54,22 @@ mod unmeasured;
 mod used_costs;
 pub mod words;
 
-pub use comparison::{comparison_csv, comparison_json, comparison_junit, comparison_verdict, incomparable};
+pub use comparison::{
+    comparison_csv, comparison_json, comparison_junit, comparison_verdict, document as comparison_document,
+    incomparable,
+};
 pub use costs::costs_json;
 pub use count::count_json;
 pub use csv::csv;
 pub use experiments::experiments;
-pub use explain::explanation_json;
+pub use explain::{explanation_json, overview};
 pub use explain_sentences::not_explained;
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
 pub use findings::finding;
 pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
-pub use markdown::escape as escape_markdown;
-pub use noise::noise;
+pub use markdown::{escape as escape_markdown, with_charts as markdown_with_charts};
 pub use origin::{date, shell};
 pub use printed::{
     comparison_markdown, comparison_table, costs_table, count_table, explanation_table, markdown, over_time,
@@ -76,9 +78,13 @@ pub use printed::{
 pub use prose::{floor, footnotes, machine};
 pub use ranking::marked_name;
 pub use recommendation::{recommendation_json, recommendation_sentences};
-pub use replay::{claim_reason, claim_status, replay_csv, replay_json, replay_racehorse, replay_verdict};
+pub use replay::{
+    claim_reason, claim_status, document as replay_document, replay_csv, replay_json, replay_racehorse,
+    replay_verdict,
+};
 pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
 pub use style::{Charts, Style};
+pub use summary::{document as summary_document, with_noise};
 
 #[cfg(doc)]
 use furlong_analysis::Summary;

@@ -1,36 +1,52 @@
 //! A document as Markdown, for an issue, a pull request or a README: every column, and nothing dropped.
 
 use super::chart;
-use super::document::{Block, Cell, Column, Document, Layout, Line, Row, Section, Table, Tone};
+use super::document::{Block, Cell, Column, Document, Fact, Layout, Line, Row, Section, Table, Tone};
 use super::style::Style;
+use furlong_chart::Chart;
 
-/// All of it, an empty line between two blocks.
+/// All of it, an empty line between two blocks, and charts drawn as text.
 pub(crate) fn page(document: &Document) -> String {
-    document.sections.iter().flat_map(blocks).collect::<Vec<_>>().join("\n")
+    with_charts(document, &|chart| format!("```text\n{}```\n", chart::drawn(chart, Style::default())))
 }
 
-fn blocks(section: &Section) -> impl Iterator<Item = String> {
-    let heading =
-        section.heading.iter().map(|(level, title)| format!("{} {}\n", "#".repeat(*level), escape(title)));
-    heading.chain(section.blocks.iter().map(block))
+/// The same with what `print` makes of charts. Where that is nothing, there is no heading above nothing either.
+pub fn with_charts(document: &Document, print: &dyn Fn(&Chart) -> String) -> String {
+    document.sections.iter().flat_map(|section| blocks(section, print)).collect::<Vec<_>>().join("\n")
 }
 
-fn block(block: &Block) -> String {
+fn blocks(section: &Section, print: &dyn Fn(&Chart) -> String) -> Vec<String> {
+    let printed = section.blocks.iter().map(|one| block(one, print)).filter(|text| !text.is_empty());
+    let printed: Vec<_> = printed.collect();
+    let is_left_out = printed.is_empty() && !section.blocks.is_empty();
+    let heading = section.heading.iter().filter(|_| !is_left_out);
+    let heading = heading.map(|(level, title)| format!("{} {}\n", "#".repeat(*level), escape(title)));
+    heading.chain(printed).collect()
+}
+
+fn block(block: &Block, print: &dyn Fn(&Chart) -> String) -> String {
     match block {
         Block::Paragraph(line) => match line.tone {
             Tone::Neutral | Tone::Minor => escape(&line.text) + "\n",
             Tone::Good | Tone::Warning | Tone::Bad => format!("**{}**\n", escape(&line.text)),
         },
         Block::Bullets(lines) => lines.iter().map(|line: &Line| bullet(&line.text)).collect(),
+        Block::Facts(facts) => facts.iter().map(fact).collect(),
         Block::Table(table) => match table.notes.as_slice() {
             [] => grid(table),
             notes => {
                 format!("{}\n{}", grid(table), notes.iter().map(|note| bullet(note)).collect::<String>())
             }
         },
-        Block::Chart(chart) => format!("```text\n{}```\n", chart::drawn(chart, Style::default())),
+        Block::Chart(chart) => print(chart),
         Block::Footnotes(notes) => notes.iter().map(|note| bullet(note)).collect(),
     }
+}
+
+/// What is between backticks cannot be escaped, so a backtick in it becomes another sign.
+fn fact(Fact { name, value, is_command }: &Fact) -> String {
+    let value = if *is_command { format!("`{}`", value.replace('`', "'")) } else { escape(value) };
+    format!("- {}: {value}\n", escape(name))
 }
 
 fn bullet(text: &str) -> String {
@@ -50,7 +66,7 @@ fn grid(table: &Table) -> String {
     let rule = |column: &Column| if column.words { ":--" } else { "--:" }.to_owned();
     let cells = |row: &Row| {
         let cell = |at: &usize| match &row.cells[*at] {
-            Cell::Text(text) => escape(text),
+            Cell::Text(text) | Cell::Figure { text, .. } => escape(text),
             Cell::Bar(_) => String::new(),
         };
         line(kept.iter().map(cell).collect())
@@ -68,4 +84,21 @@ pub fn escape(text: &str) -> String {
         escaped.push(letter);
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::charts::ranking;
+
+    #[test]
+    fn there_is_no_heading_above_charts_that_are_not_printed() {
+        let chart = ranking::charts(None, &furlong_analysis::fixture::summary()).0.swap_remove(0);
+        let charts = Section::titled("Charts").with(Block::Chart(chart));
+        let document = Document { sections: vec![Section::titled("Nothing below"), charts] };
+        assert_eq!(with_charts(&document, &|_| String::new()), "### Nothing below\n");
+        let picture = |chart: &Chart| format!("![]({})\n", chart.id);
+        assert!(with_charts(&document, &picture).contains("### Charts\n\n![](ranking-"));
+        assert!(page(&document).contains("### Charts\n\n```text\n"));
+    }
 }

@@ -98,6 +98,7 @@ pub fn replay_markdown(found: &Replay) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::{Cell, Column, Fact, Row, Section, Table};
     use furlong_analysis::fixture::{
         comparison::{STEADY, TrialBuilder, against, numbered},
         costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
@@ -131,8 +132,20 @@ mod tests {
         ];
         documents
             .into_iter()
+            .chain([facts_and_figures()])
             .chain(replays.iter().map(|found| replay::document(found, Charts::Always)))
             .collect()
+    }
+
+    /// What reports have, and no terminal yet.
+    fn facts_and_figures() -> Document {
+        let facts = [
+            Fact::new("Processor", "a processor | with a name that is longer than most names are"),
+            Fact::command("Command", "furlong run pipe unix-stream posix-shm --save `name`"),
+        ];
+        let rows = vec![Row::neutral([Cell::figure("1.50 us", 1500.0), Cell::figure("inf", f64::INFINITY)])];
+        let table = Table::new([Column::figures("median"), Column::figures("depth")], rows);
+        [Section::default().facts(facts.into()).table(table)].into_iter().collect()
     }
 
     /// The words and figures of a text, without what draws and marks up.

@@ -25,7 +25,7 @@ pub(crate) fn document(check: &SelfCheck) -> Document {
                  \"worst\" is the larger median by the smaller one where they were farthest apart.";
     let mut document: Document = [Section::default().paragraph(asked)].into_iter().collect();
     if !check.rows.is_empty() {
-        let cells = |row: &CheckedRow| Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(row)).collect());
+        let cells = |row: &CheckedRow| Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(row)));
         let rows = check.rows.iter().map(cells).collect();
         document.push(Section::default().table(Table::new(COLUMNS.map(|(column, _)| column), rows)));
     }

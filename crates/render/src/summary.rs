@@ -3,17 +3,18 @@
 
 use super::{
     charts::latency_by_rate,
-    document::{Document, Line, Row, Section, Table, Tone, drawn},
+    document::{Block, Document, Line, Row, Section, Table, Tone, drawn},
     findings::finding,
     noise, prose,
     ranking::{columns, entries, heads},
     unmeasured::unmeasured,
+    words::fitness,
 };
-use furlong_analysis::{Carries, Group, Level, RunFacts, Summary, Verdict};
+use furlong_analysis::{Carries, Group, RunFacts, Summary, Verdict};
 use furlong_chart::Chart;
 
 /// With these charts behind the tables.
-pub(crate) fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
+pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     let mut document = Document::default();
     document.push(head(summary));
     for (kind, groups) in summary.groups.chunk_by(|a, b| a.carries == b.carries).enumerate() {
@@ -57,15 +58,9 @@ pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
 }
 
 /// With the noise verdict, and what it rests on.
-pub(crate) fn with_noise(section: Section, verdict: &Verdict) -> Section {
-    let (tone, fitness) = match verdict.level {
-        Level::Quiet => (Tone::Good, "The machine was quiet."),
-        Level::Noisy => {
-            (Tone::Warning, "The machine was NOISY: figures may be off by more than their intervals say.")
-        }
-        Level::Unreliable => (Tone::Bad, "The machine was UNRELIABLE: do not use these figures."),
-    };
-    section.toned(tone, fitness).bullets(noise::noise(verdict).into_iter().map(Line::neutral))
+pub fn with_noise(section: Section, verdict: &Verdict) -> Section {
+    let reasons = noise::noise(verdict).into_iter().map(Line::neutral);
+    section.with(Block::Paragraph(fitness(verdict.level))).bullets(reasons)
 }
 
 /// A table for each of `groups`, with the same columns and widths, so that they compare at a glance.
@@ -78,7 +73,7 @@ fn rankings<'a>(
     let columns = columns(&all);
     let heads = heads(&columns, &all, summary.run.across);
     groups.iter().map(move |group| {
-        let cells = |entry| Row::neutral(columns.iter().map(|column| (column.cell)(&entry)).collect());
+        let cells = |entry| Row::neutral(columns.iter().map(|column| (column.cell)(&entry)));
         let rows = entries(summary, group).into_iter().map(cells).collect();
         let notes = [
             prose::chosen_processors(summary, group),

@@ -2,7 +2,7 @@
 
 use super::bar::bar;
 use super::chart;
-use super::document::{Block, Cell, Column, Document, Layout, Line, Row, Section, Table, Tone};
+use super::document::{Block, Cell, Column, Document, Fact, Layout, Line, Row, Section, Table, Tone};
 use super::grid::{HEAD_LINES, grid};
 use super::style::{Paint, Style};
 use furlong_analysis::text::wrap;
@@ -33,6 +33,10 @@ impl Printer<'_> {
         match block {
             Block::Paragraph(line) => self.wrapped(paint(line.tone), &line.text),
             Block::Bullets(lines) => lines.iter().map(|line| self.bullet(line)).collect(),
+            Block::Facts(facts) => facts
+                .iter()
+                .map(|Fact { name, value, .. }| self.wrapped(None, &format!("{name}: {value}")))
+                .collect(),
             Block::Table(table) => self.table(table) + &self.minor(&table.notes),
             Block::Chart(chart) => chart::drawn(chart, self.style),
             Block::Footnotes(notes) => self.minor(notes),
@@ -156,7 +160,7 @@ fn widest_that_fits(columns: &[Column], rows: &[&Row], width: usize) -> Vec<Stri
 fn with(columns: &[Column], rows: &[&Row], kept: &[usize], width: usize) -> Vec<String> {
     let columns: Vec<&Column> = kept.iter().map(|at| &columns[*at]).collect();
     let cell = |cell: &Cell| match cell {
-        Cell::Text(text) => text.clone(),
+        Cell::Text(text) | Cell::Figure { text, .. } => text.clone(),
         Cell::Bar(share) => bar(*share, width),
     };
     grid(&columns, rows.iter().map(|row| kept.iter().map(|at| cell(&row.cells[*at])).collect()))
@@ -179,7 +183,7 @@ mod tests {
 
     fn table(width: usize) -> String {
         let row = ["one", "22", "three", "four"].map(str::to_owned);
-        printed(Table::new(COLUMNS, vec![Row::neutral(row.into())]), Style { width, ..Style::default() })
+        printed(Table::new(COLUMNS, vec![Row::neutral(row)]), Style { width, ..Style::default() })
     }
 
     #[test]
@@ -200,7 +204,7 @@ mod tests {
     #[test]
     fn tables_that_are_alike_have_the_same_widths() {
         let one = |name: &str| {
-            let rows = vec![Row::neutral(vec![name.to_owned(), "1".to_owned()])];
+            let rows = vec![Row::neutral([name.to_owned(), "1".to_owned()])];
             let columns = [Column::words("row"), Column::figures("n")];
             Section::default().table(Table { alike: Some(0), ..Table::new(columns, rows) })
         };

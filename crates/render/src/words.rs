@@ -1,5 +1,6 @@
 //! Sentences that several parts of a report need. None says more than ranks and intervals do.
 
+use super::document::{Line, Tone};
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
 use furlong_model::{WaitKind, format_ns};
@@ -7,13 +8,18 @@ use furlong_model::{WaitKind, format_ns};
 /// Groups whose first rows are named in the verdict: the charts and tables have all.
 const MOST_GROUPS: usize = 6;
 
-/// How fit the machine was, in a sentence.
-pub fn fitness(level: Level) -> &'static str {
-    match level {
-        Level::Quiet => "The machine was quiet.",
-        Level::Noisy => "The machine was noisy: figures may be off by more than their intervals say.",
-        Level::Unreliable => "The machine was unreliable: its figures should not be used. Measure again.",
-    }
+/// How fit the machine was.
+pub fn fitness(level: Level) -> Line {
+    let (tone, text) = match level {
+        Level::Quiet => (Tone::Good, "The machine was quiet."),
+        Level::Noisy => {
+            (Tone::Warning, "The machine was NOISY: figures may be off by more than their intervals say.")
+        }
+        Level::Unreliable => {
+            (Tone::Bad, "The machine was UNRELIABLE: do not use these figures. Measure again.")
+        }
+    };
+    Line { tone, text: text.to_owned() }
 }
 
 /// How rows wait, after "rows".

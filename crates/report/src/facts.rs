@@ -2,21 +2,12 @@
 
 use furlong_analysis::Summary;
 use furlong_model::{Machine, format_bytes, format_ns};
+use furlong_render::document::Fact;
 use furlong_render::{date, plain, shell};
-use serde::Serialize;
-
-/// A fact, and what it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fact {
-    /// Which.
-    pub name: String,
-    /// What it is.
-    pub value: String,
-}
 
 fn fact(name: &str, value: Option<String>) -> Option<Fact> {
     let value = value.map(|value| plain(&value)).filter(|value| !value.is_empty())?;
-    Some(Fact { name: name.to_owned(), value })
+    Some(Fact::new(name, value))
 }
 
 /// The facts of a machine that were recorded.
@@ -57,9 +48,8 @@ pub fn machine(machine: &Machine) -> Vec<Fact> {
 
 /// How the run was made, so that it can be made again.
 pub fn method(summary: &Summary) -> Vec<Fact> {
-    let command = shell(&summary.run.argv);
     [
-        fact("Command", Some(command)),
+        Some(Fact::command("Command", shell(&summary.run.argv))),
         fact("Measured", Some(date(summary.run.started_unix_s))),
         fact("furlong", Some(summary.run.version.clone())),
         fact("Seed", Some(summary.run.seed.to_string())),

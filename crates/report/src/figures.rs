@@ -1,7 +1,7 @@
 //! A chart's figures as a table, so that nothing is only in a picture.
 
-use crate::table::{Cell, Head, Table};
 use furlong_chart::{Axis, Chart, Kind, Point, Side};
+use furlong_render::document::{Cell, Column, Row, Table};
 
 /// The figures of `chart`.
 pub fn table(chart: &Chart) -> Table {
@@ -12,54 +12,51 @@ pub fn table(chart: &Chart) -> Table {
     }
 }
 
+/// A column of words, then one of figures under each name.
+fn columns<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<Column> {
+    let figures = names.into_iter().map(|name| Column::named(name.clone()));
+    [Column::words("row")].into_iter().chain(figures).collect()
+}
+
+fn row(name: &str, figures: impl Iterator<Item = Cell>) -> Row {
+    Row::neutral([Cell::Text(name.to_owned())].into_iter().chain(figures))
+}
+
 /// A line a series.
-fn by_series(chart: &Chart, value: Side, columns: &[String]) -> Table {
-    let mut heads = vec![Head::words("row")];
-    heads.extend(columns.iter().map(Head::figures));
-    let lines = chart.series.iter().map(|series| {
-        let figure = |column: &String| {
-            let point = series.points.iter().find(|point| point.label == *column);
+fn by_series(chart: &Chart, value: Side, labels: &[String]) -> Table {
+    let rows = chart.series.iter().map(|series| {
+        let figure = |label: &String| {
+            let point = series.points.iter().find(|point| point.label == *label);
             point.map_or_else(Cell::none, |point| with_interval(chart, point, value))
         };
-        [Cell::words(&series.name)].into_iter().chain(columns.iter().map(figure)).collect()
+        row(&series.name, labels.iter().map(figure))
     });
-    Table { lines: lines.collect(), heads }
+    Table::new(columns(labels), rows.collect())
 }
 
 /// A line a point.
 fn by_point(chart: &Chart) -> Table {
-    let heads = vec![
-        Head::words("row"),
-        Head::words("kind"),
-        Head::figures(&chart.x.label),
-        Head::figures(&chart.y.label),
-    ];
-    let lines = chart.series.iter().flat_map(|series| {
+    let mut columns = columns([&chart.x.label, &chart.y.label]);
+    columns.insert(1, Column::words("kind"));
+    let rows = chart.series.iter().flat_map(|series| {
         series.points.iter().map(|point| {
-            vec![
-                Cell::words(&point.label),
-                Cell::words(&series.name),
-                with_interval(chart, point, Side::X),
-                with_interval(chart, point, Side::Y),
-            ]
+            let figures = [Side::X, Side::Y].map(|side| with_interval(chart, point, side));
+            row(&point.label, [Cell::Text(series.name.clone())].into_iter().chain(figures))
         })
     });
-    Table { lines: lines.collect(), heads }
+    Table::new(columns, rows.collect())
 }
 
 /// A line a category.
 fn by_category(chart: &Chart) -> Table {
-    let mut heads = vec![Head::words("row")];
-    heads.extend(chart.series.iter().map(|series| Head::figures(&series.name)));
-    let lines = (0..).map(f64::from).zip(&chart.y.categories).map(|(number, name)| {
+    let rows = (0..).map(f64::from).zip(&chart.y.categories).map(|(number, name)| {
         let figure = |points: &[Point]| {
             let point = points.iter().find(|point| point.y == number);
             point.map_or_else(Cell::none, |point| with_interval(chart, point, Side::X))
         };
-        let figures = chart.series.iter().map(|series| figure(&series.points));
-        [Cell::words(name)].into_iter().chain(figures).collect()
+        row(name, chart.series.iter().map(|series| figure(&series.points)))
     });
-    Table { lines: lines.collect(), heads }
+    Table::new(columns(chart.series.iter().map(|series| &series.name)), rows.collect())
 }
 
 fn with_interval(chart: &Chart, point: &Point, side: Side) -> Cell {

@@ -12,7 +12,7 @@ pub struct Ids {
 }
 
 /// Anchors that the page has itself.
-const OF_THE_PAGE: [&str; 6] = ["top", "verdict", "contents", "compared", "theme", "main"];
+const OF_THE_PAGE: [&str; 4] = ["top", "contents", "theme", "main"];
 
 impl Ids {
     /// No name but those of the page's own anchors.

@@ -1,8 +1,8 @@
 //! A report of saved runs: one page that needs nothing but itself, Markdown, and pictures of its charts.
 //!
-//! It measures nothing. Every chart is described first, as plain values computed by `furlong-analysis` ([`Chart`]),
-//! and then drawn as SVG and written down as a table. The page has that SVG, and a script that lets a reader point at it,
-//! zoom, and switch series off.
+//! It measures nothing. What it says is made first, as a document (`furlong_render::document`), and every chart in it
+//! as plain values computed by `furlong-analysis` ([`Chart`]). The page is a back end of that document: it draws charts as
+//! SVG and writes their figures down as tables, and a script lets a reader point at them, zoom, and switch series off.
 //!
 //! ```no_run
 //! use furlong_analysis::{DecodedRun, Run};
@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod charts;
+mod documents;
 mod facts;
 mod figures;
 mod ids;
@@ -27,11 +28,9 @@ mod part;
 mod report;
 mod rows;
 mod svg;
-mod table;
 
 pub use furlong_analysis::NamedRun;
 pub use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};
 pub use page::list::{RunList, run_list};
 pub use page::{PageError, Served};
 pub use report::{Picture, Report};
-pub use table::{Cell, Head, Table};

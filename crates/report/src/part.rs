@@ -1,8 +1,8 @@
-//! The part of a report that is about one run: what it says, its charts, and what else could be shown.
+//! The part of a report that is about one run: what it says, its charts by subject, and what else could be shown.
 
 use crate::charts::{cost_parts, cpu_and_latency, distribution, predicted, then_and_now};
 use crate::ids::Ids;
-use crate::table::{Cell, Head, Table};
+use crate::rows::size;
 use furlong_analysis::{
     DecodedRun, Explanation, Level, NamedRun, Recommendation, Replay, Summary, explain, recommend, replay,
 };
@@ -11,6 +11,7 @@ use furlong_model::{Case, Family, Placement, Trial};
 use furlong_render::charts::{
     FEWEST_POINTS, latency_by_rate, latency_by_size, ranking, sum_by_parties, throughput_by_size,
 };
+use furlong_render::document::{Block, Cell, Column, Fact, Row, Section, Table};
 use furlong_render::words::{count, firsts};
 use furlong_render::{
     claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
@@ -33,37 +34,14 @@ pub struct Part {
     pub summary: Summary,
     /// What it says, a sentence each, the fitness of the machine aside.
     pub verdict: Vec<String>,
-    /// Charts by subject; those for which the run has no figures are not there.
-    pub sections: Vec<Section>,
+    /// Charts by subject, and tables that belong to none; those for which the run has no figures are not there.
+    pub subjects: Vec<Section>,
     /// Where the time goes, if the run has costs.
     pub explanation: Option<Explanation>,
     /// The published comparison that the run repeats, if it does.
     pub replay: Option<Replay>,
     /// What else could be shown, and the command that would measure it.
-    pub missing: Vec<Missing>,
-}
-
-/// Charts of one subject.
-pub struct Section {
-    /// Its anchor.
-    pub id: String,
-    /// Its subject.
-    pub title: &'static str,
-    /// Words before its charts.
-    pub text: Vec<String>,
-    /// Its charts.
-    pub charts: Vec<Chart>,
-    /// Tables that belong to no chart, each with its caption.
-    pub tables: Vec<(String, Table)>,
-}
-
-/// What a report could show too.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Missing {
-    /// What.
-    pub what: &'static str,
-    /// By which command.
-    pub command: &'static str,
+    pub missing: Vec<Fact>,
 }
 
 impl Part {
@@ -79,7 +57,7 @@ impl Part {
             id,
             name,
             summary: summary.clone(),
-            sections: Vec::new(),
+            subjects: Vec::new(),
             explanation,
             replay,
             missing: Vec::new(),
@@ -97,17 +75,17 @@ impl Part {
         let (distributions, fewer) = distribution::charts(run);
         let throughput = throughput_by_size::charts(Some(run), summary);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
-        let (mut parts, mut model_tables) = (Vec::new(), Vec::new());
-        if let Some(explanation) = &self.explanation {
-            parts.extend(predicted::chart(explanation));
-            parts.extend(cost_parts::charts(explanation));
-            model_tables.extend(unmodelled(explanation));
-        }
-        let (mut past, mut claims) = (Vec::new(), Vec::new());
-        if let Some(replay) = &self.replay {
-            past = then_and_now::charts(replay);
-            claims.extend(claimed(replay));
-        }
+        let explanation = self.explanation.as_ref();
+        let parts: Vec<Chart> = explanation
+            .map(|explanation| {
+                predicted::chart(explanation).into_iter().chain(cost_parts::charts(explanation))
+            })
+            .into_iter()
+            .flatten()
+            .collect();
+        let past = self.replay.as_ref().map(then_and_now::charts).unwrap_or_default();
+        let unmodelled = explanation.and_then(unmodelled);
+        let claimed = self.replay.as_ref().and_then(claimed);
         for (is_missing, what, command) in [
             (
                 latency.is_empty(),
@@ -127,55 +105,46 @@ impl Part {
             (past.is_empty(), "a published comparison, then and now", "furlong replay ka2yan-2008"),
         ] {
             if is_missing {
-                self.missing.push(Missing { what, command });
+                self.missing.push(Fact::command(what, command));
             }
         }
-        self.add("Ranking", (rankings, fewer_rankings), Vec::new(), ids);
-        self.add("Latency against size", (latency, 0), Vec::new(), ids);
-        self.add("Latency against rate", (by_rate, 0), Vec::new(), ids);
-        self.add("Several at once", (by_parties, 0), Vec::new(), ids);
-        self.add("Distribution of latencies", (distributions, fewer), Vec::new(), ids);
-        self.add("Throughput against size", (throughput, 0), Vec::new(), ids);
-        self.add("Where the time goes", (parts, 0), model_tables, ids);
-        self.add("Processors busy against latency", (busy, less_busy), Vec::new(), ids);
-        self.add("Then and now", (past, 0), claims, ids);
+        self.add("Ranking", (rankings, fewer_rankings), ids);
+        self.add("Latency against size", (latency, 0), ids);
+        self.add("Latency against rate", (by_rate, 0), ids);
+        self.add("Several at once", (by_parties, 0), ids);
+        self.add("Distribution of latencies", (distributions, fewer), ids);
+        self.add("Throughput against size", (throughput, 0), ids);
+        self.add("Where the time goes", (parts, 0), ids);
+        self.subjects.extend(unmodelled.map(|section| section.anchored(format!("{} unmodelled", self.id))));
+        self.add("Processors busy against latency", (busy, less_busy), ids);
+        self.add("Then and now", (past, 0), ids);
+        self.subjects.extend(claimed.map(|section| section.anchored(format!("{} claims", self.id))));
     }
 
-    /// Adds a section, if there is anything in it. So many charts at sizes between those drawn were left out before.
-    fn add(
-        &mut self,
-        title: &'static str,
-        (charts, left_out): (Vec<Chart>, usize),
-        tables: Vec<(String, Table)>,
-        ids: &mut Ids,
-    ) {
-        if charts.is_empty() && tables.is_empty() {
+    /// Adds the charts of a subject, if there are any. So many charts at sizes between those drawn were left out before.
+    fn add(&mut self, title: &'static str, (charts, left_out): (Vec<Chart>, usize), ids: &mut Ids) {
+        if charts.is_empty() {
             return;
         }
         let all = charts.len() + left_out;
-        let mut charts = thinned(charts);
-        let mut text = Vec::new();
+        let charts = thinned(charts);
+        let mut section = Section::titled(title).anchored(format!("{} {title}", self.id));
         if charts.len() < all {
             let (left_out, are) = (all - charts.len(), if all - charts.len() == 1 { "is" } else { "are" });
             let left_out = count(left_out, "more chart");
-            text.push(format!(
+            section = section.paragraph(format!(
                 "{left_out} of this kind, at sizes between these, {are} not drawn; the table of all rows has their figures."
             ));
         }
-        for chart in &mut charts {
+        for mut chart in charts {
             chart.id =
                 ids.give(&format!("{} {}", self.id.strip_prefix("run-").unwrap_or(&self.id), chart.id));
             if self.summary.run.noise.level == Level::Unreliable {
                 chart.says = UNRELIABLE.to_owned();
             }
+            section = section.with(Block::Chart(chart));
         }
-        let id = ids.give(&format!("{} {title}", self.id));
-        self.sections.push(Section { id, title, text, charts, tables });
-    }
-
-    /// All its charts.
-    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
-        self.sections.iter().flat_map(|section| &section.charts)
+        self.subjects.push(section);
     }
 }
 
@@ -240,49 +209,39 @@ fn verdict(
     sentences
 }
 
-fn unmodelled(explanation: &Explanation) -> Option<(String, Table)> {
-    let lines: Vec<_> = explanation
+fn unmodelled(explanation: &Explanation) -> Option<Section> {
+    let rows: Vec<_> = explanation
         .unmodelled
         .iter()
-        .map(|row| {
-            vec![
-                Cell::words(plain(&row.case.to_string())),
-                Cell::words(plain_sentence(&not_explained(&row.reason))),
-            ]
-        })
+        .map(|row| Row::neutral([plain(&row.case.to_string()), plain_sentence(&not_explained(&row.reason))]))
         .collect();
-    let heads = vec![Head::words("row"), Head::words("why")];
-    (!lines.is_empty()).then(|| ("Rows that the model does not explain".to_owned(), Table { heads, lines }))
+    let table = Table::new([Column::words("row"), Column::words("why")], rows);
+    let section = Section::titled("Rows that the model does not explain");
+    (!table.rows.is_empty()).then(|| section.table(table))
 }
 
-fn claimed(replay: &Replay) -> Option<(String, Table)> {
+fn claimed(replay: &Replay) -> Option<Section> {
     let ratio = |ratio: Option<f64>| {
         ratio.map_or_else(Cell::none, |ratio| Cell::figure(format!("{}x", format_digits(ratio)), ratio))
     };
-    let lines: Vec<_> = replay
-        .claims
-        .iter()
-        .map(|claim| {
-            let size = claim
-                .size_bytes
-                .map_or_else(Cell::none, |size| Cell::figure(furlong_model::format_bytes(size), size as f64));
-            vec![
-                Cell::words(plain_sentence(&claim.text)),
-                size,
-                Cell::words(claim_status(claim.status)),
-                ratio(claim.ratio_then),
-                ratio(claim.ratio_now),
-                Cell::words(plain_sentence(&claim_reason(claim))),
-            ]
-        })
-        .collect();
-    let heads = vec![
-        Head::words("what was claimed"),
-        Head::figures("size"),
-        Head::words("now it"),
-        Head::figures("then"),
-        Head::figures("now"),
-        Head::words("why"),
+    let rows = replay.claims.iter().map(|claim| {
+        Row::neutral([
+            Cell::Text(plain_sentence(&claim.text)),
+            claim.size_bytes.map_or_else(Cell::none, size),
+            Cell::Text(claim_status(claim.status).to_owned()),
+            ratio(claim.ratio_then),
+            ratio(claim.ratio_now),
+            Cell::Text(plain_sentence(&claim_reason(claim))),
+        ])
+    });
+    let columns = [
+        Column::words("what was claimed"),
+        Column::figures("size"),
+        Column::words("now it"),
+        Column::figures("then"),
+        Column::figures("now"),
+        Column::words("why"),
     ];
-    (!lines.is_empty()).then(|| ("What was claimed, tested".to_owned(), Table { heads, lines }))
+    let section = Section::titled("What was claimed, tested");
+    (!replay.claims.is_empty()).then(|| section.table(Table::new(columns, rows.collect())))
 }

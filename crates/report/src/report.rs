@@ -4,11 +4,11 @@ use crate::charts::forest;
 use crate::ids::Ids;
 use crate::part::Part;
 use crate::svg::{self, Paper};
-use crate::table::{Cell, Head, Table};
-use furlong_analysis::{Comparison, Difference, NamedRun, compare};
+use furlong_analysis::{Comparison, NamedRun, compare};
 use furlong_chart::Chart;
+use furlong_render::document::Block;
 use furlong_render::words::count;
-use furlong_render::{incomparable, listed, plain, plain_sentence};
+use furlong_render::{incomparable, listed, plain_sentence};
 
 /// Runs that are named one by one.
 const NAMED: usize = 4;
@@ -25,7 +25,6 @@ pub struct Report {
 pub(crate) struct Compared {
     pub comparison: Comparison,
     pub charts: Vec<Chart>,
-    pub differences: Option<Table>,
 }
 
 /// A picture of a chart.
@@ -83,7 +82,11 @@ impl Report {
     /// All charts, in the order of the page.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let compared = self.compared.iter().flat_map(|compared| &compared.charts);
-        compared.chain(self.parts.iter().flat_map(Part::charts))
+        let blocks = self.parts.iter().flat_map(|part| &part.subjects).flat_map(|subject| &subject.blocks);
+        compared.chain(blocks.filter_map(|block| match block {
+            Block::Chart(chart) => Some(chart),
+            _ => None,
+        }))
     }
 
     /// Each chart as a picture for a document.
@@ -132,15 +135,6 @@ impl Compared {
         for chart in &mut charts {
             chart.id = ids.give(&chart.id);
         }
-        Compared { charts, differences: differences(&comparison.environment_differences), comparison }
+        Compared { charts, comparison }
     }
-}
-
-fn differences(differences: &[Difference]) -> Option<Table> {
-    let heads = ["run", "what differs", "in the baseline", "in this run"].map(Head::words).into();
-    let line = |difference: &Difference| {
-        let Difference { run, what, then, now } = difference;
-        [run, what, then, now].map(|text| Cell::words(plain(text))).into()
-    };
-    (!differences.is_empty()).then(|| Table { heads, lines: differences.iter().map(line).collect() })
 }

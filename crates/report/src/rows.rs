@@ -1,112 +1,111 @@
 //! Every row of a run as a table, and every case without one.
 
-use crate::table::{Cell, Head, Table};
-use furlong_analysis::{Row, Skipped, Summary, Unit};
+use furlong_analysis::{Row, Skipped, Unit};
 use furlong_model::{Depth, format_bytes, format_ns};
+use furlong_render::document::{Cell, Column, Row as Line, Table};
 use furlong_render::{format_count, format_digits, marked_name, plain, plain_sentence};
 
-/// All rows, by group and rank.
-pub fn measured(summary: &Summary) -> Table {
-    let has_throughput = summary.rows.iter().any(|row| row.exchange.bytes_per_second.is_some());
-    let has_depth = summary.rows.iter().any(|row| depth(row).is_some());
-    let has_calls = summary.rows.iter().any(|row| row.exchange.system_calls.is_some());
-    let mut heads = vec![
-        Head::words("row"),
-        Head::words("ranked among"),
-        Head::figures("size"),
-        Head::figures("place"),
-        Head::figures("p50"),
-        Head::figures("95 % from"),
-        Head::figures("to"),
-        Head::figures("p99"),
-        Head::figures("p99.9"),
-        Head::figures("longest"),
-        Head::figures("a second"),
-    ];
-    if has_throughput {
-        heads.push(Head::figures("GB/s"));
-    }
-    if has_depth {
-        heads.push(Head::figures("depth"));
-    }
-    heads.extend([Head::figures("processor time"), Head::figures("busy"), Head::figures("switches")]);
-    if has_calls {
-        heads.push(Head::figures("calls"));
-    }
-    heads.extend([Head::figures("trials"), Head::words("ties with")]);
-    let lines = summary.rows.iter().map(|row| line(row, has_throughput, has_depth, has_calls));
-    Table { lines: lines.collect(), heads }
+/// What stands in a column, where a row has it.
+type Figure = fn(&Row) -> Option<Cell>;
+
+/// The columns of the table of rows; one that no row has is left out.
+static COLUMNS: [(Column, Figure); 18] = [
+    (Column::words("row"), |row| Some(Cell::Text(marked_name(row)))),
+    (Column::words("ranked among"), |row| Some(Cell::Text(plain(&row.group)))),
+    (Column::figures("size"), |row| Some(size(row.case.size_bytes))),
+    (Column::figures("place"), |row| Some(whole(row.rank))),
+    (Column::figures("p50"), |row| Some(time(row.exchange.ns.p50))),
+    (Column::figures("95 % from"), |row| Some(time(row.exchange.ns.median_ci95?[0]))),
+    (Column::figures("to"), |row| Some(time(row.exchange.ns.median_ci95?[1]))),
+    (Column::figures("p99"), |row| Some(time(row.exchange.ns.p99))),
+    (Column::figures("p99.9"), |row| Some(time(row.exchange.ns.p999))),
+    (Column::figures("longest"), |row| Some(time(row.exchange.ns.max))),
+    (Column::figures("a second"), |row| {
+        Some(Cell::figure(format_count(row.exchange.per_second), row.exchange.per_second))
+    }),
+    (Column::figures("GB/s"), |row| {
+        let gigabytes = row.exchange.bytes_per_second? / 1e9;
+        Some(Cell::figure(format_digits(gigabytes), gigabytes))
+    }),
+    (Column::figures("depth"), depth),
+    (Column::figures("processor time"), |row| Some(time(row.cpu_ns()))),
+    (Column::figures("busy"), |row| Some(decimals(row.processors_busy()))),
+    (Column::figures("switches"), |row| Some(decimals(row.exchange.switches.all()))),
+    (Column::figures("calls"), |row| Some(decimals(row.system_calls()?))),
+    (Column::figures("trials"), trials),
+];
+
+/// All rows, by group and rank; `None` without any.
+pub fn measured(rows: &[Row]) -> Option<Table> {
+    let is_there = |(_, figure): &&(Column, Figure)| rows.iter().any(|row| figure(row).is_some());
+    let kept: Vec<_> = COLUMNS.iter().filter(is_there).collect();
+    let line = |row: &Row| {
+        let cells = kept.iter().map(|(_, figure)| figure(row).unwrap_or_else(Cell::none));
+        Line::neutral(cells.chain([ties(row)]))
+    };
+    let ties = Column::words("ties with");
+    let columns: Vec<_> = kept.iter().map(|(column, _)| column.clone()).chain([ties]).collect();
+    (!rows.is_empty()).then(|| Table::new(columns, rows.iter().map(line).collect()))
+}
+
+fn time(ns: f64) -> Cell {
+    Cell::figure(format_ns(ns), ns)
+}
+
+fn whole(number: usize) -> Cell {
+    Cell::figure(number.to_string(), number as f64)
+}
+
+fn decimals(number: f64) -> Cell {
+    Cell::figure(format!("{number:.2}"), number)
+}
+
+/// A size of messages.
+pub fn size(bytes: usize) -> Cell {
+    Cell::figure(format_bytes(bytes), bytes as f64)
 }
 
 /// Messages that a row one way holds on the way there.
-fn depth(row: &Row) -> Option<Depth> {
-    row.depth.filter(|_| row.exchange.unit == Unit::Message).map(|[there, _]| there)
+fn depth(row: &Row) -> Option<Cell> {
+    let [there, _]: [Depth; 2] = row.depth.filter(|_| row.exchange.unit == Unit::Message)?;
+    let sorted_by = there.messages().map_or(f64::INFINITY, |messages| messages as f64);
+    Some(Cell::figure(there.to_string(), sorted_by))
 }
 
-fn line(row: &Row, has_throughput: bool, has_depth: bool, has_calls: bool) -> Vec<Cell> {
-    let exchange = &row.exchange;
-    let time = |ns: f64| Cell::figure(format_ns(ns), ns);
-    let number = |value: f64, text: String| Cell::figure(text, value);
-    let end = |at: usize| exchange.ns.median_ci95.map_or_else(Cell::none, |ends| time(ends[at]));
-    let mut cells = vec![
-        Cell::words(marked_name(row)),
-        Cell::words(plain(&row.group)),
-        number(row.case.size_bytes as f64, format_bytes(row.case.size_bytes)),
-        number(row.rank as f64, row.rank.to_string()),
-        time(exchange.ns.p50),
-        end(0),
-        end(1),
-        time(exchange.ns.p99),
-        time(exchange.ns.p999),
-        time(exchange.ns.max),
-        number(exchange.per_second, format_count(exchange.per_second)),
-    ];
-    if has_throughput {
-        let gigabytes = exchange.bytes_per_second.map(|bytes| bytes / 1e9);
-        cells.push(gigabytes.map_or_else(Cell::none, |value| number(value, format_digits(value))));
-    }
-    if has_depth {
-        cells.push(depth(row).map_or_else(Cell::none, |depth| {
-            number(depth.messages().map_or(f64::INFINITY, |messages| messages as f64), depth.to_string())
-        }));
-    }
-    cells.push(time(row.cpu_ns()));
-    cells.push(number(row.processors_busy(), format!("{:.2}", row.processors_busy())));
-    cells.push(number(exchange.switches.all(), format!("{:.2}", exchange.switches.all())));
-    if has_calls {
-        cells.push(row.system_calls().map_or_else(Cell::none, |calls| number(calls, format!("{calls:.2}"))));
-    }
-    let trials = match row.failed_trials {
+fn trials(row: &Row) -> Option<Cell> {
+    let text = match row.failed_trials {
         0 => row.trials.to_string(),
         failed => format!("{} ({failed} failed)", row.trials),
     };
-    cells.push(number(row.trials as f64, trials));
-    cells.push(match row.tied_with.len() {
-        0 => Cell::none(),
-        ties => Cell::figure(
-            if ties == 1 { plain(&row.tied_with[0]) } else { format!("{ties} rows") },
-            ties as f64,
-        ),
-    });
-    cells
+    Some(Cell::figure(text, row.trials as f64))
 }
 
-/// What was asked for and has no speed, or not in every trial; the worst first.
-pub fn skipped(skipped: &[Skipped]) -> Table {
-    let heads = ["row", "what became of it"].map(Head::words).into_iter();
-    let heads = heads.chain([Head::figures("trials")]).chain(["why", "what would help"].map(Head::words));
+fn ties(row: &Row) -> Cell {
+    match &row.tied_with[..] {
+        [] => Cell::none(),
+        [one] => Cell::figure(plain(one), 1.0),
+        several => Cell::figure(format!("{} rows", several.len()), several.len() as f64),
+    }
+}
+
+/// What was asked for and has no speed, or not in every trial; the worst first. `None` without any.
+pub fn skipped(skipped: &[Skipped]) -> Option<Table> {
+    let columns = [
+        Column::words("row"),
+        Column::words("what became of it"),
+        Column::figures("trials"),
+        Column::words("why"),
+        Column::words("what would help"),
+    ];
     let line = |entry: &Skipped| {
-        vec![
-            Cell::words(plain(&entry.case.to_string())),
-            Cell::words(if entry.is_corruption() {
-                "corrupted".to_owned()
-            } else {
-                entry.status.name().to_owned()
-            }),
-            Cell::figure(entry.trials.to_string(), entry.trials as f64),
-            Cell::words(plain_sentence(&entry.reason)),
-            Cell::words(plain(&entry.remedy)),
-        ]
+        let became = if entry.is_corruption() { "corrupted" } else { entry.status.name() };
+        Line::neutral([
+            Cell::Text(plain(&entry.case.to_string())),
+            Cell::Text(became.to_owned()),
+            whole(entry.trials),
+            Cell::Text(plain_sentence(&entry.reason)),
+            Cell::Text(plain(&entry.remedy)),
+        ])
     };
-    Table { heads: heads.collect(), lines: skipped.iter().map(line).collect() }
+    (!skipped.is_empty()).then(|| Table::new(columns, skipped.iter().map(line).collect()))
 }

@@ -41,5 +41,5 @@ pub(crate) fn line(row: &ComparedRow) -> Row {
         Change::Inconclusive => Tone::Warning,
         Change::Same => Tone::Neutral,
     };
-    Row { tone, ..Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(row)).collect()) }
+    Row { tone, ..Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(row))) }
 }

@@ -33,7 +33,7 @@ fn line(count: &ComparedCount) -> Row {
         CountChange::Inconclusive => Tone::Warning,
         CountChange::Same => Tone::Neutral,
     };
-    Row { tone, ..Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(count)).collect()) }
+    Row { tone, ..Row::neutral(COLUMNS.iter().map(|(_, cell)| cell(count))) }
 }
 
 fn words(counted: Counted) -> &'static str {

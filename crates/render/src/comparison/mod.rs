@@ -34,7 +34,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
 }
 
 /// The runs; for each against the baseline the table, what was counted, what is not told and what else is different; the verdict.
-pub(crate) fn document(comparison: &Comparison) -> Document {
+pub fn document(comparison: &Comparison) -> Document {
     let neutral = |lines: Vec<String>| lines.into_iter().map(Line::neutral);
     let mut document: Document =
         [Section::default().bullets(neutral(prose::runs(comparison)))].into_iter().collect();

@@ -42,7 +42,7 @@ pub fn replay_json(replays: &[Replay]) -> String {
 
 /// Machine, noise verdict and the machine of then; the tables; what could not be measured; the faults of the published
 /// programs and how these compare; the verdict.
-pub(crate) fn document(replay: &Replay, charts: Charts) -> Document {
+pub fn document(replay: &Replay, charts: Charts) -> Document {
     let machines = prose::then_and_now(replay, &machine(&replay.run.machine, &replay.run.harness));
     let head = machines.into_iter().fold(Section::chapter(prose::heading(replay)), Section::paragraph);
     let head = with_noise(head, &replay.run.noise).paragraph(prose::measured(replay));

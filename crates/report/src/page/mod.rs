@@ -2,20 +2,14 @@
 //!
 //! The template escapes every text. What it must not escape is made here: pictures, whose package escapes their words.
 
-use crate::facts::{self, Fact};
-use crate::figures;
-use crate::part::{Missing, Part, Section};
-use crate::report::{Compared, Report};
-use crate::rows;
-use crate::svg::{self, Paper};
-use crate::table::Table;
-use furlong_analysis::Level;
-use furlong_chart::{Chart, Side, Tick};
-use furlong_render as render;
-use furlong_render::words::{count, fitness};
+use crate::ids::Ids;
+use crate::report::Report;
+use furlong_render::words::count;
+use html::SectionView;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
+mod html;
 pub mod list;
 
 /// Where a page is served: beside it is the list of all runs.
@@ -41,79 +35,13 @@ pub struct PageError(#[from] minijinja::Error);
 #[derive(Serialize)]
 struct Page<'a> {
     title: String,
+    heading: String,
     version: &'a str,
     style: &'a str,
     scripts: [&'a str; 2],
-    parts: Vec<PartView<'a>>,
     served: Option<Served<'a>>,
-    compared: Option<ComparedView<'a>>,
-    not_compared: &'a [String],
-}
-
-#[derive(Serialize)]
-struct PartView<'a> {
-    id: &'a str,
-    name: &'a str,
-    level: &'static str,
-    fitness: &'static str,
-    reasons: Vec<String>,
-    verdict: &'a [String],
-    experiment: Option<ExperimentView>,
-    date: String,
-    machine_line: String,
-    machine: Vec<Fact>,
-    method: Vec<Fact>,
-    sections: Vec<SectionView<'a>>,
-    floor: Option<String>,
-    rows_title: String,
-    rows: Option<Table>,
-    footnotes: Vec<String>,
-    skipped: Option<Table>,
-    missing: &'a [Missing],
-}
-
-#[derive(Serialize)]
-struct ExperimentView {
-    title: String,
-    by: String,
-    faults: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct SectionView<'a> {
-    id: &'a str,
-    title: &'a str,
-    text: &'a [String],
-    charts: Vec<ChartView<'a>>,
-    tables: Vec<TitledTable<'a>>,
-}
-
-#[derive(Serialize)]
-struct TitledTable<'a> {
-    title: &'a str,
-    table: &'a Table,
-}
-
-#[derive(Serialize)]
-struct ComparedView<'a> {
-    baseline: String,
-    verdict: Vec<String>,
-    charts: Vec<ChartView<'a>>,
-    differences: Option<&'a Table>,
-}
-
-#[derive(Serialize)]
-struct ChartView<'a> {
-    id: &'a str,
-    title: &'a str,
-    says: &'a str,
-    notes: &'a [String],
-    /// Markup, for a wide window and for a phone.
-    wide: String,
-    narrow: String,
-    x_ticks: String,
-    y_ticks: String,
-    table: Table,
+    verdict: Vec<SectionView<'a>>,
+    chapters: Vec<SectionView<'a>>,
 }
 
 impl Report {
@@ -134,15 +62,29 @@ impl Report {
     }
 
     fn page(&self, served: Option<Served>) -> Result<String, PageError> {
+        let mut ids = Ids::of_a_page();
+        self.charts().for_each(|chart| drop(ids.give(&chart.id)));
+        let (verdict, chapters) = (self.verdict(), self.chapters());
+        let mut verdict = html::chapters(&verdict, &mut ids);
+        let chapters = html::chapters(&chapters, &mut ids);
+        // What is said of a run at a glance leads to its chapter.
+        for said in verdict.iter_mut().flat_map(|chapter| &mut chapter.sections) {
+            let of_run = |chapter: &&SectionView| said.title.is_some() && chapter.title == said.title;
+            said.link = chapters.iter().find(of_run).and_then(|chapter| chapter.id.clone());
+        }
+        let heading = match &self.parts[..] {
+            [one] => one.name.clone(),
+            several => count(several.len(), "run"),
+        };
         let page = Page {
             title: self.title(),
+            heading,
             version: env!("CARGO_PKG_VERSION"),
             style: STYLE,
             scripts: SCRIPTS,
-            parts: self.parts.iter().map(part).collect(),
             served,
-            compared: self.compared.as_ref().map(compared),
-            not_compared: &self.not_compared,
+            verdict,
+            chapters,
         };
         filled_in(NAME, TEMPLATE, &page)
     }
@@ -158,89 +100,58 @@ fn filled_in(name: &str, template: &str, page: &impl Serialize) -> Result<String
     Ok(environment.get_template(name)?.render(minijinja::Value::from(Serde(page)))? + "\n")
 }
 
-fn part(part: &Part) -> PartView<'_> {
-    let summary = &part.summary;
-    let noise = &summary.run.noise;
-    let rows = rows::measured(summary);
-    let skipped = rows::skipped(&summary.skipped);
-    let level = match noise.level {
-        Level::Quiet => "quiet",
-        Level::Noisy => "noisy",
-        Level::Unreliable => "unreliable",
-    };
-    let experiment = part.replay.as_ref().map(|replay| {
-        let year = replay.year.map(|year| year.to_string());
-        let said = [replay.author.clone(), year, replay.source.clone()];
-        ExperimentView {
-            title: render::plain(&replay.title),
-            by: said.into_iter().flatten().map(|text| render::plain(&text)).collect::<Vec<_>>().join(", "),
-            faults: replay.faults.iter().map(|fault| render::plain_sentence(fault)).collect(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_render::document::{Cell, Column, Document, Fact, Line, Row, Section, Table, Tone};
+
+    /// Markup in every text.
+    const EVIL: &str = "<b title=\"x\">";
+
+    #[test]
+    fn every_kind_of_block_has_its_markup_and_no_text_is_markup() {
+        let row = Row {
+            tone: Tone::Bad,
+            ..Row::neutral([Cell::Text(EVIL.into()), Cell::figure(EVIL, 1500.0), Cell::Bar(0.5)])
+        };
+        let columns = [Column::words(EVIL), Column::figures("figure"), Column::words("bar")];
+        let table = Table { notes: vec![EVIL.into()], ..Table::new(columns, vec![row]) };
+        let inner = Section::titled(EVIL).anchored(EVIL).table(table).footnotes(vec![EVIL.into()]);
+        let chapter = Section::chapter("chapter")
+            .anchored("top")
+            .toned(Tone::Warning, EVIL)
+            .bullets([Line::neutral(EVIL)])
+            .facts(vec![Fact::new(EVIL, EVIL), Fact::command(EVIL, EVIL)]);
+        let document = Document { sections: vec![chapter, inner] };
+        let page = Page {
+            title: EVIL.into(),
+            heading: EVIL.into(),
+            version: "",
+            style: "",
+            scripts: [""; 2],
+            served: None,
+            verdict: Vec::new(),
+            chapters: html::chapters(&document, &mut Ids::of_a_page()),
+        };
+        let page = filled_in(NAME, TEMPLATE, &page).unwrap();
+        assert!(!page.contains("<b title") && !page.contains("title=\"x\""), "{page}");
+        let escaped = "&lt;b title=&quot;x&quot;&gt;";
+        for markup in [
+            "<section id=\"top-2\" aria-label=\"chapter\">\n<h2>chapter</h2>",
+            &format!("<p class=\"warning\"><span class=\"sign\" aria-hidden=\"true\"></span>{escaped}</p>"),
+            &format!("<ul><li>{escaped}</li></ul>"),
+            &format!("<dt>{escaped}</dt><dd>{escaped}</dd>"),
+            &format!("<dt>{escaped}</dt><dd><code>{escaped}</code></dd>"),
+            &format!("<section id=\"b-title-x\" aria-label=\"{escaped}\">\n<h3>{escaped}</h3>"),
+            &format!("<caption>{escaped}</caption>"),
+            "<th scope=\"col\" class=\"figures\">figure</th>",
+            &format!(
+                "<tr class=\"bad\"><td>{escaped}</td><td class=\"figures\" data-by=\"1500.0\">{escaped}</td><td><meter value=\"0.5\">"
+            ),
+            &format!("<li><a href=\"#b-title-x\">{escaped}</a></li>"),
+        ] {
+            assert!(page.contains(markup), "{markup} is missing in {page}");
         }
-    });
-    PartView {
-        id: &part.id,
-        name: &part.name,
-        level,
-        fitness: fitness(noise.level),
-        reasons: render::noise(noise),
-        verdict: &part.verdict,
-        experiment,
-        date: render::date(summary.run.started_unix_s),
-        machine_line: render::machine(&summary.run.machine, &summary.run.harness),
-        machine: facts::machine(&summary.run.machine),
-        method: facts::method(summary),
-        sections: part.sections.iter().map(section).collect(),
-        floor: render::floor(summary),
-        rows_title: count(rows.lines.len(), "row"),
-        rows: (!rows.lines.is_empty()).then_some(rows),
-        footnotes: render::footnotes(summary),
-        skipped: (!skipped.lines.is_empty()).then_some(skipped),
-        missing: &part.missing,
+        assert_eq!(page.matches(&format!("<ul class=\"notes\"><li>{escaped}</li></ul>")).count(), 2);
     }
-}
-
-fn section(section: &Section) -> SectionView<'_> {
-    SectionView {
-        id: &section.id,
-        title: section.title,
-        text: &section.text,
-        charts: section.charts.iter().map(chart).collect(),
-        tables: section.tables.iter().map(|(title, table)| TitledTable { title, table }).collect(),
-    }
-}
-
-fn compared(compared: &Compared) -> ComparedView<'_> {
-    let comparison = &compared.comparison;
-    ComparedView {
-        baseline: render::plain(&comparison.baseline),
-        verdict: render::comparison_verdict(comparison),
-        charts: compared.charts.iter().map(chart).collect(),
-        differences: compared.differences.as_ref(),
-    }
-}
-
-fn chart(chart: &Chart) -> ChartView<'_> {
-    ChartView {
-        id: &chart.id,
-        title: &chart.title,
-        says: &chart.says,
-        notes: &chart.notes,
-        wide: svg::svg(chart, Paper::Wide),
-        narrow: svg::svg(chart, Paper::Narrow),
-        x_ticks: ticks(chart, Side::X),
-        y_ticks: ticks(chart, Side::Y),
-        table: figures::table(chart),
-    }
-}
-
-/// The ticks of an axis for the script, a line each: the share of the axis at which it stands, the sets that it is in,
-/// and its label.
-fn ticks(chart: &Chart, side: Side) -> String {
-    let (axis, ends) = (chart.axis(side), chart.extent(side));
-    let [low, high] = ends.map(|end| axis.place(end));
-    let line = |(tick, sets): (Tick, u32)| {
-        let share = (axis.place(tick.value) - low) / (high - low);
-        format!("{share:.4} {sets} {}", tick.label)
-    };
-    axis.ticks_to_zoom(ends).into_iter().map(line).collect::<Vec<_>>().join("\n")
 }

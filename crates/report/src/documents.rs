@@ -1,0 +1,169 @@
+//! What a report says, as documents: the verdict and the chapters of a page, and what stands in Markdown. All have the same
+//! verdicts, charts and tables of subjects; a page has every row in one table that can be sorted, and Markdown has the
+//! tables of the terminal.
+
+use crate::facts;
+use crate::part::Part;
+use crate::report::{Compared, Report};
+use crate::rows;
+use furlong_analysis::{Difference, Replay};
+use furlong_render::document::{Block, Column, Document, Fact, Line, Row, Section, Table, Tone};
+use furlong_render::words::{count, fitness};
+use furlong_render::{
+    Charts, comparison_document, comparison_verdict, date, floor, footnotes, machine, overview, plain,
+    plain_sentence, replay_document, shell, summary_document, with_noise,
+};
+
+/// How rows are measured.
+const METHOD: &str = "Trials of all rows are interleaved in a seeded random order, each in fresh processes. A figure is the \
+                      median over trials with its 95 % interval; rows whose intervals overlap tie. Every message is verified, \
+                      and a row that breaks a law shows no speed.";
+/// What can be done about figures that are missing.
+const MISSING: &str = "This run has no figures for these. Measure them, and add the run to the report.";
+
+impl Report {
+    /// What all runs say, before everything else in a page.
+    pub(crate) fn verdict(&self) -> Document {
+        let mut document = Document {
+            sections: vec![self.with_not_compared(Section::chapter("The verdict").anchored("verdict"))],
+        };
+        document.sections.extend(self.compared.as_ref().map(|compared| {
+            let verdict = comparison_verdict(&compared.comparison).into_iter().map(Line::neutral);
+            Section::titled(compared.title()).bullets(verdict)
+        }));
+        document.sections.extend(self.parts.iter().map(|part| match &self.parts[..] {
+            [_] => part.with_verdict(Section::default()),
+            _ => part.with_verdict(Section::titled(&part.name)),
+        }));
+        document
+    }
+
+    /// The chapters of a page.
+    pub(crate) fn chapters(&self) -> Document {
+        let compared = self.compared.iter().flat_map(Compared::chapter);
+        Document { sections: compared.chain(self.parts.iter().flat_map(Part::chapter)).collect() }
+    }
+
+    /// What stands in Markdown.
+    pub(crate) fn text(&self) -> Document {
+        let title = Section { heading: Some((1, self.title())), ..Section::default() };
+        let mut sections = vec![self.with_not_compared(title)];
+        if let Some(compared) = &self.compared {
+            sections.push(Section::chapter(compared.title()));
+            sections.extend(comparison_document(&compared.comparison).sections);
+            sections.push(compared.ratios());
+        }
+        sections.extend(self.parts.iter().flat_map(Part::text));
+        Document { sections }
+    }
+
+    fn with_not_compared(&self, section: Section) -> Section {
+        self.not_compared.iter().fold(section, Section::paragraph)
+    }
+}
+
+impl Compared {
+    fn title(&self) -> String {
+        format!("Compared with {}", plain(&self.comparison.baseline))
+    }
+
+    fn chapter(&self) -> Vec<Section> {
+        let chapter = Section::chapter("Runs compared").anchored("compared");
+        [chapter, self.ratios()].into_iter().chain(self.differences()).collect()
+    }
+
+    fn ratios(&self) -> Section {
+        let section = Section::titled("Ratios, row by row").anchored("compared ratios");
+        self.charts.iter().cloned().map(Block::Chart).fold(section, Section::with)
+    }
+
+    fn differences(&self) -> Option<Section> {
+        let differences = &self.comparison.environment_differences;
+        let row = |Difference { run, what, then, now }: &Difference| {
+            Row::neutral([run, what, then, now].map(|text| plain(text)))
+        };
+        let columns = ["run", "what differs", "in the baseline", "in this run"].map(Column::words);
+        let section =
+            Section::titled("What the runs differ in beside their rows").anchored("compared differences");
+        (!differences.is_empty())
+            .then(|| section.table(Table::new(columns, differences.iter().map(row).collect())))
+    }
+}
+
+impl Part {
+    /// The experiment that was repeated, how fit the machine was, and what the run says.
+    fn with_verdict(&self, section: Section) -> Section {
+        let section =
+            self.replay.iter().fold(section, |section, replay| section.toned(Tone::Minor, published(replay)));
+        let verdict = self.verdict.iter().map(Line::neutral);
+        section.with(Block::Paragraph(fitness(self.summary.run.noise.level))).bullets(verdict)
+    }
+
+    /// The run in a page.
+    fn chapter(&self) -> Vec<Section> {
+        let Part { name, summary, .. } = self;
+        let run = &summary.run;
+        let titled =
+            |title: &str, anchor: &str| Section::titled(title).anchored(format!("{} {anchor}", self.id));
+        let origin = format!("{}. {}.", date(run.started_unix_s), machine(&run.machine, &run.harness));
+        let head = with_noise(titled("Machine and fitness", "machine"), &run.noise);
+        let faults = self.replay.iter().flat_map(|replay| &replay.faults);
+        let faults = faults.map(|fault| Line::neutral(plain_sentence(fault)));
+        let rows = rows::measured(&summary.rows).map(|table| {
+            let title = format!("Every row that was measured in {name} ({})", count(table.rows.len(), "row"));
+            let notes = footnotes(summary).into_iter().chain(floor(summary)).collect();
+            titled(&title, "rows").table(Table { notes, ..table })
+        });
+        let skipped = rows::skipped(&summary.skipped).map(|table| {
+            titled(&format!("Not measured in {name}, or not in every trial"), "skipped").table(table)
+        });
+        let missing = titled("What a report could also show", "missing");
+        let mut document: Document = [
+            Section::chapter(name).anchored(&self.id).toned(Tone::Minor, origin),
+            head.facts(facts::machine(&run.machine)),
+        ]
+        .into_iter()
+        .chain(self.subjects.iter().cloned())
+        .collect();
+        document
+            .push(titled("What is known to be wrong with the published programs", "faults").bullets(faults));
+        document.push(titled("Method", "method").paragraph(METHOD).facts(facts::method(summary)));
+        rows.into_iter().chain(skipped).for_each(|section| document.push(section));
+        if !self.missing.is_empty() {
+            document.push(missing.paragraph(MISSING).facts(self.missing.clone()));
+        }
+        document.sections
+    }
+
+    /// The run in Markdown.
+    fn text(&self) -> Vec<Section> {
+        let run = &self.summary.run;
+        let asked = Fact::command(date(run.started_unix_s), shell(&run.argv));
+        let explained = self.explanation.as_ref().map(|explanation| {
+            let heading = Some((3, "Measured and explained".to_owned()));
+            Section { heading, ..overview(explanation) }
+        });
+        let figures = match &self.replay {
+            Some(replay) => replay_document(replay, Charts::Never).sections,
+            None => {
+                let tables = summary_document(&self.summary, Vec::new()).sections;
+                [Section::titled("Every row")].into_iter().chain(tables).collect()
+            }
+        };
+        [self.with_verdict(Section::chapter(&self.name).facts(vec![asked]))]
+            .into_iter()
+            .chain(explained)
+            .chain(self.subjects.iter().cloned())
+            .chain(figures)
+            .collect()
+    }
+}
+
+/// What was published, by whom, when and where.
+fn published(replay: &Replay) -> String {
+    let year = replay.year.map(|year| year.to_string());
+    let by = [replay.author.clone(), year, replay.source.clone()];
+    let by: Vec<_> = by.into_iter().flatten().map(|text| plain(&text)).collect();
+    let title = plain(&replay.title);
+    if by.is_empty() { title } else { format!("{title} ({})", by.join(", ")) }
+}
