@@ -263,45 +263,39 @@ impl Section {
     }
 
     /// With a paragraph of this tone.
-    pub fn toned(mut self, tone: Tone, text: impl Into<String>) -> Self {
-        self.blocks.push(Block::Paragraph(Line { tone, text: text.into() }));
-        self
+    pub fn toned(self, tone: Tone, text: impl Into<String>) -> Self {
+        self.with(Block::Paragraph(Line { tone, text: text.into() }))
     }
 
     /// With bullets, if there are any.
-    pub fn bullets(mut self, lines: impl IntoIterator<Item = Line>) -> Self {
-        let lines: Vec<_> = lines.into_iter().collect();
-        if !lines.is_empty() {
-            self.blocks.push(Block::Bullets(lines));
-        }
-        self
+    pub fn bullets(self, lines: impl IntoIterator<Item = Line>) -> Self {
+        self.with(Block::Bullets(lines.into_iter().collect()))
     }
 
     /// With facts, if there are any.
-    pub fn facts(mut self, facts: Vec<Fact>) -> Self {
-        if !facts.is_empty() {
-            self.blocks.push(Block::Facts(facts));
-        }
-        self
+    pub fn facts(self, facts: impl IntoIterator<Item = Fact>) -> Self {
+        self.with(Block::Facts(facts.into_iter().collect()))
     }
 
     /// With a table.
-    pub fn table(mut self, table: Table) -> Self {
-        self.blocks.push(Block::Table(table));
-        self
+    pub fn table(self, table: Table) -> Self {
+        self.with(Block::Table(table))
     }
 
     /// With footnotes, if there are any.
-    pub fn footnotes(mut self, notes: Vec<String>) -> Self {
-        if !notes.is_empty() {
-            self.blocks.push(Block::Footnotes(notes));
-        }
-        self
+    pub fn footnotes(self, notes: Vec<String>) -> Self {
+        self.with(Block::Footnotes(notes))
     }
 
-    /// With another block.
+    /// With another block, unless it has nothing to say.
     pub fn with(mut self, block: Block) -> Self {
-        self.blocks.push(block);
+        let says_something = match &block {
+            Block::Bullets(lines) => !lines.is_empty(),
+            Block::Facts(facts) => !facts.is_empty(),
+            Block::Footnotes(notes) => !notes.is_empty(),
+            Block::Paragraph(_) | Block::Table(_) | Block::Chart(_) => true,
+        };
+        self.blocks.extend(says_something.then_some(block));
         self
     }
 }

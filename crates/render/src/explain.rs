@@ -4,8 +4,9 @@ use super::{
     costs::WHAT,
     document::{Cell, Column, Document, Layout, Line, Row, Section, Table, Tone},
     explain_sentences::{EXPLAINED, advice, how, left_out, not_explained},
-    noise::{REASONS, disturbance},
+    noise::REASONS,
     object::object,
+    summary::with_noise,
     unmeasured::unmeasured,
     used_costs::used_costs,
 };
@@ -37,7 +38,10 @@ pub fn explanation_json(explanation: &Explanation) -> String {
 
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
 pub(crate) fn document(explanation: &Explanation) -> Document {
-    let mut document: Document = warning(explanation).into_iter().collect();
+    let mut document = Document::default();
+    if explanation.noise.level != Level::Quiet {
+        document.push(with_noise(Section::default(), &explanation.noise));
+    }
     explanation.rows.iter().map(section).for_each(|section| document.push(section));
     if explanation.rows.is_empty() {
         document.push(Section::default().paragraph("Nothing could be explained."));
@@ -180,10 +184,11 @@ pub fn overview(explanation: &Explanation) -> Section {
     };
     let rows = explanation.rows.iter().map(cells).collect();
     let overview = Section::default().table(Table::new(OVERVIEW, rows));
-    if explanation.agreement.rows == 0 { overview } else { overview.paragraph(agreement(explanation)) }
+    agreement(explanation).into_iter().fold(overview, Section::paragraph)
 }
 
-fn agreement(explanation: &Explanation) -> String {
+/// How many predictions come close; `None` without any.
+pub fn agreement(explanation: &Explanation) -> Option<String> {
     let within = |agreement: Agreement| {
         let Agreement { rows, within_10_percent, within_20_percent } = agreement;
         format!("{within_10_percent} of {rows} within 10 %, {within_20_percent} of {rows} within 20 %")
@@ -192,27 +197,12 @@ fn agreement(explanation: &Explanation) -> String {
         Agreement { rows: 0, .. } => "gives no time here".to_owned(),
         agreement => within(agreement),
     };
-    format!(
-        "Explained: {}, wherever in its interval a median lies. The published formula {FORMULA}: {article}.",
-        within(explanation.agreement)
-    )
-}
-
-/// Why none of it may be trusted as it stands, before all of it; `None` where the machine was quiet.
-fn warning(explanation: &Explanation) -> Option<Section> {
-    let (tone, verdict) = match explanation.noise.level {
-        Level::Quiet => return None,
-        Level::Noisy => (
-            Tone::Warning,
-            "The machine was NOISY: times and costs may be off by more than their intervals say.",
-        ),
-        Level::Unreliable => (
-            Tone::Bad,
-            "The machine was UNRELIABLE: what follows is provisional. Measure again when furlong doctor finds it fit.",
-        ),
-    };
-    let reasons = explanation.noise.reasons.iter().map(|seen| Line::neutral(disturbance(seen)));
-    Some(Section::default().toned(tone, verdict).bullets(reasons))
+    (explanation.agreement.rows > 0).then(|| {
+        format!(
+            "Explained: {}, wherever in its interval a median lies. The published formula {FORMULA}: {article}.",
+            within(explanation.agreement)
+        )
+    })
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub use costs::costs_json;
 pub use count::count_json;
 pub use csv::csv;
 pub use experiments::experiments;
-pub use explain::{explanation_json, overview};
+pub use explain::{agreement, explanation_json, overview};
 pub use explain_sentences::not_explained;
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
 pub use findings::finding;

@@ -145,7 +145,7 @@ mod tests {
         ];
         let rows = vec![Row::neutral([Cell::figure("1.50 us", 1500.0), Cell::figure("inf", f64::INFINITY)])];
         let table = Table::new([Column::figures("median"), Column::figures("depth")], rows);
-        [Section::default().facts(facts.into()).table(table)].into_iter().collect()
+        [Section::default().facts(facts).table(table)].into_iter().collect()
     }
 
     /// The words and figures of a text, without what draws and marks up.

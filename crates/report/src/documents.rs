@@ -150,7 +150,7 @@ impl Part {
                 [Section::titled("Every row")].into_iter().chain(tables).collect()
             }
         };
-        [self.with_verdict(Section::chapter(&self.name).facts(vec![asked]))]
+        [self.with_verdict(Section::chapter(&self.name).facts([asked]))]
             .into_iter()
             .chain(explained)
             .chain(self.subjects.iter().cloned())

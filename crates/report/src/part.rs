@@ -14,7 +14,7 @@ use furlong_render::charts::{
 use furlong_render::document::{Block, Cell, Column, Fact, Row, Section, Table};
 use furlong_render::words::{count, firsts};
 use furlong_render::{
-    claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
+    agreement, claim_reason, claim_status, finding, format_digits, not_explained, plain, plain_sentence,
     recommendation_sentences, replay_verdict,
 };
 use std::collections::BTreeSet;
@@ -201,7 +201,7 @@ fn verdict(
         sentences.extend(summary.findings.iter().map(finding));
     }
     if summary.run.noise.level != Level::Unreliable {
-        sentences.extend(explanation.and_then(predicted::agreement));
+        sentences.extend(explanation.and_then(agreement));
     }
     if summary.rows.is_empty() && replay.is_none() {
         sentences.push("No row has a speed.".to_owned());

@@ -1,9 +1,8 @@
 //! What the cost model predicts against what was measured.
 
-use furlong_analysis::{Agreement, Explained, Explanation};
+use furlong_analysis::{Explained, Explanation};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, look_of};
-use furlong_render::plain;
-use furlong_render::words::count;
+use furlong_render::{agreement, plain};
 
 /// One chart of all explained rows; `None` without any.
 pub fn chart(explanation: &Explanation) -> Option<Chart> {
@@ -39,18 +38,4 @@ pub fn chart(explanation: &Explanation) -> Option<Chart> {
         ],
     }
     .drawable()
-}
-
-/// How close the predictions come, in a sentence; `None` without any.
-pub fn agreement(explanation: &Explanation) -> Option<String> {
-    let Agreement { rows, within_10_percent, within_20_percent } = explanation.agreement;
-    let formula = match explanation.article_agreement {
-        Agreement { rows: 0, .. } => "gives no time here".to_owned(),
-        Agreement { rows, within_20_percent, .. } => format!("within 20 % of {within_20_percent} of {rows}"),
-    };
-    (explanation.agreement.rows > 0).then(|| format!(
-        "The model comes within 20 % of {within_20_percent} of {}, and within 10 % of {within_10_percent}; the published \
-         formula {formula}.",
-        count(rows, "row")
-    ))
 }
