@@ -27,6 +27,7 @@ mod own_programs;
 mod pace;
 mod patterns;
 mod precision;
+mod python_module;
 mod queries;
 mod readme;
 mod recommend;
