@@ -42,6 +42,11 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
                 fs::remove_dir_all(folder.join("image"))?;
                 "/usr/bin/furlong".to_owned()
             }
+            name if name.ends_with(".whl") => {
+                super::wheel::check(path, &folder.join("python"))?;
+                println!("xtask: {name} is installed, and its module's tests pass");
+                continue;
+            }
             _ => continue,
         };
         let ran = run_alone(&system, &program);

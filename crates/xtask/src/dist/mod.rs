@@ -5,6 +5,7 @@ mod check;
 mod files;
 mod image;
 mod package;
+mod wheel;
 
 use crate::{driver, root};
 use anyhow::Context;
@@ -17,7 +18,7 @@ use std::process::Command;
 /// What all of it is for. The program needs no library, and so no version of one.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// What is called from here.
-const TOOLS: [&str; 5] = ["coreutils", "dpkg", "gzip", "tar", "git"];
+const TOOLS: [&str; 6] = ["coreutils", "dpkg", "gzip", "tar", "git", "python3-venv"];
 
 /// What is made, and of what.
 struct Release {
@@ -56,7 +57,8 @@ pub fn check() -> anyhow::Result<()> {
 
 /// Makes all of it in `folder`, built in `build`, and gives the files.
 fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let program = step::timed("building a program that needs no library", || program(build))?;
+    let build = Build { folder: build.to_owned() };
+    let program = step::timed("building a program that needs no library", || build.program())?;
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
@@ -65,8 +67,12 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let time = step::text(git.args(["log", "-1", "--format=%ct"]).current_dir(root()))?;
     let release = Release { version: env!("CARGO_PKG_VERSION"), time, folder: folder.to_owned() };
     let files = Files::of(&program, &folder.join("files"))?;
-    let made =
-        vec![release.archive(&files)?, package::debian(&release, &files)?, image::oci(&release, &files)?];
+    let made = vec![
+        release.archive(&files)?,
+        package::debian(&release, &files)?,
+        image::oci(&release, &files)?,
+        step::timed("making a wheel", || wheel::wheel(&release, &build))?,
+    ];
     fs::remove_dir_all(&files.root)?;
     let names = made.iter().filter_map(|path| path.file_name());
     let sums = step::output(Command::new("sha256sum").args(names).current_dir(folder))?.stdout;
@@ -75,25 +81,35 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok([made, vec![list]].concat())
 }
 
-/// Builds the program. No path of this machine is in it, and nothing that is for unwinding alone, which it never does.
-fn program(build: &Path) -> anyhow::Result<PathBuf> {
-    let cargo_home =
-        std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
-    let cargo_home = cargo_home.context("neither CARGO_HOME nor HOME is set")?;
-    let flags = format!(
-        "-C target-feature=+crt-static -C relocation-model=static -C force-unwind-tables=no \
-         --remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo",
-        root().display()
-    );
-    step::output(
-        Command::new("cargo")
-            .args(["build", "--release", "--locked", "--package", "furlong", "--target", TARGET])
-            .args(["--config", "profile.release.strip=\"symbols\""])
-            .current_dir(root())
-            .env("CARGO_TARGET_DIR", build)
-            .env("RUSTFLAGS", flags),
-    )?;
-    Ok(build.join(TARGET).join("release/furlong"))
+/// Where the program is built.
+struct Build {
+    folder: PathBuf,
+}
+
+impl Build {
+    fn program(&self) -> anyhow::Result<PathBuf> {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["build", "--release", "--locked", "--package", "furlong"]).current_dir(root());
+        self.configure(&mut cargo)?;
+        step::output(&mut cargo)?;
+        Ok(self.folder.join(TARGET).join("release/furlong"))
+    }
+
+    /// What cargo, or who calls it, is told of how. No path of this machine is in the program, and nothing that is for
+    /// unwinding alone, which it never does.
+    fn configure(&self, command: &mut Command) -> anyhow::Result<()> {
+        let cargo_home =
+            std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
+        let cargo_home = cargo_home.context("neither CARGO_HOME nor HOME is set")?;
+        let flags = format!(
+            "-C target-feature=+crt-static -C relocation-model=static -C force-unwind-tables=no \
+             --remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo",
+            root().display()
+        );
+        command.args(["--target", TARGET, "--config", "profile.release.strip=\"symbols\""]);
+        command.env("CARGO_TARGET_DIR", &self.folder).env("RUSTFLAGS", flags);
+        Ok(())
+    }
 }
 
 impl Release {
