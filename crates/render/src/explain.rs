@@ -9,6 +9,7 @@ use super::{
     summary::with_noise,
     unmeasured::unmeasured,
     used_costs::used_costs,
+    words::count as counted,
 };
 use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{Agreement, Explained, Explanation, Level, Part, Term};
@@ -47,7 +48,7 @@ pub(crate) fn document(explanation: &Explanation) -> Document {
         document.push(Section::default().paragraph("Nothing could be explained."));
     }
     if explanation.rows.len() > 1 {
-        document.push(overview(explanation));
+        document.push(agreement(explanation).into_iter().fold(overview(explanation), Section::paragraph));
     }
     document.push(used_costs(explanation));
     let unmodelled = explanation.unmodelled.iter();
@@ -166,7 +167,7 @@ const OVERVIEW: [Column; 9] = [
     Column::words("largest part").expendable(2),
 ];
 
-/// All rows in one table, and how many come close.
+/// All rows in one table.
 pub fn overview(explanation: &Explanation) -> Section {
     let missing = || "?".to_owned();
     let cells = |row: &Explained| {
@@ -183,15 +184,15 @@ pub fn overview(explanation: &Explanation) -> Section {
         ])
     };
     let rows = explanation.rows.iter().map(cells).collect();
-    let overview = Section::default().table(Table::new(OVERVIEW, rows));
-    agreement(explanation).into_iter().fold(overview, Section::paragraph)
+    Section::default().table(Table::new(OVERVIEW, rows))
 }
 
 /// How many predictions come close; `None` without any.
 pub fn agreement(explanation: &Explanation) -> Option<String> {
     let within = |agreement: Agreement| {
         let Agreement { rows, within_10_percent, within_20_percent } = agreement;
-        format!("{within_10_percent} of {rows} within 10 %, {within_20_percent} of {rows} within 20 %")
+        let rows = counted(rows, "row");
+        format!("{within_10_percent} of {rows} within 10 %, {within_20_percent} within 20 %")
     };
     let article = match explanation.article_agreement {
         Agreement { rows: 0, .. } => "gives no time here".to_owned(),
