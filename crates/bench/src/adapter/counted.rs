@@ -14,7 +14,7 @@ use crate::started_program::shortened;
 use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
 use crate::trial::context::Settings;
 use crate::verification::verified_bursts;
-use crate::watch::{NoObserver, OTHER_REPORT_MS, Observer, cause, paused_failure};
+use crate::watch::{CONFIRM_MS, NoObserver, OTHER_REPORT_MS, Observer, cause, paused_failure};
 use furlong_loops::recorder::{Recorder, timing_of};
 use furlong_loops::schedule::Idle;
 use furlong_loops::stamp::Stamp;
@@ -422,6 +422,7 @@ impl CountedTrial<'_> {
         let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
         let mut incidents: Vec<Failure> = Vec::new();
         let mut deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
+        let mut confirmed = false;
         loop {
             let listened_to = self.conversations.iter().zip(&heard).filter(|(_, heard)| !heard.is_failure());
             let mut handles: Vec<_> =
@@ -451,6 +452,10 @@ impl CountedTrial<'_> {
                 return Ok(heard.into_iter().filter_map(Heard::reply).collect());
             }
             if heard_all || clock::now_ns() >= deadline_ns {
+                if incidents.is_empty() && !confirmed {
+                    (confirmed, deadline_ns) = (true, clock::now_ns() + CONFIRM_MS * 1_000_000);
+                    continue;
+                }
                 if incidents.is_empty() {
                     incidents.extend(self.silence(&heard, phase, limit));
                 }

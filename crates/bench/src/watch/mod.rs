@@ -23,7 +23,7 @@ pub(crate) const OTHER_REPORT_MS: u64 = 100;
 
 /// How long to look again before nothing is taken for silence, in milliseconds: where the whole machine stood still,
 /// time has run out for all, and the roles need a moment to show that they are alive.
-const CONFIRM_MS: u64 = 300;
+pub(crate) const CONFIRM_MS: u64 = 300;
 
 /// How often a death is polled for where there is no pidfd, in milliseconds.
 const POLL_MS: u64 = 1;

@@ -25,8 +25,8 @@ pub enum Act {
     /// One row and another one are measured with these options, and this is done in shell while the roles of the row are at
     /// work: `$run`, `$initiator` and `$responder` are processes.
     Role {
-        /// Options of `furlong run`.
-        options: &'static str,
+        /// When.
+        moment: Moment,
         /// What is done.
         then: String,
         /// What must come of the row.
@@ -49,6 +49,15 @@ pub enum Act {
     Script(String),
 }
 
+/// When a role is disturbed.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// The phase, in which the roles of an adapter's program stand until it is done.
+    pub phase: &'static str,
+    /// Options of `furlong run` that make other rows stay in it.
+    pub options: &'static str,
+}
+
 /// What must come of the row whose role is disturbed.
 #[derive(Debug, Clone, Copy)]
 pub enum RowMust {
@@ -67,13 +76,13 @@ pub const SHORT: &str = "--trials 1 --budget 2ms --warm-up 100us --no-save --no-
 pub fn role_fault(
     number: &'static str,
     what: &str,
-    options: &'static str,
+    moment: Moment,
     then: &str,
     row: RowMust,
     code: i32,
     must: &'static str,
 ) -> Fault {
-    let act = Act::Role { options, then: then.to_owned(), row, code };
+    let act = Act::Role { moment, then: then.to_owned(), row, code };
     Fault { number, what: what.to_owned(), means: "kill", must, needs: &[], act, quick: true }
 }
 

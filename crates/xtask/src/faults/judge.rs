@@ -88,8 +88,9 @@ pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
 /// What came of a row whose role was disturbed; `None` if the other row was hit instead.
 pub fn of_role(ended: &Ended, row: &str, other: &str, must: RowMust, code: i32) -> Option<Verdict> {
     let failed = |what: String| Some(Verdict::Failed(what));
-    if let verdict @ Verdict::Failed(_) = of_script(ended) {
-        return Some(verdict);
+    match of_script(ended) {
+        Verdict::Passed => {}
+        other => return Some(other),
     }
     if code == 137 {
         return if ended.code == Some(code) {

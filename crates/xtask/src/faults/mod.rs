@@ -11,7 +11,7 @@ pub mod soak;
 use crate::driver::packages;
 use crate::{root, target::target};
 use anyhow::{Context, bail, ensure};
-use fault::{Act, Fault, RowMust};
+use fault::{Act, Fault, Moment, RowMust};
 use judge::Verdict;
 use page::Line;
 use std::collections::BTreeSet;
@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 const THREADS: usize = 3;
 /// How often a cell is tried until its row is the one whose turn it is: which of two comes first is drawn.
 const SEEDS: u32 = 10;
+
+/// The row that an adapter's program carries: role.sh makes it.
+const ADAPTER_ROW: &str = "held/block";
 
 /// What was asked.
 #[derive(Default)]
@@ -105,8 +108,10 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     let furlong = options.program.clone().map_or_else(build, Ok)?;
     let (rows, unable) = rows(&furlong, options)?;
+    let adapter = adapter_row(options);
     println!("xtask: {} faults, {} rows", faults.len(), rows.len());
-    let lines = Matrix { furlong: &furlong, rows: &rows, unable: &unable }.tried(faults)?;
+    let lines =
+        Matrix { furlong: &furlong, rows: &rows, adapter: &adapter, unable: &unable }.tried(faults)?;
     let text = page::table(&lines);
     println!("{text}");
     let [passed, not_applicable, not_triable, failed] = page::count(&lines);
@@ -140,6 +145,9 @@ fn build() -> anyhow::Result<PathBuf> {
 /// The rows that can be measured here without a fault, and those that cannot, with why.
 fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     let asked = options.mechanism.as_deref().unwrap_or("*/*");
+    if asked == ADAPTER_ROW {
+        return Ok((Vec::new(), Vec::new()));
+    }
     let script = all_rows("", &[format!("'{asked}'")], "");
     let ended = cell::run(furlong, &script, &[], Duration::from_secs(300))?;
     let (rows, mut unable) = judge::baseline(&ended).map_err(anyhow::Error::msg)?;
@@ -161,6 +169,11 @@ fn rows(furlong: &Path, options: &Options) -> anyhow::Result<judge::Baseline> {
     Ok((rows, if options.quick { Vec::new() } else { unable }))
 }
 
+/// The row that an adapter's program carries, if it is asked for.
+fn adapter_row(options: &Options) -> Option<String> {
+    options.mechanism.as_ref().is_none_or(|asked| glob(asked, ADAPTER_ROW)).then(|| ADAPTER_ROW.to_owned())
+}
+
 /// The script that measures all these rows at once.
 fn all_rows(before: &str, rows: &[String], options: &str) -> String {
     format!(
@@ -174,6 +187,8 @@ fn all_rows(before: &str, rows: &[String], options: &str) -> String {
 struct Matrix<'a> {
     furlong: &'a Path,
     rows: &'a [String],
+    /// The row that an adapter's program carries, of which roles are disturbed too.
+    adapter: &'a Option<String>,
     unable: &'a [(String, String)],
 }
 
@@ -184,7 +199,9 @@ impl Matrix<'_> {
         let mut cells: Vec<(usize, Option<&String>)> = Vec::new();
         for (index, fault) in faults.iter().enumerate() {
             match fault.act {
-                Act::Role { .. } => cells.extend(self.rows.iter().map(|row| (index, Some(row)))),
+                Act::Role { .. } => {
+                    cells.extend(self.rows.iter().chain(self.adapter).map(|row| (index, Some(row))))
+                }
                 Act::Rows { .. } | Act::Script(_) => cells.push((index, None)),
             }
         }
@@ -230,14 +247,14 @@ impl Matrix<'_> {
     /// The cell of a row, or all cells of a fault that is tried once.
     fn cell(&self, fault: &Fault, row: Option<&String>) -> anyhow::Result<Vec<(String, Verdict)>> {
         match &fault.act {
-            Act::Role { options, then, row: must, code } => {
+            Act::Role { moment, then, row: must, code } => {
                 let row = row.context("a role's fault needs a row")?;
                 // One role alone has no peer that could be told from it.
                 if row.starts_with("null/") && then.contains("$responder") {
                     let why = "it has one role, which is called initiator".to_owned();
                     return Ok(vec![(row.clone(), Verdict::NotApplicable(why))]);
                 }
-                self.role(row, options, then, *must, *code).map(|verdict| vec![(row.clone(), verdict)])
+                self.role(row, *moment, then, *must, *code).map(|verdict| vec![(row.clone(), verdict)])
             }
             Act::Rows { before, says, options, may_fail } => {
                 let quoted: Vec<String> = self.rows.iter().map(|row| format!("'{row}'")).collect();
@@ -256,7 +273,7 @@ impl Matrix<'_> {
     fn role(
         &self,
         row: &str,
-        options: &str,
+        moment: Moment,
         then: &str,
         must: RowMust,
         code: i32,
@@ -264,14 +281,15 @@ impl Matrix<'_> {
         let other = if row.starts_with("pipe/") { "unix-stream/block" } else { "pipe/block" };
         let roles = if row.starts_with("null/") { "1" } else { "2" };
         let script = format!(
-            "{}\n{then}\n[ -n \"${{ended-}}\" ] || {{ wait $run; ended=$?; }}\necho $ended > code\nnothing_left",
+            "{}\n{then}\n[ ! -d held ] || : > held/let-go\n[ -n \"${{ended-}}\" ] || {{ wait $run; ended=$?; }}\necho $ended > code\nnothing_left",
             include_str!("role.sh")
         );
         for seed in 1..=SEEDS {
             let variables = [
                 ("ROW", row.to_owned()),
                 ("OTHER", other.to_owned()),
-                ("OPTIONS", options.to_owned()),
+                ("OPTIONS", moment.options.to_owned()),
+                ("PHASE", moment.phase.to_owned()),
                 ("ROLES", roles.to_owned()),
                 ("SEED", seed.to_string()),
             ];

@@ -16,10 +16,11 @@ roles() {
     done | sort -n
 }
 
-# All processes that run furlong.
+# All processes that run furlong, or the program of an adapter.
 furlongs() {
     for process in /proc/[0-9]*; do
         case "$(readlink "$process/exe" 2>/dev/null)" in "$FURLONG"*) echo "process ${process#/proc/}" ;; esac
+        case "$(tr '\0' ' ' < "$process/cmdline" 2>/dev/null)" in *held.py*) echo "process ${process#/proc/}" ;; esac
     done
 }
 

@@ -1,20 +1,25 @@
 //! Processes that die or stand still: roles, the supervisor, and all at once.
 
-use crate::faults::fault::{Fault, RowMust, role_fault, script};
+use crate::faults::fault::{Fault, Moment, RowMust, role_fault, script};
 
 /// Long in the warm-up.
-const WARM_UP: &str = "--warm-up 4s --budget 5ms --timeout 2s";
+const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up 4s --budget 5ms --timeout 2s" };
 /// Long in the measured part.
-const TIMED: &str = "--warm-up 1ms --budget 4s --timeout 2s";
+const TIMED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 4s --timeout 2s" };
+/// Not so long, since the row is measured.
+const MEASURED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 1500ms --timeout 1s" };
+/// Long enough for a role that goes on.
+const CONTINUED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 1500ms --timeout 10s" };
+
 /// A role is killed or stopped.
 pub(super) fn roles() -> Vec<Fault> {
     let mut faults = Vec::new();
     for role in ["initiator", "responder"] {
-        for (options, phase) in [(WARM_UP, "warm-up"), (TIMED, "measured part")] {
+        for (moment, phase) in [(WARM_UP, "warm-up"), (TIMED, "measured part")] {
             faults.push(role_fault(
                 "D1",
                 &format!("SIGKILL to the {role} in its {phase}"),
-                options,
+                moment,
                 &format!("kill -KILL ${role}"),
                 RowMust::Fail("killed by SIGKILL"),
                 1,
@@ -37,7 +42,7 @@ pub(super) fn roles() -> Vec<Fault> {
     faults.push(role_fault(
         "D5",
         "SIGSTOP to the responder, for ever",
-        "--warm-up 1ms --budget 1500ms --timeout 1s",
+        MEASURED,
         "kill -STOP $responder",
         RowMust::Fail("stopped by a signal"),
         1,
@@ -46,7 +51,7 @@ pub(super) fn roles() -> Vec<Fault> {
     faults.push(role_fault(
         "D5",
         "SIGSTOP and SIGCONT to the initiator, 300 ms apart",
-        "--warm-up 1ms --budget 1500ms",
+        CONTINUED,
         "kill -STOP $initiator; sleep 0.3; kill -CONT $initiator",
         RowMust::Measure,
         0,
@@ -54,9 +59,9 @@ pub(super) fn roles() -> Vec<Fault> {
     ));
     faults.push(role_fault(
         "D5",
-        "SIGSTOP to all processes for a second",
-        "--warm-up 1ms --budget 1500ms --timeout 1s",
-        "all=\"$run $(furlongs | sed 's/process //')\"; kill -STOP $all; sleep 1; kill -CONT $all",
+        "SIGSTOP to all processes, for longer than the time-out",
+        MEASURED,
+        "all=\"$run $(furlongs | sed 's/process //')\"; kill -STOP $all; sleep $STANDSTILL; kill -CONT $all",
         RowMust::Measure,
         0,
         "the machine stood still, and nothing is wrong",
