@@ -76,9 +76,10 @@ pub fn page(lines: &[Line], rows: &[String], command: &str, seconds: u64) -> Str
          code is right, and the row says what happened to whom in which phase, or was measured; if the other row was measured; if \
          nothing is left (/dev/shm, System V objects, POSIX queues, folders, processes); and if no figure is wrong.\n\n\
          {passed} cells passed, {not_applicable} do not apply, {not_triable} cannot be tried here, {failed} failed. {} rows; it took \
-         {} min: `cargo xtask faults{command}`.\n\n{}",
+         {} min: `cargo xtask faults{command}`.\n\n{}{}",
         rows.len(),
         seconds.div_ceil(60),
-        table(lines)
+        table(lines),
+        include_str!("numbers.md")
     )
 }
