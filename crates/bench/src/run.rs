@@ -61,6 +61,9 @@ pub struct Run<'a> {
     pub session: &'a Session,
 }
 
+/// What is asked for by number takes no longer, or a row that spins on one core would take a quarter of an hour.
+pub const LONGEST_TRIAL: Duration = Duration::from_secs(5);
+
 impl Run<'_> {
     /// Runs the plan and calls `on_event` as it happens. A case that goes wrong is not tried again. Gives the end
     /// of the run, which is the last record.
@@ -189,10 +192,8 @@ impl Run<'_> {
     }
 
     fn settings(&self, most_round_trips: Option<u64>) -> Settings {
-        /// What is asked for by number takes no longer, or a row that spins on one core would take a quarter of an hour.
-        const LONGEST: Duration = Duration::from_secs(5);
         Settings {
-            budget: if most_round_trips.is_some() { LONGEST } else { self.plan.budget },
+            budget: if most_round_trips.is_some() { LONGEST_TRIAL } else { self.plan.budget },
             warm_up: self.plan.warm_up,
             timeout: self.plan.timeout,
             clock_read_ns: self.harness.clock_read_ns,

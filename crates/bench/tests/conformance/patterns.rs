@@ -3,11 +3,11 @@
 use crate::pair::WATCHDOG;
 use crate::rows::{case, is_usual, session};
 use crate::workers::Trial;
-use furlong_bench::run::{Event, Run, harness};
+use furlong_bench::run::{Event, LONGEST_TRIAL, Run, harness};
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
     Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Placement, Record, Request, Start, Wait,
-    WhenFull,
+    WhenFull, format_ns,
 };
 use libtest_mimic::{Completion, Failed};
 use std::slice;
@@ -64,9 +64,8 @@ pub fn tests() -> Vec<Trial> {
             move || connects(&entry, wait),
         ));
         if entry.capabilities.buffer != KernelBuffer::None {
-            tests.push(Trial::test(format!("{name}/{wait}: has the buffer that is asked for"), move || {
-                has_its_buffer(&entry, wait)
-            }));
+            let name = format!("{name}/{wait}: has the buffer that is asked for");
+            tests.push(Trial::ignorable_test(name, move || has_its_buffer(&entry, wait)));
         }
     }
     for &name in NAMED {
@@ -215,7 +214,10 @@ fn two_links(name: &str) -> Result<Completion, Failed> {
 }
 
 /// A mechanism that waits carries messages both ways through a buffer of the size asked for, and says how large it is.
-fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<(), Failed> {
+fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    if let Err(unavailable) = entry.probe() {
+        return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+    }
     const BYTES: usize = 128 << 10;
     let case = Case { buffer_bytes: Some(BYTES), ..case(entry, wait, 4096) };
     let measured = sound(&case, outcome(&case)?)?;
@@ -229,12 +231,13 @@ fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<(), Failed> {
             .collect(),
     };
     if !noted.is_empty() && noted.iter().all(|bytes| *bytes == BYTES as u64) {
-        return Ok(());
+        return Ok(Completion::Completed);
     }
     Err(format!("{case}: {:?}", measured.effective).into())
 }
 
-/// Spinning rows are timed many at a time, and still do as many as they are told.
+/// Spinning rows are timed many at a time, and still do as many as they are told, unless the longest time of a trial ends
+/// them: where two spin on the processors that a third needs for every call, as under Wine, a message may take a millisecond.
 fn a_number_is_kept() -> Result<(), Failed> {
     const WANTED: u64 = 5_000;
     let mechanisms = registry();
@@ -248,9 +251,14 @@ fn a_number_is_kept() -> Result<(), Failed> {
         let cases =
             [Pattern::RoundTrip, Pattern::OneWay].map(|pattern| Case { pattern, ..case(entry, wait, 128) });
         for (case, outcome) in cases.iter().zip(outcomes(&cases, Some(Amount::Exchanges(WANTED)))?) {
-            let done = sound(case, outcome)?.roles[0].round_trips;
-            if !(WANTED..WANTED + WANTED / 10).contains(&done) {
-                return Err(format!("{case}: {done} instead of {WANTED}").into());
+            let measured = sound(case, outcome)?;
+            let done = measured.roles[0].round_trips;
+            // What comes after the last full batch is not timed.
+            let cut = measured.elapsed_ns >= LONGEST_TRIAL.as_nanos() as u64 / 10 * 9;
+            let least = if cut { 1 } else { WANTED };
+            if !(least..WANTED + WANTED / 10).contains(&done) {
+                let elapsed = format_ns(measured.elapsed_ns as f64);
+                return Err(format!("{case}: {done} instead of {WANTED} in {elapsed}").into());
             }
         }
     }
