@@ -13,7 +13,7 @@ use std::io;
 #[cfg(target_os = "linux")]
 /// Both, from one role's side.
 #[derive(Debug)]
-pub(crate) struct HandlePair {
+pub struct HandlePair {
     /// To send by.
     pub send: Handle,
     /// To receive by.

@@ -13,7 +13,6 @@ pub mod list;
 mod memory;
 mod notifications;
 mod null;
-#[cfg(target_os = "linux")]
 mod queues;
 mod socket_link;
 mod streams;

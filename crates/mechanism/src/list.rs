@@ -21,13 +21,15 @@ use crate::notifications::windows::{event, semaphore};
 use crate::null;
 #[cfg(target_os = "linux")]
 use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
+#[cfg(windows)]
+use crate::queues::windows::mailslot;
 #[cfg(target_os = "linux")]
 use crate::streams::linux::{
-    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, unix_stream, vmsplice,
+    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, vmsplice,
 };
-use crate::streams::tcp;
 #[cfg(windows)]
 use crate::streams::windows::{anonymous_pipe, named_pipe};
+use crate::streams::{tcp, unix_stream};
 
 /// Does one thing for every mechanism, each with its own type.
 pub trait Visitor {
@@ -109,7 +111,9 @@ mechanisms! {
     named_pipe::MessagePipe,
     named_pipe::OverlappedMessagePipe,
     tcp::Tcp,
+    unix_stream::UnixStream,
     udp::Udp,
+    mailslot::Mailslot,
     event::Event,
     semaphore::Semaphore,
     read_process_memory::ReadProcessMemory<doorbell::Event>,

@@ -29,7 +29,7 @@ const UNIX_BLOCK_BYTES: usize = 32 << 10;
 
 /// What holds the messages of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(windows, expect(dead_code, reason = "Windows has no UNIX sockets here"))]
+#[cfg_attr(windows, expect(dead_code, reason = "Windows has no UNIX datagrams"))]
 pub(crate) enum Holds {
     /// The sender's buffer, message by message in blocks of up to 32 KiB: UNIX streams.
     Blocks,

@@ -9,7 +9,9 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 
 #[cfg(target_os = "linux")]
 pub use crate::platform::socket::{Kind, socketpair, unix_pair};
-pub use crate::platform::socket::{buffer_bytes, receive_message, send, set_buffer, settle};
+pub use crate::platform::socket::{
+    buffer_bytes, has_unix_streams, receive_message, send, set_buffer, settle, unix_stream_pair,
+};
 pub use crate::socket_buffer::Buffer;
 
 /// A TCP connection over loopback that sends small messages at once (`TCP_NODELAY`).

@@ -1,3 +1,6 @@
 //! Queues of messages in the kernel.
 
+#[cfg(target_os = "linux")]
 pub(crate) mod linux;
+#[cfg(windows)]
+pub(crate) mod windows;

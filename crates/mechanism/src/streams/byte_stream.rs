@@ -1,8 +1,10 @@
-//! What pipes, FIFOs and stream sockets share: bytes in order, without boundaries.
+//! What pipes, FIFOs and stream sockets of Linux share: a descriptor to write to and one to read from.
 
+pub(crate) use super::stream::limits;
+use super::stream::{Stream, Ways};
+use crate::EndpointSetup;
 use crate::handle_pair::HandlePair;
-use crate::{Endpoint, EndpointSetup, Message};
-use furlong_model::{Call, Calls, Limits, Wait};
+use furlong_model::{Call, Calls, Wait};
 use furlong_os::handle::{read, write};
 use furlong_os::wait::Interest;
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
@@ -15,18 +17,23 @@ pub(crate) const STREAM_CALLS: Calls = Calls::of(&[Call::Once("write")], &[Call:
 pub(crate) const DESCRIPTOR_WAITS: &[Wait] =
     &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Select, Wait::Poll, Wait::Epoll, Wait::SelectFirst];
 
-/// A stream takes messages of any size, in as many parts as it likes.
-pub(crate) fn limits() -> Limits {
-    Limits::none()
-}
+/// An end of a byte stream over descriptors.
+pub type ByteStream = Stream<HandlePair>;
 
-/// An end of a byte stream: messages are told apart by their agreed length.
-#[derive(Debug)]
-pub struct ByteStream {
-    ways: HandlePair,
-    /// Bytes of the message under way that are done, where a non-blocking call gave up in the middle.
-    received: usize,
-    sent: usize,
+impl Ways for HandlePair {
+    #[inline]
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        write(self.send.as_handle(), bytes)
+    }
+
+    #[inline]
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        read(self.receive.as_handle(), buffer)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
+        Some(HandlePair::readiness(self, interest))
+    }
 }
 
 impl ByteStream {
@@ -48,33 +55,6 @@ impl ByteStream {
     }
 
     fn new(reader: Handle, writer: Handle, blocking: bool) -> io::Result<ByteStream> {
-        Ok(ByteStream { ways: HandlePair::new(writer, reader, blocking)?, received: 0, sent: 0 })
-    }
-}
-
-impl Endpoint for ByteStream {
-    #[inline]
-    fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        while self.sent < message.len() {
-            self.sent += write(self.ways.send.as_handle(), &message[self.sent..])?;
-        }
-        self.sent = 0;
-        Ok(())
-    }
-
-    #[inline]
-    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        while self.received < message.len() {
-            match read(self.ways.receive.as_handle(), &mut message[self.received..])? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                count => self.received += count,
-            }
-        }
-        self.received = 0;
-        Ok(message.len())
-    }
-
-    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
-        Some(self.ways.readiness(interest))
+        Ok(Stream::over(HandlePair::new(writer, reader, blocking)?))
     }
 }

@@ -5,10 +5,8 @@
 //! wake-up hides much of it.
 
 use crate::socket_link::{Holds, SOCKET_WAITS, link};
-#[cfg(target_os = "linux")]
-use crate::streams::byte_stream::{ByteStream as SocketStream, STREAM_CALLS};
-#[cfg(windows)]
-use crate::streams::windows::socket_stream::{STREAM_CALLS, SocketStream};
+use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
+use crate::streams::stream::limits;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
@@ -42,7 +40,7 @@ impl Mechanism for Tcp {
     type Endpoint = SocketStream;
 
     fn probe() -> Result<Limits, Unavailable> {
-        Ok(Limits::none())
+        Ok(limits())
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {

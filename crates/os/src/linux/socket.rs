@@ -70,6 +70,22 @@ pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     pair.context(|| format!("UNIX socket in {}", folder.display()))
 }
 
+/// Such a pair of stream sockets.
+///
+/// # Errors
+/// As [`unix_pair`].
+pub fn unix_stream_pair(folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+    unix_pair(Kind::Stream, folder)
+}
+
+/// Whether there are UNIX stream sockets.
+///
+/// # Errors
+/// None: Linux without them starts no user's program.
+pub fn has_unix_streams() -> io::Result<()> {
+    Ok(())
+}
+
 /// A socket that whoever finds `path` can connect to, which must not be there yet and stays.
 pub fn listen(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
     let listener = unix_socket(kind)?;

@@ -13,6 +13,7 @@ pub mod handle;
 pub mod identity;
 pub(crate) mod job;
 pub mod load;
+pub mod mailslot;
 pub mod memory;
 pub mod mutex;
 pub mod overlapped;

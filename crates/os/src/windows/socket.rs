@@ -7,11 +7,14 @@ use crate::handle::{AsHandle, BorrowedHandle, Handle};
 use crate::socket_buffer::Buffer;
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, IntoRawSocket, RawHandle};
+use std::path::Path;
+use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use windows_sys::Win32::Networking::WinSock::{
-    FIONBIO, FROM_PROTOCOL_INFO, INVALID_SOCKET, SO_RCVBUF, SO_SNDBUF, SOCKET, SOCKET_ERROR, SOL_SOCKET,
-    WSA_FLAG_OVERLAPPED, WSADATA, WSADuplicateSocketW, WSAEMSGSIZE, WSAPROTOCOL_INFOW, WSASocketW,
-    WSAStartup, getsockopt, ioctlsocket, recv, send as send_bytes, setsockopt,
+    AF_UNIX, FIONBIO, FROM_PROTOCOL_INFO, INVALID_SOCKET, SO_RCVBUF, SO_SNDBUF, SOCK_STREAM, SOCKADDR_UN,
+    SOCKET, SOCKET_ERROR, SOL_SOCKET, WSA_FLAG_OVERLAPPED, WSADATA, WSADuplicateSocketW, WSAEMSGSIZE,
+    WSAPROTOCOL_INFOW, WSASocketW, WSAStartup, accept, bind, connect, getsockopt, ioctlsocket, listen, recv,
+    send as send_bytes, setsockopt,
 };
 
 /// What a socket of the standard library owns.
@@ -151,6 +154,74 @@ pub fn receive_message(socket: BorrowedHandle<'_>, buffer: &mut [u8]) -> io::Res
         Err(error) if error.raw_os_error() == Some(WSAEMSGSIZE) => Ok(buffer.len() + 1),
         received => received,
     }
+}
+
+/// Whether this Windows has UNIX stream sockets.
+///
+/// # Errors
+/// Why it has none.
+pub fn has_unix_streams() -> io::Result<()> {
+    unix_socket().map(drop)
+}
+
+fn unix_socket() -> io::Result<Handle> {
+    start()?;
+    // SAFETY: what is given out is owned by nobody.
+    let made = unsafe { WSASocketW(AF_UNIX.into(), SOCK_STREAM, 0, null(), 0, WSA_FLAG_OVERLAPPED) };
+    if made == INVALID_SOCKET {
+        return Err(io::Error::last_os_error()).context(|| "socket AF_UNIX");
+    }
+    // SAFETY: as above, and a socket is a handle of Windows' own.
+    Ok(unsafe { Handle::from_raw_handle(made as RawHandle) })
+}
+
+/// A pair connected over a path in `folder`, which is gone again when this returns.
+///
+/// # Errors
+/// If there are no such sockets, or the path is too long.
+pub fn unix_stream_pair(folder: &Path) -> io::Result<(Handle, Handle)> {
+    let path = folder.join("responder.socket");
+    let pair = connected_pair(&path);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    pair.context(|| format!("UNIX socket in {}", folder.display()))
+}
+
+fn connected_pair(path: &Path) -> io::Result<(Handle, Handle)> {
+    let address = unix_address(path)?;
+    let (address, length) = ((&raw const address).cast(), size_of::<SOCKADDR_UN>() as i32);
+    let (listener, initiator) = (unix_socket()?, unix_socket()?);
+    // SAFETY: the address is read; what is given out is owned by nobody.
+    unsafe {
+        check(bind(number(listener.as_handle()), address, length)).context(|| "bind")?;
+        check(listen(number(listener.as_handle()), 1)).context(|| "listen")?;
+        check(connect(number(initiator.as_handle()), address, length)).context(|| "connect")?;
+        let made = accept(number(listener.as_handle()), null_mut(), null_mut());
+        if made == INVALID_SOCKET {
+            return Err(io::Error::last_os_error()).context(|| "accept");
+        }
+        Ok((initiator, Handle::from_raw_handle(made as RawHandle)))
+    }
+}
+
+fn unix_address(path: &Path) -> io::Result<SOCKADDR_UN> {
+    let mut address = SOCKADDR_UN { sun_family: AF_UNIX, ..Default::default() };
+    let text = path.to_str().map(str::as_bytes).unwrap_or_default();
+    let most = address.sun_path.len() - 1;
+    if text.is_empty() || text.len() > most {
+        let words = format!(
+            "the path of a UNIX socket in the run's folder would have {} bytes, and {most} fit: set TMP to a folder with a \
+             shorter name",
+            text.len()
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+    }
+    for (place, byte) in address.sun_path.iter_mut().zip(text) {
+        *place = byte.cast_signed();
+    }
+    Ok(address)
 }
 
 #[cfg(test)]

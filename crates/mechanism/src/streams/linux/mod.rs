@@ -7,5 +7,4 @@ pub(crate) mod io_uring_sqpoll;
 pub(crate) mod pipe;
 pub(crate) mod ring_stream;
 pub(crate) mod socketpair;
-pub(crate) mod unix_stream;
 pub(crate) mod vmsplice;

@@ -1,6 +1,6 @@
 //! What byte pipes share: bytes in order, without boundaries, in a buffer with a quota.
 
-use crate::{Endpoint, Message};
+use crate::streams::stream::{Stream, Ways};
 use furlong_model::{Call, Calls, Depth, Wait};
 use furlong_os::handle::{read, write};
 use furlong_os::windows::pipe::{Mode, size_bytes, try_read, try_write, write_without_waiting};
@@ -19,18 +19,18 @@ pub(super) fn depth(quota_bytes: usize, size_bytes: usize) -> Depth {
     Depth::of(quota_bytes / size_bytes.max(1))
 }
 
-/// An end of a byte pipe each way: messages are told apart by their agreed length.
+/// A pipe to write to and one to read from, or one that leads both ways twice.
 #[derive(Debug)]
-pub struct PipeStream {
+pub struct PipePair {
     reader: Handle,
     writer: Handle,
     blocking: bool,
     /// What a writer that does not wait may be charged for at once.
     quota_bytes: usize,
-    /// Bytes of the message under way that are done, where a non-blocking call gave up in the middle.
-    received: usize,
-    sent: usize,
 }
+
+/// An end of a byte pipe each way.
+pub type PipeStream = Stream<PipePair>;
 
 impl PipeStream {
     /// An end of two pipes, or twice that of one that leads both ways.
@@ -39,40 +39,20 @@ impl PipeStream {
         if !blocking {
             write_without_waiting(&writer, Mode::Byte)?;
         }
-        Ok(PipeStream { reader, writer, blocking, quota_bytes, received: 0, sent: 0 })
+        Ok(Stream::over(PipePair { reader, writer, blocking, quota_bytes }))
     }
 }
 
-impl Endpoint for PipeStream {
+impl Ways for PipePair {
     #[inline]
-    fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        while self.sent < message.len() {
-            let rest = &message[self.sent..];
-            self.sent += if self.blocking {
-                write(self.writer.as_handle(), rest)?
-            } else {
-                try_write(self.writer.as_handle(), rest, self.quota_bytes)?
-            };
-        }
-        self.sent = 0;
-        Ok(())
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let writer = self.writer.as_handle();
+        if self.blocking { write(writer, bytes) } else { try_write(writer, bytes, self.quota_bytes) }
     }
 
     #[inline]
-    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        while self.received < message.len() {
-            let room = &mut message[self.received..];
-            let count = if self.blocking {
-                read(self.reader.as_handle(), room)?
-            } else {
-                try_read(self.reader.as_handle(), room)?
-            };
-            if count == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            self.received += count;
-        }
-        self.received = 0;
-        Ok(message.len())
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let reader = self.reader.as_handle();
+        if self.blocking { read(reader, buffer) } else { try_read(reader, buffer) }
     }
 }

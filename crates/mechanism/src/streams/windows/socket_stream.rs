@@ -1,6 +1,7 @@
-//! Stream sockets: bytes in order, without boundaries.
+//! Streams of bytes over sockets of Windows.
 
-use crate::{Endpoint, EndpointSetup, Message};
+use crate::EndpointSetup;
+use crate::streams::stream::{Stream, Ways};
 use furlong_model::{Call, Calls};
 use furlong_os::socket::{send, settle};
 use furlong_os::windows::socket::receive;
@@ -10,41 +11,28 @@ use std::io;
 /// A socket has calls of its own.
 pub(crate) const STREAM_CALLS: Calls = Calls::of(&[Call::Once("send")], &[Call::Once("recv")]);
 
-/// An end of a stream: messages are told apart by their agreed length.
+/// A socket, which is written to and read from.
 #[derive(Debug)]
-pub struct SocketStream {
-    socket: Handle,
-    /// Bytes of the message under way that are done, where a non-blocking call gave up in the middle.
-    received: usize,
-    sent: usize,
+pub struct Socket(Handle);
+
+/// An end of a stream over a socket.
+pub type SocketStream = Stream<Socket>;
+
+impl Ways for Socket {
+    #[inline]
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        send(self.0.as_handle(), bytes)
+    }
+
+    #[inline]
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        receive(self.0.as_handle(), buffer)
+    }
 }
 
 impl SocketStream {
     /// Takes a socket from the set-up.
     pub(crate) fn of_socket(setup: &mut EndpointSetup, blocking: bool) -> io::Result<SocketStream> {
-        Ok(SocketStream { socket: settle(setup.descriptor()?, blocking)?, received: 0, sent: 0 })
-    }
-}
-
-impl Endpoint for SocketStream {
-    #[inline]
-    fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        while self.sent < message.len() {
-            self.sent += send(self.socket.as_handle(), &message[self.sent..])?;
-        }
-        self.sent = 0;
-        Ok(())
-    }
-
-    #[inline]
-    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        while self.received < message.len() {
-            match receive(self.socket.as_handle(), &mut message[self.received..])? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                count => self.received += count,
-            }
-        }
-        self.received = 0;
-        Ok(message.len())
+        Ok(Stream::over(Socket(settle(setup.descriptor()?, blocking)?)))
     }
 }

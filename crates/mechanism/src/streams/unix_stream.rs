@@ -4,15 +4,15 @@
 //! copies them out and frees it. Expect a pipe's wake-ups and a little more for the buffer and the socket's
 //! locks.
 
-use crate::socket_link::{Holds, link};
-use crate::streams::byte_stream::STREAM_CALLS;
-use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, limits};
+use crate::socket_link::{Holds, SOCKET_WAITS, link};
+use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
+use crate::streams::stream::limits;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
     Unavailable, WhenFull,
 };
-use furlong_os::socket::{self, Kind};
+use furlong_os::socket;
 use std::io;
 
 /// UNIX stream socket with a path.
@@ -24,7 +24,7 @@ impl Mechanism for UnixStream {
         name: "unix-stream",
         summary: "UNIX stream socket with a path",
         family: Family::Socket,
-        waits: DESCRIPTOR_WAITS,
+        waits: SOCKET_WAITS,
         boundaries: false,
         fixed_size_bytes: None,
         calls: STREAM_CALLS,
@@ -37,17 +37,23 @@ impl Mechanism for UnixStream {
         start: Start::Fresh,
         sharing: Sharing::OneEach,
     };
-    type Endpoint = ByteStream;
+    type Endpoint = SocketStream;
 
     fn probe() -> Result<Limits, Unavailable> {
-        Ok(limits())
+        match socket::has_unix_streams() {
+            Ok(()) => Ok(limits()),
+            Err(error) => Err(Unavailable::new(
+                format!("this system has no UNIX stream sockets: {error}"),
+                "Windows has them from version 1803 on, and Wine 8 has none",
+            )),
+        }
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        link(socket::unix_pair(Kind::Stream, &specification.folder)?, Holds::Blocks, specification)
+        link(socket::unix_stream_pair(&specification.folder)?, Holds::Blocks, specification)
     }
 
-    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
-        ByteStream::of_socket(&mut setup, specification.blocking)
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<SocketStream> {
+        SocketStream::of_socket(&mut setup, specification.blocking)
     }
 }

@@ -1,0 +1,3 @@
+//! Queues of messages that Windows has.
+
+pub(crate) mod mailslot;
