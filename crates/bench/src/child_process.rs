@@ -4,6 +4,7 @@
 //! Only where a mapping of anonymous memory must be inherited is a process forked instead.
 
 use crate::control::{Control, Report};
+use furlong_model::ConsoleMode;
 use furlong_os::process::{Bond, Child, Program, own_program, spawn};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, RawHandle, clock, handle};
@@ -50,12 +51,14 @@ pub struct ChildProgram {
     pub path: PathBuf,
     /// What comes before the verb.
     pub arguments: Vec<String>,
+    /// What they have of a console, on Windows; none by default, so that nothing that happens there comes to them.
+    pub console: ConsoleMode,
 }
 
 impl ChildProgram {
     /// The program at `path`, which passes [`CHILD_VERB`] on to [`main`](crate::child::main).
     pub fn at(path: impl Into<PathBuf>) -> ChildProgram {
-        ChildProgram { path: path.into(), arguments: Vec::new() }
+        ChildProgram { path: path.into(), arguments: Vec::new(), console: ConsoleMode::Detached }
     }
 
     /// The program of this process.
@@ -85,11 +88,24 @@ impl ChildProgram {
         let (mut control, theirs) = Control::pair()?;
         control.send(&kind)?;
         inherit.push(theirs.raw_handle());
-        let arguments = self.arguments(theirs.raw_handle());
+        let child = self.spawn(theirs.raw_handle(), &inherit, stderr, bond)?;
+        Ok((child, control))
+    }
+
+    /// Starts it as a child with this end of its socket, which is among `inherit`.
+    pub(crate) fn spawn(
+        &self,
+        control: RawHandle,
+        inherit: &[RawHandle],
+        stderr: BorrowedHandle<'_>,
+        bond: Bond,
+    ) -> io::Result<Child> {
+        let arguments = self.arguments(control);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let program = Program { arguments: &arguments, ..Program::at(&self.path) };
-        let child = spawn(&program, &inherit, stderr, bond)?;
-        Ok((child, control))
+        #[cfg(windows)]
+        let program = Program { console: self.console, ..program };
+        spawn(&program, inherit, stderr, bond)
     }
 }
 

@@ -166,6 +166,9 @@ fn is_old(folder: &Path) -> bool {
     matches!(age, Ok(Ok(age)) if age.as_secs() >= 2)
 }
 
+/// The folder of programs that were copied to be started, in the run's own.
+pub(crate) const COPIES: &str = "copies";
+
 /// Removes what a run has left: its own names, of the expected kinds, what its journal has beside them, and nothing
 /// else. What is gone already is no error. What cannot be removed keeps the journal.
 pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
@@ -186,6 +189,7 @@ pub fn remove(folder: &Path, names: Option<&Names>) -> io::Result<()> {
     for name in ["responder.socket", JOURNAL] {
         remove_file(&folder.join(name))?;
     }
+    unless_gone(fs::remove_dir_all(folder.join(COPIES)))?;
     unless_gone(fs::remove_dir(folder))
 }
 

@@ -40,6 +40,7 @@ pub mod run;
 pub mod session;
 mod shared_end;
 mod started_program;
+mod subsystem;
 mod tally;
 mod timed;
 pub mod trial;

@@ -3,7 +3,8 @@
 use crate::parties;
 use crate::placement;
 use crate::registry::{MechanismEntry, find};
-use furlong_model::{Amount, Case, Handover, Limits, Outcome, StartMethod, Unavailable, Wait};
+use crate::subsystem;
+use furlong_model::{Amount, Case, ChildStart, Handover, Limits, Outcome, StartMethod, Unavailable, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ pub struct Plan {
     pub handovers: Vec<Handover>,
     /// The ways to start a process that are timed.
     pub starts: Vec<StartMethod>,
+    /// How children of a subsystem of their own are started.
+    pub child: ChildStart,
     /// Trials of each case and handover; the first ones, where there is a `precision`.
     pub trials: u32,
     /// Cases whose medians are less certain than this have further trials, those with the widest intervals first: 0.05 is
@@ -98,6 +101,9 @@ impl<'a> CaseResolver<'a> {
         }
         if let Some(refusal) = parties::refusal(case) {
             return Err(Box::new(Outcome::Refused(refusal)));
+        }
+        if let Some(subsystem) = case.subsystem {
+            subsystem::program(subsystem).map_err(|why| Box::new(Outcome::Unavailable(why)))?;
         }
         let processors = placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?;
         let by = case.request.as_ref().and_then(|request| request.by.as_deref());

@@ -5,27 +5,44 @@
 use crate::child_process::greet;
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::Control;
-use furlong_model::{StartMethod, StartReading};
+use crate::session::Session;
+use crate::subsystem;
+use furlong_model::{ChildStart, StartMethod, StartReading};
 #[cfg(target_os = "linux")]
 use furlong_os::linux::posix_spawn::posix_spawn;
 #[cfg(target_os = "linux")]
 use furlong_os::process::fork;
-use furlong_os::process::{Bond, Child, Exit, Program, spawn};
+use furlong_os::process::{Bond, Child, Exit};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, Context, Handle, clock, handle};
 use std::io;
 
-/// The ways that this system has.
+/// The ways that this system has to start furlong's own program.
 pub fn here() -> impl Iterator<Item = StartMethod> {
-    StartMethod::ALL.into_iter().filter(|method| cfg!(windows) == (*method == StartMethod::CreateProcess))
+    let is_here =
+        |method: &StartMethod| cfg!(windows) == method.is_of_windows() && method.subsystem().is_none();
+    StartMethod::ALL.into_iter().filter(is_here)
 }
 
 /// The longest that a process may take, in milliseconds.
 const TIMEOUT_MS: u64 = 10_000;
 
-/// Starts `times` processes, one after the other: each has ended before the next begins.
-pub fn read(method: StartMethod, times: u32, program: &ChildProgram) -> StartReading {
-    let starts: io::Result<Vec<u64>> = (0..times).map(|_| start_ns(method, program)).collect();
+/// Starts `times` processes, one after the other: each has ended before the next begins. Those of a subsystem of their own
+/// are started as `child` says.
+pub fn read(method: StartMethod, times: u32, session: &Session, child: ChildStart) -> StartReading {
+    reading(method, times, || match method.subsystem() {
+        Some(subsystem) => subsystem::to_start(subsystem, child, session),
+        None => Ok(session.program().clone()),
+    })
+}
+
+/// Starts `times` processes of `program`.
+pub fn read_of(method: StartMethod, times: u32, program: &ChildProgram) -> StartReading {
+    reading(method, times, || Ok(program.clone()))
+}
+
+fn reading(method: StartMethod, times: u32, program: impl Fn() -> io::Result<ChildProgram>) -> StartReading {
+    let starts: io::Result<Vec<u64>> = (0..times).map(|_| start_ns(method, &program()?)).collect();
     match starts {
         Ok(starts_ns) => StartReading { method, starts_ns, trouble: None },
         Err(error) => {
@@ -65,25 +82,21 @@ fn start(
     stderr: BorrowedHandle<'_>,
 ) -> io::Result<Child> {
     let number = control.raw_handle();
-    let arguments = program.arguments(number);
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match method {
         #[cfg(windows)]
-        StartMethod::CreateProcess => {
-            let program = Program { arguments: &arguments, ..Program::at(&program.path) };
-            spawn(&program, &[number], stderr, Bond::DiesWithParent)
-        }
+        method if method.is_of_windows() => program.spawn(number, &[number], stderr, Bond::DiesWithParent),
         #[cfg(target_os = "linux")]
         StartMethod::Fork => {
             fork(&[number], stderr, Bond::DiesWithParent, || i32::from(greet(control.as_handle()).is_err()))
         }
         #[cfg(target_os = "linux")]
-        StartMethod::ForkExec => {
-            let program = Program { arguments: &arguments, ..Program::at(&program.path) };
-            spawn(&program, &[number], stderr, Bond::DiesWithParent)
-        }
+        StartMethod::ForkExec => program.spawn(number, &[number], stderr, Bond::DiesWithParent),
         #[cfg(target_os = "linux")]
-        StartMethod::PosixSpawn => posix_spawn(&program.path, &arguments, number),
+        StartMethod::PosixSpawn => {
+            let arguments = program.arguments(number);
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            posix_spawn(&program.path, &arguments, number)
+        }
         elsewhere => {
             Err(io::Error::new(io::ErrorKind::Unsupported, format!("{elsewhere} is not on this system")))
         }

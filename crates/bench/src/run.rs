@@ -135,7 +135,7 @@ impl Run<'_> {
                 return Err(Interrupted { signal });
             }
             on_event(Event::Begin { done, total: self.plan.starts.len(), what: &method });
-            emit(on_event, Record::Start(process_start::read(method, TIMES, self.session.program())));
+            emit(on_event, Record::Start(process_start::read(method, TIMES, self.session, self.plan.child)));
         }
         Ok(())
     }
@@ -148,7 +148,8 @@ impl Run<'_> {
         let mechanisms = self.mechanisms;
         match resolver.resolve(case) {
             Ok(ResolvedCase { entry, request_carrier, processors }) => {
-                let work = MessageExchange { mechanisms, entry, request_carrier, case };
+                let work =
+                    MessageExchange { mechanisms, entry, request_carrier, case, child: self.plan.child };
                 let most_round_trips = self.plan.amount.map(|amount| amount.exchanges(case.size_bytes));
                 Ok((
                     TrialContext { work, processors, session: self.session },

@@ -2,8 +2,8 @@
 
 use crate::named_enum::named_enum;
 use crate::{
-    ATOMIC_BYTES, Arrival, Capabilities, Limits, Party, Placement, Role, Sharing, Start, Unavailable, Wait,
-    WhenFull, format_bytes,
+    ATOMIC_BYTES, Arrival, Capabilities, Limits, Party, Placement, Role, Sharing, Start, Subsystem,
+    Unavailable, Wait, WhenFull, format_bytes,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -83,6 +83,9 @@ pub struct Case {
     /// same moment, each by itself.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub parties: NonZeroU32,
+    /// The subsystem of the responder's program; `None` for furlong's own program. Windows alone has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subsystem: Option<Subsystem>,
 }
 
 /// One: the usual number of messages outstanding, and of pairs.
@@ -110,6 +113,12 @@ pub fn row_name(mechanism: &str, wait: Wait) -> String {
     format!("{mechanism}/{wait}")
 }
 
+/// The name of a row whose responder is a program of this subsystem.
+pub fn row_of_subsystem(mechanism: &str, wait: Wait, subsystem: Option<Subsystem>) -> String {
+    let row = row_name(mechanism, wait);
+    subsystem.map_or_else(|| row.clone(), |subsystem| format!("{row} ({subsystem})"))
+}
+
 /// What a pipe holds unless it is told otherwise.
 const PIPE_BYTES: usize = 64 << 10;
 
@@ -132,12 +141,13 @@ impl Case {
             buffer_bytes: None,
             window: one(),
             parties: one(),
+            subsystem: None,
         }
     }
 
-    /// The row's name: `mechanism/wait`.
+    /// The row's name: `mechanism/wait`, and the subsystem where it says one.
     pub fn row(&self) -> String {
-        row_name(&self.mechanism, self.wait)
+        row_of_subsystem(&self.mechanism, self.wait, self.subsystem)
     }
 
     /// All who take part, in the order in which they take processors: pair after pair, or senders and then receivers.
@@ -155,10 +165,11 @@ impl Case {
         (0..several).flat_map(pair).collect()
     }
 
-    /// Whether the two differ in nothing but the mechanism and its buffer, and wait alike: sleeping or spinning.
+    /// Whether the two differ in nothing but the mechanism, its buffer and the subsystem, and wait alike: sleeping or spinning.
     pub fn is_ranked_with(&self, other: &Case) -> bool {
-        let Case { mechanism, wait, buffer_bytes, .. } = other.clone();
-        self.wait.kind() == wait.kind() && Case { mechanism, wait, buffer_bytes, ..self.clone() } == *other
+        let Case { mechanism, wait, buffer_bytes, subsystem, .. } = other.clone();
+        self.wait.kind() == wait.kind()
+            && Case { mechanism, wait, buffer_bytes, subsystem, ..self.clone() } == *other
     }
 
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
@@ -335,6 +346,7 @@ impl fmt::Display for Case {
             buffer_bytes,
             window,
             parties,
+            subsystem,
         } = self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
         if *pattern != Pattern::RoundTrip {
@@ -351,6 +363,7 @@ impl fmt::Display for Case {
         if !is_one(window) {
             write!(f, " window {window}")?;
         }
+        subsystem.map_or(Ok(()), |subsystem| write!(f, " {subsystem} subsystem"))?;
         if is_one(parties) { Ok(()) } else { write!(f, " {parties} {}", pattern.several()) }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! It is part of a run's records, so that a replay explains itself on any machine.
 
-use crate::case::one;
+use crate::case::{one, row_of_subsystem};
 use crate::{
-    Arrival, Backing, Case, Figure, Handover, Pattern, Placement, Request, StartMethod, Touch, Wait,
+    Arrival, Backing, Case, ChildStart, Figure, Handover, Pattern, Placement, Request, StartMethod,
+    Subsystem, Touch, Wait,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,6 +55,9 @@ pub struct Measure {
     pub order_by: Figure,
     /// Why it is measured like this, where that needs a word.
     pub note: Option<String>,
+    /// How children of a subsystem of their own are started.
+    #[serde(default, skip_serializing_if = "ChildStart::is_usual")]
+    pub child: ChildStart,
 }
 
 /// What the two processes do.
@@ -133,6 +137,9 @@ pub enum Target {
         mechanism: String,
         /// How both roles wait.
         wait: Wait,
+        /// The subsystem of the responder's program, where it has one of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subsystem: Option<Subsystem>,
     },
     /// What backs a region.
     Backing(Backing),
@@ -142,7 +149,7 @@ impl Target {
     /// `mechanism/wait`, or the backing's name.
     pub fn name(&self) -> String {
         match self {
-            Target::Row { mechanism, wait } => format!("{mechanism}/{wait}"),
+            Target::Row { mechanism, wait, subsystem } => row_of_subsystem(mechanism, *wait, *subsystem),
             Target::Backing(backing) => backing.name().to_owned(),
         }
     }
@@ -217,6 +224,12 @@ pub enum Statement {
 }
 
 impl Experiment {
+    /// Whether it starts programs of subsystems of their own.
+    pub fn has_subsystems(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row.target, Some(Target::Row { subsystem: Some(_), .. })))
+            || self.starts.iter().any(|start| start.method.is_some_and(|method| method.subsystem().is_some()))
+    }
+
     /// The row that was published under this name.
     pub fn row(&self, name: &str) -> Option<&ExperimentRow> {
         self.rows.iter().find(|row| row.name == name)
@@ -225,7 +238,11 @@ impl Experiment {
 
 impl Measure {
     /// What is measured of a mechanism with messages of `size_bytes`; `None` for a handover.
-    pub fn case(&self, mechanism: &str, wait: Wait, size_bytes: usize) -> Option<Case> {
+    pub fn case(
+        &self,
+        (mechanism, wait, subsystem): (&str, Wait, Option<Subsystem>),
+        size_bytes: usize,
+    ) -> Option<Case> {
         let Work::Exchange(exchange) = &self.work else { return None };
         Some(Case {
             mechanism: mechanism.to_owned(),
@@ -238,6 +255,7 @@ impl Measure {
             buffer_bytes: None,
             window: one(),
             parties: one(),
+            subsystem,
         })
     }
 
@@ -263,7 +281,7 @@ mod tests {
 
     #[test]
     fn targets_have_the_names_of_rows() {
-        let target = Target::Row { mechanism: "pipe".into(), wait: Wait::SelectFirst };
+        let target = Target::Row { mechanism: "pipe".into(), wait: Wait::SelectFirst, subsystem: None };
         assert_eq!(target.name(), "pipe/select-first");
         assert_eq!(Target::Backing(Backing::RamDisk).name(), "ram-disk");
     }

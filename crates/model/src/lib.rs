@@ -24,6 +24,7 @@ mod process_start;
 mod quantity;
 mod record;
 mod role;
+mod subsystem;
 mod trial;
 mod wait;
 mod window;
@@ -60,6 +61,7 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};
+pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use trial::{
     AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Trial,
 };

@@ -1,5 +1,6 @@
 //! How long a new process takes to come to life.
 
+use crate::Subsystem;
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,26 @@ named_enum! {
         PosixSpawn = "posix-spawn",
         /// `CreateProcess` of furlong's own binary, on Windows.
         CreateProcess = "create-process",
+        /// `CreateProcess` of a small program of the console subsystem, on Windows.
+        CreateProcessConsole = "create-process-console",
+        /// `CreateProcess` of a small program of the windows subsystem, on Windows.
+        CreateProcessWindows = "create-process-windows",
+    }
+}
+
+impl StartMethod {
+    /// The subsystem of the program that is started, where that is not furlong's own.
+    pub fn subsystem(self) -> Option<Subsystem> {
+        match self {
+            StartMethod::CreateProcessConsole => Some(Subsystem::Console),
+            StartMethod::CreateProcessWindows => Some(Subsystem::Windows),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a call of Windows.
+    pub fn is_of_windows(self) -> bool {
+        self == StartMethod::CreateProcess || self.subsystem().is_some()
     }
 }
 

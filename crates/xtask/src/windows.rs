@@ -3,6 +3,7 @@
 //! Debian's compiler of its current `rustc-web` builds the standard library for Windows once, since Debian ships none; from
 //! then on it is an ordinary cross compilation. All of it is kept in `target/windows`, by the versions that made it.
 
+mod blocks;
 mod names;
 mod sysroot;
 mod wine;
@@ -10,7 +11,7 @@ mod wine;
 use crate::command::succeed;
 use crate::root;
 use crate::target::target;
-use furlong_driver_harness::packages;
+use furlong_driver_harness::{packages, step};
 use names::{LINKER, TARGET};
 use std::path::PathBuf;
 use std::process::Command;
@@ -49,7 +50,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
 }
 
 /// Tests what `os` and the mechanisms are made of, every claim of every mechanism, and that what goes wrong is caught; measures
-/// every row in three sizes, and compares what was saved with itself.
+/// every row in three sizes, compares what was saved with itself, and replays what was published of Windows.
 ///
 /// # Errors
 /// As [`build`]; or what failed.
@@ -85,7 +86,8 @@ pub fn test() -> anyhow::Result<()> {
     ] {
         run(words)?;
     }
-    Ok(())
+    let replay = step::text(wine::command(&folder()?)?.arg(executable()?).args(blocks::ARGUMENTS))?;
+    blocks::check(&replay)
 }
 
 /// Type-checks what is portable for macOS and FreeBSD, with the same compiler.
@@ -134,9 +136,16 @@ fn says_what_is_missing(platform: &str, check: &mut Command) -> anyhow::Result<(
     Ok(())
 }
 
-/// The built `furlong.exe`.
+/// The built `furlong.exe`, beside which the programs of the two subsystems lie.
 fn executable() -> anyhow::Result<PathBuf> {
-    succeed(cargo("build")?.args(["--release", "--locked", "--package", "furlong"]))?;
+    succeed(cargo("build")?.args([
+        "--release",
+        "--locked",
+        "--package",
+        "furlong",
+        "--package",
+        "furlong-subsystems",
+    ]))?;
     Ok(folder()?.join("build").join(TARGET).join("release/furlong.exe"))
 }
 

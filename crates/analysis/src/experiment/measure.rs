@@ -6,7 +6,8 @@ use super::{
     schema::{self, Text},
 };
 use furlong_model::{
-    Amount, ByteSize, Exchange, Figure, InvalidName, Measure, Pattern, Placement, Request, Touch, Work,
+    Amount, ByteSize, ChildStart, Exchange, Figure, InvalidName, Measure, Pattern, Placement, Request, Touch,
+    Work,
 };
 use toml::{Spanned, Value};
 
@@ -33,6 +34,7 @@ pub(super) fn check(source: &Source, read: &Spanned<schema::Measure>) -> Result<
         place: place.unwrap_or(Placement::OtherCore),
         trials: trials.transpose()?.unwrap_or(TRIALS),
         note: source.optional_text(measure.note.as_ref())?,
+        child: ChildStart::default(),
     })
 }
 

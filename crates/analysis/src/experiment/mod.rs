@@ -22,20 +22,31 @@ const LONGEST_FILE: usize = 1 << 20;
 
 /// Reads an experiment from the text of a file.
 ///
-/// Rows are checked for their form alone: which mechanisms there are, only a run knows.
+/// Rows are checked for their form alone: which mechanisms there are, only a run knows. What a file says of Windows is
+/// checked everywhere.
 ///
 /// # Errors
 /// Text that is no TOML, unknown keys, values out of range, and names that refer to nothing. `file` is the name that
 /// errors bear.
 pub fn read_experiment(text: &str, file: &str) -> Result<Experiment, ExperimentError> {
+    let [elsewhere, on_windows] = [false, true].map(|windows| read(text, file, windows));
+    let (elsewhere, on_windows) = (elsewhere?, on_windows?);
+    Ok(if cfg!(windows) { on_windows } else { elsewhere })
+}
+
+/// Reads it as it is for Windows, or for other systems.
+fn read(text: &str, file: &str, windows: bool) -> Result<Experiment, ExperimentError> {
     let source = Source::new(text, file);
     if text.len() > LONGEST_FILE {
         return Err(source.error(0, format!("the file is longer than {LONGEST_FILE} bytes")));
     }
-    let read: schema::File = toml::from_str(text).map_err(|error| {
+    let mut read: schema::File = toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         source.error(start, error.message())
     })?;
+    if windows {
+        read.turn_to_windows();
+    }
     let measure = measure::check(&source, &read.measure)?;
     let rows = rows::check(&source, &read.row, &measure)?;
     if rows.is_empty() {

@@ -78,7 +78,7 @@ fn row(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Experim
 fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Option<Target>, ExperimentError> {
     let handover = matches!(measure.work, Work::Handover { .. });
     match (&read.row, &read.backing) {
-        (Some(row), None) if !handover => mechanism_and_wait(source, row).map(Some),
+        (Some(row), None) if !handover => exchanged(source, row, read.subsystem.as_ref()).map(Some),
         (None, Some(backing)) if handover => {
             source.parsed(backing).map(|backing| Some(Target::Backing(backing)))
         }
@@ -98,14 +98,15 @@ fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Opti
     }
 }
 
-fn mechanism_and_wait(source: &Source, row: &Text) -> Result<Target, ExperimentError> {
+fn exchanged(source: &Source, row: &Text, subsystem: Option<&Text>) -> Result<Target, ExperimentError> {
     let Some((mechanism, wait)) = row.get_ref().split_once('/') else {
         let reason = format!("'{}' is no row: write mechanism/wait, as in pipe/block", row.get_ref());
         return Err(source.wrong(row, reason));
     };
     let wait: Wait = wait.parse().map_err(|error| source.wrong(row, error))?;
     let mechanism = source.identifier(&Spanned::new(row.span(), mechanism.to_owned()))?;
-    Ok(Target::Row { mechanism, wait })
+    let subsystem = subsystem.map(|subsystem| source.parsed(subsystem)).transpose()?;
+    Ok(Target::Row { mechanism, wait, subsystem })
 }
 
 /// The published figures of one size. Where there is one size only, it need not be named.

@@ -48,6 +48,7 @@ pub(super) struct Measure {
     pub request_by: Option<Text>,
     pub touch: Option<Text>,
     pub repetitions: Option<Spanned<i64>>,
+    pub on_windows: Option<MeasureOnWindows>,
 }
 
 /// `[[row]]`
@@ -60,6 +61,10 @@ pub(super) struct Row {
     pub counterpart: Option<Text>,
     pub missing: Option<Text>,
     pub remark: Option<Text>,
+    pub on_windows: Option<RowOnWindows>,
+    /// Of `on_windows`.
+    #[serde(skip)]
+    pub subsystem: Option<Text>,
     #[serde(default)]
     pub published: Vec<Spanned<BTreeMap<Text, Spanned<Value>>>>,
     #[serde(default)]
@@ -76,6 +81,51 @@ pub(super) struct Start {
     pub missing: Option<Text>,
     pub first_ms: Option<Spanned<f64>>,
     pub later_ms: Option<Spanned<f64>>,
+    pub on_windows: Option<StartOnWindows>,
+}
+
+/// What is said otherwise on Windows.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeasureOnWindows {
+    pub request_by: Text,
+}
+
+/// What is measured on Windows instead.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RowOnWindows {
+    pub row: Text,
+    pub subsystem: Option<Text>,
+    pub counterpart: Option<Text>,
+}
+
+/// How processes are started on Windows instead.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StartOnWindows {
+    pub method: Text,
+    pub counterpart: Option<Text>,
+}
+
+impl File {
+    /// Puts what is said of Windows in the place of what is said of other systems.
+    pub(super) fn turn_to_windows(&mut self) {
+        if let Some(MeasureOnWindows { request_by }) = self.measure.get_mut().on_windows.take() {
+            self.measure.get_mut().request_by = Some(request_by);
+        }
+        for row in &mut self.row {
+            if let Some(RowOnWindows { row: instead, subsystem, counterpart }) = row.on_windows.take() {
+                (row.row, row.subsystem, row.counterpart) = (Some(instead), subsystem, counterpart);
+                row.missing = None;
+            }
+        }
+        for start in &mut self.start {
+            if let Some(StartOnWindows { method, counterpart }) = start.on_windows.take() {
+                (start.method, start.counterpart, start.missing) = (Some(method), counterpart, None);
+            }
+        }
+    }
 }
 
 /// `[[claim]]`

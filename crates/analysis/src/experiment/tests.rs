@@ -1,7 +1,9 @@
 //! Experiments that are read, and each mistake with the line that it is in.
 
 use super::{published, read_experiment};
-use furlong_model::{Amount, Experiment, Figure, Pattern, Placement, Statement, Target, Touch, Work};
+use furlong_model::{
+    Amount, Experiment, Figure, Pattern, Placement, StartMethod, Statement, Target, Touch, Work,
+};
 use proptest::prelude::*;
 
 /// A small file in which every line is needed or used.
@@ -275,6 +277,37 @@ fn each_mistake_is_told_with_its_line() {
         let said = said(old, new);
         assert!(said.starts_with(expected), "{old:?} -> {new:?}\nsaid     {said}\nexpected {expected}");
     }
+}
+
+#[test]
+fn windows_has_rows_and_starts_of_its_own() {
+    let (_, text) = published().iter().find(|(name, _)| *name == "qiita-windows-blocks").unwrap();
+    let [elsewhere, on_windows] =
+        [false, true].map(|windows| super::read(text, "blocks.toml", windows).unwrap());
+    assert!(!elsewhere.has_subsystems() && on_windows.has_subsystems());
+    let targets = |experiment: &Experiment| -> Vec<Option<String>> {
+        let published = experiment.rows.iter().filter(|row| !row.published.is_empty());
+        published.map(|row| row.target.as_ref().map(Target::name)).collect()
+    };
+    let names = [
+        "anonymous-pipe/block (console)",
+        "anonymous-pipe/block (windows)",
+        "section/event (console)",
+        "section/event (windows)",
+    ];
+    assert_eq!(targets(&on_windows), names.map(|name| Some(name.to_owned())));
+    assert_eq!(targets(&elsewhere)[1], None);
+    assert!(on_windows.starts[..4].iter().all(|start| start.method.is_some_and(StartMethod::is_of_windows)));
+    let Work::Exchange(exchange) = &on_windows.measure.work else { panic!("it exchanges messages") };
+    assert_eq!(exchange.request.as_ref().unwrap().by.as_deref(), Some("anonymous-pipe"));
+}
+
+#[test]
+fn what_is_wrong_of_windows_is_told_everywhere() {
+    let wrong =
+        "row = \"pipe/block\"\non_windows = { row = \"anonymous-pipe/block\", subsystem = \"posix\" }";
+    let said = said("row = \"pipe/block\"", wrong);
+    assert!(said.contains("no subsystem is called 'posix'"), "{said}");
 }
 
 #[test]

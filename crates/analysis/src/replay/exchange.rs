@@ -4,18 +4,20 @@
 use super::figures::{per_round_trip, table};
 use super::row::{Durations, ReplayRow, ReplayStatus};
 use crate::{DecodedRun, trials::MeasuredTrial};
-use furlong_model::{Case, Exchange, Experiment, Figure, Measurement, Pattern, Unavailable, Wait, Work};
+use furlong_model::{
+    Case, Exchange, Experiment, Figure, Measurement, Pattern, Subsystem, Unavailable, Wait, Work,
+};
 use furlong_stats::{Distribution, Mixture, tidy};
 
 /// `empty` with the figures of the trials of its row and size, or with what the records say instead.
 pub(super) fn row(
     run: &DecodedRun,
     experiment: &Experiment,
-    (mechanism, wait): (&str, Wait),
+    row: (&str, Wait, Option<Subsystem>),
     empty: ReplayRow,
 ) -> ReplayRow {
     let Work::Exchange(exchange) = &experiment.measure.work else { return empty };
-    let Some(asked) = experiment.measure.case(mechanism, wait, empty.size_bytes) else { return empty };
+    let Some(asked) = experiment.measure.case(row, empty.size_bytes) else { return empty };
     let Some(case) = tried(run, experiment, asked) else { return empty };
     let trouble = run.summary.skipped.iter().find(|entry| entry.case == case);
     let corrupted = trouble.is_some_and(crate::Skipped::is_corruption);

@@ -14,8 +14,8 @@ pub(super) fn all(run: &DecodedRun, experiment: &Experiment) -> Vec<ReplayRow> {
         match &row.target {
             None => empty,
             Some(Target::Backing(backing)) => handover::row(run.records, experiment, *backing, empty),
-            Some(Target::Row { mechanism, wait }) => {
-                exchange::row(run, experiment, (mechanism, *wait), empty)
+            Some(Target::Row { mechanism, wait, subsystem }) => {
+                exchange::row(run, experiment, (mechanism, *wait, *subsystem), empty)
             }
         }
     };

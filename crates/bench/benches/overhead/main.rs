@@ -14,7 +14,7 @@ use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{
     ChildProgram, MechanismEntry, bare_pair, child_main, placement, registry, requested_child,
 };
-use furlong_model::{Case, Outcome, Pattern, Placement, Wait, format_ns};
+use furlong_model::{Case, ChildStart, Outcome, Pattern, Placement, Wait, format_ns};
 use furlong_stats::{median, median_interval};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -94,7 +94,13 @@ impl Bench {
     fn furlong(&self, case: &Case) -> Result<(f64, u64)> {
         let entry = find(&self.mechanisms, &case.mechanism, case.wait).ok_or("no such row")?;
         let processors = placement::pinned(case.placement, &case.all_parties())?;
-        let work = MessageExchange { mechanisms: &self.mechanisms, entry, request_carrier: None, case };
+        let work = MessageExchange {
+            mechanisms: &self.mechanisms,
+            entry,
+            request_carrier: None,
+            case,
+            child: ChildStart::default(),
+        };
         let outcome = TrialContext { work, processors, session: &self.session }.run(&self.settings);
         match outcome.map_err(|_| "interrupted")? {
             Outcome::Measured(measured) => {

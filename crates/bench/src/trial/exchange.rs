@@ -12,12 +12,13 @@ use crate::parties::{Parties, PartySetup};
 use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
+use crate::subsystem;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_loops::control_page::ControlPage;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
-    AdapterFacts, Capabilities, Case, Count, Depth, Direction, Failure, Family, Fault, Measurement, Pattern,
-    Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Wait,
+    AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
+    Measurement, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
 use furlong_stats::Distribution;
@@ -36,6 +37,8 @@ pub struct MessageExchange<'a> {
     pub request_carrier: Option<&'a MechanismEntry>,
     /// In which way.
     pub case: &'a Case,
+    /// How a responder of a subsystem of its own is started.
+    pub child: ChildStart,
 }
 
 /// Round trips whose system calls are counted.
@@ -434,7 +437,7 @@ fn waits_inside(entry: &MechanismEntry, case: &Case) -> bool {
 
 /// Starts the process of a party: afresh from furlong's own binary, or forked where memory must be inherited.
 fn start_process(
-    MessageExchange { mechanisms, entry, .. }: MessageExchange<'_>,
+    MessageExchange { mechanisms, entry, case, child, .. }: MessageExchange<'_>,
     setup: &PartySetup,
     links: &mut [TrialLink],
     inherit: Vec<RawHandle>,
@@ -446,6 +449,11 @@ fn start_process(
             role::forked(control, mechanisms, ends.collect())
         }),
         Start::Fresh | Start::Alone => {
+            let subsystem = case.subsystem.filter(|_| setup.party.role == Role::Responder);
+            if let Some(subsystem) = subsystem {
+                let program = subsystem::to_start(subsystem, child, session)?;
+                return RoleProcess::fresh(setup.party, &program, ChildKind::Role, inherit);
+            }
             RoleProcess::fresh(setup.party, entry.role_program(session.program()), ChildKind::Role, inherit)
         }
     }

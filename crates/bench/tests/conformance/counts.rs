@@ -7,7 +7,7 @@ use furlong_analysis::undeclared_calls;
 use furlong_bench::count::Counting;
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{MechanismEntry, placement, registry};
-use furlong_model::{Count, CountMethod, Wait};
+use furlong_model::{ChildStart, Count, CountMethod, Wait};
 use libtest_mimic::{Completion, Failed};
 
 /// Two tests for each row.
@@ -72,7 +72,13 @@ fn count(
         placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
     let session = session()?;
-    let work = MessageExchange { mechanisms, entry, request_carrier: None, case: &case };
+    let work = MessageExchange {
+        mechanisms,
+        entry,
+        request_carrier: None,
+        case: &case,
+        child: ChildStart::default(),
+    };
     let counted = counting.count(&TrialContext { work, processors, session: &session }, &settings);
     counted.map_err(|error| format!("{case}: {error:?}").into())
 }

@@ -3,7 +3,7 @@
 use crate::pair::ensure;
 use crate::workers::Trial;
 use furlong_bench::ChildProgram;
-use furlong_bench::process_start::{here, read};
+use furlong_bench::process_start::{here, read_of};
 use furlong_model::StartMethod;
 use libtest_mimic::Failed;
 
@@ -28,15 +28,15 @@ pub fn tests() -> Vec<Trial> {
 
 fn lives(method: StartMethod) -> Result<(), Failed> {
     let program = ChildProgram::own()?;
-    let reading = read(method, 5, &program);
+    let reading = read_of(method, 5, &program);
     ensure(reading.trouble.is_none() && reading.starts_ns.len() == 5, || format!("{reading:?}"))?;
     ensure(reading.starts_ns.iter().all(|start_ns| *start_ns > 0), || format!("{reading:?}"))?;
-    Ok(read(method, 0, &program).trouble.map_or(Ok(()), Err)?)
+    Ok(read_of(method, 0, &program).trouble.map_or(Ok(()), Err)?)
 }
 
 fn error(method: StartMethod) -> Result<(), Failed> {
     for program in PROGRAMS {
-        let reading = read(method, 3, &ChildProgram::at(program));
+        let reading = read_of(method, 3, &ChildProgram::at(program));
         // A fork alone needs no program.
         let expected = method != StartMethod::Fork;
         let reported = reading.trouble.as_ref().is_some_and(|error| error.contains(method.name()));

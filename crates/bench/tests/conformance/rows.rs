@@ -5,7 +5,7 @@ use crate::workers::Trial;
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{ChildProgram, MechanismEntry, placement, registry};
-use furlong_model::{Case, Measurement, Outcome, Placement, Start, Wait, format_bytes};
+use furlong_model::{Case, ChildStart, Measurement, Outcome, Placement, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
 
@@ -89,7 +89,8 @@ pub fn persistent(
     };
     let processors =
         placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
-    let work = MessageExchange { mechanisms, entry, request_carrier: None, case };
+    let work =
+        MessageExchange { mechanisms, entry, request_carrier: None, case, child: ChildStart::default() };
     let context = TrialContext { work, processors, session: &session };
     context.run(&settings).map_err(|_| "interrupted".into())
 }

@@ -3,7 +3,7 @@
 use super::chart::ChartOptions;
 use super::shared::{CommonOptions, Format};
 use clap::{Args, ValueEnum};
-use furlong_model::{ByteSize, Placement, Touch};
+use furlong_model::{ByteSize, ConsoleMode, Placement, Touch};
 
 const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay --list                          the published experiments
@@ -43,6 +43,12 @@ pub struct ReplayOptions {
     /// Which bytes of a region are touched: every byte as published, or one of each cache line
     #[arg(long, value_name = "TOUCH")]
     pub touch: Option<Touch>,
+    /// What a child of the console or windows subsystem has of a console, on Windows: inherit (default), new, none or detached
+    #[arg(long, value_name = "MODE")]
+    pub console_mode: Option<ConsoleMode>,
+    /// Start each such child from a copy of its program under a new name
+    #[arg(long)]
+    pub fresh_copy: bool,
     #[command(flatten)]
     pub common: CommonOptions,
     /// Form of the result

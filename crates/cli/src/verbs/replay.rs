@@ -10,7 +10,9 @@ use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Amount, Case, Experiment, ExperimentRow, Handover, StartMethod, Target, Work};
+use furlong_model::{
+    Amount, Case, ChildStart, Experiment, ExperimentRow, Handover, StartMethod, Target, Work,
+};
 use furlong_os::file_system::read_text;
 use furlong_render as render;
 use std::time::Duration;
@@ -101,6 +103,7 @@ fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
 /// An option that means nothing for this experiment.
 fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<Experiment> {
     let name = experiment.name.clone();
+    let has_subsystems = experiment.has_subsystems();
     let measure = &mut experiment.measure;
     measure.trials = asked.trials.unwrap_or(measure.trials);
     measure.place = asked.place.unwrap_or(measure.place);
@@ -120,6 +123,18 @@ fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<E
         (_, Some(_)) => means_nothing("--touch", "hands over no region")?,
         (_, None) => {}
     }
+    let child = ChildStart {
+        console: asked.console_mode.unwrap_or(measure.child.console),
+        fresh_copy: asked.fresh_copy,
+    };
+    for (asked, option) in
+        [(asked.console_mode.is_some(), "--console-mode"), (asked.fresh_copy, "--fresh-copy")]
+    {
+        if asked && !has_subsystems {
+            means_nothing(option, "starts no program of a subsystem here: that is for Windows")?;
+        }
+    }
+    measure.child = child;
     Ok(experiment)
 }
 
@@ -133,14 +148,15 @@ fn plan(
     let measure = &experiment.measure;
     let mut cases: Vec<Case> = Vec::new();
     for row in &experiment.rows {
-        let Some(Target::Row { mechanism, wait }) = &row.target else { continue };
+        let Some(Target::Row { mechanism, wait, subsystem }) = &row.target else { continue };
         let entry = find(mechanisms, mechanism, *wait);
         if entry.is_some() || row.missing.is_none() {
             for &size_bytes in &measure.sizes_bytes {
                 // A notification carries what it carries.
                 let own_bytes = entry.and_then(|entry| entry.capabilities.fixed_size_bytes);
                 let size_bytes = own_bytes.unwrap_or(size_bytes);
-                cases.extend(measure.case(mechanism, *wait, size_bytes).filter(|case| !cases.contains(case)));
+                let case = measure.case((mechanism, *wait, *subsystem), size_bytes);
+                cases.extend(case.filter(|case| !cases.contains(case)));
             }
         }
     }
@@ -163,7 +179,14 @@ fn plan(
     };
     // The system calls of a handover are part of what is published; those of an exchange have a verb of their own.
     let count = !handovers.is_empty();
-    Ok(Plan { handovers, starts, amount, count, ..environment.plan(cases, measure.trials, Duration::ZERO)? })
+    Ok(Plan {
+        handovers,
+        starts,
+        amount,
+        count,
+        child: measure.child,
+        ..environment.plan(cases, measure.trials, Duration::ZERO)?
+    })
 }
 
 /// What is printed as a replay ends; nothing in the forms that are one text for all of them.

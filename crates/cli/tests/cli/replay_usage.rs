@@ -43,6 +43,10 @@ fn names_that_nothing_has() {
 #[test]
 fn options_that_mean_nothing() {
     refused(&["ka2yan-2008", "--touch", "line"], "--touch: ka2yan-2008 hands over no region");
+    for words in [&["--fresh-copy"][..], &["--console-mode", "new"]] {
+        let asked = [&["qiita-windows-blocks"], words].concat();
+        refused(&asked, &format!("{}: qiita-windows-blocks starts no program of a subsystem here", words[0]));
+    }
     refused(&["ka2yan-2008", "--total", "1MiB"], "--total: ka2yan-2008 has no total of bytes");
     refused(&["itmedia-mmap-100mb", "--total", "1MiB"], "--total: itmedia-mmap-100mb has no total of bytes");
     for format in ["json", "csv", "markdown"] {

@@ -10,6 +10,7 @@ use crate::windows::attributes::Attributes;
 use crate::windows::handle::{open_null, set_inheritable};
 use crate::windows::return_value::{check, own, wide};
 use crate::windows::{command_line, job, runtime, threads};
+use furlong_model::ConsoleMode;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
@@ -20,9 +21,10 @@ use std::ptr::null;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_sys::Win32::Foundation::{ERROR_INTERNAL_ERROR, HANDLE, WAIT_OBJECT_0};
 use windows_sys::Win32::System::Threading::{
-    CREATE_SUSPENDED, CREATE_UNICODE_ENVIRONMENT, CreateProcessW, DETACHED_PROCESS,
-    EXTENDED_STARTUPINFO_PRESENT, GetExitCodeProcess, INFINITE, PROCESS_CREATION_FLAGS, PROCESS_INFORMATION,
-    ResumeThread, STARTF_USESTDHANDLES, STARTUPINFOEXW, STARTUPINFOW, TerminateProcess, WaitForSingleObject,
+    CREATE_NEW_CONSOLE, CREATE_NO_WINDOW, CREATE_SUSPENDED, CREATE_UNICODE_ENVIRONMENT, CreateProcessW,
+    DETACHED_PROCESS, EXTENDED_STARTUPINFO_PRESENT, GetExitCodeProcess, INFINITE, PROCESS_CREATION_FLAGS,
+    PROCESS_INFORMATION, ResumeThread, STARTF_USESTDHANDLES, STARTUPINFOEXW, STARTUPINFOW, TerminateProcess,
+    WaitForSingleObject,
 };
 
 /// The code with which a process ends that furlong ends, as the Task Manager's.
@@ -95,18 +97,13 @@ pub enum Bond {
     Outlives,
 }
 
-/// What a child has of a console.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Console {
-    /// None, so that nothing that happens there comes to it.
-    Detached,
-}
-
-impl Console {
-    fn flags(self) -> PROCESS_CREATION_FLAGS {
-        match self {
-            Console::Detached => DETACHED_PROCESS,
-        }
+/// The flags that give a child this of a console.
+fn flags(console: ConsoleMode) -> PROCESS_CREATION_FLAGS {
+    match console {
+        ConsoleMode::Inherit => 0,
+        ConsoleMode::New => CREATE_NEW_CONSOLE,
+        ConsoleMode::None => CREATE_NO_WINDOW,
+        ConsoleMode::Detached => DETACHED_PROCESS,
     }
 }
 
@@ -125,6 +122,8 @@ pub struct Program<'a> {
     pub output: Output<'a>,
     /// The processor that it is bound to from the beginning; `None` for those of this process.
     pub processor: Option<usize>,
+    /// What it has of a console; none at all by default, so that nothing that happens there comes to it.
+    pub console: ConsoleMode,
 }
 
 /// Where the standard output of a program goes.
@@ -148,6 +147,7 @@ impl<'a> Program<'a> {
             folder: None,
             output: Output::Null,
             processor: None,
+            console: ConsoleMode::Detached,
         }
     }
 }
@@ -163,8 +163,7 @@ pub fn spawn(
     stderr: BorrowedHandle<'_>,
     bond: Bond,
 ) -> io::Result<Child> {
-    start(program, inherit, stderr, bond, Console::Detached)
-        .context(|| format!("start {}", program.path.display()))
+    start(program, inherit, stderr, bond).context(|| format!("start {}", program.path.display()))
 }
 
 fn start(
@@ -172,7 +171,6 @@ fn start(
     inherit: &[RawHandle],
     stderr: BorrowedHandle<'_>,
     bond: Bond,
-    console: Console,
 ) -> io::Result<Child> {
     let (null_device, stderr) = (open_null()?, stderr.try_clone_to_owned()?);
     let stdout = match program.output {
@@ -204,7 +202,7 @@ fn start(
     let environment = (!program.environment.is_empty()).then(|| variables(program.environment));
     let folder = program.folder.map(wide);
     let flags =
-        console.flags() | CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
+        flags(program.console) | CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
     let mut create = || -> io::Result<PROCESS_INFORMATION> {
         let mut made = PROCESS_INFORMATION::default();
         // SAFETY: path, command line, folder and variables end with a zero each and the command line may be written to; what

@@ -1,0 +1,57 @@
+//! Programs of a subsystem of their own, which Windows alone has: two small ones that lie beside furlong's and do what its
+//! children do.
+
+use crate::child_process::ChildProgram;
+use crate::leftovers::COPIES;
+use crate::session::Session;
+use furlong_model::{ChildStart, Subsystem, Unavailable};
+use furlong_os::identity;
+use furlong_os::{Context, file_system};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The program of this subsystem.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn program(subsystem: Subsystem) -> Result<ChildProgram, Unavailable> {
+    if !cfg!(windows) {
+        return Err(Unavailable::new("only Windows has subsystems", "ask for it on Windows"));
+    }
+    let name = format!("furlong-child-{subsystem}.exe");
+    let beside = ChildProgram::own().map(|own| own.path.with_file_name(&name));
+    match beside {
+        Ok(path) if path.is_file() => Ok(ChildProgram::at(path)),
+        _ => Err(Unavailable::new(
+            format!("{name} does not lie beside furlong.exe"),
+            "build it: cargo build --release --package furlong-subsystems",
+        )),
+    }
+}
+
+/// The program of this subsystem as it is to be started: with the console that is asked for, and where it is to be a fresh
+/// copy, under a name that nobody has started before.
+///
+/// # Errors
+/// That there is none, or that it cannot be copied.
+pub(crate) fn to_start(
+    subsystem: Subsystem,
+    child: ChildStart,
+    session: &Session,
+) -> io::Result<ChildProgram> {
+    let program = program(subsystem).map_err(|why| io::Error::other(why.reason))?;
+    let path = if child.fresh_copy { copy(&program.path, session.folder())? } else { program.path };
+    Ok(ChildProgram { console: child.console, ..ChildProgram::at(path) })
+}
+
+/// A copy of the program at `path` in the run's folder, with which it goes.
+fn copy(path: &Path, folder: &Path) -> io::Result<PathBuf> {
+    let copies = folder.join(COPIES);
+    if !copies.is_dir() {
+        file_system::create_private_folder(&copies).context(|| format!("make {}", copies.display()))?;
+    }
+    let copy = copies.join(format!("child-{:016x}.exe", identity::random()?));
+    fs::copy(path, &copy).context(|| format!("copy {} to {}", path.display(), copy.display()))?;
+    Ok(copy)
+}
