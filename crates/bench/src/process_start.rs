@@ -8,6 +8,7 @@ use crate::control::Control;
 use crate::session::Session;
 use crate::subsystem;
 use furlong_model::{ChildStart, StartMethod, StartReading};
+use furlong_os::cleanup::CleanUp;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::posix_spawn::posix_spawn;
 #[cfg(target_os = "linux")]
@@ -32,17 +33,23 @@ const TIMEOUT_MS: u64 = 10_000;
 pub fn read(method: StartMethod, times: u32, session: &Session, child: ChildStart) -> StartReading {
     reading(method, times, || match method.subsystem() {
         Some(subsystem) => subsystem::to_start(subsystem, child, session),
-        None => Ok(session.program().clone()),
+        None => Ok((session.program().clone(), None)),
     })
 }
 
 /// Starts `times` processes of `program`.
 pub fn read_of(method: StartMethod, times: u32, program: &ChildProgram) -> StartReading {
-    reading(method, times, || Ok(program.clone()))
+    reading(method, times, || Ok((program.clone(), None)))
 }
 
-fn reading(method: StartMethod, times: u32, program: impl Fn() -> io::Result<ChildProgram>) -> StartReading {
-    let starts: io::Result<Vec<u64>> = (0..times).map(|_| start_ns(method, &program()?)).collect();
+fn reading(
+    method: StartMethod,
+    times: u32,
+    program: impl Fn() -> io::Result<(ChildProgram, Option<CleanUp>)>,
+) -> StartReading {
+    // A copy of the program is removed once its process has ended.
+    let one = || program().and_then(|(program, _copy)| start_ns(method, &program));
+    let starts: io::Result<Vec<u64>> = (0..times).map(|_| one()).collect();
     match starts {
         Ok(starts_ns) => StartReading { method, starts_ns, trouble: None },
         Err(error) => {

@@ -147,6 +147,7 @@ fn floors_only_look_down() {
         ("loops", &["mechanism", "model", "os"][..]),
         ("bench", &["adapter-files", "loops", "mechanism", "model", "os", "stats"][..]),
         ("adapter", &["bench", "mechanism", "model"][..]),
+        ("subsystems", &["bench"][..]),
         ("report", &["analysis", "chart", "model", "render", "stats"][..]),
         ("console", &["model", "os"][..]),
         ("serve", &["os"][..]),

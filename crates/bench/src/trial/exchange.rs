@@ -451,8 +451,10 @@ fn start_process(
         Start::Fresh | Start::Alone => {
             let subsystem = case.subsystem.filter(|_| setup.party.role == Role::Responder);
             if let Some(subsystem) = subsystem {
-                let program = subsystem::to_start(subsystem, child, session)?;
-                return RoleProcess::fresh(setup.party, &program, ChildKind::Role, inherit);
+                let (program, copy) = subsystem::to_start(subsystem, child, session)?;
+                let mut role = RoleProcess::fresh(setup.party, &program, ChildKind::Role, inherit)?;
+                role.copy = copy;
+                return Ok(role);
             }
             RoleProcess::fresh(setup.party, entry.role_program(session.program()), ChildKind::Role, inherit)
         }

@@ -3,6 +3,7 @@
 use crate::child_process::{ChildKind, ChildProgram};
 use crate::control::{Control, Report};
 use furlong_model::{Failure, Fault, Party, Phase};
+use furlong_os::cleanup::CleanUp;
 use furlong_os::memory::{text_object, written_text};
 use furlong_os::process::{Bond, Child, Exit, fork};
 use furlong_os::wait::is_readable;
@@ -55,6 +56,8 @@ pub(crate) struct RoleProcess<D> {
     pub(crate) done: Option<D>,
     /// How many processes the kernel had killed before for lack of memory.
     kills_before: Option<u64>,
+    /// Removes the program that it was started from, where that was a copy; behind `child`, which has to end first.
+    pub(crate) copy: Option<CleanUp>,
 }
 
 impl<D: DeserializeOwned> RoleProcess<D> {
@@ -98,6 +101,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
             exit: None,
             done: None,
             kills_before: available_memory::kills(),
+            copy: None,
         }
     }
 
