@@ -238,6 +238,11 @@ impl Session {
         let remove = |_| leftovers::remove(&self.folder, Some(&self.names));
         let removed = if self.removed { Ok(()) } else { remove(()).or_else(|_| remove(())) };
         self.removed = true;
+        // Windows keeps the name of the journal, which is open here, until it is closed: the folder goes after it.
+        let removed = removed.or_else(|error| match error.kind() {
+            io::ErrorKind::DirectoryNotEmpty if cfg!(windows) => Ok(()),
+            _ => Err(error),
+        });
         removed.context(|| format!("remove the run's folder {}", self.folder.display()))
     }
 }
