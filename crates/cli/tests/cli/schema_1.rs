@@ -91,7 +91,7 @@ fn they_are_reported_with_every_row_and_what_was_concluded() {
                 assert!(text.contains(&format!("{}/{}", row[1], row[2])), "{row:?} in {text}");
             }
             let concluded: &[&str] = match name {
-                "explained" => &["pipe/block 128B same-core", "context switches"],
+                "explained" => &["pipe/block", "128B", "same-core", "context switches"],
                 "handovers" => &["memfd", "tmpfs", "Which backing?"],
                 "interrupted" => &["partial"],
                 "recommendation" => {
