@@ -69,7 +69,7 @@ mod tests {
         let replay = qiita().replay();
         let rows = throughput(&replay.rows, &replay.measure);
         let pipe = rows.iter().find(|row| row.mechanism == "console + pipe").unwrap();
-        assert_eq!((pipe.then.len(), pipe.now.len()), (10, 10));
+        assert_eq!((pipe.then.len(), pipe.now.len()), (10, 11));
         // 1 GiB in 430 ms, in blocks of 32 KiB.
         assert_eq!(pipe.then[0].0, 32 << 10);
         assert!((pipe.then[0].1 / (f64::from(1 << 30) / 0.43) - 1.0).abs() < 1e-9, "{pipe:?}");
