@@ -45,17 +45,6 @@ fn of_node() {
 }
 
 #[test]
-fn of_go() {
-    // Go sees no change of a file that is outside of the module, and would say again what it said before.
-    passes("go", "go", "go test -count=1 .");
-}
-
-#[test]
-fn of_java() {
-    passes("java", "javac", "javac -d $OUT *.java ../jvm/*.java && java -cp $OUT StampsTest");
-}
-
-#[test]
 fn of_c() {
     passes(
         "c",
@@ -67,4 +56,22 @@ fn of_c() {
 #[test]
 fn of_cxx() {
     passes("cxx", "g++", "g++ -std=c++17 -o $OUT/test stamps_test.cpp && $OUT/test");
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn of_go() {
+        // Go sees no change of a file that is outside of the module, and would say again what it said before.
+        passes("go", "go", "go test -count=1 .");
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn of_java() {
+        passes("java", "javac", "javac -d $OUT *.java ../jvm/*.java && java -cp $OUT StampsTest");
+    }
 }

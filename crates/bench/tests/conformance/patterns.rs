@@ -56,9 +56,9 @@ pub fn tests() -> Vec<Trial> {
             tests.extend([one_way, requests].map(|test| test.slow_if(!is_usual(&entry, wait))));
         }
         let wait = entry.capabilities.waits[0];
-        tests.push(Trial::ignorable_test(format!("{name}/{wait}: answers requests of a pipe"), move || {
-            answers(&entry, wait, Some(PIPE))
-        }));
+        let name_of_test = format!("{name}/{wait}: answers requests of a pipe");
+        let of_a_pipe = Trial::ignorable_test(name_of_test, move || answers(&entry, wait, Some(PIPE)));
+        tests.push(of_a_pipe.slow_if(true));
         tests.push(Trial::ignorable_test(
             format!("{name}/{wait}: makes a link for each message"),
             move || connects(&entry, wait),

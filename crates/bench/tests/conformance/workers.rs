@@ -49,8 +49,8 @@ impl Trial {
         Trial { alone, ..self }
     }
 
-    /// The test, with those that run only where slow ones are asked for, if that is said: what it tests is tested for the
-    /// usual wait of the mechanism already, and another wait makes little difference to it.
+    /// The test, with those that run only where slow ones are asked for, if that is said: what it tests is tested in another
+    /// way already, as for the usual wait of the mechanism.
     pub fn slow_if(self, slow: bool) -> Trial {
         let name = if slow { format!("slow::{}", self.name) } else { self.name };
         Trial { name, slow, ..self }

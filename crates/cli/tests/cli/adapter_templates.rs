@@ -53,14 +53,15 @@ fn cxx_passes_as_it_stands() {
     passes_as_it_stands("c++", "g++", true, true);
 }
 
-#[test]
-fn rust_passes_as_it_stands() {
-    passes_as_it_stands("rust", "cargo", true, true);
-}
-
 /// Run where slow tests are asked for.
 mod slow {
     use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn rust_passes_as_it_stands() {
+        passes_as_it_stands("rust", "cargo", true, true);
+    }
 
     #[test]
     #[ignore = "slow"]

@@ -1,4 +1,4 @@
-//! Either role or the supervisor is killed or stopped at random moments, fifty times: furlong never hangs, never
+//! Either role or the supervisor is killed or stopped at random moments: furlong never hangs, never
 //! leaves anything, says who died of what and when, and goes on with the other rows.
 
 use crate::common::{Finished, Place, Running, Snapshot, Turn, look_for};
@@ -9,7 +9,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 50;
 /// Runs at the same time: more would wait for each other more than for furlong.
 const THREADS: usize = 3;
 /// Seed of the rounds; `FURLONG_KILL_SEED` chooses another.
@@ -49,7 +48,7 @@ struct Round {
 
 impl Round {
     /// The rounds of a seed: targets and signals in turn, so that each comes often enough; all else at random.
-    fn all() -> Vec<Round> {
+    fn first(rounds: usize) -> Vec<Round> {
         let chosen = std::env::var("FURLONG_KILL_SEED").ok();
         let mut random = Rng::with_seed(chosen.map_or(SEED, |seed| seed.parse().expect("a number as seed")));
         let targets = [Target::Role(Role::Initiator), Target::Role(Role::Responder), Target::Supervisor];
@@ -68,7 +67,7 @@ impl Round {
                 seed: random.u64(..),
             }
         };
-        (0..ROUNDS).map(round).collect()
+        (0..rounds).map(round).collect()
     }
 }
 
@@ -87,9 +86,24 @@ enum Hit {
 
 #[test]
 fn killed_and_stopped_at_random_nothing_hangs_and_nothing_is_left() {
+    nothing_hangs_and_nothing_is_left(18);
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn killed_and_stopped_at_random_more_often() {
+        nothing_hangs_and_nothing_is_left(50);
+    }
+}
+
+fn nothing_hangs_and_nothing_is_left(count: usize) {
     let turn = Turn::alone();
     let before = Snapshot::take();
-    let rounds = Round::all();
+    let rounds = Round::first(count);
     let (next, hits) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -103,12 +117,12 @@ fn killed_and_stopped_at_random_nothing_hangs_and_nothing_is_left() {
         }
     });
     let hits = hits.into_inner().unwrap();
-    assert_eq!(hits.len(), ROUNDS);
+    assert_eq!(hits.len(), count);
     // A round that comes too late proves little, so there must not be many.
     let late = hits.iter().filter(|(_, hit)| *hit == Hit::TooLate).count();
-    assert!(late <= ROUNDS / 3, "{late} rounds came too late: {hits:#?}");
+    assert!(late <= count / 3, "{late} rounds came too late: {hits:#?}");
     let slow = hits.iter().filter(|(_, hit)| matches!(hit, Hit::Supervisor { gone_ms } if *gone_ms > 1000));
-    println!("{late} of {ROUNDS} came too late, {} left processes for more than a second", slow.count());
+    println!("{late} of {count} came too late, {} left processes for more than a second", slow.count());
 }
 
 fn play(round: &Round, place: Place, before: &Snapshot) -> Hit {

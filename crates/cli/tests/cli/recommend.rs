@@ -21,35 +21,6 @@ fn mechanisms<'a>(answer: &'a Value, of: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_small_rpc_from_a_file_is_measured_at_its_rate() {
-    let place = Place::new();
-    fs::write(
-        place.path("small.toml"),
-        "size = \"64KiB\"\nrate = \"1k/s\"\nneeds = [\"boundaries\"]\nspin = false\n",
-    )
-    .expect("a file");
-    let answer = recommended(&place, "--workload small.toml --size 128 --slo p99<10s --work 1s");
-    assert_eq!(number(&answer, "workload.size_bytes"), 128.0, "what is typed counts before the file");
-    assert_eq!(number(&answer, "workload.interval_ns"), 1e6);
-    assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
-    let choice = at(&answer, "choice");
-    assert!(number(choice, "p50_ns") > 0.0 && number(choice, "p99_ns") >= number(choice, "p50_ns"));
-    assert!((0.0..1.0).contains(&number(choice, "cpu_share")), "{choice:#}");
-    assert_eq!(at(choice, "slo.holds"), true, "{choice:#}");
-    assert_eq!(at(&answer, "budget.matters"), false, "{answer:#}");
-    assert!(!list(&answer, "ranked").iter().any(|row| at(row, "wait") == "spin"), "{answer:#}");
-    assert_eq!(at(&answer, "if_spinning.wait"), "spin", "{answer:#}");
-    let excluded = mechanisms(&answer, "excluded");
-    assert!(excluded.contains(&"null") && excluded.contains(&"anon-shm"), "{excluded:?}");
-    assert!(
-        list(&answer, "sensitivities")
-            .iter()
-            .any(|sensitivity| at(sensitivity, "change") == "--boundary host"),
-        "{answer:#}"
-    );
-}
-
-#[test]
 fn where_nothing_may_serve_the_exit_code_is_7() {
     // No queue is among the sockets that pass descriptors.
     let words = "recommend --needs fd-passing,persistence --no-save --no-progress";
@@ -177,6 +148,36 @@ fn an_interrupted_run_says_how_far_it_came_and_leaves_nothing() {
 /// Run where slow tests are asked for.
 mod slow {
     use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_small_rpc_from_a_file_is_measured_at_its_rate() {
+        let place = Place::new();
+        fs::write(
+            place.path("small.toml"),
+            "size = \"64KiB\"\nrate = \"1k/s\"\nneeds = [\"boundaries\"]\nspin = false\n",
+        )
+        .expect("a file");
+        let answer = recommended(&place, "--workload small.toml --size 128 --slo p99<10s --work 1s");
+        assert_eq!(number(&answer, "workload.size_bytes"), 128.0, "what is typed counts before the file");
+        assert_eq!(number(&answer, "workload.interval_ns"), 1e6);
+        assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
+        let choice = at(&answer, "choice");
+        assert!(number(choice, "p50_ns") > 0.0 && number(choice, "p99_ns") >= number(choice, "p50_ns"));
+        assert!((0.0..1.0).contains(&number(choice, "cpu_share")), "{choice:#}");
+        assert_eq!(at(choice, "slo.holds"), true, "{choice:#}");
+        assert_eq!(at(&answer, "budget.matters"), false, "{answer:#}");
+        assert!(!list(&answer, "ranked").iter().any(|row| at(row, "wait") == "spin"), "{answer:#}");
+        assert_eq!(at(&answer, "if_spinning.wait"), "spin", "{answer:#}");
+        let excluded = mechanisms(&answer, "excluded");
+        assert!(excluded.contains(&"null") && excluded.contains(&"anon-shm"), "{excluded:?}");
+        assert!(
+            list(&answer, "sensitivities")
+                .iter()
+                .any(|sensitivity| at(sensitivity, "change") == "--boundary host"),
+            "{answer:#}"
+        );
+    }
 
     #[test]
     #[ignore = "slow"]
