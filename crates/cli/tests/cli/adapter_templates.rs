@@ -48,14 +48,15 @@ fn c_passes_as_it_stands() {
     passes_as_it_stands("c", "cc", true, false);
 }
 
-#[test]
-fn cxx_passes_as_it_stands() {
-    passes_as_it_stands("c++", "g++", true, true);
-}
-
 /// Run where slow tests are asked for.
 mod slow {
     use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn cxx_passes_as_it_stands() {
+        passes_as_it_stands("c++", "g++", true, true);
+    }
 
     #[test]
     #[ignore = "slow"]

@@ -75,28 +75,6 @@ row = "posix-shm/futex"
 "#;
 
 #[test]
-fn a_replay_draws_its_sweep() {
-    let place = Place::new();
-    std::fs::write(place.path("blocks.toml"), SWEEP).expect("a file");
-    let replayed = |words: &[&str]| {
-        let words = ["replay", "./blocks.toml", "--no-save", "--no-progress"].iter().chain(words);
-        place.run(words.copied()).expect_code(0).stdout
-    };
-    let text = replayed(&[]);
-    let (before, charts) = text.split_once(PUBLISHED).unwrap_or_else(|| panic!("no chart in {text}"));
-    let (published, measured) = charts.split_once(MEASURED).unwrap_or_else(|| panic!("no chart in {text}"));
-    assert!(before.contains("of 256 requests of 4KiB"), "the tables come first: {text}");
-    assert!(published.contains("100 MB/s ┤") && published.contains("\na a pipe\n"), "{text}");
-    assert!(measured.contains("16KiB") && measured.contains("\na pipe/block, b posix-shm/futex\n"), "{text}");
-    for words in
-        [["--chart", "never"], ["--format", "markdown"], ["--format", "csv"], ["--style", "racehorse"]]
-    {
-        let text = replayed(&words);
-        assert!(!text.contains(PUBLISHED) && !text.contains('┤'), "{words:?}: {text}");
-    }
-}
-
-#[test]
 fn charts_without_a_table_are_refused() {
     let place = Place::new();
     for words in [
@@ -115,4 +93,36 @@ fn charts_without_a_table_are_refused() {
     let finished = place.run("run pipe --chart often".split(' ')).expect_code(2);
     assert!(finished.stderr.contains("auto, always, never"), "{}", finished.stderr);
     place.run("replay --list --chart always".split(' ')).expect_code(2);
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_replay_draws_its_sweep() {
+        let place = Place::new();
+        std::fs::write(place.path("blocks.toml"), SWEEP).expect("a file");
+        let replayed = |words: &[&str]| {
+            let words = ["replay", "./blocks.toml", "--no-save", "--no-progress"].iter().chain(words);
+            place.run(words.copied()).expect_code(0).stdout
+        };
+        let text = replayed(&[]);
+        let (before, charts) = text.split_once(PUBLISHED).unwrap_or_else(|| panic!("no chart in {text}"));
+        let (published, measured) =
+            charts.split_once(MEASURED).unwrap_or_else(|| panic!("no chart in {text}"));
+        assert!(before.contains("of 256 requests of 4KiB"), "the tables come first: {text}");
+        assert!(published.contains("100 MB/s ┤") && published.contains("\na a pipe\n"), "{text}");
+        assert!(
+            measured.contains("16KiB") && measured.contains("\na pipe/block, b posix-shm/futex\n"),
+            "{text}"
+        );
+        for words in
+            [["--chart", "never"], ["--format", "markdown"], ["--format", "csv"], ["--style", "racehorse"]]
+        {
+            let text = replayed(&words);
+            assert!(!text.contains(PUBLISHED) && !text.contains('┤'), "{words:?}: {text}");
+        }
+    }
 }

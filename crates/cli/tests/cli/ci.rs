@@ -16,44 +16,50 @@ fn steps() -> Vec<String> {
     commands.filter(|line| line.starts_with("furlong ")).map(str::to_owned).collect()
 }
 
-#[test]
-fn the_workflow_of_the_page_finds_a_regression_that_was_made() {
-    let place = Place::new();
-    for state in ["base", "head"] {
-        fs::create_dir(place.path(state)).unwrap();
-        let adapter = place.path(state).join("adapter");
-        place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
-        fs::rename(place.path("mine"), &adapter).unwrap();
-        if state == "head" {
-            let program = adapter.join("adapter.py");
-            let slower = fs::read_to_string(&program).unwrap();
-            let slower = slower
-                .replace("            got = 0\n", "            time.sleep(0.002)\n            got = 0\n");
-            assert!(slower.contains("sleep(0.002)"), "the template has changed: {slower}");
-            fs::write(&program, slower).unwrap();
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn the_workflow_of_the_page_finds_a_regression_that_was_made() {
+        let place = Place::new();
+        for state in ["base", "head"] {
+            fs::create_dir(place.path(state)).unwrap();
+            let adapter = place.path(state).join("adapter");
+            place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
+            fs::rename(place.path("mine"), &adapter).unwrap();
+            if state == "head" {
+                let program = adapter.join("adapter.py");
+                let slower = fs::read_to_string(&program).unwrap();
+                let slower = slower
+                    .replace("            got = 0\n", "            time.sleep(0.002)\n            got = 0\n");
+                assert!(slower.contains("sleep(0.002)"), "the template has changed: {slower}");
+                fs::write(&program, slower).unwrap();
+            }
         }
-    }
-    let (mut compared, mut reported) = (0, 0);
-    for step in steps() {
-        // Time enough to tell, and no more.
-        let step = step.replace("--trials 15", "--trials 5");
-        let line = step.replacen("furlong", "exec \"$FURLONG\"", 1);
-        let finished = place.finish(&mut place.shell(&line));
-        if step.starts_with("furlong compare") {
-            // On a machine that is not fit to compare, this is said, and the job fails all the same.
-            let unfit = finished.stdout.contains("UNRELIABLE");
-            let finished = finished.expect_code(if unfit { 4 } else { 3 });
-            assert!(unfit || finished.stdout.contains("worse"), "{finished:#?}");
-            compared += 1;
-        } else {
-            finished.expect_code(0);
-            reported += usize::from(step.starts_with("furlong report"));
+        let (mut compared, mut reported) = (0, 0);
+        for step in steps() {
+            // Time enough to tell, and no more.
+            let step = step.replace("--trials 15", "--trials 5");
+            let line = step.replacen("furlong", "exec \"$FURLONG\"", 1);
+            let finished = place.finish(&mut place.shell(&line));
+            if step.starts_with("furlong compare") {
+                // On a machine that is not fit to compare, this is said, and the job fails all the same.
+                let unfit = finished.stdout.contains("UNRELIABLE");
+                let finished = finished.expect_code(if unfit { 4 } else { 3 });
+                assert!(unfit || finished.stdout.contains("worse"), "{finished:#?}");
+                compared += 1;
+            } else {
+                finished.expect_code(0);
+                reported += usize::from(step.starts_with("furlong report"));
+            }
         }
+        assert_eq!((compared, reported), (2, 1));
+        assert!(place.path("report.html").is_file());
+        let json = place.run(["compare", "base", "head", "--format", "json"]).json();
+        let [row] = list(&json, "rows") else { panic!("one row: {json:#}") };
+        assert_eq!(text(row, "mechanism"), "mine");
+        assert!(number(row, "ratio") > 5.0, "{:#}", at(row, "ratio"));
     }
-    assert_eq!((compared, reported), (2, 1));
-    assert!(place.path("report.html").is_file());
-    let json = place.run(["compare", "base", "head", "--format", "json"]).json();
-    let [row] = list(&json, "rows") else { panic!("one row: {json:#}") };
-    assert_eq!(text(row, "mechanism"), "mine");
-    assert!(number(row, "ratio") > 5.0, "{:#}", at(row, "ratio"));
 }

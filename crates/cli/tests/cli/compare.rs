@@ -269,25 +269,6 @@ fn nothing_is_measured_and_nothing_written() {
     assert!(fs::read_dir(place.path("tmp")).unwrap().next().is_none());
 }
 
-#[test]
-fn explained_runs_are_saved_with_their_costs_and_compared() {
-    let place = Place::new();
-    for name in ["one", "other"] {
-        let words =
-            ["explain", "pipe", "--place", "same-core", "--trials", "4", "--budget", "2ms", "--save", name];
-        place.run(words).expect_code(0);
-        assert!(place.records(name, "costs") > 0 && place.records(name, "count") > 0);
-    }
-    let json = compare(&place, &["one", "other", "--format", "json"]).expect_code(0).json();
-    // Whatever is said to account for a change has its figures.
-    for cause in list(&json, "causes") {
-        for share in list(cause, "rows") {
-            let part = number(share, "part_ns") / number(share, "change_ns");
-            assert!((0.5..=1.5).contains(&part), "{cause:#}");
-        }
-    }
-}
-
 /// The run with counts that were made of it, in which each role calls `name` so often in a round trip.
 fn counted(run: &Run, name: &str, each: u64) -> Vec<Record> {
     let mut records = times(run, STEADY, 1.0);
@@ -332,4 +313,39 @@ fn counts_are_a_baseline_that_noise_does_not_touch() {
     let uncounted = compare(&place, &[&["before", "again"], &fail[..]].concat()).expect_code(4);
     uncounted.expect_complaint("of no row the system calls could be compared");
     compare(&place, &[&["before", "again", "--allow-inconclusive"], &fail[..]].concat()).expect_code(0);
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn explained_runs_are_saved_with_their_costs_and_compared() {
+        let place = Place::new();
+        for name in ["one", "other"] {
+            let words = [
+                "explain",
+                "pipe",
+                "--place",
+                "same-core",
+                "--trials",
+                "4",
+                "--budget",
+                "2ms",
+                "--save",
+                name,
+            ];
+            place.run(words).expect_code(0);
+            assert!(place.records(name, "costs") > 0 && place.records(name, "count") > 0);
+        }
+        let json = compare(&place, &["one", "other", "--format", "json"]).expect_code(0).json();
+        // Whatever is said to account for a change has its figures.
+        for cause in list(&json, "causes") {
+            for share in list(cause, "rows") {
+                let part = number(share, "part_ns") / number(share, "change_ns");
+                assert!((0.5..=1.5).contains(&part), "{cause:#}");
+            }
+        }
+    }
 }

@@ -87,20 +87,6 @@ fn costs_are_those_of_the_same_run() {
 }
 
 #[test]
-fn no_cost_is_fitted_to_the_row_that_it_explains() {
-    let switch = cost(&ON_ONE_CORE, "context-switch");
-    let from = list(switch, "from");
-    assert!(from.iter().any(|row| row == "eventfd/block") && from.len() > 1, "{switch:#}");
-    assert!(!from.iter().any(|row| row == "pipe/block" || row == "posix-shm/futex"), "{switch:#}");
-    // The rows that a context switch is taken from are explained by those of the others alone.
-    let eventfd = row(&ON_ONE_CORE, "rows", "eventfd/block");
-    assert_eq!(text(eventfd, "costs_without"), "eventfd");
-    assert_ne!(number(term(eventfd, "context-switches"), "cost_ns"), number(switch, "ns"), "{eventfd:#}");
-    let table = explain(&["eventfd/block", "--place", "same-core"]);
-    assert!(table.contains("Costs are without the rows of eventfd"), "{table}");
-}
-
-#[test]
 fn what_cannot_be_explained_is_listed_with_its_reason() {
     assert_eq!(list(&ON_ONE_CORE, "unmodelled").len(), 1, "{:#}", *ON_ONE_CORE);
     let spins = row(&ON_ONE_CORE, "unmodelled", "posix-shm/spin");
@@ -159,4 +145,24 @@ fn an_interrupt_leaves_nothing() {
     before.expect_nothing_left(&place);
     let json = finished.json();
     assert!(list(&json, "rows").is_empty() && list(&json, "skipped").is_empty(), "{json:#}");
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn no_cost_is_fitted_to_the_row_that_it_explains() {
+        let switch = cost(&ON_ONE_CORE, "context-switch");
+        let from = list(switch, "from");
+        assert!(from.iter().any(|row| row == "eventfd/block") && from.len() > 1, "{switch:#}");
+        assert!(!from.iter().any(|row| row == "pipe/block" || row == "posix-shm/futex"), "{switch:#}");
+        // The rows that a context switch is taken from are explained by those of the others alone.
+        let eventfd = row(&ON_ONE_CORE, "rows", "eventfd/block");
+        assert_eq!(text(eventfd, "costs_without"), "eventfd");
+        assert_ne!(number(term(eventfd, "context-switches"), "cost_ns"), number(switch, "ns"), "{eventfd:#}");
+        let table = explain(&["eventfd/block", "--place", "same-core"]);
+        assert!(table.contains("Costs are without the rows of eventfd"), "{table}");
+    }
 }

@@ -35,29 +35,6 @@ fn nobody_waits_and_one_processor_is_used() {
 }
 
 #[test]
-fn every_mechanism_can_do_without_being_pinned() {
-    let place = Place::new();
-    let words = ["run", "--place", "free", "--trials", "3", "--budget", "2ms", "--no-save"];
-    let json = place.run(words.into_iter().chain(["--format", "json"])).expect_code(0).json();
-    let every = place.run(["list", "--format", "json"]).expect_code(0).json();
-    for entry in every.as_array().expect("a list") {
-        let name = text(entry, "mechanism");
-        if at(entry, "available") == true {
-            let row = row_in(&json, name, "free");
-            assert_eq!(at(row, "verified"), true, "{row:#}");
-            assert!((0.0..=3.0).contains(&number(row, "trials_on_one_processor")), "{row:#}");
-        }
-    }
-    let pinned =
-        place.run(["run", "pipe", "--trials", "1", "--budget", "2ms", "--no-save", "--format", "json"]);
-    assert!(
-        at(row(&pinned.expect_code(0).json(), "rows", "pipe/block"), "trials_on_one_processor").is_null()
-    );
-    let explained = place.run(["explain", "pipe", "--place", "free", "--trials", "1"]);
-    assert!(explained.stdout.contains("free: the scheduler chose"), "{}", explained.stdout);
-}
-
-#[test]
 fn every_mechanism_with_two_ends_can_do_it() {
     let place = Place::new();
     let words = ["run", "--place", "one-process", "--trials", "1", "--budget", "2ms", "--no-save"];
@@ -72,5 +49,34 @@ fn every_mechanism_with_two_ends_can_do_it() {
         if name != "null" && at(entry, "available") == true {
             assert_eq!(at(row_in(&json, name, "one-process"), "verified"), true, "{name} in {json:#}");
         }
+    }
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn every_mechanism_can_do_without_being_pinned() {
+        let place = Place::new();
+        let words = ["run", "--place", "free", "--trials", "3", "--budget", "2ms", "--no-save"];
+        let json = place.run(words.into_iter().chain(["--format", "json"])).expect_code(0).json();
+        let every = place.run(["list", "--format", "json"]).expect_code(0).json();
+        for entry in every.as_array().expect("a list") {
+            let name = text(entry, "mechanism");
+            if at(entry, "available") == true {
+                let row = row_in(&json, name, "free");
+                assert_eq!(at(row, "verified"), true, "{row:#}");
+                assert!((0.0..=3.0).contains(&number(row, "trials_on_one_processor")), "{row:#}");
+            }
+        }
+        let pinned =
+            place.run(["run", "pipe", "--trials", "1", "--budget", "2ms", "--no-save", "--format", "json"]);
+        assert!(
+            at(row(&pinned.expect_code(0).json(), "rows", "pipe/block"), "trials_on_one_processor").is_null()
+        );
+        let explained = place.run(["explain", "pipe", "--place", "free", "--trials", "1"]);
+        assert!(explained.stdout.contains("free: the scheduler chose"), "{}", explained.stdout);
     }
 }
