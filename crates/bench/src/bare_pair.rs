@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn more_bytes_take_longer_between_sleepers() {
-        let times = sleeping(&program(), processors(), &[64 << 10, 4 << 20], 5).unwrap();
+        let times = sleeping(&program(), processors(), &[64 << 10, 4 << 20], 41).unwrap();
         let [Some(few), Some(many)] = times[..] else { panic!("{times:?}") };
         assert!(many > few, "{times:?}");
     }
@@ -206,7 +206,7 @@ mod tests {
         if first == second {
             return;
         }
-        let times = spinning(&program(), [first, second], &[0, 8, 1 << 20], 5).unwrap();
+        let times = spinning(&program(), [first, second], &[0, 8, 1 << 20], 41).unwrap();
         let [Some(bare), Some(small), Some(large)] = times[..] else { panic!("{times:?}") };
         assert!(bare > 0.0 && small > 0.0 && large > small, "{times:?}");
     }
