@@ -41,7 +41,7 @@ fn messages_leave_at_fixed_times() {
 /// takes, are no part of the row.
 #[test]
 fn the_sleep_until_a_message_is_due_is_not_counted() {
-    let [row] = &rows(&["pipe"], ["--rate", "500/s"])[..] else { panic!("one row was asked for") };
+    let [row] = &rows(&["pipe"], ["--rate", "200/s"])[..] else { panic!("one row was asked for") };
     let switches = number(row, "switches_per_round_trip.voluntary");
     assert!(switches < 2.5, "{switches} switches");
 }
