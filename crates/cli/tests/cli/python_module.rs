@@ -14,7 +14,7 @@ fn its_own_tests_pass_with_this_command() {
         return;
     }
     let place = Place::new();
-    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python");
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python-module");
     let command = Path::new(env!("CARGO_BIN_EXE_furlong")).parent().expect("a folder");
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([command.to_owned()].into_iter().chain(env::split_paths(&path)));

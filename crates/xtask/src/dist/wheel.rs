@@ -31,7 +31,7 @@ pub fn wheel(release: &Release, build: &Build) -> anyhow::Result<PathBuf> {
 pub fn check(wheel: &Path, folder: &Path) -> anyhow::Result<()> {
     let environment = Environment::new(folder)?;
     environment.install(wheel)?;
-    let tests = crate::root().join("python/tests");
+    let tests = crate::root().join("python-module/tests");
     let mut python = Command::new(environment.program("python"));
     python.args(["-B", "-m", "unittest", "discover", "--start-directory"]).arg(tests);
     step::output(python.current_dir(folder).env_remove("PYTHONPATH"))?;
