@@ -21,7 +21,9 @@ pub fn wheel(release: &Release, build: &Build) -> anyhow::Result<PathBuf> {
         .args(["build", "--release", "--locked", "--compatibility", SYSTEMS, "--out"])
         .arg(&release.folder);
     build.configure(&mut maturin)?;
-    step::output(maturin.current_dir(crate::root().join("python")).env("SOURCE_DATE_EPOCH", &release.time))?;
+    step::output(
+        maturin.current_dir(crate::root().join("python-module")).env("SOURCE_DATE_EPOCH", &release.time),
+    )?;
     let files = fs::read_dir(&release.folder)?.filter_map(Result::ok).map(|entry| entry.path());
     let wheel = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "whl"));
     wheel.context("maturin has made no wheel")
