@@ -1,6 +1,7 @@
 //! Every command that the README, the pages of docs/ and `--help` show can be typed as it stands.
 
 use crate::common::{Place, look_for};
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -259,22 +260,22 @@ fn reads_saved_runs(line: &str) -> bool {
     ["compare", "report", "export", "runs"].iter().any(|verb| line.starts_with(&format!("furlong {verb}")))
 }
 
-/// All commands, those that read saved runs apart. What stands in both the README and a help is tried once.
-fn commands() -> (Vec<String>, Vec<String>) {
-    // What a command is for stands behind it.
-    let alone = |line: &String| line.split(" #").next().unwrap_or(line).trim_end().to_owned();
-    let mut lines: Vec<_> = [pages(), help(&Place::new())].concat().iter().map(alone).collect();
-    lines.sort();
-    lines.dedup();
-    lines.into_iter().partition(|line| reads_saved_runs(line))
+/// These commands, each once: what one is for stands behind it.
+fn each_once(lines: &[String]) -> BTreeSet<String> {
+    lines.iter().map(|line| line.split(" #").next().unwrap_or(line).trim_end().to_owned()).collect()
+}
+
+/// All commands. What stands in both the README and a help is tried once.
+fn commands() -> BTreeSet<String> {
+    each_once(&[pages(), help(&Place::new())].concat())
 }
 
 #[test]
 fn every_command_that_reads_saved_runs_can_be_typed() {
     let place = with_saved_runs();
-    for line in commands().0 {
+    for line in commands().iter().filter(|line| reads_saved_runs(line)) {
         println!("{line}");
-        expect_it_runs(&place, &line);
+        expect_it_runs(&place, line);
     }
 }
 
@@ -288,10 +289,11 @@ fn measures_much(line: &str) -> bool {
 /// Every second of the other commands: a test for each half, so that they run side by side. Those of the pages that measure
 /// little, or all that are slow.
 fn try_half(first: usize, slow: bool) {
-    let pages = pages();
-    let in_page = |line: &str| pages.iter().any(|shown| shown.starts_with(line));
-    let is_slow = |line: &str| measures_much(line) || !in_page(line);
-    let lines: Vec<_> = commands().1.into_iter().filter(|line| is_slow(line) == slow).collect();
+    let of_pages = each_once(&pages());
+    let all = if slow { commands() } else { of_pages.clone() };
+    let is_slow = |line: &String| measures_much(line) || !of_pages.contains(line);
+    let lines: Vec<_> =
+        all.into_iter().filter(|line| !reads_saved_runs(line) && is_slow(line) == slow).collect();
     assert!(lines.len() > 20, "{lines:?}");
     for line in lines.iter().skip(first).step_by(2) {
         println!("{line}");
