@@ -8,9 +8,9 @@ use crate::command::succeed;
 use crate::target::target;
 use crate::{driver, faults, root};
 use anyhow::{Context, bail};
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use suites::Suite;
 
 /// Stages that have ended, by name, and how long each took.
 #[derive(Default)]
@@ -26,6 +26,13 @@ impl Stages {
         let result = stage();
         self.ended.push((name.to_owned(), begin.elapsed()));
         result
+    }
+
+    /// Notes what failed the first time, if anything did.
+    fn passed_at_last(&mut self, suite: &str, failures: &str) {
+        if !failures.is_empty() {
+            self.failed_once.push(format!("{suite}: {failures}"));
+        }
     }
 
     fn print(&self) {
@@ -66,8 +73,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     let mut failed = Vec::new();
     for suite in &suites {
         match stages.run(&format!("tests: {}", suite.name), || suite.run()) {
-            Ok(failures) if failures.is_empty() => {}
-            Ok(failures) => stages.failed_once.push(format!("{}: {failures}", suite.name)),
+            Ok(failures) => stages.passed_at_last(&suite.name, &failures),
             Err(error) => failed.push(format!("{}: {error:#}", suite.name)),
         }
     }
@@ -82,18 +88,17 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
         let conformance = conformance.context("no suite is called conformance")?;
         stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
         stages.run("the kernel module", driver::test)?;
-        stages.run("as an ordinary user", || as_ordinary_user(&conformance.program))?;
+        let failures = stages.run("as an ordinary user", || as_ordinary_user(conformance))?;
+        stages.passed_at_last("conformance as an ordinary user", &failures);
     }
     Ok(())
 }
 
-/// The quick set and the conformance suite, with what was built before.
-fn as_ordinary_user(conformance: &Path) -> anyhow::Result<()> {
-    succeed(
-        Command::new(root().join(".ci/as-ordinary-user"))
-            .arg(target()?.join("release/furlong"))
-            .arg(conformance),
-    )
+/// The quick set and the conformance suite, with what was built before. Gives what failed the first time alone.
+fn as_ordinary_user(conformance: &Suite) -> anyhow::Result<String> {
+    let ordinary = root().join(".ci/as-ordinary-user");
+    succeed(Command::new(&ordinary).arg(target()?.join("release/furlong")))?;
+    conformance.run_by(ordinary)
 }
 
 /// Whether this toolchain has a component. Debian's packages come without.

@@ -8,13 +8,15 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// One program of tests.
+#[derive(Clone)]
 pub struct Suite {
     /// Its crate and the name of its target.
     pub name: String,
-    /// The program.
-    pub program: PathBuf,
+    program: PathBuf,
     /// The folder of its crate, in which cargo runs it.
     folder: PathBuf,
+    /// The program that runs it, if another does.
+    runner: Option<PathBuf>,
 }
 
 /// How a program of tests ended.
@@ -39,6 +41,11 @@ impl Suite {
         Ok(usual? + &slow?)
     }
 
+    /// The same, run by another program, which takes it and its arguments.
+    pub fn run_by(&self, runner: PathBuf) -> anyhow::Result<String> {
+        Self { runner: Some(runner), ..self.clone() }.run()
+    }
+
     fn run_part(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let Ended::Failed(failures) = self.run_with(arguments)? else { return Ok(String::new()) };
         let said = failures.join("\n");
@@ -57,7 +64,8 @@ impl Suite {
 
     fn run_with(&self, arguments: &[&str]) -> anyhow::Result<Ended> {
         println!("xtask: {} {}", self.program.display(), arguments.join(" "));
-        let mut suite = Command::new(&self.program);
+        let mut suite = Command::new(self.runner.as_ref().unwrap_or(&self.program));
+        suite.args(self.runner.iter().map(|_| &self.program));
         let suite = suite.args(arguments).current_dir(&self.folder).stdout(Stdio::piped()).spawn();
         let mut suite = suite.with_context(|| format!("cannot start {}", self.program.display()))?;
         let mut failures = Vec::new();
@@ -109,7 +117,7 @@ fn suite(message: &Value) -> Option<Suite> {
     let target = message["target"]["name"].as_str()?;
     let is_unit_tests = message["target"]["kind"][0] != "test";
     let name = if is_unit_tests { format!("{crate_name} units") } else { format!("{crate_name} {target}") };
-    Some(Suite { name, program: PathBuf::from(program), folder })
+    Some(Suite { name, program: PathBuf::from(program), folder, runner: None })
 }
 
 #[cfg(test)]
