@@ -103,7 +103,12 @@ fn every_pattern_of_a_program_has_figures() {
 fn check_says_what_fails_and_ends_with_1() {
     let (before, place) = (Snapshot::take(), Place::new());
     let folder = saboteur(&place, ["honest", "count"]);
-    let finished = place.run(["adapter", "check", folder.to_str().unwrap()]).expect_code(1);
+    let adapters = place.path("data/furlong/adapters");
+    fs::create_dir_all(&adapters).unwrap();
+    fs::rename(&folder, adapters.join("saboteur")).unwrap();
+    // A folder of its name is not taken for it.
+    fs::create_dir(&folder).unwrap();
+    let finished = place.run(["adapter", "check", "saboteur"]).expect_code(1);
     before.expect_nothing_left(&place);
     assert!(
         finished.stdout.contains("honest: does one thing wrong (saboteur 1.0)\n  11 of 11 passed\n"),

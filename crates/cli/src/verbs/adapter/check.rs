@@ -3,7 +3,7 @@
 use crate::arguments::AdapterCheckOptions;
 use crate::mechanisms::{adapters_folder, entries, rows_of};
 use crate::output;
-use furlong_adapter_files::Manifest;
+use furlong_adapter_files::manifest::{self, Manifest};
 use furlong_analysis::broken_record;
 use furlong_analysis::text::versions;
 use furlong_bench::adapter::{Adapter, EarlyEnd, end_early};
@@ -74,9 +74,11 @@ pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
 
 /// The adapter in a folder, or the installed one of this name.
 fn find(asked: &PathBuf) -> anyhow::Result<Manifest> {
+    // A folder of that name here may be anything: python, boost.
+    let is_adapter = asked.is_file() || asked.join(manifest::FILE).exists();
     let by_name = adapters_folder().map(|folder| folder.join(asked)).filter(|folder| folder.is_dir());
-    let folder = if asked.exists() { asked.clone() } else { by_name.unwrap_or_else(|| asked.clone()) };
-    Manifest::read(&folder).map_err(|error| Usage(error.to_string()).into())
+    let folder = by_name.filter(|_| !is_adapter);
+    Manifest::read(folder.as_ref().unwrap_or(asked)).map_err(|error| Usage(error.to_string()).into())
 }
 
 /// Every way of waiting, pattern and size that it claims. Gives what went wrong.
