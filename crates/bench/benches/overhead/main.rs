@@ -3,7 +3,7 @@
 //! For each row both run in turn, on the same processors, with messages of the same size, and the ratio is
 //! taken within each pair; a ratio of 1.00 means that the harness costs nothing. The last line compares
 //! shared memory with the bare transfer of a cache line. Run it with
-//! `cargo bench -p furlong-bench --bench overhead`.
+//! `cargo bench -p furlong-bench --bench overhead`, with `-- pipe` behind it for the rows of one mechanism.
 
 mod by_hand;
 
@@ -65,7 +65,11 @@ fn compare_all() -> Result<()> {
         BUDGET.as_millis()
     );
     println!("{:<18} {:<10}  {:>9}  {:>9}  ratio", "row", "placement", "furlong", "by hand");
-    for (mechanism, wait, hand) in ROWS {
+    // Cargo adds --bench.
+    let asked = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let is_asked = |name: &str| asked.as_deref().is_none_or(|asked| asked == name);
+    let rows = || ROWS.into_iter().filter(|(name, ..)| is_asked(name));
+    for (mechanism, wait, hand) in rows() {
         for place in [Placement::SameCore, Placement::OtherCore] {
             // On one core, a process that spins waits for the end of its own time slice.
             if wait == Wait::Spin && place == Placement::SameCore {
@@ -75,12 +79,12 @@ fn compare_all() -> Result<()> {
         }
     }
     println!("\n{SIZE_BYTES}-byte messages one way");
-    for (mechanism, wait, hand) in ROWS.into_iter().take(2) {
+    for (mechanism, wait, hand) in rows().filter(|row| matches!(row.2, Hand::Pipe | Hand::UnixStream)) {
         for place in [Placement::SameCore, Placement::OtherCore] {
             bench.against_stream(mechanism, wait, hand, place)?;
         }
     }
-    bench.against_bare_line()
+    if is_asked("posix-shm") { bench.against_bare_line() } else { Ok(()) }
 }
 
 struct Bench {
