@@ -64,6 +64,10 @@ pub(crate) fn not_started(phase: Phase, error: &io::Error) -> NotMeasured {
             "it is forbidden here (EPERM or EACCES)",
             "look at rights and, in a container, at its seccomp profile",
         ),
+        // No mechanism goes further than this.
+        (Phase::Create, io::ErrorKind::NetworkUnreachable) => {
+            unavailable("the loopback interface is down", "as root: ip link set lo up")
+        }
         _ => Failure { phase, party: None, fault: Fault::Error, detail: error.to_string() }.into(),
     }
 }

@@ -166,6 +166,23 @@ fn memory_that_cannot_be_written_or_is_not_there() {
     }
 }
 
+#[test]
+fn a_loopback_that_is_down() {
+    if !is_root_or_skips("a_loopback_that_is_down") {
+        return;
+    }
+    let place = Place::new();
+    let line = format!("exec \"$FURLONG\" {}", words(&["tcp", "udp", "pipe"]).join(" "));
+    let finished = place.finish(place.program("unshare").args(["--net", "sh", "-c", &line])).expect_code(0);
+    expect_measured(&finished, &["pipe/block"]);
+    for row in ["tcp/block", "udp/block"] {
+        let unavailable = skipped(&finished, row);
+        assert_eq!(unavailable.status, SkippedStatus::Unavailable);
+        assert!(unavailable.reason.contains("the loopback interface is down"), "{unavailable:?}");
+        assert!(unavailable.remedy.contains("ip link set lo up"), "{unavailable:?}");
+    }
+}
+
 fn words_in_shell() -> String {
     words(&["posix-shm", "memfd-shm", "anon-shm/spin", "pipe"]).join(" ")
 }
