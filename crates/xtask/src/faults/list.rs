@@ -14,6 +14,7 @@ pub fn faults() -> Vec<Fault> {
     [
         processes::roles(),
         processes::supervisors(),
+        processes::parents(),
         processes::groups(),
         calls::calls(),
         limits::limits(),

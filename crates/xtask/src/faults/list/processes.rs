@@ -1,6 +1,6 @@
 //! Processes that die or stand still: roles, the supervisor, and all at once.
 
-use crate::faults::fault::{Fault, Moment, RowMust, role_fault, script};
+use crate::faults::fault::{Fault, Moment, RowMust, SHORT, role_fault, script};
 
 /// Long in the warm-up.
 const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up 4s --budget 5ms --timeout 2s" };
@@ -39,6 +39,17 @@ pub(super) fn roles() -> Vec<Fault> {
             "each way to die is told from the others",
         ));
     }
+    faults.push(role_fault(
+        "D7",
+        "SIGKILL to the responder while the supervisor is stopped, which does not wait for it",
+        TIMED,
+        "kill -STOP $run; kill -KILL $responder; sleep 0.2
+         grep -q '^State:.Z' \"/proc/$responder/status\" || echo 'bad: it is no zombie'
+         kill -CONT $run",
+        RowMust::Fail("killed by SIGKILL"),
+        1,
+        "a zombie counts as dead",
+    ));
     faults.push(role_fault(
         "D5",
         "SIGSTOP to the responder, for ever",
@@ -105,6 +116,44 @@ pub(super) fn supervisors() -> Vec<Fault> {
             "doctor finds what is left and removes it",
         ),
     ]
+}
+
+/// Who starts a process, and who does not wait for it.
+pub fn parents() -> Vec<Fault> {
+    // A program that a shell has become waits for nobody.
+    let zombie = "sh -c '\"$FURLONG\" run fifo sysv-mq --trials 1 --budget 20s --no-save --no-progress > stdout 2> stderr & echo $! > run; exec sleep 60' &
+         tries=0
+         until [ \"$(roles | wc -l)\" = 2 ] || [ $tries -gt 500 ]; do tries=$((tries + 1)); sleep 0.02; done
+         run=$(cat run)
+         kill -KILL $(furlongs | sed 's/process //')
+         sleep 2.2
+         grep -q '^State:.Z' \"/proc/$run/status\" || echo 'bad: it is no zombie'
+         ls tmp | grep -q '^furlong-' || echo 'bad: nothing is left that could be removed'
+         expect 0 \"$FURLONG\" doctor --clean
+         expect 0 \"$FURLONG\" doctor
+         says 'nothing is left of dead runs'
+         nothing_left";
+    let threads = format!(
+        "expect 0 strace -ff -qq -o calls -e trace=clone,clone3,fork,vfork \"$FURLONG\" run pipe posix-shm anon-shm --count {SHORT}
+         [ \"$(cat calls.* | grep -v CLONE_THREAD | grep -c '= [1-9]')\" -ge 6 ] || echo \"bad: no process was seen to start: $(cat calls.* | head -c 300)\"
+         for thread in $(cat calls.* | sed -n '/CLONE_THREAD/s/.* = //p'); do
+             grep -v CLONE_THREAD calls.$thread | grep '= [1-9]' | sed 's/^/bad: started by a thread: /'
+         done
+         nothing_left"
+    );
+    let must = "doctor takes a zombie's run for dead, and removes what is left";
+    let zombie = script(
+        "D7",
+        "SIGKILL to a supervisor that nobody waits for",
+        "kill",
+        must,
+        &[],
+        zombie.to_owned(),
+        true,
+    );
+    let must = "the main thread alone: a child is killed when the thread ends that started it";
+    let threads = script("D11", "which thread starts processes", "strace", must, &["strace"], threads, true);
+    vec![zombie, threads]
 }
 
 /// Control groups: all stands still at any moment of a run, or memory ends.
