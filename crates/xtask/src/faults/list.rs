@@ -18,6 +18,7 @@ pub fn faults() -> Vec<Fault> {
         processes::groups(),
         calls::calls(),
         limits::limits(),
+        limits::places(),
         environment::environment(),
         calls::sweeps(),
         files::files(),

@@ -98,3 +98,49 @@ pub(super) fn limits() -> Vec<Fault> {
     ));
     faults
 }
+
+/// Folders for temporary files as nobody wishes them, and ports that others have.
+pub(super) fn places() -> Vec<Fault> {
+    let inside = |name: &str| {
+        format!("export TMPDIR=\"$here/tmp/{name}\"; mkdir \"$TMPDIR\"; trap 'rmdir \"$TMPDIR\"' EXIT;")
+    };
+    let folder =
+        |what, means, before: &str, says: &[&str], quick| rows_fault("R10", what, means, before, says, quick);
+    vec![
+        folder(
+            "TMPDIR with spaces, quotes, a line break and other letters in its name",
+            "mkdir",
+            &inside("a b\n'ü$(printf '\\042')"),
+            &[],
+            false,
+        ),
+        folder("TMPDIR that is no text", "mkdir", &inside("a$(printf '\\377')"), &["TMPDIR"], true),
+        folder(
+            "TMPDIR too long for the address of a socket",
+            "mkdir",
+            &inside("$(printf 'x%.0s' $(seq 120))"),
+            &["UNIX socket in"],
+            false,
+        ),
+        folder("TMPDIR that is not there", "env", "export TMPDIR=$here/missing;", &["TMPDIR"], true),
+        folder(
+            "TMPDIR that nobody may write to",
+            "tmpfs",
+            "mount -t tmpfs -o ro none \"$TMPDIR\";",
+            &["TMPDIR"],
+            true,
+        ),
+        Fault {
+            needs: &["ip", "python3"],
+            ..folder(
+                "every port of the network is taken",
+                "unshare",
+                "unshare --net sh -c 'ip link set lo up
+                 echo 40000 40000 > /proc/sys/net/ipv4/ip_local_port_range
+                 exec python3 \"$ROOT/crates/xtask/src/faults/list/ports.py\" \"$@\"' sh",
+                &["Address already in use", "Cannot assign requested address"],
+                false,
+            )
+        },
+    ]
+}
