@@ -25,7 +25,7 @@ cargo xtask adapters test [NAME…]  install the adapters that furlong brings, a
                                    Debian packages that they need, as root)
 cargo xtask book                   measure and draw the pictures of docs/pictures, and build the book if mdBook is installed
 cargo xtask dist                   make what people without Rust install, in target/dist: an archive, a package for Debian, an
-                                   image for containers, and their sums
+                                   image for containers, a wheel, a list of what is in them, and their sums
 cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
 cargo xtask faults [--only D1,R*] [--mechanism GLOB] [--quick] [--write]
                                    try every fault with every row, and print the matrix; --write writes docs/faults.md

@@ -67,11 +67,13 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let time = step::text(git.args(["log", "-1", "--format=%ct"]).current_dir(root()))?;
     let release = Release { version: env!("CARGO_PKG_VERSION"), time, folder: folder.to_owned() };
     let files = Files::of(&program, &folder.join("files"))?;
+    let [wheel, components] = step::timed("making a wheel", || wheel::wheel(&release, &build))?;
     let made = vec![
         release.archive(&files)?,
         package::debian(&release, &files)?,
         image::oci(&release, &files)?,
-        step::timed("making a wheel", || wheel::wheel(&release, &build))?,
+        wheel,
+        components,
     ];
     fs::remove_dir_all(&files.root)?;
     let names = made.iter().filter_map(|path| path.file_name());

@@ -7,26 +7,53 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What makes wheels of programs in Rust.
+/// What makes wheels of programs in Rust, and what takes a wheel apart and puts it together.
 const MATURIN: &str = "maturin==1.16.0";
+const WHEEL: &str = "wheel==0.48.0";
 /// The oldest systems that it may be installed on: `pip` refuses others. The program needs no library of theirs.
 const SYSTEMS: &str = "manylinux2014";
 
-/// Makes the wheel of what was built already.
-pub fn wheel(release: &Release, build: &Build) -> anyhow::Result<PathBuf> {
+/// Makes the wheel of what was built already, and a list of all that is in the program (CycloneDX), which maturin makes.
+pub fn wheel(release: &Release, build: &Build) -> anyhow::Result<[PathBuf; 2]> {
     let environment = Environment::new(&build.folder.join("maturin"))?;
     environment.install(MATURIN)?;
+    environment.install(WHEEL)?;
+    let made = release.folder.join("maturin");
     let mut maturin = Command::new(environment.program("maturin"));
-    maturin
-        .args(["build", "--release", "--locked", "--compatibility", SYSTEMS, "--out"])
-        .arg(&release.folder);
+    maturin.args(["build", "--release", "--locked", "--compatibility", SYSTEMS, "--out"]).arg(&made);
     build.configure(&mut maturin)?;
     step::output(
         maturin.current_dir(crate::root().join("python-module")).env("SOURCE_DATE_EPOCH", &release.time),
     )?;
-    let files = fs::read_dir(&release.folder)?.filter_map(Result::ok).map(|entry| entry.path());
-    let wheel = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "whl"));
-    wheel.context("maturin has made no wheel")
+
+    let mut unpack = Command::new(environment.program("wheel"));
+    step::output(unpack.arg("unpack").arg("--dest").arg(&made).arg(with_ending(&made, "whl")?))?;
+    let name = format!("furlong-{}", release.version);
+    let unpacked = made.join(&name);
+    let components =
+        without_folder(&unpacked.join(format!("{name}.dist-info/sboms/furlong.cyclonedx.json")))?;
+    let mut pack = Command::new(environment.program("wheel"));
+    pack.arg("pack").arg("--dest-dir").arg(&release.folder).arg(&unpacked);
+    step::output(pack.env("SOURCE_DATE_EPOCH", &release.time))?;
+    let list = release.folder.join(format!("{name}.cdx.json"));
+    fs::write(&list, components)?;
+    fs::remove_dir_all(made)?;
+    Ok([with_ending(&release.folder, "whl")?, list])
+}
+
+/// Takes the folder in which furlong was built out of a list of components: where that was changes nothing.
+fn without_folder(list: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
+    let text = text.replace(&*crate::root().to_string_lossy(), "");
+    fs::write(list, &text)?;
+    Ok(text)
+}
+
+/// The only file of a folder with this ending.
+fn with_ending(folder: &Path, ending: &str) -> anyhow::Result<PathBuf> {
+    let mut files = fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path());
+    let found = files.find(|path| path.extension().is_some_and(|its| its == ending));
+    found.with_context(|| format!("no .{ending} was made in {}", folder.display()))
 }
 
 /// Installs the wheel where nothing else is, and runs the module's tests with what is in it.
