@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::named_enum::named_enum;
-use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait, is_one};
+use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
@@ -25,8 +25,15 @@ pub struct Workload {
     pub boundaries: Vec<Boundary>,
     /// In what they are written.
     pub languages: Vec<Language>,
-    /// How many processes receive.
-    pub consumers: u32,
+    /// How many processes receive every message.
+    #[serde(alias = "consumers")]
+    pub receivers: u32,
+    /// How many processes send to one.
+    #[serde(default = "one_process", skip_serializing_if = "is_one_process")]
+    pub senders: u32,
+    /// How many processes share the messages, each of which one of them takes.
+    #[serde(default = "one_process", skip_serializing_if = "is_one_process")]
+    pub workers: u32,
     /// What the mechanism must offer by itself.
     pub needs: Vec<Need>,
     /// Whether each process trusts the other not to change a message while it is read.
@@ -42,6 +49,14 @@ pub struct Workload {
     pub adapters: bool,
 }
 
+fn one_process() -> u32 {
+    1
+}
+
+fn is_one_process(number: &u32) -> bool {
+    *number == 1
+}
+
 impl Default for Workload {
     /// Round trips of 128 bytes between two processes that trust each other, as fast as they go.
     fn default() -> Self {
@@ -54,7 +69,9 @@ impl Default for Workload {
             slo: None,
             boundaries: vec![Boundary::Process],
             languages: Vec::new(),
-            consumers: 1,
+            receivers: 1,
+            senders: 1,
+            workers: 1,
             needs: Vec::new(),
             trust: Trust::Mutual,
             accept_shared_memory: false,
@@ -78,19 +95,33 @@ impl Workload {
 
     /// What is measured of a row: this very workload, or as fast as it goes where throughput is what counts.
     pub fn case(&self, mechanism: &str, wait: Wait, placement: Placement) -> Case {
-        let interval_ns = self.interval_ns.filter(|_| self.objective != Objective::Throughput);
+        let is_paced =
+            self.objective != Objective::Throughput && !self.pattern_and_parties().0.shares_an_end();
+        let interval_ns = self.interval_ns.filter(|_| is_paced);
         Case {
             arrival: interval_ns.map_or(Arrival::ClosedLoop, Arrival::Interval),
             ..self.closed_case(mechanism, wait, self.size_bytes, placement)
         }
     }
 
+    /// The pattern that is measured, and of how many: several can take part one way alone.
+    pub fn pattern_and_parties(&self) -> (Pattern, NonZeroU32) {
+        let several = [
+            (Pattern::FanOut, self.receivers),
+            (Pattern::FanIn, self.senders),
+            (Pattern::Work, self.workers),
+        ];
+        let asked = several.into_iter().find(|(_, number)| *number > 1);
+        let (pattern, number) =
+            asked.filter(|_| self.pattern == Pattern::OneWay).unwrap_or((self.pattern, 1));
+        (pattern, NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
+    }
+
     /// The same messages of another size, each as soon as the one before it is done.
     pub fn closed_case(&self, mechanism: &str, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
-        let several = NonZeroU32::new(self.consumers).filter(|_| self.pattern == Pattern::OneWay);
-        let parties = several.unwrap_or(NonZeroU32::MIN);
+        let (pattern, parties) = self.pattern_and_parties();
         Case {
-            pattern: if is_one(&parties) { self.pattern } else { Pattern::FanOut },
+            pattern,
             parties,
             request: self.request_bytes.map(|size_bytes| Request { size_bytes, by: None }),
             ..Case::round_trip(mechanism, wait, size_bytes, placement)
@@ -334,6 +365,26 @@ mod tests {
         assert_eq!("p99.9 <= 150us".parse::<Slo>().unwrap().limit_ns, 150_000);
         for text in ["", "p99", "99<2ms", "p98<1ms", "p99<", "p99<2", "p99>2ms", "<2ms"] {
             assert!(text.parse::<Slo>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn several_are_measured_one_way_and_who_shares_an_end_as_fast_as_it_goes() {
+        let rpc = Workload { interval_ns: Some(1_000), ..Workload::default() };
+        let stream = Workload { pattern: Pattern::OneWay, ..rpc.clone() };
+        let measured = |workload: &Workload| {
+            let case = workload.case("pipe", Wait::Block, Placement::OtherCore);
+            (case.pattern, case.parties.get(), case.arrival)
+        };
+        let paced = Arrival::Interval(1_000);
+        for (workload, expected) in [
+            (Workload { receivers: 3, ..rpc }, (Pattern::RoundTrip, 1, paced)),
+            (stream.clone(), (Pattern::OneWay, 1, paced)),
+            (Workload { receivers: 3, ..stream.clone() }, (Pattern::FanOut, 3, paced)),
+            (Workload { senders: 4, ..stream.clone() }, (Pattern::FanIn, 4, Arrival::ClosedLoop)),
+            (Workload { workers: 5, ..stream }, (Pattern::Work, 5, Arrival::ClosedLoop)),
+        ] {
+            assert_eq!(measured(&workload), expected);
         }
     }
 

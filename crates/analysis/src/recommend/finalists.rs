@@ -30,7 +30,7 @@ pub fn finalists(run: &DecodedRun) -> Vec<Case> {
 }
 
 /// What says how the answer depends on the workload: the finalists that sleep with smaller and with larger messages,
-/// with both processes on one core, and without pinning.
+/// with all processes on one core, and without pinning.
 pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let size_bytes = shortlist.workload.size_bytes;
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];

@@ -1,7 +1,7 @@
 //! What `furlong recommend` takes.
 
 use super::shared::{CommonOptions, SavingOptions};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use furlong_console::ListFormat;
 use furlong_model::{
@@ -21,6 +21,7 @@ Examples:
                                                  between two containers
   furlong recommend --size 1KiB --objective throughput --pattern one-way --languages rust,python
   furlong recommend --size 256 --spin --work 5us  with rows that spin while they wait
+  furlong recommend --size 256 --pattern one-way --senders 4
   furlong recommend --size 1KiB --also adapters   with the libraries of installed adapters
   furlong recommend --workload frames.toml --format json
                                                  the same options in a file, the answer for programs
@@ -59,9 +60,15 @@ pub struct WorkloadOptions {
     /// What the processes are written in, with commas
     #[arg(long, value_name = "LANGUAGE", value_delimiter = ',', value_parser = words(Language::ALL, Language::name))]
     pub languages: Vec<Language>,
-    /// Processes that receive
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub consumers: Option<u32>,
+    /// Processes that receive, each every message
+    #[arg(long, value_name = "N", alias = "consumers", allow_negative_numbers = true, value_parser = several())]
+    pub receivers: Option<u32>,
+    /// Processes that send to one receiver over one link, as fast as it takes; --rate is what all together send
+    #[arg(long, value_name = "N", alias = "producers", allow_negative_numbers = true, value_parser = several())]
+    pub senders: Option<u32>,
+    /// Processes that receive over one link, each message one of them
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = several())]
+    pub workers: Option<u32>,
     /// What the mechanism must offer by itself, with commas
     #[arg(long, value_name = "NEED", value_delimiter = ',', value_parser = words(Need::ALL, Need::name))]
     pub needs: Vec<Need>,
@@ -87,6 +94,11 @@ pub struct WorkloadOptions {
 pub enum Also {
     /// What installed adapters carry
     Adapters,
+}
+
+/// How many processes may be asked for.
+fn several() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(1..=1_000)
 }
 
 /// What `furlong recommend` takes.

@@ -36,7 +36,7 @@ fn what_is_typed_wrong_is_said() {
         ("sise = \"1\"\n", "unexpected argument '--sise' found"),
         ("size = \"big\"\n", "'--size <SIZE>': 'big' is no size"),
         ("boundary = [\"moon\"]\n", "'moon' for '--boundary <BOUNDARY>'"),
-        ("consumers = 0\n", "'--consumers <N>': 0 is not in 1..=1000"),
+        ("receivers = 0\n", "'--receivers <N>': 0 is not in 1..=1000"),
     ] {
         fs::write(&broken, text).unwrap();
         let output = place.run(["recommend", "--workload", broken.to_str().unwrap()]).expect_code(2);
@@ -50,7 +50,12 @@ fn what_is_typed_wrong_is_said() {
         ("--slo p98<1ms", "no service level objective"),
         ("--slo p99<1ms --pattern one-way", "--slo is about single messages"),
         ("--boundary moon", "container"),
-        ("--consumers 0", "1..=1000"),
+        ("--receivers 0", "1..=1000"),
+        ("--senders 2 --workers 2 --pattern one-way", "several of one of them"),
+        ("--senders 2", "say --pattern one-way"),
+        ("--senders 2 --pattern one-way --emit c", "--emit prints one sender"),
+        ("--workers 2 --pattern one-way --objective latency", "another --objective"),
+        ("--senders 2 --pattern one-way --rate 1k/s --slo p99<1ms", "--slo is about single messages"),
         ("--accept-shared-memory", "--trust none"),
         ("--size 1 --place one-process", "two processes"),
     ] {
@@ -177,6 +182,19 @@ mod slow {
                 .any(|sensitivity| at(sensitivity, "change") == "--boundary host"),
             "{answer:#}"
         );
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn several_that_share_an_end_are_measured_so() {
+        for (words, said) in [("--senders 3", "senders"), ("--workers 3 --rate 1k/s", "workers")] {
+            let answer = recommended(&Place::new(), &format!("--size 64 --pattern one-way {words}"));
+            assert!(mechanisms(&answer, "ranked").contains(&"pipe"), "{answer:#}");
+            let reasons = list(&answer, "excluded").iter().map(|excluded| text(excluded, "reason"));
+            let reason = format!("{said} of unix-stream cannot share its end, which is for one process");
+            assert!(reasons.into_iter().any(|said| said == reason), "{answer:#}");
+            assert!(number(&answer, "capacity_per_second") > 0.0, "{answer:#}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use furlong_analysis::{
 };
 use furlong_model::{
     Boundary, Language, Objective, Pattern, Placement, Reach, Tried, Trust, Workload, format_bytes,
-    format_ns, row_name,
+    format_ns, is_one, row_name,
 };
 
 /// Rows of one reason that are named one by one.
@@ -47,8 +47,11 @@ pub(crate) fn asked(workload: &Workload) -> String {
     if workload.trust == Trust::None {
         more.push("without trust".to_owned());
     }
-    if workload.consumers > 1 {
-        more.push(format!("{} consumers", workload.consumers));
+    let (pattern, parties) = workload.pattern_and_parties();
+    if !is_one(&parties) {
+        more.push(format!("{parties} {}", pattern.several()));
+    } else if workload.receivers > 1 {
+        more.push(format!("{} receivers", workload.receivers));
     }
     let needs = workload.needs.iter().map(|need| need.name().to_owned());
     more.extend(needs);
@@ -158,8 +161,9 @@ pub(crate) fn reasons(recommendation: &Recommendation) -> Vec<String> {
             )
         },
     ));
+    let who = if is_one(&workload.pattern_and_parties().1) { "Both" } else { "All" };
     lines.push(format!(
-        "Both processes together use {} of one processor, {} a {unit}.",
+        "{who} processes together use {} of one processor, {} a {unit}.",
         share(choice.cpu_share),
         format_ns(choice.cpu_ns)
     ));
@@ -327,6 +331,7 @@ pub(crate) fn footnotes(recommendation: &Recommendation) -> Vec<String> {
 /// What would change the answer.
 pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
     let workload = &recommendation.workload;
+    let (measured, parties) = workload.pattern_and_parties();
     let mut lines: Vec<_> = recommendation.sensitivities.iter().map(sensitivity).collect();
     let capacity = recommendation.capacity_per_second.filter(|_| recommendation.choice.is_some());
     lines.extend(capacity.map(|per_second| {
@@ -334,14 +339,16 @@ pub(crate) fn sensitivities(recommendation: &Recommendation) -> Vec<String> {
         let room = workload.per_second().map_or_else(String::new, |asked| {
             format!(", {} times what you asked", three_digits(per_second / asked))
         });
+        let how = if measured.shares_an_end() { "in all" } else { "one after the other" };
         format!(
-            "The rate: one after the other it takes {} {unit}s a second{room}; beyond that look at batching first.",
+            "The rate: {how} it takes {} {unit}s a second{room}; beyond that look at batching first.",
             format_count(per_second)
         )
     }));
-    if recommendation.choice.is_some() && workload.consumers == 1 {
+    let is_of_two = workload.receivers == 1 && is_one(&parties);
+    if recommendation.choice.is_some() && is_of_two {
         lines.push(
-            "More consumers: each needs a link of its own, so all of this is paid once for each.".to_owned(),
+            "More receivers: each needs a link of its own, so all of this is paid once for each.".to_owned(),
         );
     }
     lines
@@ -359,7 +366,7 @@ fn change(change: &WorkloadChange) -> String {
     match change {
         WorkloadChange::Option { typed } => plain(typed),
         WorkloadChange::Size { size_bytes } => format!("--size {}", format_bytes(*size_bytes)),
-        WorkloadChange::Place { placement: Placement::SameCore } => "both processes on one core".to_owned(),
+        WorkloadChange::Place { placement: Placement::SameCore } => "all processes on one core".to_owned(),
         WorkloadChange::Place { placement: Placement::Free } => {
             "processes that nobody pins to a processor".to_owned()
         }
@@ -388,21 +395,32 @@ fn sensitivity(sensitivity: &Sensitivity) -> String {
 
 /// What the figures say nothing of.
 pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
-    let consumers = recommendation.workload.consumers;
+    let Workload { receivers, pattern, interval_ns, .. } = recommendation.workload;
+    let (measured, parties) = recommendation.workload.pattern_and_parties();
     let mut lines = Vec::new();
-    if consumers > 1 && recommendation.workload.pattern == Pattern::OneWay {
-        lines.push(format!(
-            "Several consumers: what was measured gives each of {consumers} every message, over a link of its own, and times \
-             are until the last has it. Queues and sockets that several read from give each message to one of them; memory \
-             that all map would need one copy for all. Neither was measured."
-        ));
-    } else if consumers > 1 {
-        lines.push(format!(
-            "Several consumers: where messages are answered, furlong measures one consumer. Each of {consumers} needs a link \
-             of its own; --pattern one-way measures {consumers}."
-        ));
+    match measured {
+        Pattern::FanOut => lines.push(format!(
+            "Several receivers: what was measured gives each of {parties} every message, over a link of its own, and times \
+             are until the last has it. Memory that all map would need one copy for all, and was not measured; what gives \
+             each message to one of several is measured with --workers {parties}."
+        )),
+        Pattern::FanIn => lines.push(format!(
+            "Several senders: all {parties} write to one link, as fast as it takes their messages. A link for each, of which \
+             the receiver waits for any, was not measured."
+        )),
+        Pattern::Work => lines.push(format!(
+            "Several workers: all {parties} read from one link, as fast as they can. A link for each, among which the sender \
+             chooses, was not measured."
+        )),
+        _ if receivers > 1 => lines.push(format!(
+            "Several receivers: where messages are answered, furlong measures one receiver. Each of {receivers} needs a link \
+             of its own; --pattern one-way measures {receivers}."
+        )),
+        _ => {}
     }
-    if recommendation.workload.pattern == Pattern::OneWay && recommendation.workload.interval_ns.is_none() {
+    if measured.shares_an_end() {
+        lines.push("Latency: what is sent as fast as it goes waits in buffers.".to_owned());
+    } else if pattern == Pattern::OneWay && interval_ns.is_none() {
         lines.push(
             "Latency: a stream as fast as it goes waits in buffers; say --rate to have it measured."
                 .to_owned(),

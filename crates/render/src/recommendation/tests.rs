@@ -24,7 +24,7 @@ fn frames() -> Workload {
         slo: "p99<2ms".parse().ok(),
         boundaries: vec![Boundary::Container],
         trust: Trust::None,
-        consumers: 3,
+        receivers: 3,
         ..Workload::default()
     }
 }

@@ -95,7 +95,7 @@ mod tests {
             size: Some(ByteSize(128)),
             request: Some(ByteSize(8)),
             needs: vec![Need::Persistence],
-            consumers: Some(2),
+            receivers: Some(2),
             spin: true,
             accept_shared_memory: true,
             ..WorkloadOptions::default()

@@ -21,6 +21,10 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
         return Err(Usage("--place one-process: a recommendation is for two processes".to_owned()).into());
     }
     let workload = workload(asked, typed)?;
+    if !asked.emit.is_empty() && workload.pattern_and_parties().0.shares_an_end() {
+        let reason = "--emit prints one sender and one receiver: leave --senders and --workers out";
+        return Err(Usage(reason.to_owned()).into());
+    }
     let to = emitting::Destination::of(&asked.emit, asked.output.as_deref())?;
     if let Some(row) = &asked.row {
         return to.print_row(row, &workload);
@@ -81,7 +85,21 @@ fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     if size_bytes == 0 {
         return usage("--size 0 carries nothing: say 1 byte or more");
     }
-    let streams = pattern == Pattern::OneWay && options.rate.is_none();
+    let number = |asked: Option<u32>| asked.unwrap_or(1);
+    let [receivers, senders, workers] = [options.receivers, options.senders, options.workers].map(number);
+    if [receivers, senders, workers].iter().filter(|number| **number > 1).count() > 1 {
+        return usage("--receivers, --senders and --workers: several of one of them can be measured");
+    }
+    let shares_an_end = senders > 1 || workers > 1;
+    if shares_an_end && pattern != Pattern::OneWay {
+        return usage("--senders and --workers belong to messages one way: say --pattern one-way");
+    }
+    if shares_an_end && options.objective == Some(Objective::Latency) {
+        return usage(
+            "--senders and --workers are measured as fast as messages go: say another --objective than latency",
+        );
+    }
+    let streams = pattern == Pattern::OneWay && (options.rate.is_none() || shares_an_end);
     let objective =
         options.objective.unwrap_or(if streams { Objective::Throughput } else { Objective::Latency });
     if options.slo.is_some() && (streams || objective == Objective::Throughput) {
@@ -98,7 +116,9 @@ fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         slo: options.slo,
         boundaries,
         languages: options.languages.clone(),
-        consumers: options.consumers.unwrap_or(1),
+        receivers,
+        senders,
+        workers,
         needs: options.needs.clone(),
         trust: options.trust.unwrap_or(Trust::Mutual),
         accept_shared_memory: options.accept_shared_memory,

@@ -73,7 +73,7 @@ objective = "latency"
 slo = "p99<20ms"
 languages = ["c", "rust"]
 boundary = "process"
-consumers = 1
+receivers = 1
 accept-shared-memory = true
 END
 for seed in $(seq $((8 * unit))); do
