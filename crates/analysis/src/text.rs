@@ -1,7 +1,7 @@
 //! Text from records made safe to print, and lines broken where they are too long.
 
-use furlong_model::format_ns;
 pub use furlong_model::{format_digits, three_digits};
+use furlong_model::{format_ns, is_unseen};
 use std::collections::BTreeMap;
 
 /// Longest text of a record that is printed, in characters: one record must not fill a terminal.
@@ -20,8 +20,7 @@ pub fn plain_sentence(text: &str) -> String {
 }
 
 fn plain_up_to(longest: usize, text: &str) -> String {
-    let unseen = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let safe = |c: char| if c.is_control() || unseen(c) { ' ' } else { c };
+    let safe = |c: char| if is_unseen(c) { ' ' } else { c };
     let mut safe: String = text.chars().take(longest).map(safe).collect();
     if text.chars().nth(longest).is_some() {
         safe.push('…');

@@ -1,6 +1,6 @@
 //! Where results go, and how they look there.
 
-pub use furlong_console::output::{print, tell, width};
+pub use furlong_console::output::{print, tell, tell_coloured, width};
 
 use furlong_console::exit::Usage;
 use furlong_console::writing;

@@ -1,6 +1,7 @@
 //! Results on stdout, and sentences about them on stderr.
 
 use anyhow::Context;
+use furlong_model::is_unseen;
 use furlong_os::AsHandle;
 use std::io::{ErrorKind, Write, stderr, stdout};
 
@@ -18,9 +19,15 @@ pub fn print_more(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Writes a line to stderr. Where that is closed nobody wants to know, so it is no error.
-pub fn tell(line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(stderr().lock(), "{line}");
+/// Writes lines to stderr. A name in them, which may come from anybody, commands no terminal.
+pub fn tell(lines: std::fmt::Arguments<'_>) {
+    let safe = |c: char| if is_unseen(c) && c != '\n' { ' ' } else { c };
+    tell_coloured(&lines.to_string().chars().map(safe).collect::<String>());
+}
+
+/// The same of lines that may have colours. Where stderr is closed nobody wants to know, so it is no error.
+pub fn tell_coloured(lines: &str) {
+    let _ = writeln!(stderr().lock(), "{lines}");
 }
 
 /// Columns of the terminal, or of a page where there is none.

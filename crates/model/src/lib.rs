@@ -24,6 +24,7 @@ mod process_start;
 mod quantity;
 mod record;
 mod role;
+mod shown;
 mod subsystem;
 mod trial;
 mod wait;
@@ -61,6 +62,7 @@ pub use quantity::{
 };
 pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};
+pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use trial::{
     AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Trial,

@@ -128,6 +128,17 @@ fn what_is_no_text() {
 }
 
 #[test]
+fn names_command_no_terminal() {
+    let place = Place::new();
+    let name = "./a\x1b[31m\u{202e}b";
+    for words in [&["replay"][..], &["explain"], &["run", "pipe", "--adapter"], &["run", "pipe", "--save"]] {
+        let finished =
+            place.run(words.iter().copied().chain([name])).expect_code(2).expect_complaint("./a [31m b");
+        assert!(!finished.stderr.contains(['\x1b', '\u{202e}']), "{finished:?}");
+    }
+}
+
+#[test]
 fn names_to_save_under() {
     let long = "x".repeat(10_000);
     for name in ["../x", ".hidden", "", ".", "..", "a/b", "/etc/passwd", "a b", "x\n", "ä"] {

@@ -44,7 +44,7 @@ pub fn recommend(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result
     if asked.emit.is_empty() {
         output::print(&shown)?;
     } else {
-        output::tell(format_args!("{}", shown.trim_end()));
+        output::tell_coloured(shown.trim_end());
         to.print_choice(&recommendation)?;
     }
     let results = Results { failed: recommendation.found_corruption, ..Results::default() };

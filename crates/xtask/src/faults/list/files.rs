@@ -116,5 +116,23 @@ pub(super) fn files() -> Vec<Fault> {
             pipes.to_owned(),
             true,
         ),
+        script(
+            "F4",
+            "files, folders and runs whose names command a terminal or a browser",
+            "cp",
+            "they are text in every output",
+            &[],
+            format!("{saved}{}", include_str!("names.sh")),
+            true,
+        ),
+        script(
+            "F5",
+            "8 runs at once are saved, without names and under one name",
+            "shell",
+            "a whole file for each, and the name for one of them",
+            &[],
+            include_str!("at_once.sh").to_owned(),
+            true,
+        ),
     ]
 }

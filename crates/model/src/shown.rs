@@ -1,0 +1,8 @@
+//! Which characters of a text from anybody may be shown.
+
+/// Whether a character commands a terminal, cannot be seen, or turns the direction of text.
+pub fn is_unseen(c: char) -> bool {
+    let unseen =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    c.is_control() || unseen
+}
