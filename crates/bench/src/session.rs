@@ -11,7 +11,7 @@ use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
 #[cfg(target_os = "linux")]
 use furlong_os::linux::namespace;
 use furlong_os::shutdown::ShutdownRequests;
-use furlong_os::{AsHandle, BorrowedHandle, Context, file_system, identity};
+use furlong_os::{AsHandle, BorrowedHandle, Context, clock, file_system, identity};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,6 +96,7 @@ impl Session {
     /// # Errors
     /// What could not be made. Nothing is left then.
     pub fn open(options: Options) -> io::Result<Session> {
+        clock::check()?;
         let prefix = format!("{PREFIX}{:016x}", identity::random()?);
         let base = leftovers::base_folder();
         let folder = base.join(&prefix);

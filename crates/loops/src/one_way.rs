@@ -68,12 +68,12 @@ impl<C: Channel> SendStream for C {
         let start = clock::now_ns();
         messages.control_page.announce_start(start);
         let (mut last, mut go_on) = (start, true);
-        while go_on && last - start < budget_ns {
+        while go_on && last.wrapping_sub(start) < budget_ns {
             for _ in 0..batch {
                 send_next(self, messages)?;
             }
             let now = clock::now_ns();
-            go_on = recorder.keep(now - last, batch);
+            go_on = recorder.keep(now.wrapping_sub(last), batch);
             last = now;
         }
         end_sending(self, messages, before)
@@ -97,7 +97,7 @@ impl<C: Channel> OneWayLoop for C {
             idle = idle + schedule.idle_until(due);
             let sent = clock::now_ns();
             late += u64::from(is_late(sent, due));
-            let ends = sent.max(due) - start >= budget_ns;
+            let ends = sent.max(due).wrapping_sub(start) >= budget_ns;
             if ends {
                 messages.control_page.announce_late(late);
                 messages.control_page.announce_last(messages.done + 1);

@@ -56,6 +56,8 @@ enum Times {
 struct Samples {
     histogram: Histogram<u64>,
     round_trips: u64,
+    /// Times at whose end the clock showed less than at their beginning.
+    went_back: u64,
 }
 
 impl Recorder {
@@ -76,11 +78,12 @@ impl Recorder {
         const LONGEST_NS: u64 = 60_000_000_000;
         let histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3);
         let histogram = step(Phase::Timed, "make a histogram", histogram)?;
-        let times = Times::Histogram(Samples { histogram, round_trips: 0 });
+        let times = Times::Histogram(Samples { histogram, round_trips: 0, went_back: 0 });
         Ok(Recorder { times, ..Recorder::counting(under_way, most) })
     }
 
-    /// Takes the time of so many round trips, or messages one way, and says whether the loop goes on.
+    /// Takes the time of so many round trips, or messages one way, and says whether the loop goes on. A time below 0 has
+    /// wrapped around.
     #[inline(never)]
     pub fn keep(&mut self, sample_ns: u64, round_trips: u32) -> bool {
         self.counted += u64::from(round_trips);
@@ -106,7 +109,13 @@ impl Recorder {
 
     /// The times of a loop that took `result`, if they were kept.
     pub fn timing(self, result: &LoopResult, per_sample: u32) -> Result<Option<Timing>, RoleError> {
-        let Times::Histogram(Samples { histogram, round_trips }) = self.times else { return Ok(None) };
+        let Times::Histogram(Samples { histogram, round_trips, went_back }) = self.times else {
+            return Ok(None);
+        };
+        if went_back > 0 {
+            let what = format!("the monotonic clock went back {went_back} times");
+            return Err(RoleError::new(Fault::Error, what).at(Phase::Timed));
+        }
         let histogram = step(Phase::Finish, "write the histogram", written(&histogram))?;
         Ok(Some(Timing {
             round_trips,
@@ -151,6 +160,10 @@ impl Samples {
     fn keep(&mut self, sample_ns: u64, round_trips: u32) {
         // Rounded to the nearest; 0 is not in the histogram's range and cannot be seen with such batches.
         let round_trips = u64::from(round_trips);
+        if sample_ns > i64::MAX as u64 {
+            self.went_back += 1;
+            return;
+        }
         self.round_trips += round_trips;
         self.histogram.saturating_record(((sample_ns + round_trips / 2) / round_trips).max(1));
     }
@@ -171,4 +184,17 @@ pub fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
         outstanding_ns: None,
     };
     recorder.timing(&result, batch)?.ok_or_else(|| RoleError::new(Fault::Error, "no times were kept"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_went_back_is_no_time() {
+        assert!(timing_of(&[7, 0, 9], 1).is_ok());
+        let error = timing_of(&[5u64.wrapping_sub(9)], 1).unwrap_err();
+        assert_eq!((error.fault, error.phase), (Fault::Error, Some(Phase::Timed)));
+        assert_eq!(error.detail, "the monotonic clock went back 1 times");
+    }
 }

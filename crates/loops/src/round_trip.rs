@@ -50,7 +50,7 @@ impl<C: Channel> Initiate for C {
         let before = begin(self, messages)?;
         let start = clock::now_ns();
         let (mut last, mut sample, mut go_on) = (start, None, true);
-        while go_on && last - start < budget_ns {
+        while go_on && last.wrapping_sub(start) < budget_ns {
             for _ in 0..batch {
                 trip(self, messages, || {
                     if let Some(sample_ns) = sample.take() {
@@ -59,10 +59,10 @@ impl<C: Channel> Initiate for C {
                 })?;
             }
             let now = clock::now_ns();
-            sample = Some(now - last);
+            sample = Some(now.wrapping_sub(last));
             last = now;
         }
-        let result = end(self, messages, before, last - start)?;
+        let result = end(self, messages, before, last.wrapping_sub(start))?;
         if let Some(sample_ns) = sample {
             recorder.keep(sample_ns, batch);
         }
@@ -81,16 +81,16 @@ impl<C: Channel> RoundTripLoop for C {
         let before = begin(self, messages)?;
         let start = clock::now_ns();
         let (mut last, mut due, mut late_sends, mut idle) = (start, start, 0, Idle::default());
-        while last - start < budget_ns {
+        while last.wrapping_sub(start) < budget_ns {
             due = schedule.next_ns(due, last);
             idle = idle + schedule.idle_until(due);
             let sent = clock::now_ns();
             late_sends += u64::from(is_late(sent, due));
             trip(self, messages, || {})?;
             last = clock::now_ns();
-            recorder.keep(last - schedule.timed_from_ns(due, sent), 1);
+            recorder.keep(last.wrapping_sub(schedule.timed_from_ns(due, sent)), 1);
         }
-        Ok(LoopResult { idle, late_sends, ..end(self, messages, before, last - start)? })
+        Ok(LoopResult { idle, late_sends, ..end(self, messages, before, last.wrapping_sub(start))? })
     }
 
     fn respond(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError> {

@@ -43,12 +43,12 @@ impl<C: Channel> WindowLoop for C {
         let sent_before_ns = sends.sum_ns(messages.done);
         let start = clock::now_ns();
         let (mut last, mut go_on) = (start, true);
-        while go_on && last - start < budget_ns {
+        while go_on && last.wrapping_sub(start) < budget_ns {
             let (now, sample_ns) = turn(self, messages, &mut sends)?;
             go_on = recorder.keep(sample_ns, 1);
             last = now;
         }
-        let result = messages.since(before, last - start)?;
+        let result = messages.since(before, last.wrapping_sub(start))?;
         let outstanding =
             |now_ns: u64, sent_ns: u128| (u128::from(now_ns) * u128::from(window) - sent_ns) as u64;
         let outstanding_ns =

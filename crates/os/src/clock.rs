@@ -2,6 +2,27 @@
 
 pub use crate::platform::clock::{now_ns, sleep_until, thread_processor_ns};
 
+use std::io;
+
+/// Reads the clock many times.
+///
+/// # Errors
+/// That it goes back, so that nothing can be timed with it.
+pub fn check() -> io::Result<()> {
+    const READINGS: usize = 20_000;
+    let mut last = now_ns();
+    for _ in 0..READINGS {
+        let now = now_ns();
+        if now < last {
+            let what =
+                format!("the monotonic clock went back by {} ns: nothing can be timed with it", last - now);
+            return Err(io::Error::other(what));
+        }
+        last = now;
+    }
+    Ok(())
+}
+
 /// What one reading costs, and the smallest step seen between two different readings, both in nanoseconds.
 pub fn cost_and_step_ns() -> (f64, f64) {
     const READINGS: u64 = 2_000;
@@ -18,7 +39,7 @@ pub fn cost_and_step_ns() -> (f64, f64) {
             }
             last = now;
         }
-        *cost = (last - start) as f64 / READINGS as f64;
+        *cost = last.saturating_sub(start) as f64 / READINGS as f64;
     }
     costs.sort_by(f64::total_cmp);
     (costs[ROUNDS / 2], step as f64)

@@ -94,6 +94,14 @@ mod tests {
     }
 
     #[test]
+    fn no_sample_is_left_out_however_slow() {
+        let mixture = Mixture::of(&[trial(std::iter::repeat_n(100, 9_999).chain([50_000_000]))]).unwrap();
+        assert_eq!(mixture.quantile_ns(0.999), 100.0);
+        assert!((mixture.max_ns() / 5e7 - 1.0).abs() < 1e-3, "{}", mixture.max_ns());
+        assert!((mixture.mean_ns() / 5_100.0 - 1.0).abs() < 1e-3, "{}", mixture.mean_ns());
+    }
+
+    #[test]
     fn a_fast_trial_does_not_outvote_a_slow_one() {
         let fast = trial(std::iter::repeat_n(100, 10_000));
         let slow = trial(std::iter::repeat_n(1000, 10));

@@ -38,8 +38,9 @@ pub fn tests() -> Vec<Trial> {
     struct Collect(Vec<Trial>);
     impl Visitor for Collect {
         fn visit<M: Mechanism>(&mut self) {
-            let claims: [Claim; 9] = [
+            let claims: [Claim; 10] = [
                 ("keeps-boundaries-as-claimed", boundaries::<M>),
+                ("tells-what-has-no-room", room::<M>),
                 ("copies-as-claimed", copies::<M>),
                 ("when-full-as-claimed", when_full::<M>),
                 ("depth-as-claimed", depth::of::<M>),
@@ -122,6 +123,29 @@ fn boundaries<M: Mechanism>() -> Finding {
             let second = step("receive", end.recv(&mut buffer))?;
             stage.open(Gate::Received);
             ensure(second == 5 && buffer[..5] == *b"bbbbb", || format!("{second} bytes came second"))
+        },
+    )
+}
+
+/// A message that is a byte longer than the receiver has room for is an error or has its true length: never a shorter one.
+fn room<M: Mechanism>() -> Finding {
+    let capabilities = &M::CAPABILITIES;
+    if capabilities.start == Start::Alone {
+        return Ok(Some(ALONE));
+    }
+    if !capabilities.boundaries || capabilities.fixed_size_bytes.is_some() {
+        return Ok(Some("no message can be longer than another"));
+    }
+    run_role::<M>(
+        |end, stage| {
+            step("send", end.send(&mut message(5, b'b')?))?;
+            stage.pass(Gate::Received);
+            Ok(())
+        },
+        |end, stage| {
+            let came = end.recv(&mut message(4, 0)?);
+            stage.open(Gate::Received);
+            ensure(!matches!(came, Ok(count) if count != 5), || format!("of 5 bytes came {came:?}"))
         },
     )
 }

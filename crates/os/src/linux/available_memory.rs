@@ -3,16 +3,16 @@
 //! The kernel gives out memory that it has not got: whoever reserves more than there is brings processes to death, and
 //! not only its own.
 
+use crate::linux::control_group;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The memory in bytes that can be had without swapping, by the machine and by each control group that this process is
 /// in; `None` where the kernel does not say.
 pub fn available_bytes() -> Option<u64> {
     let machine = of_machine("MemAvailable:").map(|kib| kib * 1024);
-    let groups = groups();
-    groups.iter().filter_map(|group| room_in(group)).chain(machine).min()
+    control_group::around("memory").iter().filter_map(|group| room_in(group)).chain(machine).min()
 }
 
 /// A number of the machine's account of its memory, as in `of_machine("MemTotal:")`, in the account's own unit: KiB, or
@@ -38,26 +38,6 @@ pub fn be_killed_first() -> io::Result<()> {
     let now = fs::read_to_string(FILE)?.trim().parse().unwrap_or(0);
     // To make it less takes a right.
     if now < BADNESS { fs::write(FILE, BADNESS.to_string()) } else { Ok(()) }
-}
-
-/// The folders of the groups that this process is in, the innermost first.
-fn groups() -> Vec<PathBuf> {
-    let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    text.lines().filter_map(group_of).flatten().collect()
-}
-
-/// The group of a line of /proc/self/cgroup and those around it, if its hierarchy counts memory: the one of version 2, or the
-/// one of version 1 that is for memory.
-fn group_of(line: &str) -> Option<Vec<PathBuf>> {
-    let (_, named) = line.split_once(':')?;
-    let (controllers, path) = named.split_once(":/")?;
-    let root = match controllers {
-        "" => Path::new("/sys/fs/cgroup"),
-        names if names.split(',').any(|name| name == "memory") => Path::new("/sys/fs/cgroup/memory"),
-        _ => return None,
-    };
-    let around = root.join(path);
-    Some(around.ancestors().take_while(|folder| folder.starts_with(root)).map(Path::to_owned).collect())
 }
 
 /// What a group may still take: its limit less what it has, without the pages of files, which the kernel drops.
@@ -127,16 +107,5 @@ mod tests {
             fs::write(group.path().join(name), text).unwrap();
         }
         assert_eq!(room_in(group.path()), Some(400));
-    }
-
-    #[test]
-    fn groups_are_those_that_count_memory() {
-        let folders = |line| group_of(line).map(|all| all.len());
-        assert_eq!(folders("0::/user.slice/session"), Some(3));
-        assert_eq!(folders("0::/"), Some(1));
-        assert_eq!(folders("4:memory:/box"), Some(2));
-        assert_eq!(folders("3:cpu,memory:/box/inner"), Some(3));
-        assert_eq!([folders("6:freezer:/"), folders("1:name=systemd:/x"), folders("")], [None; 3]);
-        assert_eq!(group_of("4:memory:/box").unwrap()[0], Path::new("/sys/fs/cgroup/memory/box"));
     }
 }

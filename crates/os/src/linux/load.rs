@@ -1,5 +1,6 @@
 //! What else the machine is doing.
 
+use crate::linux::control_group;
 use furlong_model::NoiseReading;
 use std::fs::read_to_string;
 
@@ -33,10 +34,11 @@ fn ticks() -> Option<(u64, u64)> {
     Some((*all.get(7)?, all.iter().take(8).sum()))
 }
 
-/// Periods in which the control group was out of quota, by either version of control groups.
+/// Periods in which a control group that this process is in was out of quota.
 fn throttled_periods() -> Option<u64> {
-    ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"].iter().find_map(|path| {
-        let text = read_to_string(path).ok()?;
-        text.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok())
-    })
+    let periods = control_group::around("cpu").into_iter().filter_map(|group| {
+        let text = read_to_string(group.join("cpu.stat")).ok()?;
+        text.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse::<u64>().ok())
+    });
+    periods.reduce(u64::saturating_add)
 }

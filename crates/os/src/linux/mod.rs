@@ -6,6 +6,7 @@ pub mod available_memory;
 pub mod beginning;
 pub mod clock;
 pub mod condition_variable;
+mod control_group;
 pub mod counter;
 pub mod driver;
 pub mod eventfd;

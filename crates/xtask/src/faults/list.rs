@@ -2,6 +2,7 @@
 
 mod calls;
 mod environment;
+mod figures;
 mod files;
 mod limits;
 mod processes;
@@ -23,6 +24,7 @@ pub fn faults() -> Vec<Fault> {
         calls::sweeps(),
         files::files(),
         security::security(),
+        figures::figures(),
     ]
     .concat()
 }

@@ -134,5 +134,21 @@ pub(super) fn files() -> Vec<Fault> {
             include_str!("at_once.sh").to_owned(),
             true,
         ),
+        script(
+            "F5",
+            "two answers are kept at once, each written 700 ms after the others were read",
+            "strace",
+            "neither is lost",
+            &["strace"],
+            "for size in 128 256; do
+                 strace -f --seccomp-bpf -qq -o /dev/null -e trace=rename -e inject=rename:delay_enter=700000 \"$FURLONG\" recommend --size $size --within 1s --no-progress > said.$size 2>&1 &
+             done
+             wait
+             kept=$(grep -o '\"workload\"' data/furlong/answers.json | wc -l)
+             [ \"$kept\" = 2 ] || echo \"bad: $kept of 2 answers are kept: $(tail -n 3 said.128 said.256 | tr '\\n' ' ')\"
+             nothing_left"
+                .to_owned(),
+            false,
+        ),
     ]
 }

@@ -96,6 +96,24 @@ pub(super) fn limits() -> Vec<Fault> {
         ),
         false,
     ));
+    faults.push(script(
+        "R11",
+        "an empty pool of huge pages, which may not be made larger",
+        "unshare",
+        "the row says which limit it met, and the other is measured",
+        &[],
+        "if [ \"$(cat /proc/sys/vm/nr_hugepages)\" != 0 ]; then echo 'not triable: this machine has huge pages'; exit; fi
+         mount --bind /proc/sys /proc/sys
+         mount -o remount,bind,ro /proc/sys
+         for backing in huge-pages memfd; do printf '[[row]]\\nname = \"%s\"\\nbacking = \"%s\"\\n' $backing $backing; done > rows
+         printf 'name = \"regions\"\\ntitle = \"Which?\"\\n[measure]\\nkind = \"handover\"\\nsizes = [\"256KiB\"]\\nrepetitions = 2\\ntrials = 1\\norder_by = \"real_s\"\\n' | cat - rows > regions.toml
+         expect 0 \"$FURLONG\" replay ./regions.toml --no-save --no-progress --format json
+         says 'vm.nr_hugepages is 0'
+         says '\"status\": \"measured\"'
+         nothing_left"
+            .to_owned(),
+        true,
+    ));
     faults
 }
 
