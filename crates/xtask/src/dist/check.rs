@@ -1,5 +1,7 @@
 //! Whether what was made is the same each time, and runs where nothing else is.
 
+use super::files::DOCUMENTS;
+use super::{licences, tool};
 use crate::driver::step;
 use anyhow::{Context, bail};
 use std::fs;
@@ -9,6 +11,15 @@ use std::process::Command;
 /// What is measured with each: a mechanism of each kind, for a moment.
 const MEASURES: &str =
     "run pipe unix-stream posix-shm posix-mq --trials 2 --budget 2ms --no-save --no-progress --require";
+
+/// Wants every dependency to be under a licence, from a source and in a number that `deny.toml` allows.
+pub fn dependencies() -> anyhow::Result<()> {
+    let mut deny = tool::DENY.command()?;
+    step::output(Command::new("cargo").args(["fetch", "--locked"]).current_dir(crate::root()))?;
+    step::output(deny.args(["--frozen", "check", "--deny", "warnings", "licenses", "bans", "sources"]))?;
+    println!("xtask: every dependency is one that deny.toml allows");
+    Ok(())
+}
 
 /// Wants two releases to be equal, byte by byte.
 pub fn same_bytes(first: &[PathBuf], second: &[PathBuf]) -> anyhow::Result<()> {
@@ -55,10 +66,12 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
             }
             _ => continue,
         };
+        let documents = program.trim_start_matches('/').replace("usr/bin/furlong", DOCUMENTS);
+        licences::check(&system.join(documents)).with_context(|| name.clone())?;
         let ran = run_alone(&system, &program);
         fs::remove_dir_all(&system)?;
         ran.with_context(|| name.clone())?;
-        println!("xtask: {name} measures in a system that has nothing else");
+        println!("xtask: {name} has its licences, and measures in a system that has nothing else");
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The files that a package puts into a system, as they lie there.
 
+use super::licences;
 use crate::driver::step;
 use anyhow::Context;
 use std::fs;
@@ -10,6 +11,9 @@ use std::process::Command;
 pub struct Files {
     pub root: PathBuf,
 }
+
+/// Where what is to be read lies among them.
+pub const DOCUMENTS: &str = "usr/share/doc/furlong";
 
 impl Files {
     /// The program, and what it says of itself: its manual, what completes it, its licences.
@@ -36,11 +40,15 @@ impl Files {
             let script = step::output(Command::new(&installed).args(["completions", shell]))?.stdout;
             fs::write(folder(place)?.join(name), script)?;
         }
-        let documents = folder("usr/share/doc/furlong")?;
-        for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        let documents = folder(DOCUMENTS)?;
+        for name in ["README.md", "CHANGELOG.md"] {
             fs::copy(crate::root().join(name), documents.join(name))
                 .with_context(|| format!("cannot copy {name}"))?;
         }
+        licences::gather(&documents)?;
+        // Debian wants one file of this name, which says it all or where it is.
+        let mit = fs::read_to_string(documents.join("LICENSE-MIT"))?;
+        fs::write(documents.join("copyright"), [include_str!("copyright"), &mit].concat())?;
         // All may read, and run what is run, whatever mask this process has.
         step::output(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(root))?;
         Ok(files)

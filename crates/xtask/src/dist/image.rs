@@ -2,14 +2,14 @@
 //! into one archive that `podman load`, `skopeo` and `ctr image import` take. No daemon is needed to make it.
 
 use super::Release;
-use super::files::Files;
+use super::files::{DOCUMENTS, Files};
 use crate::driver::step;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes the image. The layer has the program and a folder for temporary files, and nothing else.
+/// Makes the image. The layer has the program, its licences and a folder for temporary files, and nothing else.
 pub fn oci(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     let layout = release.folder.join("image");
     let blobs = layout.join("blobs/sha256");
@@ -17,7 +17,12 @@ pub fn oci(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
 
     let layer = release.folder.join("layer.tar");
     fs::create_dir(files.root.join("tmp"))?;
-    step::output(release.tar(&layer, &files.root).args(["--mode=u+rwX,go+rX", "usr/bin/furlong", "tmp"]))?;
+    step::output(release.tar(&layer, &files.root).args([
+        "--mode=u+rwX,go+rX",
+        "usr/bin/furlong",
+        DOCUMENTS,
+        "tmp",
+    ]))?;
     let layer = blob(&blobs, fs::read(&layer).and_then(|bytes| fs::remove_file(&layer).map(|()| bytes))?)?;
 
     let configuration = json!({

@@ -4,7 +4,9 @@
 mod check;
 mod files;
 mod image;
+mod licences;
 mod package;
+mod tool;
 mod wheel;
 
 use crate::{driver, root};
@@ -18,7 +20,7 @@ use std::process::Command;
 /// What all of it is for. The program needs no library, and so no version of one.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// What is called from here.
-const TOOLS: [&str; 6] = ["coreutils", "dpkg", "gzip", "tar", "git", "python3-venv"];
+const TOOLS: [&str; 8] = ["coreutils", "dpkg", "gcc", "git", "gzip", "libc6-dev", "python3-venv", "tar"];
 
 /// What is made, and of what.
 struct Release {
@@ -42,12 +44,13 @@ pub fn make() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes all of it twice in different folders, wants the same bytes, and runs what is in each package.
+/// Judges the dependencies, makes all of it twice in different folders, wants the same bytes, and runs what is in each package.
 ///
 /// # Errors
 /// What differs, or does not run.
 pub fn check() -> anyhow::Result<()> {
     packages::provide(&TOOLS)?;
+    check::dependencies()?;
     let target = crate::target::target()?;
     let first = release(&target.join("dist"), &target.join("dist-build"))?;
     let second = release(&target.join("dist-again"), &target.join("dist-build-again"))?;
@@ -67,7 +70,7 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let time = step::text(git.args(["log", "-1", "--format=%ct"]).current_dir(root()))?;
     let release = Release { version: env!("CARGO_PKG_VERSION"), time, folder: folder.to_owned() };
     let files = Files::of(&program, &folder.join("files"))?;
-    let [wheel, components] = step::timed("making a wheel", || wheel::wheel(&release, &build))?;
+    let [wheel, components] = step::timed("making a wheel", || wheel::wheel(&release, &build, &files))?;
     let made = vec![
         release.archive(&files)?,
         package::debian(&release, &files)?,

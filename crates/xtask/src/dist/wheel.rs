@@ -1,6 +1,7 @@
 //! A wheel: the program and the module for Python, as `pip` installs them.
 
-use super::{Build, Release};
+use super::files::{DOCUMENTS, Files};
+use super::{Build, Release, licences};
 use crate::driver::step;
 use anyhow::Context;
 use std::fs;
@@ -14,7 +15,7 @@ const WHEEL: &str = "wheel==0.48.0";
 const SYSTEMS: &str = "manylinux2014";
 
 /// Makes the wheel of what was built already, and a list of all that is in the program (CycloneDX), which maturin makes.
-pub fn wheel(release: &Release, build: &Build) -> anyhow::Result<[PathBuf; 2]> {
+pub fn wheel(release: &Release, build: &Build, files: &Files) -> anyhow::Result<[PathBuf; 2]> {
     let environment = Environment::new(&build.folder.join("maturin"))?;
     environment.install(MATURIN)?;
     environment.install(WHEEL)?;
@@ -30,8 +31,9 @@ pub fn wheel(release: &Release, build: &Build) -> anyhow::Result<[PathBuf; 2]> {
     step::output(unpack.arg("unpack").arg("--dest").arg(&made).arg(with_ending(&made, "whl")?))?;
     let name = format!("furlong-{}", release.version);
     let unpacked = made.join(&name);
-    let components =
-        without_folder(&unpacked.join(format!("{name}.dist-info/sboms/furlong.cyclonedx.json")))?;
+    let about = unpacked.join(format!("{name}.dist-info"));
+    let components = without_folder(&about.join("sboms/furlong.cyclonedx.json"))?;
+    add_licences(&about, &files.root.join(DOCUMENTS))?;
     let mut pack = Command::new(environment.program("wheel"));
     pack.arg("pack").arg("--dest-dir").arg(&release.folder).arg(&unpacked);
     step::output(pack.env("SOURCE_DATE_EPOCH", &release.time))?;
@@ -49,6 +51,22 @@ fn without_folder(list: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
+/// Puts the licences into what a wheel says of itself, where its kind has them.
+fn add_licences(about: &Path, documents: &Path) -> anyhow::Result<()> {
+    let folder = about.join("licenses");
+    fs::create_dir(&folder)?;
+    let mut lines = String::new();
+    for name in licences::FILES {
+        fs::copy(documents.join(name), folder.join(name))?;
+        lines += &format!("License-File: {name}\n");
+    }
+    let path = about.join("METADATA");
+    let text = fs::read_to_string(&path)?;
+    let at = text.find("License-Expression: ").context("the wheel does not say its licence")?;
+    fs::write(path, [&text[..at], &lines, &text[at..]].concat())?;
+    Ok(())
+}
+
 /// The only file of a folder with this ending.
 fn with_ending(folder: &Path, ending: &str) -> anyhow::Result<PathBuf> {
     let mut files = fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path());
@@ -64,6 +82,11 @@ pub fn check(wheel: &Path, folder: &Path) -> anyhow::Result<()> {
     let mut python = Command::new(environment.program("python"));
     python.args(["-B", "-m", "unittest", "discover", "--start-directory"]).arg(tests);
     step::output(python.current_dir(folder).env_remove("PYTHONPATH"))?;
+    let mut find = Command::new(environment.program("python"));
+    let find = find
+        .args(["-c", "import importlib.metadata as m; print(m.distribution('furlong').locate_file('.'))"]);
+    let packages = PathBuf::from(step::text(find.current_dir(folder))?);
+    licences::check(&packages.join(format!("furlong-{}.dist-info/licenses", env!("CARGO_PKG_VERSION"))))?;
     fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))
 }
 

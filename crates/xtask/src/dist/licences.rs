@@ -1,0 +1,94 @@
+//! The licences of all that is linked into the program, with their texts.
+
+use super::{TARGET, tool};
+use crate::driver::step;
+use anyhow::{Context, bail};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What is written; each artefact carries all of them.
+pub const FILES: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", THIRD_PARTY, STANDARD_LIBRARY];
+/// Crates, and what the C compiler links.
+const THIRD_PARTY: &str = "THIRD-PARTY-LICENCES";
+/// As the Rust project says it.
+const STANDARD_LIBRARY: &str = "RUST-STANDARD-LIBRARY.html";
+/// What the C compiler links, and the licence that Debian's words on it leave to a file of its own.
+const ARCHIVES: [(&str, &str); 2] = [("libc.a", "LGPL-2.1"), ("libgcc_eh.a", "GPL-3")];
+
+/// Writes all of them into a folder.
+pub fn gather(folder: &Path) -> anyhow::Result<()> {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        fs::copy(crate::root().join(name), folder.join(name))
+            .with_context(|| format!("cannot copy {name}"))?;
+    }
+    let rust = step::text(Command::new("rustc").args(["--print", "sysroot"]).current_dir(crate::root()))?;
+    let rust = Path::new(&rust).join("share/doc/rust/COPYRIGHT-library.html");
+    fs::copy(&rust, folder.join(STANDARD_LIBRARY))
+        .with_context(|| format!("cannot copy {}", rust.display()))?;
+    let archives = ARCHIVES.map(|(archive, licence)| of_archive(archive, licence));
+    let parts = std::iter::once(of_crates()).chain(archives).collect::<anyhow::Result<String>>()?;
+    fs::write(folder.join(THIRD_PARTY), parts)?;
+    Ok(())
+}
+
+/// Wants each crate that cargo links into the program to be named in a folder that `gather` has filled.
+pub fn check(folder: &Path) -> anyhow::Result<()> {
+    let mut tree = Command::new("cargo");
+    tree.args(["tree", "--locked", "--package", "furlong", "--target", TARGET]);
+    tree.args(["--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}"]);
+    let tree = step::text(tree.current_dir(crate::root()))?;
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let said = read(THIRD_PARTY)?;
+    // A folder stands behind a crate of this repository.
+    for line in tree.lines().filter(|line| !line.contains(" (/")) {
+        let mut words = line.split(' ');
+        let (name, version) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let entry = format!("\n{name} {}: ", version.trim_start_matches('v'));
+        if !said.contains(&entry) {
+            bail!("{} does not name {name} {version}", folder.join(THIRD_PARTY).display());
+        }
+    }
+    for (name, words) in [
+        (THIRD_PARTY, "GNU LESSER GENERAL PUBLIC LICENSE"),
+        (STANDARD_LIBRARY, "The Rust Standard Library is dual-licensed"),
+        ("LICENSE-MIT", "Permission is hereby granted"),
+        ("LICENSE-APACHE", "Apache License"),
+    ] {
+        if !read(name)?.contains(words) {
+            bail!("{} has no licence in it", folder.join(name).display());
+        }
+    }
+    Ok(())
+}
+
+/// By `cargo about`, of crates that are here, so that no other network's answer changes it.
+fn of_crates() -> anyhow::Result<String> {
+    let mut about = tool::ABOUT.command()?;
+    step::output(Command::new("cargo").args(["fetch", "--locked"]).current_dir(crate::root()))?;
+    let here = Path::new("crates/xtask/src/dist");
+    about.args(["generate", "--frozen", "--fail", "--manifest-path", "crates/cli/Cargo.toml", "--config"]);
+    about.arg(here.join("about.toml")).arg(here.join("about.hbs"));
+    Ok(String::from_utf8(step::output(&mut about)?.stdout)?)
+}
+
+/// What Debian says of the package that a library is from.
+fn of_archive(archive: &str, licence: &str) -> anyhow::Result<String> {
+    let path = step::text(Command::new("gcc").arg(format!("-print-file-name={archive}")))?;
+    let path = fs::canonicalize(&path).with_context(|| format!("gcc has no {archive}"))?;
+    let owner = step::text(Command::new("dpkg-query").arg("--search").arg(path))?;
+    let package = owner.split(':').next().unwrap_or_default();
+    let version =
+        step::text(Command::new("dpkg-query").args(["--show", "--showformat=${Version}", package]))?;
+    let read = |path: String| fs::read_to_string(&path).with_context(|| format!("cannot read {path}"));
+    Ok(format!(
+        "\n{:=<80}\n{archive} of Debian's {package} {version}\n\n{}\n\n{:=<80}\n{licence}\n\n{}",
+        "",
+        read(format!("/usr/share/doc/{package}/copyright"))?.trim_end(),
+        "",
+        read(format!("/usr/share/common-licenses/{licence}"))?
+    ))
+}

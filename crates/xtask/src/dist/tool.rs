@@ -1,0 +1,38 @@
+//! Programs from crates.io that are called from here: each in one version, built once, in `target/tools`.
+
+use crate::driver::step;
+use std::process::Command;
+
+/// A program, and what `cargo install` is told of it.
+pub struct Tool {
+    name: &'static str,
+    version: &'static str,
+    features: &'static str,
+}
+
+/// Gathers the licences of dependencies.
+pub const ABOUT: Tool = Tool { name: "cargo-about", version: "0.9.3", features: "cli" };
+/// Refuses dependencies by their licence, their source, or because they are there twice.
+pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: "" };
+
+/// What is optimised all the same: without that, licences are told from one another for five minutes rather than for one.
+const OPTIMISED: [&str; 7] =
+    ["spdx", "regex-automata", "aho-corasick", "memchr", "twox-hash", "rayon-core", "cargo-about"];
+
+impl Tool {
+    /// The program, which is built first if it is not there in this version, and quickly, since it is seldom run.
+    pub fn command(&self) -> anyhow::Result<Command> {
+        let folder = crate::target::target()?.join("tools");
+        let mut install = Command::new("cargo");
+        install.args(["install", "--debug", "--locked", "--quiet", self.name, "--version", self.version]);
+        install.args(["--features", self.features, "--root"]).arg(&folder);
+        for name in OPTIMISED {
+            install.arg("--config").arg(format!("profile.dev.package.{name}.opt-level=3"));
+        }
+        install.env("CARGO_TARGET_DIR", folder.join("build")).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        step::timed(&format!("having {} {}", self.name, self.version), || step::output(&mut install))?;
+        let mut program = Command::new(folder.join("bin").join(self.name));
+        program.current_dir(crate::root());
+        Ok(program)
+    }
+}
