@@ -1,6 +1,7 @@
 //! The licences of all that is linked into the program, with their texts.
 
-use super::{TARGET, tool};
+use super::platform::TARGET;
+use super::tool;
 use crate::driver::step;
 use anyhow::{Context, bail};
 use std::fs;

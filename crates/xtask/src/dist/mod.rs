@@ -6,6 +6,7 @@ mod files;
 mod image;
 mod licences;
 mod package;
+mod platform;
 mod tool;
 mod wheel;
 
@@ -13,12 +14,11 @@ use crate::{driver, root};
 use anyhow::Context;
 use driver::{packages, step};
 use files::Files;
+use platform::TARGET;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What all of it is for. The program needs no library, and so no version of one.
-const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// What is called from here.
 const TOOLS: [&str; 8] = ["coreutils", "dpkg", "gcc", "git", "gzip", "libc6-dev", "python3-venv", "tar"];
 
