@@ -4,7 +4,6 @@
 use crate::atomics::AtomicU32;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::time::{Duration, Instant};
 
@@ -61,18 +60,19 @@ pub(crate) fn processor() -> u32 {
     (number + 1).max(0) as u32
 }
 
-const REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
-const GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+const QUERY: libc::c_long = 0;
+const GLOBAL_EXPEDITED: libc::c_long = 1 << 1;
+const REGISTER_GLOBAL_EXPEDITED: libc::c_long = 1 << 2;
 
-fn membarrier(command: libc::c_int) -> bool {
+fn membarrier(command: libc::c_long) -> libc::c_long {
     // SAFETY: no memory is involved.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
 }
 
-/// Whether others can order what this process does by [`order_all_processes`], from now on and in its forks.
+/// Whether others can order what this process does by [`order_all_processes`], from now on and in its forks. Asked for each
+/// end: what is remembered for a process is half done where another thread forks in the meantime, and so for ever in the fork.
 pub(crate) fn can_be_ordered_by_others() -> bool {
-    static REGISTERED: OnceLock<bool> = OnceLock::new();
-    *REGISTERED.get_or_init(|| membarrier(REGISTER_GLOBAL_EXPEDITED))
+    membarrier(REGISTER_GLOBAL_EXPEDITED) == 0
 }
 
 /// Keeps the compiler from changing the order of what comes before and behind.
@@ -89,13 +89,13 @@ pub(crate) fn other_orders(_word: &AtomicU32, _seen: u32) -> bool {
 
 /// Whether [`order_all_processes`] works here.
 pub(crate) fn can_order_others() -> bool {
-    static WORKS: OnceLock<bool> = OnceLock::new();
-    *WORKS.get_or_init(order_all_processes)
+    let known = membarrier(QUERY);
+    known > 0 && known & GLOBAL_EXPEDITED != 0
 }
 
 /// A full barrier, here and in every running thread of every process that has registered.
 pub(crate) fn order_all_processes() -> bool {
-    membarrier(GLOBAL_EXPEDITED)
+    membarrier(GLOBAL_EXPEDITED) == 0
 }
 
 /// Whether the other end of a socket is gone.
