@@ -47,7 +47,8 @@ section() {
 	wait $running
 	code=$?
 	kill -KILL -1
-	printf '\n# exit %s\n' $code >&3
+	# Their deaths may interrupt what is being written.
+	printf '\n# exit %s\n' $code >&3 || printf '\n# exit %s\n' $code >&3
 }
 
 # check NAME COMMAND...: one case of the suite that asks.
