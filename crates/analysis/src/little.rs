@@ -14,9 +14,9 @@ const EARLY: f64 = 0.01;
 
 /// Checks one trial of a case; it has round trips.
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
-    // Of several pairs, each by itself; what shares a link is one stream.
-    let pairs = if case.pattern.shares_an_end() { 1.0 } else { f64::from(case.parties.get()) };
-    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64 * pairs;
+    // Of several links, each by itself.
+    let links = f64::from(case.links().get());
+    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64 * links;
     let mean_ns = times.mean_ns();
     let kept = match case.arrival {
         // How many arrive is measured by itself, at the other end than the times.

@@ -28,7 +28,7 @@ impl Saturation {
         trials: impl Iterator<Item = &'a Measurement> + Clone,
     ) -> Option<Saturation> {
         let Arrival::Interval(interval_ns) = case.arrival else { return None };
-        let asked_per_second = 1e9 / interval_ns as f64 * f64::from(case.parties.get());
+        let asked_per_second = 1e9 / interval_ns as f64 * f64::from(case.links().get());
         let carried = |trial: &Measurement| trial.round_trips as f64 * 1e9 / trial.elapsed_ns as f64;
         let late = |trial: &Measurement| trial.late_sends as f64 / trial.round_trips as f64;
         let carried_per_second = median(&trials.clone().map(carried).collect::<Vec<_>>())?;

@@ -165,6 +165,11 @@ impl Case {
         (0..several).flat_map(pair).collect()
     }
 
+    /// Links that carry messages at the same moment: one that several share an end of, else one for each of them.
+    pub fn links(&self) -> NonZeroU32 {
+        if self.pattern.shares_an_end() { one() } else { self.parties }
+    }
+
     /// Whether the two differ in nothing but the mechanism, its buffer and the subsystem, and wait alike: sleeping or spinning.
     pub fn is_ranked_with(&self, other: &Case) -> bool {
         let Case { mechanism, wait, buffer_bytes, subsystem, .. } = other.clone();

@@ -374,15 +374,15 @@ mod tests {
         let stream = Workload { pattern: Pattern::OneWay, ..rpc.clone() };
         let measured = |workload: &Workload| {
             let case = workload.case("pipe", Wait::Block, Placement::OtherCore);
-            (case.pattern, case.parties.get(), case.arrival)
+            (case.pattern, case.parties.get(), case.links().get(), case.arrival)
         };
         let paced = Arrival::Interval(1_000);
         for (workload, expected) in [
-            (Workload { receivers: 3, ..rpc }, (Pattern::RoundTrip, 1, paced)),
-            (stream.clone(), (Pattern::OneWay, 1, paced)),
-            (Workload { receivers: 3, ..stream.clone() }, (Pattern::FanOut, 3, paced)),
-            (Workload { senders: 4, ..stream.clone() }, (Pattern::FanIn, 4, Arrival::ClosedLoop)),
-            (Workload { workers: 5, ..stream }, (Pattern::Work, 5, Arrival::ClosedLoop)),
+            (Workload { receivers: 3, ..rpc }, (Pattern::RoundTrip, 1, 1, paced)),
+            (stream.clone(), (Pattern::OneWay, 1, 1, paced)),
+            (Workload { receivers: 3, ..stream.clone() }, (Pattern::FanOut, 3, 3, paced)),
+            (Workload { senders: 4, ..stream.clone() }, (Pattern::FanIn, 4, 1, Arrival::ClosedLoop)),
+            (Workload { workers: 5, ..stream }, (Pattern::Work, 5, 1, Arrival::ClosedLoop)),
         ] {
             assert_eq!(measured(&workload), expected);
         }

@@ -153,7 +153,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
         tried: shortlist.tried.clone(),
         budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
         capacity_per_second: // Of several receivers, messages that each of them has.
-            first_row.map(|row| row.exchange.per_second / f64::from(row.case.parties.get())),
+            first_row.map(|row| row.exchange.per_second / f64::from(row.case.links().get())),
         simpler,
         if_spinning: spinning.first().and_then(alternative),
         sensitivities: choice

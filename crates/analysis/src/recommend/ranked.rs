@@ -27,7 +27,7 @@ pub struct Ranked {
     pub bytes_per_second: Option<f64>,
     /// Processor time of both processes, in nanoseconds a message or round trip.
     pub cpu_ns: f64,
-    /// Share of one processor that both processes keep busy at the workload's rate: 2 is all of two.
+    /// Share of one processor that all processes together keep busy at the workload's rate: 2 is all of two.
     pub cpu_share: f64,
     /// What is to be best, in nanoseconds: the smaller, the better.
     pub figure: f64,
@@ -63,8 +63,9 @@ impl Ranked {
         let candidate = shortlist.candidate(&row.case.mechanism, row.case.wait)?;
         let trials = || run.measured(&row.case);
         let messages = trials().map(|trial| trial.round_trips).fold(0, u64::saturating_add);
-        let per_second =
-            workload.per_second().unwrap_or(row.exchange.per_second / f64::from(row.case.parties.get()));
+        // Of several receivers, each has what is sent.
+        let carried = row.exchange.per_second;
+        let asked = workload.per_second().map_or(carried, |rate| rate * f64::from(row.case.links().get()));
         let (figure, figure_ci95) = match workload.objective {
             Objective::Cpu => {
                 let each: Vec<f64> = trials().map(|trial| Cpu::of(&row.case, &[trial]).all()).collect();
@@ -82,10 +83,10 @@ impl Ranked {
             p50_ci95: row.exchange.ns.median_ci95,
             p99_ns: row.exchange.ns.p99,
             messages,
-            per_second: row.exchange.per_second,
+            per_second: carried,
             bytes_per_second: row.exchange.bytes_per_second,
             cpu_ns: row.cpu_ns(),
-            cpu_share: tidy(row.cpu_ns() * per_second.min(row.exchange.per_second) / 1e9),
+            cpu_share: tidy(row.cpu_ns() * asked.min(carried) / 1e9),
             figure: tidy(figure),
             figure_ci95: figure_ci95.map(|ends| ends.map(tidy)),
             slo: slo(workload, row, messages),

@@ -6,7 +6,7 @@ use crate::fixture::{
     self,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
-use furlong_model::{Objective, Placement, Record, Slo, WaitKind};
+use furlong_model::{Objective, Pattern, Placement, Record, Slo, WaitKind};
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
     recommend(&DecodedRun::of(&Run::from_records(records(workload, rows)).unwrap())).unwrap()
@@ -48,6 +48,20 @@ fn spinning_competes_only_where_it_may() {
     let allowed = recommended(Workload { spin: true, ..Workload::default() }, &rows);
     assert_eq!(chosen(&allowed), "posix-shm/spin");
     assert!(allowed.if_spinning.is_none());
+}
+
+#[test]
+fn of_several_all_are_counted() {
+    let stream =
+        Workload { pattern: Pattern::OneWay, objective: Objective::Throughput, ..Workload::default() };
+    for (workload, links) in [(Workload { receivers: 3, ..stream.clone() }, 3.0), (stream, 1.0)] {
+        let found = recommended(workload, &[PIPE]);
+        let choice = found.choice.unwrap();
+        let capacity = found.capacity_per_second.unwrap();
+        assert!((capacity * links / choice.per_second - 1.0).abs() < 0.01, "{capacity} {choice:?}");
+        let used = choice.cpu_ns * choice.per_second / 1e9;
+        assert!((choice.cpu_share / used - 1.0).abs() < 0.01, "{used} {choice:?}");
+    }
 }
 
 #[test]
