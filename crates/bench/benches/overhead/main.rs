@@ -2,11 +2,13 @@
 //!
 //! For each row both run in turn, on the same processors, with messages of the same size, and the ratio is
 //! taken within each pair; a ratio of 1.00 means that the harness costs nothing. The last line compares
-//! shared memory with the bare transfer of a cache line. Run it with
+//! shared memory with the bare transfer of a cache line. Two cores are kept from halting. Run it with
 //! `cargo bench -p furlong-bench --bench overhead`, with `-- pipe` behind it for the rows of one mechanism.
 
+mod awake;
 mod by_hand;
 
+use awake::Awake;
 use by_hand::Hand;
 use furlong_bench::registry::find;
 use furlong_bench::session::{Options, Session, enter_private_namespace};
@@ -61,7 +63,7 @@ fn compare_all() -> Result<()> {
     let bench = Bench { mechanisms: registry(), session, settings };
 
     println!(
-        "{SIZE_BYTES}-byte messages, {PAIRS} pairs of {} ms, ratio with 95 % interval",
+        "{SIZE_BYTES}-byte messages, {PAIRS} pairs of {} ms, ratio with 95 % interval; two cores are kept from halting",
         BUDGET.as_millis()
     );
     println!("{:<18} {:<10}  {:>9}  {:>9}  ratio", "row", "placement", "furlong", "by hand");
@@ -116,6 +118,7 @@ impl Bench {
 
     fn against_hand(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
         let processors = placement::resolve(place)?;
+        let _awake = awake(place, processors)?;
         let case = Case::round_trip(mechanism, wait, SIZE_BYTES, place);
         // As many round trips as furlong makes in its time.
         let (_, round_trips) = self.furlong(&case)?;
@@ -126,6 +129,7 @@ impl Bench {
 
     fn against_stream(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
         let processors = placement::resolve(place)?;
+        let _awake = awake(place, processors)?;
         let case = Case { pattern: Pattern::OneWay, ..Case::round_trip(mechanism, wait, SIZE_BYTES, place) };
         let (_, messages) = self.furlong(&case)?;
         let by_hand = || by_hand::message_ns(hand, SIZE_BYTES, messages, processors);
@@ -147,6 +151,11 @@ impl Bench {
         print("posix-shm/spin", Placement::OtherCore, &pairs(ours, bare)?);
         Ok(())
     }
+}
+
+/// Between two cores neither halts; on one core the two never sleep at the same moment.
+fn awake(place: Placement, processors: [usize; 2]) -> Result<Option<Awake>> {
+    Ok((place == Placement::OtherCore).then(|| Awake::on(processors)).transpose()?)
 }
 
 /// Times of both in turn, the order changing with every pair.
