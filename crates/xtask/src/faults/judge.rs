@@ -85,16 +85,16 @@ pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
     Ok((rows, skipped.collect()))
 }
 
-/// What came of a row whose role was disturbed; `None` if the other row was hit instead.
-pub fn of_role(ended: &Ended, row: &str, other: &str, must: RowMust, code: i32) -> Option<Verdict> {
-    let failed = |what: String| Some(Verdict::Failed(what));
+/// What came of a row whose role was disturbed.
+pub fn of_role(ended: &Ended, row: &str, other: &str, must: RowMust, code: i32) -> Verdict {
+    let failed = Verdict::Failed;
     match of_script(ended) {
         Verdict::Passed => {}
-        other => return Some(other),
+        other => return other,
     }
     if code == 137 {
         return if ended.code == Some(code) {
-            Some(Verdict::Passed)
+            Verdict::Passed
         } else {
             failed(format!("exit code {:?}", ended.code))
         };
@@ -103,9 +103,6 @@ pub fn of_role(ended: &Ended, row: &str, other: &str, must: RowMust, code: i32) 
         Ok(run) => run,
         Err(what) => return failed(what),
     };
-    if find(&run, "skipped", other).is_some() && find(&run, "rows", row).is_some() {
-        return None;
-    }
     if ended.code != Some(code) {
         return failed(format!("exit code {:?}, not {code}: {}", ended.code, run["skipped"]));
     }
@@ -123,7 +120,7 @@ pub fn of_role(ended: &Ended, row: &str, other: &str, must: RowMust, code: i32) 
         RowMust::End => run["partial"] == true && reason.is_none(),
     };
     if holds {
-        Some(Verdict::Passed)
+        Verdict::Passed
     } else {
         failed(format!("the row: {reason:?}; the other measured: {}", measured(other)))
     }
@@ -191,16 +188,19 @@ mod tests {
         let text = format!(r#"{{"rows":[{PIPE}],"skipped":[{KILLED}],"partial":false}}"#);
         let judged =
             |row, other, words, code| of_role(&run(&text, code), row, other, RowMust::Fail(words), 1);
-        assert_eq!(judged("fifo/block", "pipe/block", "killed by SIGKILL", 1), Some(Verdict::Passed));
-        assert_eq!(judged("pipe/block", "fifo/block", "killed by SIGKILL", 1), None, "the other one was hit");
-        for (words, code) in [("killed by SIGSEGV", 1), ("killed by SIGKILL", 0)] {
-            assert!(matches!(judged("fifo/block", "pipe/block", words, code), Some(Verdict::Failed(_))));
+        assert_eq!(judged("fifo/block", "pipe/block", "killed by SIGKILL", 1), Verdict::Passed);
+        for (row, other, words, code) in [
+            ("fifo/block", "pipe/block", "killed by SIGSEGV", 1),
+            ("fifo/block", "pipe/block", "killed by SIGKILL", 0),
+            ("pipe/block", "fifo/block", "killed by SIGKILL", 1),
+        ] {
+            assert!(matches!(judged(row, other, words, code), Verdict::Failed(_)));
         }
         let untriable = Ended { untriable: Some("no cgroup".to_owned()), ..Ended::default() };
         assert_eq!(of_script(&untriable), Verdict::NotTriable("no cgroup".to_owned()));
         let hung = Ended { hung: true, ..Ended::default() };
         let judged = of_role(&hung, "fifo/block", "pipe/block", RowMust::End, 137);
-        assert!(matches!(judged, Some(Verdict::Failed(_))));
+        assert!(matches!(judged, Verdict::Failed(_)));
     }
 
     #[test]

@@ -11,17 +11,13 @@ echo 0 > /proc/sys/user/max_ipc_namespaces
 
 # The roles at work, the initiator first: nobody else's standard error is called so.
 roles() {
-    for process in /proc/[0-9]*; do
-        case "$(readlink "$process/fd/2" 2>/dev/null)" in */memfd:furlong-stderr*) echo "${process#/proc/}" ;; esac
-    done | sort -n
+    ls -l /proc/[0-9]*/fd/2 2> /dev/null | sed -n 's,.* /proc/\([0-9]*\)/fd/2 -> /memfd:furlong-stderr.*,\1,p' | sort -n
 }
 
 # All processes that run furlong, or the program of an adapter.
 furlongs() {
-    for process in /proc/[0-9]*; do
-        case "$(readlink "$process/exe" 2>/dev/null)" in "$FURLONG"*) echo "process ${process#/proc/}" ;; esac
-        case "$(tr '\0' ' ' < "$process/cmdline" 2>/dev/null)" in *held.py*) echo "process ${process#/proc/}" ;; esac
-    done
+    ls -l /proc/[0-9]*/exe 2> /dev/null | sed -n "s,.* /proc/\([0-9]*\)/exe -> $FURLONG.*,process \1,p"
+    grep -l 'held[.]py' /proc/[0-9]*/cmdline 2> /dev/null | sed 's,/proc/\([0-9]*\)/.*,process \1,'
 }
 
 # All that is left.

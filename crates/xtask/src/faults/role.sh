@@ -1,5 +1,6 @@
 # One row and another one, of which a role or the supervisor is disturbed while it is at work.
 STANDSTILL=1.2
+ADAPTER=
 if [ "$ROW" = held/block ]; then
     STANDSTILL=5.5
     if ! command -v python3 > found; then echo "not triable: python3 is not here"; exit; fi
@@ -10,10 +11,19 @@ if [ "$ROW" = held/block ]; then
     done
     export HELD="$PHASE" HELD_FOLDER="$here/held"
     # Its interpreter has to start within the time-out, also beside other work.
-    OPTIONS="--adapter ./adapter --warm-up 1ms --budget 5ms --timeout 5s"
+    OPTIONS="--warm-up 1ms --budget 5ms --timeout 5s"
+    ADAPTER="--adapter ./adapter"
 fi
+# Which of the two comes first is drawn by the seed: the disturbed one must.
+seed=0
+until [ "${first-}" = "${ROW%/*}" ]; do
+    seed=$((seed + 1))
+    HELD=none "$FURLONG" run "$ROW" "$OTHER" --trials 1 $ADAPTER --warm-up 100us --budget 2ms --seed $seed --save order --replace > order 2>&1
+    first=$(sed -n '/^{"record":"trial"/{s/.*"case":{"mechanism":"\([^"]*\)".*/\1/p;q}' data/furlong/runs/order.jsonl)
+    if [ $seed -gt 20 ]; then echo "bad: the row was never the first: $(tail -c 300 order)"; exit; fi
+done
 # A shell has its jobs in the background ignore interrupts.
-env --default-signal=INT,QUIT "$FURLONG" run "$ROW" "$OTHER" --trials 1 $OPTIONS --seed "$SEED" --format json --no-progress > stdout 2> stderr &
+env --default-signal=INT,QUIT "$FURLONG" run "$ROW" "$OTHER" --trials 1 $ADAPTER $OPTIONS --seed $seed --format json --no-progress > stdout 2> stderr &
 run=$!
 tries=0
 # The roles of an adapter's program say when they are in the phase; for others, time must tell.

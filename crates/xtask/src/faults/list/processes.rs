@@ -3,9 +3,9 @@
 use crate::faults::fault::{Fault, Moment, RowMust, SHORT, role_fault, script};
 
 /// Long in the warm-up.
-const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up 4s --budget 5ms --timeout 2s" };
+const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up 2s --budget 5ms --timeout 2s" };
 /// Long in the measured part.
-const TIMED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 4s --timeout 2s" };
+const TIMED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 2s --timeout 2s" };
 /// Not so long, since the row is measured.
 const MEASURED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 1500ms --timeout 1s" };
 /// Long enough for a role that goes on.
