@@ -10,7 +10,7 @@ use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
-use furlong_model::{Case, End, Experiment, Harness, Record, RunHeader, SCHEMA};
+use furlong_model::{Case, End, Experiment, Harness, Machine, Record, RunHeader, SCHEMA};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -127,7 +127,14 @@ impl<'a> RunEnvironment<'a> {
             ));
         }
         let harness = harness();
-        let header = header(plan, harness, self.private_ipc_namespace);
+        let header = RunHeader {
+            label: saving.name.label.clone(),
+            machine: Machine {
+                host: saving.name.host.clone().or_else(furlong_os::facts::host_name),
+                ..furlong_os::facts::machine(self.private_ipc_namespace)
+            },
+            ..header(plan, harness)
+        };
         let store = Store::of(saving, &header)?;
         let progress = Progress::new(self.around.progress, plan.until_interrupted);
         let mechanisms = self.mechanisms;
@@ -221,7 +228,7 @@ impl RunRecorder<'_> {
     }
 }
 
-fn header(plan: &Plan, harness: Harness, private_ipc_namespace: bool) -> RunHeader {
+fn header(plan: &Plan, harness: Harness) -> RunHeader {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     RunHeader {
         schema: SCHEMA,
@@ -232,7 +239,8 @@ fn header(plan: &Plan, harness: Harness, private_ipc_namespace: bool) -> RunHead
         trials: plan.trials,
         across: plan.repetitions(),
         budget_ns: plan.budget.as_nanos() as u64,
-        machine: furlong_os::facts::machine(private_ipc_namespace),
+        machine: Machine::default(),
+        label: None,
         harness,
     }
 }

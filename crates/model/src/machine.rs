@@ -46,6 +46,9 @@ impl From<Runtime> for String {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
+    /// What it is called: what the system says, or the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Operating system, as in `Linux`.
     pub system: String,
     /// Kernel release, as in `6.1.0-18-amd64`.

@@ -47,6 +47,9 @@ pub struct RunHeader {
     pub version: String,
     /// The command as it was typed.
     pub argv: Vec<String>,
+    /// What the user calls the conditions of the run, as in `before`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Seconds since 1970, UTC.
     pub started_unix_s: u64,
     /// Seed of the order of trials and of the bootstrap.

@@ -54,7 +54,7 @@ pub mod beginning {
 
 /// The facts about this machine that a figure depends on.
 pub mod facts {
-    pub use crate::platform::facts::machine;
+    pub use crate::platform::facts::{host_name, machine};
 }
 
 /// Which file system a folder lies in, and files and folders that are one user's own.

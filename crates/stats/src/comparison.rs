@@ -6,7 +6,7 @@
 //! graphical presentation of a collection of means", Journal of the Royal Statistical Society A 158, 1995; here with the
 //! range of all rows in place of a pair).
 
-use crate::median::interval_with;
+use crate::median::median_interval_with;
 use crate::normal::{chance_below, density};
 
 /// How often none of several rows that are the same is to be told apart from any other.
@@ -19,7 +19,7 @@ const NO_FALSE_DIFFERENCE: f64 = 0.95;
 /// cover its median as often, the interval is their whole range, and differences are found by chance more often than that.
 pub fn comparison_intervals(rows: &[Vec<f64>]) -> Vec<Option<[f64; 2]>> {
     let confidence = comparison_confidence(rows.len());
-    rows.iter().map(|values| interval_with(values, confidence)).collect()
+    rows.iter().map(|values| median_interval_with(values, confidence)).collect()
 }
 
 /// How often such an interval covers the median.

@@ -6,6 +6,7 @@ mod comparison;
 #[cfg(test)]
 mod comparison_simulated;
 mod curve;
+mod deviation;
 mod fairness;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
@@ -19,13 +20,16 @@ mod precision;
 mod rank_sum;
 mod rounding;
 mod shape;
+mod student;
 
 pub use comparison::comparison_intervals;
 pub use curve::Curve;
+pub use deviation::Deviations;
 pub use fairness::jain;
 pub use histogram::{Distribution, HistogramError};
 pub use median::{
-    FEWEST_TRIALS, are_apart, bootstrap_interval, coverage, median, median_interval, uncertainty,
+    FEWEST_TRIALS, are_apart, bootstrap_interval, coverage, median, median_interval, median_interval_with,
+    uncertainty,
 };
 pub use mixture::Mixture;
 pub use modes::{Modes, two_modes};

@@ -47,11 +47,11 @@ fn median_in_place(values: &mut [f64]) -> f64 {
 /// It speaks of chance between the trials of one run; what stays the same during a run (which host, which core) it
 /// cannot see.
 pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
-    interval_with(values, CONFIDENCE)
+    median_interval_with(values, CONFIDENCE)
 }
 
 /// The same interval, made to cover the median in this share of all cases. The whole range, where that covers it less often.
-pub(crate) fn interval_with(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
+pub fn median_interval_with(values: &[f64], confidence: f64) -> Option<[f64; 2]> {
     if values.len() < FEWEST_TRIALS {
         return None;
     }

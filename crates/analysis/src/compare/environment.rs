@@ -68,6 +68,7 @@ fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
         .collect();
     let memory = machine.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
     vec![
+        ("host", known(&machine.host)),
         ("processor", known(&machine.processor)),
         ("architecture", machine.architecture.clone()),
         ("hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none".to_owned())),

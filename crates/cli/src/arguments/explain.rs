@@ -28,7 +28,10 @@ pub struct CountOptions {
 
 /// What `furlong costs` takes.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  furlong costs\n  furlong costs --format json")]
+#[command(after_help = "Examples:
+  furlong costs
+  furlong costs --save costs                     for furlong compare --by host
+  furlong costs --format json")]
 pub struct CostsOptions {
     /// Readings of each cost, and trials of the rows from which two of them are computed
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
@@ -39,6 +42,8 @@ pub struct CostsOptions {
     /// Form of the result
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
+    #[command(flatten)]
+    pub name: SavedName,
 }
 
 const EXPLAIN_EXAMPLES: &str = "Examples:

@@ -28,7 +28,7 @@ pub use report::{ReportFormat, ReportOptions};
 pub use run::RunOptions;
 pub use runs::{RunsOptions, RunsVerb};
 pub use serve::ServeOptions;
-pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavedName, SavingOptions};
+pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
 
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;

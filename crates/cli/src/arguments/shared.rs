@@ -86,7 +86,7 @@ pub struct CommonOptions {
     pub no_progress: bool,
 }
 
-/// The name under which the records of a run are saved.
+/// What a run is called: the name under which its records are saved, and what stands in them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SavedName {
     /// Save the run under this name, as furlong compare takes it
@@ -95,6 +95,12 @@ pub struct SavedName {
     /// Replace the run that has this name, once this one is complete
     #[arg(long, requires = "save")]
     pub replace: bool,
+    /// What was different this time, as in before: furlong compare --by label puts runs of one label together
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub label: Option<String>,
+    /// What this host is called in the records; if not given, what the system calls it
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub host: Option<String>,
 }
 
 /// Where the records of a run go: under the time unless something else is said.

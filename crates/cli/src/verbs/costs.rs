@@ -1,6 +1,6 @@
 //! `furlong costs`: what this machine charges for the things of which a round trip is made.
 
-use crate::arguments::{CostsOptions, ListFormat, SavedName};
+use crate::arguments::{CostsOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
 use crate::{output, selection};
@@ -21,7 +21,7 @@ pub fn costs(asked: &CostsOptions) -> anyhow::Result<Outcome> {
     let cases = selection::references(&mechanisms, &[Placement::SameCore, Placement::OtherCore]);
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { costs: true, count: true, ..environment.plan(cases, asked.trials, BUDGET)? };
-    let finished = environment.perform(&plan, &SavedName::default().or_not_saved())?;
+    let finished = environment.perform(&plan, &asked.name.or_not_saved())?;
     let run = DecodedRun::of(&finished.run);
     let costs = Costs::of(&run);
     output::print(&match asked.format {

@@ -16,6 +16,7 @@ mod driver;
 mod explain;
 mod export;
 mod files;
+mod fleet;
 mod formats;
 mod inherited;
 mod interrupt;

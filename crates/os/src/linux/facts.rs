@@ -8,7 +8,7 @@ use std::fs::read_to_string;
 pub fn machine(private_ipc_namespace: bool) -> Machine {
     let processors = affinity::allowed().unwrap_or_default();
     let first = processors.first().copied().unwrap_or(0);
-    let (system, kernel, architecture) = names();
+    let [system, kernel, architecture, _] = names();
     Machine {
         system,
         kernel,
@@ -30,6 +30,7 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         limits: kernel_limits(),
         private_ipc_namespace,
         root: identity::is_administrator(),
+        host: None,
     }
 }
 
@@ -48,8 +49,14 @@ fn assignment(path: &str, name: &str, separator: char) -> Option<String> {
     })
 }
 
-/// System, kernel release and instruction set, from `uname`.
-fn names() -> (String, String, String) {
+/// What this host is called.
+pub fn host_name() -> Option<String> {
+    let [.., name] = names();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// System, kernel release, instruction set and the name of the host, from `uname`.
+fn names() -> [String; 4] {
     let mut names = std::mem::MaybeUninit::<libc::utsname>::zeroed();
     // SAFETY: the kernel fills one utsname, for which zeroes are a valid value.
     let names = unsafe {
@@ -59,7 +66,7 @@ fn names() -> (String, String, String) {
     let text = |field: &[libc::c_char]| {
         field.iter().take_while(|&&c| c != 0).map(|&c| char::from(c as u8)).collect::<String>()
     };
-    (text(&names.sysname), text(&names.release), text(&names.machine))
+    [text(&names.sysname), text(&names.release), text(&names.machine), text(&names.nodename)]
 }
 
 fn caches(processor: usize) -> Vec<Cache> {

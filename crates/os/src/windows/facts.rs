@@ -40,7 +40,13 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         limits: Vec::new(),
         private_ipc_namespace,
         root: identity::is_administrator(),
+        host: None,
     }
+}
+
+/// What this host is called.
+pub fn host_name() -> Option<String> {
+    std::env::var("COMPUTERNAME").ok().filter(|name| !name.is_empty())
 }
 
 /// Version and build, as in `10.0.19045`, and not what Windows tells programs that know no newer one.
