@@ -133,6 +133,12 @@ pub fn hostile(seed: &str, by_line: bool) -> anyhow::Result<()> {
     Ok(hostile::filter(seed, by_line)?)
 }
 
+/// Whether a program is found where programs lie.
+fn is_here(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// Furlong as it is released.
 fn build() -> anyhow::Result<PathBuf> {
     let built = Command::new("cargo").args(["build", "--release", "--locked"]).current_dir(root()).status();
@@ -244,6 +250,14 @@ impl Matrix<'_> {
 
     /// The cell of a row, or all cells of a fault that is tried once.
     fn cell(&self, fault: &Fault, row: Option<&String>) -> anyhow::Result<Vec<(String, Verdict)>> {
+        if let Some(missing) = fault.needs.iter().find(|program| !is_here(program)) {
+            let why = Verdict::NotTriable(format!("{missing} is not here"));
+            let rows = match fault.act {
+                Act::Rows { .. } => self.rows,
+                _ => &[row.cloned().unwrap_or_default()],
+            };
+            return Ok(rows.iter().map(|row| (row.clone(), why.clone())).collect());
+        }
         match &fault.act {
             Act::Role { moment, then, row: must, code } => {
                 let row = row.context("a role's fault needs a row")?;
@@ -297,6 +311,11 @@ impl Matrix<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_are_looked_for() {
+        assert!(is_here("sh") && !is_here("no-such-program-of-anybody"));
+    }
 
     #[test]
     fn patterns_choose_numbers() {

@@ -12,7 +12,7 @@ at_once() {
     done
     wait
     for file in data/furlong/runs/*.jsonl; do
-        tail -n 1 "$file" | grep -q '"record":"end"\|"end"' || echo "bad: $file does not end as a run: $(tail -n 1 "$file" | head -c 100)"
+        tail -n 1 "$file" | grep -q '"record":"end"' || echo "bad: $file does not end as a run: $(tail -n 1 "$file" | head -c 100)"
         expect 0 "$FURLONG" export "./$file"
     done
 }
