@@ -54,7 +54,7 @@ pub enum Act {
 pub struct Moment {
     /// The phase, in which the roles of an adapter's program stand until it is done.
     pub phase: &'static str,
-    /// Options of `furlong run` that make other rows stay in it.
+    /// Options of `furlong run` that make other rows stay in it, for the time $LONG.
     pub options: &'static str,
 }
 

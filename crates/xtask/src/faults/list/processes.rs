@@ -3,13 +3,13 @@
 use crate::faults::fault::{Fault, Moment, RowMust, SHORT, role_fault, script};
 
 /// Long in the warm-up.
-const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up 2s --budget 5ms --timeout 2s" };
+const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up $LONG --budget 5ms --timeout 2s" };
 /// Long in the measured part.
-const TIMED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 2s --timeout 2s" };
-/// Not so long, since the row is measured.
-const MEASURED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 1500ms --timeout 1s" };
-/// Long enough for a role that goes on.
-const CONTINUED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget 1500ms --timeout 10s" };
+const TIMED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 2s" };
+/// For a row that stands still for longer than the time-out.
+const MEASURED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 1s" };
+/// For a role that goes on.
+const CONTINUED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 10s" };
 
 /// A role is killed or stopped.
 pub(super) fn roles() -> Vec<Fault> {
@@ -33,7 +33,7 @@ pub(super) fn roles() -> Vec<Fault> {
             &format!("SIG{signal} to the responder"),
             TIMED,
             // The standard library's handler takes the first one of a fault for the thread's stack.
-            &format!("kill -{signal} $responder; sleep 0.2; kill -{signal} $responder"),
+            &format!("kill -{signal} $responder; sleep 0.2; kill -{signal} $responder 2> kill.err"),
             RowMust::Fail(words),
             1,
             "each way to die is told from the others",
