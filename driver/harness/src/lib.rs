@@ -26,6 +26,7 @@ use anyhow::{Context, anyhow, bail};
 use folders::Folders;
 use guest::{GuestResult, Purpose};
 use initramfs::Contents;
+pub use kernel::headers;
 use programs::Furlong;
 use results::Section;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use super::files::DOCUMENTS;
 use super::{licences, tool};
-use crate::driver::step;
-use anyhow::{Context, bail};
+use crate::driver::{headers, step};
+use anyhow::{Context, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,6 @@ const MEASURES: &str =
 /// Wants every dependency to be under a licence, from a source and in a number that `deny.toml` allows.
 pub fn dependencies() -> anyhow::Result<()> {
     let mut deny = tool::DENY.command()?;
-    step::output(Command::new("cargo").args(["fetch", "--locked"]).current_dir(crate::root()))?;
     step::output(deny.args(["--frozen", "check", "--deny", "warnings", "licenses", "bans", "sources"]))?;
     println!("xtask: every dependency is one that deny.toml allows");
     Ok(())
@@ -45,6 +44,11 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
                 names_no_folder(&system.join(&program))?;
                 format!("/{program}")
             }
+            name if name.ends_with("_all.deb") => {
+                compiles(path, &system)?;
+                println!("xtask: {name} has the driver's source, which compiles");
+                continue;
+            }
             name if name.ends_with(".deb") => {
                 fs::create_dir_all(&system)?;
                 step::output(Command::new("dpkg-deb").arg("--extract").arg(path).arg(&system))?;
@@ -73,6 +77,19 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
         ran.with_context(|| name.clone())?;
         println!("xtask: {name} has its licences, and measures in a system that has nothing else");
     }
+    Ok(())
+}
+
+/// Compiles the driver as DKMS does, for the kernel of Debian that the driver is tested with.
+fn compiles(package: &Path, system: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(system)?;
+    step::output(Command::new("dpkg-deb").arg("--extract").arg(package).arg(system))?;
+    let version = env!("CARGO_PKG_VERSION");
+    let source = system.join(format!("usr/src/furlong-{version}"));
+    let (_, headers) = headers()?;
+    step::output(Command::new("make").arg("-C").arg(&source).arg(format!("KDIR={}", headers.display())))?;
+    ensure!(source.join("furlong.ko").is_file(), "make ended well and made no furlong.ko");
+    fs::remove_dir_all(system)?;
     Ok(())
 }
 

@@ -66,10 +66,9 @@ pub fn check(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// By `cargo about`, of crates that are here, so that no other network's answer changes it.
+/// By `cargo about`.
 fn of_crates() -> anyhow::Result<String> {
     let mut about = tool::ABOUT.command()?;
-    step::output(Command::new("cargo").args(["fetch", "--locked"]).current_dir(crate::root()))?;
     let here = Path::new("crates/xtask/src/dist");
     about.args(["generate", "--frozen", "--fail", "--manifest-path", "crates/cli/Cargo.toml", "--config"]);
     about.arg(here.join("about.toml")).arg(here.join("about.hbs"));

@@ -73,7 +73,8 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let [wheel, components] = step::timed("making a wheel", || wheel::wheel(&release, &build, &files))?;
     let made = vec![
         release.archive(&files)?,
-        package::debian(&release, &files)?,
+        package::command(&release, &files)?,
+        package::driver(&release, &files)?,
         image::oci(&release, &files)?,
         wheel,
         components,

@@ -20,7 +20,8 @@ const OPTIMISED: [&str; 7] =
     ["spdx", "regex-automata", "aho-corasick", "memchr", "twox-hash", "rayon-core", "cargo-about"];
 
 impl Tool {
-    /// The program, which is built first if it is not there in this version, and quickly, since it is seldom run.
+    /// The program, which is built first if it is not there in this version, and quickly, since it is seldom run. What it is
+    /// to read of dependencies is here then, so that it asks no other network.
     pub fn command(&self) -> anyhow::Result<Command> {
         let folder = crate::target::target()?.join("tools");
         let mut install = Command::new("cargo");
@@ -31,6 +32,7 @@ impl Tool {
         }
         install.env("CARGO_TARGET_DIR", folder.join("build")).env("CARGO_PROFILE_DEV_DEBUG", "0");
         step::timed(&format!("having {} {}", self.name, self.version), || step::output(&mut install))?;
+        step::output(Command::new("cargo").args(["fetch", "--locked"]).current_dir(crate::root()))?;
         let mut program = Command::new(folder.join("bin").join(self.name));
         program.current_dir(crate::root());
         Ok(program)
