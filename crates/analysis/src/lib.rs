@@ -31,10 +31,12 @@ mod explain;
 mod findings;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+mod fleet;
 mod impossible;
 mod law;
 mod left_out;
 mod little;
+mod machine_facts;
 mod noise;
 mod not_explained;
 mod over_time;
@@ -78,6 +80,10 @@ pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use findings::{Finding, NamedRow};
+pub use fleet::{
+    Apart, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive, FleetReason,
+    FleetRow, FleetRun, HostFigure, Outlier, Unused, UnusedRun, compare_fleet,
+};
 pub use law::Law;
 pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict};

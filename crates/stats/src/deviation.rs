@@ -3,7 +3,7 @@
 //! Middle and scale are the median and the median absolute deviation, which odd values among the others do not move (Huber,
 //! "Robust Statistics", 1981). Chances are those of Student's distribution, with as many degrees of freedom as that scale
 //! has as an estimate (its efficiency is 37 %), and no more than the values' own tails have: few values, and values of which
-//! some lie far out, need more to show that one is odd.
+//! many lie far out, need more to show that one is odd.
 
 use crate::{median::median, student::chance_beyond};
 
@@ -13,6 +13,8 @@ const FEWEST: usize = 5;
 const OF_NORMAL: f64 = 0.674_49;
 /// The efficiency of the median absolute deviation, of normal values.
 const EFFICIENCY: f64 = 0.37;
+/// Two standard errors of how far nine tenths are within, as a share, times the root of the number of values.
+const SURELY: f64 = 2.6;
 /// For degrees of freedom: nine tenths of all deviations are within so many times the median one.
 const TAILS: [(f64, f64); 9] = [
     (1.0, 6.314),
@@ -45,10 +47,14 @@ impl Deviations {
         let typical = median(&apart)?;
         let most = apart[(apart.len() - 1) * 9 / 10];
         let scale = (typical / OF_NORMAL).max(least_scale);
-        let ratio = most / (scale * OF_NORMAL);
-        let of_tails =
-            TAILS.iter().take_while(|(_, most)| *most >= ratio).last().map_or(1.0, |(freedom, _)| *freedom);
-        let of_tails = if ratio < TAILS[TAILS.len() - 1].1 { f64::INFINITY } else { of_tails };
+        // Only tails that are surely longer than those of a normal distribution count.
+        let surely = 1.0 - SURELY / (values.len() as f64).sqrt();
+        let ratio = surely * most / (scale * OF_NORMAL);
+        let of_tails = match TAILS.iter().rfind(|(_, tails)| *tails >= ratio) {
+            _ if ratio < TAILS[TAILS.len() - 1].1 => f64::INFINITY,
+            Some((freedom, _)) => *freedom,
+            None => 1.0,
+        };
         let freedom = (EFFICIENCY * (values.len() - 1) as f64).min(of_tails).max(1.0);
         Some(Deviations { middle, scale, freedom })
     }

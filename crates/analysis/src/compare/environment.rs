@@ -2,15 +2,14 @@
 
 use super::row::ComparedRow;
 use crate::NamedRun;
-use furlong_model::{Machine, format_bytes, format_ns};
+use crate::machine_facts::{UNKNOWN, machine_facts};
+use furlong_model::{Machine, format_ns};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many times apart two core-to-core times are that count as different: readings of one run differ by less on a
 /// quiet machine.
 const CORE_TO_CORE: f64 = 1.1;
-/// What stands for a fact that was not recorded.
-const UNKNOWN: &str = "unknown";
 
 /// A fact that two runs differ in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,42 +53,15 @@ fn difference(new: NamedRun, what: impl Into<String>, then: String, now: String)
 /// The facts of a run, always the same in the same order.
 fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
     let header = &side.run.records.header;
-    let machine = &header.machine;
-    let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| UNKNOWN.to_owned());
-    let yes_or_no = |fact: bool| if fact { "yes" } else { "no" }.to_owned();
-    let numbers: Vec<_> = machine.processors.iter().map(usize::to_string).collect();
-    let caches: Vec<_> = machine
-        .caches
-        .iter()
-        .map(|cache| {
-            let size = format_bytes(usize::try_from(cache.size_bytes).unwrap_or(usize::MAX));
-            format!("L{} {} {size}", cache.level, cache.kind)
-        })
-        .collect();
-    let memory = machine.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
-    vec![
-        ("host", known(&machine.host)),
-        ("processor", known(&machine.processor)),
-        ("architecture", machine.architecture.clone()),
-        ("hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none".to_owned())),
-        ("kernel", format!("{} {}", machine.system, machine.kernel)),
-        ("runtime", machine.runtime.to_string()),
-        ("distribution", known(&machine.distribution)),
-        ("processors", numbers.join(" ")),
-        ("threads share cores", machine.threads_share_cores.map_or_else(|| UNKNOWN.to_owned(), yes_or_no)),
-        ("caches", caches.join(", ")),
-        ("memory", known(&memory)),
-        ("clock source", known(&machine.clock_source)),
-        ("governor", known(&machine.governor)),
-        ("deepest idle state", known(&machine.deepest_idle_state)),
-        ("root", yes_or_no(machine.root)),
-        ("own IPC namespace", yes_or_no(machine.private_ipc_namespace)),
+    let host = header.machine.host.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let of_run = [
         ("furlong", header.version.clone()),
         ("trials", header.trials.to_string()),
         ("time of a trial", format_ns(header.budget_ns as f64)),
         ("seed", header.seed.to_string()),
         ("noise", side.run.summary.run.noise.level.name().to_owned()),
-    ]
+    ];
+    [("host", host)].into_iter().chain(machine_facts(&header.machine)).chain(of_run).collect()
 }
 
 fn by_name(facts: &[(String, String)]) -> BTreeMap<String, String> {

@@ -1,0 +1,199 @@
+//! Groups of runs beside each other: each against that of the oldest run, row by row.
+//!
+//! Hosts that are in both groups are compared with themselves, which takes out what hosts differ in; else the medians over the
+//! hosts of the groups are compared. Intervals are corrected for all rows of all groups (Bonferroni), and a row is better or
+//! worse only if all of the ratio's interval is beyond the margin: of medians over hosts, if their intervals are so far apart.
+
+use super::FleetBy;
+use super::host::Fleet;
+use super::run::FleetRun;
+use crate::{Change, Unit};
+use furlong_model::Case;
+use furlong_stats::{median, median_interval_with, tidy};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The chance that a row of equal groups reads better or worse.
+const ALPHA: f64 = 0.05;
+
+/// Runs that were put together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetGroup {
+    /// The kernel or the label; `None` for runs without a label.
+    pub name: Option<String>,
+    /// How many runs.
+    pub runs: usize,
+    /// Of how many hosts.
+    pub hosts: usize,
+}
+
+/// What became of a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FleetChange {
+    /// The group that is compared with the first.
+    pub group: Option<String>,
+    /// What was measured.
+    #[serde(flatten)]
+    pub case: Case,
+    /// What one exchange is.
+    pub unit: Unit,
+    /// What became of it.
+    pub verdict: Change,
+    /// How many times as long as in the first group it takes.
+    pub ratio: f64,
+    /// The interval of that ratio, in which all rows are with 95 %; `None` where there are too few hosts for one.
+    pub interval: Option<[f64; 2]>,
+    /// The median over the hosts of the first group, in nanoseconds.
+    pub baseline_ns: f64,
+    /// The median over the hosts of this one.
+    pub new_ns: f64,
+    /// Hosts of the first group.
+    pub baseline_hosts: usize,
+    /// Hosts of this one.
+    pub new_hosts: usize,
+    /// Hosts that are in both, where each was compared with itself.
+    pub paired_hosts: Option<usize>,
+    /// Why it is inconclusive; `None` for any other verdict.
+    #[serde(rename = "reason_data")]
+    pub reason: Option<FleetInconclusive>,
+}
+
+/// Why of a row it cannot be said what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FleetInconclusive {
+    /// Too few hosts for an interval that holds for so many rows.
+    TooFewHosts {
+        /// So many are needed, in both groups.
+        needed: usize,
+    },
+    /// The interval reaches beyond the margin, or only just into it.
+    Wide,
+}
+
+/// The groups, that of the oldest run first, and the rows of each but the first.
+pub(super) fn compare_groups(
+    runs: &[FleetRun],
+    by: FleetBy,
+    margin: f64,
+) -> (Vec<FleetGroup>, Vec<FleetChange>) {
+    // Runs come in the order in which they were measured.
+    let mut members: Vec<(Option<&str>, Vec<&FleetRun>)> = Vec::new();
+    for run in runs {
+        let name = if by == FleetBy::Kernel { Some(run.kernel.as_str()) } else { run.label.as_deref() };
+        match members.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, members)) => members.push(run),
+            None => members.push((name, vec![run])),
+        }
+    }
+    let fleets: Vec<_> =
+        members.iter().map(|(name, runs)| (*name, runs.len(), Fleet::of(runs.iter().copied()))).collect();
+    let group = |(name, runs, fleet): &(Option<&str>, usize, Fleet)| FleetGroup {
+        name: name.map(str::to_owned),
+        runs: *runs,
+        hosts: fleet.hosts.len(),
+    };
+    let groups = fleets.iter().map(group).collect();
+    let Some(((_, _, baseline), others)) = fleets.split_first() else { return (groups, Vec::new()) };
+    let pairs: Vec<Pair> =
+        others.iter().flat_map(|(name, _, fleet)| Pair::all(*name, baseline, fleet)).collect();
+    let asked = Asked { margin, tested: pairs.len() };
+    let mut changes: Vec<(usize, FleetChange)> = pairs
+        .iter()
+        .filter_map(|pair| {
+            Some((others.iter().position(|(name, ..)| *name == pair.group)?, asked.judge(pair)?))
+        })
+        .collect();
+    changes.sort_by(|(at, a), (other, b)| {
+        at.cmp(other)
+            .then(a.verdict.cmp(&b.verdict))
+            .then(b.ratio.total_cmp(&a.ratio))
+            .then(a.case.cmp(&b.case))
+    });
+    (groups, changes.into_iter().map(|(_, change)| change).collect())
+}
+
+/// A row of two groups: the logarithms of its times by host.
+struct Pair<'a> {
+    group: Option<&'a str>,
+    case: &'a Case,
+    unit: Unit,
+    then: BTreeMap<&'a str, f64>,
+    now: BTreeMap<&'a str, f64>,
+}
+
+impl<'a> Pair<'a> {
+    /// Of the rows that both have.
+    fn all(group: Option<&'a str>, baseline: &Fleet<'a>, new: &Fleet<'a>) -> Vec<Self> {
+        let times = |fleet: &Fleet<'a>, number: usize| {
+            fleet.row(number).map(|(host, ns)| (fleet.hosts[host].name, ns.ln())).collect()
+        };
+        let both = baseline.cases.iter().enumerate().filter_map(|(then, (case, unit))| {
+            let now = new.cases.binary_search_by(|(other, _)| (*other).cmp(*case)).ok()?;
+            Some(Pair { group, case, unit: *unit, then: times(baseline, then), now: times(new, now) })
+        });
+        both.collect()
+    }
+}
+
+/// What verdicts rest on.
+struct Asked {
+    margin: f64,
+    tested: usize,
+}
+
+impl Asked {
+    fn confidence(&self) -> f64 {
+        1.0 - ALPHA / self.tested.max(1) as f64
+    }
+
+    /// Hosts of which the whole range covers the median so surely.
+    fn needed(&self) -> usize {
+        (1.0 - (1.0 - self.confidence()).log2()).ceil().max(3.0) as usize
+    }
+
+    fn interval(&self, values: &[f64]) -> Option<[f64; 2]> {
+        median_interval_with(values, self.confidence()).filter(|_| values.len() >= self.needed())
+    }
+
+    fn judge(&self, pair: &Pair) -> Option<FleetChange> {
+        let [then, now] = [&pair.then, &pair.now].map(|side| side.values().copied().collect::<Vec<f64>>());
+        let (before, after) = (median(&then)?, median(&now)?);
+        let longer: Vec<f64> =
+            pair.now.iter().filter_map(|(host, now)| Some(now - pair.then.get(host)?)).collect();
+        let is_paired = longer.len() >= self.needed();
+        let middle = if is_paired { median(&longer)? } else { after - before };
+        let interval = if is_paired {
+            self.interval(&longer)
+        } else {
+            let ends = self.interval(&then).zip(self.interval(&now));
+            ends.map(|(then, now)| [now[0] - then[1], now[1] - then[0]])
+        };
+        let verdict = self.verdict(interval);
+        Some(FleetChange {
+            group: pair.group.map(str::to_owned),
+            case: pair.case.clone(),
+            unit: pair.unit,
+            verdict: verdict.unwrap_or(Change::Inconclusive),
+            ratio: tidy(middle.exp()),
+            interval: interval.map(|ends| ends.map(|end| tidy(end.exp()))),
+            baseline_ns: tidy(before.exp()),
+            new_ns: tidy(after.exp()),
+            baseline_hosts: then.len(),
+            new_hosts: now.len(),
+            paired_hosts: is_paired.then_some(longer.len()),
+            reason: verdict.err(),
+        })
+    }
+
+    fn verdict(&self, interval: Option<[f64; 2]>) -> Result<Change, FleetInconclusive> {
+        let [low, high] = interval.ok_or(FleetInconclusive::TooFewHosts { needed: self.needed() })?;
+        let limit = self.margin.ln_1p();
+        match () {
+            () if low >= -limit && high <= limit => Ok(Change::Same),
+            () if low > limit => Ok(Change::Worse),
+            () if high < -limit => Ok(Change::Better),
+            () => Err(FleetInconclusive::Wide),
+        }
+    }
+}

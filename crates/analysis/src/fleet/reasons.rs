@@ -1,0 +1,166 @@
+//! Why a host stands out: what its records say of the machine that is unlike the rest of the fleet.
+//!
+//! A fact counts if most hosts have another value, and most of those with this one stand out too: a release that every tenth
+//! host has, nine in ten of which are like all others, explains nothing. A cost counts if it is as odd as a row must be, in
+//! the same direction.
+
+use super::host::{Fleet, Host};
+use super::outliers::{ALPHA, REPEATS};
+use super::run::{CostKey, most_frequent};
+use crate::{Disturbance, Level};
+use furlong_stats::{Deviations, tidy};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is unlike the fleet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FleetReason {
+    /// It was disturbed while it was measured.
+    Noise {
+        /// How much.
+        level: Level,
+        /// By what.
+        #[serde(rename = "reasons_data")]
+        disturbances: Vec<Disturbance>,
+    },
+    /// Something about it is another than on most hosts.
+    Fact {
+        /// What, as in `clock source`.
+        what: String,
+        /// There; `None` where it is not there at all.
+        value: Option<String>,
+        /// On most hosts.
+        usual: String,
+        /// So many.
+        hosts_with_usual: usize,
+        /// Of so many whose records say it.
+        hosts: usize,
+    },
+    /// It charges another price.
+    Cost {
+        /// For what.
+        name: String,
+        /// For how many bytes, where that matters.
+        size_bytes: Option<usize>,
+        /// Nanoseconds there.
+        ns: f64,
+        /// The median over all hosts.
+        fleet_ns: f64,
+        /// How many times as much.
+        ratio: f64,
+    },
+}
+
+/// Those of each of these hosts, with whether it is slower, in their order: noise, facts, then costs from the farthest on.
+pub(super) fn reasons(fleet: &Fleet, outliers: &[(usize, bool)], margin: f64) -> Vec<Vec<FleetReason>> {
+    let odd: BTreeSet<usize> = outliers.iter().map(|(host, _)| *host).collect();
+    let facts = facts(fleet, &odd);
+    let costs = CostsOfFleet::of(fleet);
+    let tested = costs.0.len() * outliers.len();
+    outliers
+        .iter()
+        .map(|(number, slower)| {
+            let host = &fleet.hosts[*number];
+            let mut found: Vec<FleetReason> = noise(fleet, host, &odd).into_iter().collect();
+            found.extend(facts.iter().filter_map(|fact| fact.of(host, *number)));
+            found.extend(costs.of_host(host, *slower, margin, tested));
+            found
+        })
+        .collect()
+}
+
+/// The noise of a host, where most that are as noisy stand out.
+fn noise(fleet: &Fleet, host: &Host, odd: &BTreeSet<usize>) -> Option<FleetReason> {
+    let as_noisy = |(_, other): &(usize, &Host)| other.level >= host.level;
+    let alike: Vec<usize> =
+        fleet.hosts.iter().enumerate().filter(as_noisy).map(|(number, _)| number).collect();
+    (host.level > Level::Quiet && mostly_odd(&alike, odd))
+        .then(|| FleetReason::Noise { level: host.level, disturbances: host.disturbances.to_vec() })
+}
+
+/// Whether at least half of these stand out.
+fn mostly_odd(hosts: &[usize], odd: &BTreeSet<usize>) -> bool {
+    2 * hosts.iter().filter(|host| odd.contains(host)).count() >= hosts.len()
+}
+
+/// A fact for which most hosts have the same value.
+struct Fact<'a> {
+    what: &'a str,
+    usual: &'a str,
+    hosts_with_usual: usize,
+    hosts: usize,
+    /// Hosts with another value, which most hosts that stand out have.
+    others: BTreeSet<usize>,
+}
+
+fn facts<'a>(fleet: &'a Fleet, odd: &BTreeSet<usize>) -> Vec<Fact<'a>> {
+    let names: BTreeSet<&str> = fleet.hosts.iter().flat_map(|host| host.facts.keys().copied()).collect();
+    names.into_iter().filter_map(|what| fact(fleet, what, odd)).collect()
+}
+
+fn fact<'a>(fleet: &'a Fleet, what: &'a str, odd: &BTreeSet<usize>) -> Option<Fact<'a>> {
+    let known = fleet.hosts.iter().filter_map(|host| host.facts.get(what).copied());
+    let (usual, hosts_with_usual) = most_frequent(known)?;
+    let hosts = fleet.hosts.len();
+    if 2 * hosts_with_usual <= hosts {
+        return None;
+    }
+    let mut by_value: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    for (number, host) in fleet.hosts.iter().enumerate() {
+        by_value.entry(host.facts.get(what).copied()).or_default().push(number);
+    }
+    by_value.remove(&Some(usual));
+    let others = by_value.into_values().filter(|alike| mostly_odd(alike, odd)).flatten().collect();
+    Some(Fact { what, usual, hosts_with_usual, hosts, others })
+}
+
+impl Fact<'_> {
+    fn of(&self, host: &Host, number: usize) -> Option<FleetReason> {
+        self.others.contains(&number).then(|| FleetReason::Fact {
+            what: self.what.to_owned(),
+            value: host.facts.get(self.what).map(|value| (*value).to_owned()),
+            usual: self.usual.to_owned(),
+            hosts_with_usual: self.hosts_with_usual,
+            hosts: self.hosts,
+        })
+    }
+}
+
+/// What all hosts charge.
+struct CostsOfFleet<'a>(BTreeMap<&'a CostKey, Deviations>);
+
+impl<'a> CostsOfFleet<'a> {
+    fn of(fleet: &Fleet<'a>) -> Self {
+        let mut values: BTreeMap<&CostKey, Vec<f64>> = BTreeMap::new();
+        for (key, ns) in fleet.hosts.iter().flat_map(|host| &host.costs) {
+            values.entry(key).or_default().push(ns.ln());
+        }
+        let known =
+            values.into_iter().filter_map(|(key, values)| Some((key, Deviations::of(&values, REPEATS)?)));
+        CostsOfFleet(known.collect())
+    }
+
+    /// Those of a host that are odd in the direction of its rows: of each the size that is the farthest out.
+    fn of_host(&self, host: &Host, slower: bool, margin: f64, tested: usize) -> Vec<FleetReason> {
+        let mut found: BTreeMap<&str, (f64, FleetReason)> = BTreeMap::new();
+        for (key, ns) in &host.costs {
+            let Some(all) = self.0.get(key) else { continue };
+            let more = ns.ln() - all.middle;
+            let far = if slower { more } else { -more };
+            let is_odd = far > margin.ln_1p() && all.chance(ns.ln()) * (tested as f64) < ALPHA;
+            let (name, size_bytes) = (&key.0, key.1);
+            if !is_odd || found.get(name.as_str()).is_some_and(|(farthest, _)| *farthest >= far) {
+                continue;
+            }
+            let [ns, fleet_ns, ratio] = [*ns, all.middle.exp(), more.exp()].map(tidy);
+            found.insert(
+                name,
+                (far, FleetReason::Cost { name: name.clone(), size_bytes, ns, fleet_ns, ratio }),
+            );
+        }
+        let mut found: Vec<_> = found.into_values().collect();
+        found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        found.into_iter().map(|(_, reason)| reason).collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! What is kept of a run when many are compared.
+
+use crate::machine_facts::machine_facts;
+use crate::{CoreToCore, Costs, DecodedRun, Disturbance, Level, Unit, cost_name};
+use furlong_model::{Case, Cost, Machine};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name of the bare round trip of a cache line.
+pub(crate) const CORE_TO_CORE: &str = "core-to-core";
+
+/// A cost's name, and for how many bytes.
+pub(crate) type CostKey = (String, Option<usize>);
+
+/// What is kept of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetRun {
+    /// By which name it was found.
+    pub(crate) name: String,
+    /// The host, by its name in the records; where they have none, the name of the run.
+    pub(crate) host: String,
+    /// What the user called its conditions.
+    pub(crate) label: Option<String>,
+    /// The kernel's release.
+    pub(crate) kernel: String,
+    /// Seconds since 1970.
+    pub(crate) started_unix_s: u64,
+    /// System, instruction set and runtime.
+    pub(crate) platform: String,
+    /// What is known of the machine, by name.
+    pub(crate) facts: BTreeMap<String, String>,
+    /// How quiet it was.
+    pub(crate) level: Level,
+    /// Why.
+    pub(crate) disturbances: Vec<Disturbance>,
+    /// The median of each row, in nanoseconds.
+    pub(crate) rows: Vec<(Case, Unit, f64)>,
+    /// What the machine charges, in nanoseconds.
+    pub(crate) costs: BTreeMap<CostKey, f64>,
+}
+
+/// A file that was not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnusedRun {
+    /// Its name.
+    pub run: String,
+    /// Why.
+    #[serde(rename = "reason_data")]
+    pub reason: Unused,
+}
+
+/// Why a file was not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Unused {
+    /// It cannot be read, or is no run.
+    Unreadable {
+        /// Where, and what is wrong.
+        error: String,
+    },
+    /// It is of another platform than most.
+    OtherPlatform {
+        /// System, instruction set and runtime.
+        platform: String,
+        /// Those of most runs.
+        most: String,
+    },
+    /// Nothing of it has a speed or a cost.
+    NoRows,
+}
+
+impl FleetRun {
+    /// What is kept of a run of this name.
+    ///
+    /// # Errors
+    /// That it has neither rows nor costs.
+    pub fn of(name: &str, run: &DecodedRun) -> Result<Self, Unused> {
+        let (header, noise) = (&run.records.header, &run.summary.run.noise);
+        let machine = &header.machine;
+        let mut costs: BTreeMap<CostKey, f64> =
+            Costs::of(run).figures.into_iter().map(|cost| ((cost.name, cost.size_bytes), cost.ns)).collect();
+        let clock = header.harness.clock_read_ns;
+        costs.entry((cost_name(Cost::ClockRead).to_owned(), None)).or_insert(clock);
+        let core_to_core = noise.core_to_core_ns.map(|CoreToCore { median, .. }| median);
+        costs.extend(core_to_core.map(|ns| ((CORE_TO_CORE.to_owned(), None), ns)));
+        costs.retain(|_, ns| ns.is_finite() && *ns > 0.0);
+        let rows: Vec<_> = run
+            .summary
+            .rows
+            .iter()
+            .map(|row| (row.case.clone(), row.exchange.unit, row.exchange.ns.p50))
+            .filter(|(_, _, ns)| ns.is_finite() && *ns > 0.0)
+            .collect();
+        if rows.is_empty() && run.records.costs.is_empty() {
+            return Err(Unused::NoRows);
+        }
+        Ok(FleetRun {
+            name: name.to_owned(),
+            host: machine.host.clone().unwrap_or_else(|| name.to_owned()),
+            label: header.label.clone(),
+            kernel: machine.kernel.clone(),
+            started_unix_s: header.started_unix_s,
+            platform: platform(machine),
+            facts: facts(machine),
+            level: noise.level,
+            disturbances: noise.reasons.clone(),
+            rows,
+            costs,
+        })
+    }
+}
+
+/// What is known of a machine, by name.
+pub(crate) fn facts(machine: &Machine) -> BTreeMap<String, String> {
+    let mitigations =
+        machine.mitigations.iter().map(|(name, state)| (format!("mitigation {name}"), state.clone()));
+    let facts = machine_facts(machine).into_iter().map(|(name, value)| (name.to_owned(), value));
+    facts.chain(mitigations).collect()
+}
+
+/// What runs are compared within: times of other systems, processors or stand-ins are other things.
+pub(crate) fn platform(machine: &Machine) -> String {
+    format!("{} {} {}", machine.system, machine.architecture, machine.runtime)
+}
+
+/// The runs of the platform that most have, in the order in which they were measured; the others go to `unused`.
+pub(super) fn of_one_platform(runs: Vec<FleetRun>, unused: &mut Vec<UnusedRun>) -> Vec<FleetRun> {
+    let most =
+        most_frequent(runs.iter().map(|run| run.platform.as_str())).map(|(platform, _)| platform.to_owned());
+    let (mut used, others): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| Some(&run.platform) == most.as_ref());
+    unused.extend(others.into_iter().zip(most.iter().cycle()).map(|(run, most)| UnusedRun {
+        run: run.name,
+        reason: Unused::OtherPlatform { platform: run.platform, most: most.clone() },
+    }));
+    used.sort_by(|a, b| (a.started_unix_s, &a.name).cmp(&(b.started_unix_s, &b.name)));
+    used
+}
+
+/// What stands there most often, and how often; the first by name of those that stand there equally often.
+pub(super) fn most_frequent<'a>(texts: impl Iterator<Item = &'a str>) -> Option<(&'a str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    texts.for_each(|text| *counts.entry(text).or_default() += 1);
+    counts.into_iter().rev().max_by_key(|(_, count)| *count)
+}

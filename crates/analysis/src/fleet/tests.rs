@@ -1,0 +1,170 @@
+//! Made fleets: what is found in them, and what is not.
+
+use super::*;
+use crate::fixture::comparison::{MARGIN, TrialBuilder};
+use crate::fixture::fleet::{MadeHost, made, mistakes};
+use crate::{Change, DecodedRun, Run};
+use furlong_model::Runtime;
+
+fn by_host(fleet: &[MadeHost]) -> FleetComparison {
+    compare_fleet(fleet.iter().map(MadeHost::run).collect(), Vec::new(), FleetBy::Host, MARGIN)
+}
+
+/// What is kept of a run with these records.
+fn kept(name: &str, host: &MadeHost, label: Option<&str>, times: f64, trials: &mut TrialBuilder) -> FleetRun {
+    let run = Run::from_records(host.records(label, times, trials)).unwrap();
+    FleetRun::of(name, &DecodedRun::of(&run)).unwrap()
+}
+
+#[test]
+fn the_odd_hosts_are_found_with_their_reasons_and_no_other() {
+    for seed in 0..5 {
+        let fleet = made(seed, 120, 60);
+        let found = by_host(&fleet);
+        assert_eq!((found.hosts, found.runs, found.rows.len()), (120, 120, 60));
+        let (missed, falsely) = mistakes(&fleet, &found.outliers);
+        assert!(missed.is_empty() && falsely.is_empty(), "seed {seed}: {missed:#?} {falsely:#?}");
+    }
+}
+
+#[test]
+fn the_records_of_runs_say_the_same() {
+    let fleet = made(1, 60, 12);
+    let mut trials = TrialBuilder::default();
+    let runs = fleet.iter().map(|host| kept(&host.name, host, None, 1.0, &mut trials)).collect();
+    let found = compare_fleet(runs, Vec::new(), FleetBy::Host, MARGIN);
+    let (missed, falsely) = mistakes(&fleet, &found.outliers);
+    assert!(missed.is_empty() && falsely.is_empty(), "{missed:#?} {falsely:#?}");
+}
+
+#[test]
+fn hosts_that_are_alike_have_no_outlier() {
+    let mut fleet = made(3, 200, 60);
+    fleet.retain(|host| host.odd.is_none());
+    assert_eq!(by_host(&fleet).outliers, []);
+}
+
+#[test]
+fn few_hosts_have_no_outlier_and_still_their_medians() {
+    let fleet = &made(4, 40, 12)[..4];
+    let found = by_host(fleet);
+    assert_eq!((found.outliers.len(), found.rows.len(), found.rows[0].hosts), (0, 12, 4));
+    let row = &found.rows[0];
+    let [low, high] = row.quartiles_ns;
+    assert!(row.least.ns <= low && low <= row.median_ns && row.median_ns <= high && high <= row.most.ns);
+}
+
+#[test]
+fn a_host_on_which_all_is_a_little_slower_is_found_by_all_rows() {
+    let mut fleet = made(5, 300, 60);
+    fleet.retain(|host| host.odd.is_none());
+    let mut runs: Vec<FleetRun> = fleet.iter().map(MadeHost::run).collect();
+    runs[7].rows.iter_mut().for_each(|(_, _, ns)| *ns *= 1.15);
+    let found = compare_fleet(runs, Vec::new(), FleetBy::Host, MARGIN);
+    let hosts: Vec<_> = found.outliers.iter().map(|host| (host.host.as_str(), host.by_all_rows)).collect();
+    assert_eq!(hosts, [(fleet[7].name.as_str(), true)]);
+    assert!((found.outliers[0].ratio - 1.15).abs() < 0.06 && found.outliers[0].reasons.is_empty());
+}
+
+#[test]
+fn runs_of_another_platform_are_not_used_and_named() {
+    let fleet = made(6, 20, 6);
+    let mut trials = TrialBuilder::default();
+    let mut runs: Vec<FleetRun> = fleet.iter().map(MadeHost::run).collect();
+    let mut records = fleet[0].records(None, 1.0, &mut trials);
+    if let furlong_model::Record::Run(header) = &mut records[0] {
+        header.machine.runtime = Runtime::Wine("8.0".to_owned());
+    }
+    let wine = Run::from_records(records).unwrap();
+    runs.push(FleetRun::of("wine", &DecodedRun::of(&wine)).unwrap());
+    let found = compare_fleet(runs, Vec::new(), FleetBy::Host, MARGIN);
+    assert_eq!((found.runs, found.unused.len(), found.unused[0].run.as_str()), (20, 1, "wine"));
+    let other = &found.unused[0].reason;
+    assert!(
+        matches!(other, Unused::OtherPlatform { platform, .. } if platform.ends_with("wine-8.0")),
+        "{other:?}"
+    );
+}
+
+/// The verdicts of a fleet before and after each row took so many times as long, on the same hosts or on others.
+fn before_and_after(times: f64, same_hosts: bool, hosts: usize) -> FleetComparison {
+    let mut fleet = made(8, 2 * hosts + 5, 12);
+    fleet.retain(|host| host.odd.is_none());
+    let (first, second) = fleet.split_at(hosts);
+    let mut runs = Vec::new();
+    for (number, host) in first.iter().enumerate() {
+        runs.push(FleetRun { label: Some("before".into()), started_unix_s: 1, ..host.run() });
+        let mut after = FleetRun { label: Some("after".into()), started_unix_s: 2, ..host.run() };
+        if !same_hosts {
+            after = FleetRun { label: Some("after".into()), started_unix_s: 2, ..second[number].run() };
+        }
+        let again = |at: usize| 1.0 + 0.004 * ((at + number) % 5) as f64;
+        after.rows.iter_mut().enumerate().for_each(|(at, (_, _, ns))| *ns *= times * again(at));
+        runs.push(after);
+    }
+    compare_fleet(runs, Vec::new(), FleetBy::Label, MARGIN)
+}
+
+#[test]
+fn groups_are_compared_with_that_of_the_oldest_run() {
+    for (times, verdict) in [(1.3, Change::Worse), (1.0, Change::Same), (1.0 / 1.3, Change::Better)] {
+        for same_hosts in [true, false] {
+            let found = before_and_after(times, same_hosts, 100);
+            let names: Vec<_> = found.groups.iter().map(|group| group.name.as_deref()).collect();
+            assert_eq!(names, [Some("before"), Some("after")]);
+            assert_eq!(found.changes.len(), 12);
+            for row in &found.changes {
+                assert_eq!(row.paired_hosts.is_some(), same_hosts);
+                // Other hosts differ by themselves, so not of every row it can be said that it is the same.
+                let is_wide = !same_hosts && verdict == Change::Same && row.verdict == Change::Inconclusive;
+                assert!(row.verdict == verdict || is_wide, "{row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn few_hosts_and_overlapping_intervals_are_inconclusive() {
+    let few = before_and_after(1.3, true, 5);
+    let needed = FleetInconclusive::TooFewHosts { needed: 9 };
+    assert!(few.changes.iter().all(|row| row.reason == Some(needed)), "{few:?}");
+    for row in before_and_after(1.05, false, 30).changes {
+        let overlaps = row.interval.is_some_and(|[low, high]| low <= 1.05 && high >= 1.0 / 1.05);
+        assert_eq!(matches!(row.verdict, Change::Worse | Change::Better), !overlaps, "{row:?}");
+    }
+}
+
+#[test]
+fn equal_groups_seldom_read_different() {
+    let changed = (0..40).filter(|seed| {
+        let mut fleet = made(*seed, 85, 12);
+        fleet.retain(|host| host.odd.is_none());
+        let half = |number: usize| if number.is_multiple_of(2) { "one" } else { "other" };
+        let labelled =
+            |(number, host): (usize, &MadeHost)| FleetRun { label: Some(half(number).into()), ..host.run() };
+        let runs = fleet.iter().enumerate().map(labelled).collect();
+        let found = compare_fleet(runs, Vec::new(), FleetBy::Label, 0.0);
+        found.changes.iter().any(|row| matches!(row.verdict, Change::Worse | Change::Better))
+    });
+    assert!(changed.count() <= 4);
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn in_a_hundred_fleets_of_a_thousand_hosts_all_are_found_and_few_falsely() {
+        let (mut missed, mut with_false) = (Vec::new(), Vec::new());
+        for seed in 1000..1100 {
+            let fleet = made(seed, 1000, 60);
+            let (of_fleet, falsely) = mistakes(&fleet, &by_host(&fleet).outliers);
+            missed.extend(of_fleet);
+            with_false.extend(falsely.into_iter().next().map(|host| format!("seed {seed}: {host}")));
+        }
+        println!("missed {}, fleets with a false one {}", missed.len(), with_false.len());
+        assert!(missed.is_empty(), "{missed:#?}");
+        assert!(with_false.len() <= 5, "{with_false:#?}");
+    }
+}

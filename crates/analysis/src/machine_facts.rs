@@ -1,0 +1,39 @@
+//! The facts of a machine that a figure depends on, by name: always the same in the same order.
+
+use furlong_model::{Machine, format_bytes};
+
+/// What stands for a fact that was not recorded.
+pub(crate) const UNKNOWN: &str = "unknown";
+
+/// Those with a value each.
+pub(crate) fn machine_facts(machine: &Machine) -> Vec<(&'static str, String)> {
+    let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let yes_or_no = |fact: bool| if fact { "yes" } else { "no" }.to_owned();
+    let numbers: Vec<_> = machine.processors.iter().map(usize::to_string).collect();
+    let caches: Vec<_> = machine
+        .caches
+        .iter()
+        .map(|cache| {
+            let size = format_bytes(usize::try_from(cache.size_bytes).unwrap_or(usize::MAX));
+            format!("L{} {} {size}", cache.level, cache.kind)
+        })
+        .collect();
+    let memory = machine.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
+    vec![
+        ("processor", known(&machine.processor)),
+        ("architecture", machine.architecture.clone()),
+        ("hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none".to_owned())),
+        ("kernel", format!("{} {}", machine.system, machine.kernel)),
+        ("runtime", machine.runtime.to_string()),
+        ("distribution", known(&machine.distribution)),
+        ("processors", numbers.join(" ")),
+        ("threads share cores", machine.threads_share_cores.map_or_else(|| UNKNOWN.to_owned(), yes_or_no)),
+        ("caches", caches.join(", ")),
+        ("memory", known(&memory)),
+        ("clock source", known(&machine.clock_source)),
+        ("governor", known(&machine.governor)),
+        ("deepest idle state", known(&machine.deepest_idle_state)),
+        ("root", yes_or_no(machine.root)),
+        ("own IPC namespace", yes_or_no(machine.private_ipc_namespace)),
+    ]
+}
