@@ -30,6 +30,9 @@ const BUDGET: Duration = Duration::from_millis(30);
 /// The size of messages, in bytes.
 const SIZE_BYTES: usize = 128;
 
+/// The size of messages that are compared with a line.
+const LINE_BYTES: usize = 8;
+
 /// What is compared: a row, and the loop by hand that does the same.
 const ROWS: [(&str, Wait, Hand); 6] = [
     ("pipe", Wait::Block, Hand::Pipe),
@@ -77,7 +80,7 @@ fn compare_all() -> Result<()> {
             if wait == Wait::Spin && place == Placement::SameCore {
                 continue;
             }
-            bench.against_hand(mechanism, wait, hand, place)?;
+            bench.against_hand(mechanism, wait, hand, place, SIZE_BYTES)?;
         }
     }
     println!("\n{SIZE_BYTES}-byte messages one way");
@@ -116,13 +119,20 @@ impl Bench {
         }
     }
 
-    fn against_hand(&self, mechanism: &str, wait: Wait, hand: Hand, place: Placement) -> Result<()> {
+    fn against_hand(
+        &self,
+        mechanism: &str,
+        wait: Wait,
+        hand: Hand,
+        place: Placement,
+        size_bytes: usize,
+    ) -> Result<()> {
         let processors = placement::resolve(place)?;
         let _awake = awake(place, processors)?;
-        let case = Case::round_trip(mechanism, wait, SIZE_BYTES, place);
+        let case = Case::round_trip(mechanism, wait, size_bytes, place);
         // As many round trips as furlong makes in its time.
         let (_, round_trips) = self.furlong(&case)?;
-        let by_hand = || by_hand::round_trip_ns(hand, SIZE_BYTES, round_trips, processors);
+        let by_hand = || by_hand::round_trip_ns(hand, size_bytes, round_trips, processors);
         print(&case.row(), place, &pairs(|| Ok(self.furlong(&case)?.0), || Ok(by_hand()?))?);
         Ok(())
     }
@@ -145,9 +155,13 @@ impl Bench {
                 (0..TRIES).map(|_| bare_pair::round_trip_ns(self.session.program(), [first, second]));
             figures.find_map(|figure| figure.transpose()).ok_or("the cores were busy")?.map_err(Into::into)
         };
-        let case = Case::round_trip("posix-shm", Wait::Spin, 8, Placement::OtherCore);
+        let case = Case::round_trip("posix-shm", Wait::Spin, LINE_BYTES, Placement::OtherCore);
         let ours = || Ok(self.furlong(&case)?.0);
-        println!("\n8-byte messages against the bare transfer of a cache line there and back");
+        println!(
+            "\n{LINE_BYTES}-byte messages, then against the bare transfer of a cache line there and back"
+        );
+        let hand = Hand::SharedMemory { sleeping: false };
+        self.against_hand("posix-shm", Wait::Spin, hand, Placement::OtherCore, LINE_BYTES)?;
         print("posix-shm/spin", Placement::OtherCore, &pairs(ours, bare)?);
         Ok(())
     }

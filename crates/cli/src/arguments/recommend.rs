@@ -129,7 +129,7 @@ pub struct RecommendOptions {
     /// Where the processes run: other-core, same-core, or two processors as 0:1
     #[arg(long = "place", value_name = "PLACE", default_value = "other-core")]
     pub place: Placement,
-    /// About how long to measure in all
+    /// About how long to measure in all; three short trials of each row that may serve are the least, some ten seconds
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub within: Time,
     #[command(flatten)]
