@@ -26,7 +26,7 @@ impl Unit {
     /// The unit of a pattern.
     pub fn of(pattern: Pattern) -> Unit {
         match pattern {
-            Pattern::RoundTrip | Pattern::Request => Unit::RoundTrip,
+            Pattern::RoundTrip | Pattern::Request | Pattern::Ready => Unit::RoundTrip,
             Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => Unit::Message,
             Pattern::Connect => Unit::Link,
         }

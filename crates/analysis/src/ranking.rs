@@ -145,6 +145,7 @@ fn describe_pattern(case: &Case) -> (String, String) {
         (Pattern::OneWay, _) => ("one-way/".to_owned(), "messages one way".to_owned()),
         (Pattern::Connect, _) => ("connect/".to_owned(), format!("messages {OVER_LINKS}")),
         (Pattern::FanOut, _) => ("fan-out/".to_owned(), "messages to every receiver".to_owned()),
+        (Pattern::Ready, _) => ("ready/".to_owned(), "messages by one of all links".to_owned()),
         (Pattern::FanIn, _) => ("fan-in/".to_owned(), "messages of all senders to one receiver".to_owned()),
         (Pattern::Work, _) => ("work/".to_owned(), "messages, each to one worker".to_owned()),
         (Pattern::Request, Some(Request { size_bytes, by })) => {

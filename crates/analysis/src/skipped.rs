@@ -128,6 +128,7 @@ pub(crate) fn explain(failure: &Failure) -> String {
         Fault::Repeated => "a message arrived twice",
         Fault::Reordered => "messages arrived in another order",
         Fault::Truncated => "a message arrived with another length",
+        Fault::OtherLink => "a message arrived by another link",
         Fault::Flipped => "a message arrived with other bytes",
         Fault::Killed | Fault::Exited | Fault::Stopped | Fault::Silent | Fault::Error => {
             return failure.to_string();

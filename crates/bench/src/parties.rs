@@ -1,10 +1,14 @@
 //! Who takes part in a trial: which ends of which links each party holds, and where it notes how far it has come.
 
+#[cfg(target_os = "linux")]
+use furlong_model::Wait;
 use furlong_model::{Case, Party, Pattern, Role, Unavailable, is_one};
 #[cfg(target_os = "linux")]
 use furlong_os::identity::is_administrator;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{self, Resource};
+#[cfg(target_os = "linux")]
+use furlong_os::linux::ready_set::SELECTABLE;
 
 /// What one party holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +39,7 @@ impl Parties {
         match case.pattern {
             Pattern::FanOut => return Parties::fan_out(case, several),
             Pattern::FanIn | Pattern::Work => return Parties::over_one_link(case, several),
+            Pattern::Ready => return Parties::among_several_links(case, several),
             _ => {}
         }
         let setup = |party: Party| {
@@ -64,6 +69,16 @@ impl Parties {
         Parties { setups, links: receivers, control_pages: 1, lines: 1 + receivers }
     }
 
+    /// Two, each with its end of every link.
+    fn among_several_links(case: &Case, links: usize) -> Parties {
+        let setup = |party: Party| {
+            let ends = (0..links).map(|link| (link, party.role)).collect();
+            PartySetup { party, ends, control_page: 0, line: party.role.index() }
+        };
+        let setups = case.all_parties().into_iter().map(setup).collect();
+        Parties { setups, links, control_pages: 1, lines: 2 }
+    }
+
     /// Several at one end of a link, and one at the other. Of several senders each has a line, and the receiver one for each
     /// of them behind; else the sender has the first and each worker one.
     fn over_one_link(case: &Case, several: usize) -> Parties {
@@ -91,13 +106,24 @@ impl Parties {
 pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     /// What the supervisor has open for each at most, and beside all.
     const FILES: [u64; 2] = [16, 64];
+    /// The same of links between two processes.
+    const FILES_OF_LINKS: [u64; 2] = [4, 128];
     if is_one(&case.parties) {
         return None;
     }
     let several = u64::from(case.parties.get());
     let processes = case.all_parties().len() as u64;
+    let files = if case.pattern == Pattern::Ready { FILES_OF_LINKS } else { FILES };
+    // Descriptors that are in the way of those that select watches get larger numbers.
+    let moved =
+        if case.pattern == Pattern::Ready && case.wait == Wait::Select { SELECTABLE as u64 } else { 0 };
     let wanted = [
-        (Resource::OpenFiles, FILES[0] * several + FILES[1], "open files (RLIMIT_NOFILE)", "ulimit -n"),
+        (
+            Resource::OpenFiles,
+            files[0] * several + files[1] + moved,
+            "open files (RLIMIT_NOFILE)",
+            "ulimit -n",
+        ),
         (Resource::Processes, processes, "processes of this user (RLIMIT_NPROC)", "ulimit -u"),
     ];
     wanted.into_iter().find_map(|(resource, needed, what, command)| {
@@ -195,6 +221,18 @@ mod tests {
         assert_eq!(lines(Pattern::FanIn), (1, 4, fan_in));
         let work = named([("initiator", 0), ("responder 1", 1), ("responder 2", 2)]);
         assert_eq!(lines(Pattern::Work), (1, 3, work));
+    }
+
+    #[test]
+    fn two_have_an_end_each_of_several_links() {
+        let parties = NonZeroU32::new(3).unwrap();
+        let pair = Case::round_trip("pipe", Wait::Poll, 1, Placement::Free);
+        let parties = Parties::of(&Case { parties, pattern: Pattern::Ready, ..pair }, false, false);
+        assert_eq!((parties.links, parties.control_pages, parties.lines), (3, 1, 2));
+        let [initiator, responder] = &parties.setups[..] else { panic!("{parties:?}") };
+        assert_eq!((initiator.party, responder.party), (Role::Initiator.into(), Role::Responder.into()));
+        assert_eq!(responder.ends, [0, 1, 2].map(|link| (link, Role::Responder)));
+        assert_eq!(parties.holder((2, Role::Initiator)), Some(0));
     }
 
     #[test]

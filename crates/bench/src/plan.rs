@@ -4,6 +4,8 @@ use crate::parties;
 use crate::placement;
 use crate::registry::{MechanismEntry, find};
 use crate::subsystem;
+#[cfg(target_os = "linux")]
+use furlong_mechanism::probe_rings;
 use furlong_model::{Amount, Case, ChildStart, Handover, Limits, Outcome, StartMethod, Unavailable, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -93,6 +95,10 @@ impl<'a> CaseResolver<'a> {
         let probed =
             self.probed.entry((capabilities.name, capabilities.waits[0])).or_insert_with(|| entry.probe());
         let limits = probed.as_ref().map_err(|why| Box::new(Outcome::Unavailable(why.clone())))?;
+        #[cfg(target_os = "linux")]
+        if let Some(why) = (case.wait == Wait::IoUring).then(probe_rings).flatten() {
+            return Err(Box::new(Outcome::Unavailable(why)));
+        }
         if let Some(refusal) = case.refusal(capabilities, limits) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }

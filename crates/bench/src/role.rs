@@ -128,6 +128,11 @@ fn run_role(
     let RoleConfiguration { specifications, wait, .. } = configuration;
     let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
         pattern if pattern.shares_an_end() => shared_end::open(built_in, &specifications[0], setups, *wait),
+        Pattern::Ready => {
+            let cannot = || io::Error::other("nothing of it can be waited for among several");
+            let open = built_in.open_among_several.ok_or_else(cannot)?;
+            open(specifications, setups, *wait, configuration.key)
+        }
         Pattern::Connect => open_short_lived(built_in.one_link, &specifications[0], *wait),
         _ => (built_in.open)(specifications, setups, *wait, request),
     });
@@ -151,7 +156,8 @@ fn run_role(
     enter_phase(control, Phase::Verify)?;
     // Where there is one process, whatever is under way is the one message that is held.
     let waits_for_room = entry.capabilities.when_full == WhenFull::Waits;
-    let burst = if waits_for_room && !one_process { 2 } else { 1 };
+    let one_at_a_time = one_process || configuration.pattern == Pattern::Ready;
+    let burst = if waits_for_room && !one_at_a_time { 2 } else { 1 };
     let bursts = verified_bursts(configuration.specifications[0].largest_bytes());
     let verified_messages = verify(message_loop.channel(), &mut messages, bursts, burst)
         .map_err(|error| error.at(Phase::Verify))?;

@@ -26,7 +26,7 @@ pub(crate) fn warm_up(
             let result = message_loop.one_end()?.receive_stream(messages, 1, &mut recorder)?;
             return Ok(window_for(result.elapsed_ns as f64 / result.round_trips.max(1) as f64));
         }
-        (_, Role::Responder) => return message_loop.one_end()?.respond(messages).map(|_| 1),
+        (_, Role::Responder) => return message_loop.responder()?.respond(messages).map(|_| 1),
         (Pattern::OneWay | Pattern::FanOut, Role::Initiator) => {
             message_loop.sender()?.send_stream(messages, budget_ns, 1, &mut recorder)?
         }
@@ -85,7 +85,7 @@ pub(crate) fn timed(
         (_, Role::Initiator, false) => {
             message_loop.initiate_when_due(messages, budget_ns, schedule, &mut recorder)
         }
-        (_, Role::Responder, _) => message_loop.one_end()?.respond(messages),
+        (_, Role::Responder, _) => message_loop.responder()?.respond(messages),
     }?;
     let timing = recorder.timing(&result, per_sample)?;
     Ok((result, timing))

@@ -122,6 +122,9 @@ impl Manner {
             (Pattern::Connect, _) => {
                 Some("--window is for links that last: of -m connect each carries one message")
             }
+            (Pattern::Ready, _) => {
+                Some("--window is for one link: of -m ready no message is sent before the last is answered")
+            }
             (_, Arrival::ClosedLoop) => None,
             _ => Some(
                 "--window sends the next message for each response, and --rate and --think-time at times of their own",
@@ -180,11 +183,22 @@ pub fn select(
         let capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);
         capabilities.into_iter().any(|row| row.name == mechanism && row.sharing != Sharing::OneEach)
     };
+    let can_be_watched = |mechanism: &str| {
+        let mut capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);
+        capabilities.any(|row| row.name == mechanism && row.can_be_watched() && !row.notifies_only())
+    };
+    let is_ready = manner.pattern == Pattern::Ready;
     let asked = |mechanism: &str, wait: Wait| {
-        // With --wait, a row without a slash means every wait that passes.
-        let usual = !options.waits.is_empty() || usual_wait(mechanisms, mechanism) == Some(wait);
+        // With --wait, a row without a slash means every wait that passes; so it does where waiting is what is compared.
+        let usual = match (options.waits.is_empty(), is_ready && can_be_watched(mechanism)) {
+            (true, true) => Wait::FOR_SEVERAL.contains(&wait),
+            (true, false) => usual_wait(mechanisms, mechanism) == Some(wait),
+            (false, _) => true,
+        };
         let by_row = if wanted.is_empty() {
-            usual && (shares(mechanism) || !manner.pattern.shares_an_end())
+            usual
+                && (shares(mechanism) || !manner.pattern.shares_an_end())
+                && (can_be_watched(mechanism) || !is_ready)
         } else {
             wanted.iter().any(|row| row.matches(mechanism, wait, usual))
         };
@@ -204,6 +218,7 @@ pub fn select(
     let several = !is_one(&manner.parties);
     let usual = match manner.pattern {
         Pattern::Connect => Placement::OneProcess,
+        Pattern::Ready => Placement::OtherCore,
         _ if several || manner.is_beside_several => Placement::Spread,
         _ => Placement::OtherCore,
     };
@@ -331,7 +346,7 @@ mod tests {
             selected("unix-*").unwrap(),
             ["unix-stream/block", "unix-seqpacket/block", "unix-dgram/block"]
         );
-        assert_eq!(selected("pipe/*").unwrap().len(), 7);
+        assert_eq!(selected("pipe/*").unwrap().len(), 8);
         assert!(selected("*/spin").unwrap().iter().all(|row| row.ends_with("/spin")));
     }
 
@@ -380,6 +395,29 @@ mod tests {
         assert_eq!(rows("").unwrap(), sharing);
         // What is named is tried, and refused with its reason.
         assert_eq!(rows("tcp").unwrap(), ["tcp"]);
+        assert!(rows("--window 2").is_err());
+    }
+
+    #[test]
+    fn who_waits_for_one_of_several_does_so_in_each_way() {
+        let rows = |line: &str| {
+            let words = ["furlong", "run", "-m", "ready"].into_iter().chain(line.split_whitespace());
+            let Some(Verb::Run(options)) = Arguments::try_parse_from(words)?.verb else { unreachable!() };
+            let manner = Manner::of(&options.pattern, Arrival::ClosedLoop, options.window)?;
+            let cases = select(&registry(), &options.cases, &manner)?;
+            anyhow::Ok(cases.into_iter().map(|case| case.row()).collect::<Vec<_>>())
+        };
+        let ways = ["pipe/select", "pipe/poll", "pipe/epoll", "pipe/io-uring"];
+        assert_eq!(rows("pipe").unwrap(), ways);
+        assert_eq!(rows("pipe --wait epoll").unwrap(), ["pipe/epoll"]);
+        let all = rows("").unwrap();
+        assert!(ways.iter().all(|way| all.iter().any(|row| row == way)), "{all:?}");
+        assert!(
+            !all.iter().any(|row| row.starts_with("eventfd/") || row.starts_with("posix-shm/")),
+            "{all:?}"
+        );
+        // What is named is tried, and refused with its reason.
+        assert_eq!(rows("posix-shm").unwrap(), ["posix-shm/futex"]);
         assert!(rows("--window 2").is_err());
     }
 

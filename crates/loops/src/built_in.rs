@@ -6,7 +6,7 @@
 use crate::both_ends::BothEnds;
 use crate::channel::Channel;
 use crate::fan_out::FanOut;
-use crate::message_loop::MessageLoop;
+use crate::message_loop::{MessageLoop, no_end};
 use crate::short_lived::{OneLink, one_link};
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
@@ -23,6 +23,10 @@ pub type Open =
 /// Opens an end that several processes have, or the one opposite.
 pub type OpenShared = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<MessageLoop>;
 
+/// Opens a role's ends of several links, by one of which each round trip goes; by which tells the key.
+pub type OpenAmongSeveral =
+    fn(&[LinkSpecification], Vec<EndpointSetup>, Wait, u64) -> io::Result<MessageLoop>;
+
 /// A mechanism that this program has, or one way of waiting of a mechanism that waits inside.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltIn {
@@ -38,6 +42,8 @@ pub struct BuiltIn {
     pub open: Open,
     /// The same for an end that several processes may have; `None` where each end is for one.
     pub open_shared: Option<OpenShared>,
+    /// The same for the ends of several links, for one of which a process can wait; `None` where it cannot.
+    pub open_among_several: Option<OpenAmongSeveral>,
     /// The life of one link, with both ends in one process.
     pub one_link: OneLink,
 }
@@ -59,6 +65,7 @@ impl BuiltIn {
                     Sharing::Messages | Sharing::AtomicWrites => Some(open_shared::<M>),
                 }
             },
+            open_among_several: among_several::<M>(),
             one_link: one_link::<M>,
         }
     }
@@ -117,6 +124,20 @@ fn open_shared<M: Mechanism>(
     Ok(MessageLoop::Shared(Box::new(Waiting::new(M::open(specification, setup)?, wait)?)))
 }
 
-fn no_end() -> io::Error {
-    io::Error::other("the supervisor handed over no ends that go together")
+/// How several ends are opened, where a process can wait for one of them.
+#[cfg(target_os = "linux")]
+fn among_several<M: Mechanism>() -> Option<OpenAmongSeveral> {
+    const {
+        if M::CAPABILITIES.can_be_watched() && M::CAPABILITIES.fixed_size_bytes.is_none() {
+            Some(crate::ready::open::<M>)
+        } else {
+            None
+        }
+    }
+}
+
+/// The same where there is no such wait.
+#[cfg(not(target_os = "linux"))]
+fn among_several<M: Mechanism>() -> Option<OpenAmongSeveral> {
+    None
 }

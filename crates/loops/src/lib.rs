@@ -13,6 +13,8 @@ pub mod message_loop;
 pub mod messages;
 pub mod one_way;
 pub mod pair_end;
+#[cfg(target_os = "linux")]
+pub mod ready;
 pub mod recorder;
 pub mod region_bytes;
 pub mod role_error;

@@ -28,6 +28,8 @@ pub enum MessageLoop {
     ToSeveral(Box<dyn SendStream>),
     /// An end that several processes have, or the one opposite.
     Shared(Box<dyn SharedEndLoop>),
+    /// One role's ends of several links, by one of which each round trip goes.
+    AmongSeveral(Box<dyn RoundTripLoop>),
 }
 
 impl MessageLoop {
@@ -38,6 +40,7 @@ impl MessageLoop {
             MessageLoop::BothEnds(channel) => &mut **channel,
             MessageLoop::ToSeveral(channel) => &mut **channel,
             MessageLoop::Shared(channel) => &mut **channel,
+            MessageLoop::AmongSeveral(channel) => &mut **channel,
         }
     }
 
@@ -48,6 +51,7 @@ impl MessageLoop {
             MessageLoop::BothEnds(channel) => channel,
             MessageLoop::ToSeveral(channel) => channel,
             MessageLoop::Shared(channel) => channel,
+            MessageLoop::AmongSeveral(channel) => channel,
         }
     }
 
@@ -64,6 +68,16 @@ impl MessageLoop {
         match self {
             MessageLoop::OneEnd(channel) => Ok(&mut **channel),
             MessageLoop::BothEnds(channel) => Ok(&mut **channel),
+            MessageLoop::AmongSeveral(channel) => Ok(&mut **channel),
+            _ => Err(no_loop()),
+        }
+    }
+
+    /// The loop that answers.
+    pub fn responder(&mut self) -> Result<&mut dyn RoundTripLoop, RoleError> {
+        match self {
+            MessageLoop::OneEnd(channel) => Ok(&mut **channel),
+            MessageLoop::AmongSeveral(channel) => Ok(&mut **channel),
             _ => Err(no_loop()),
         }
     }
@@ -97,12 +111,20 @@ impl MessageLoop {
             MessageLoop::OneEnd(channel) => {
                 channel.initiate_when_due(messages, budget_ns, schedule, recorder)
             }
+            MessageLoop::AmongSeveral(channel) => {
+                channel.initiate_when_due(messages, budget_ns, schedule, recorder)
+            }
             MessageLoop::BothEnds(channel) => {
                 Untyped(&mut **channel).initiate_when_due(messages, budget_ns, schedule, recorder)
             }
             _ => Err(no_loop()),
         }
     }
+}
+
+/// That a role was handed no ends of which a channel can be made.
+pub(crate) fn no_end() -> io::Error {
+    io::Error::other("the supervisor handed over no ends that go together")
 }
 
 fn no_loop() -> RoleError {

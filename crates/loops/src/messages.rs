@@ -91,7 +91,7 @@ impl<'a> Messages<'a> {
         let unread_buffers = channel.unread_buffers(sent_bytes);
         let buffers = match format.pattern {
             // The answer says that the message of a window before was read.
-            Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
+            Pattern::RoundTrip | Pattern::Request | Pattern::Connect | Pattern::Ready => {
                 1 + unread_buffers.min(format.window as usize)
             }
             Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => unread_buffers + 1,

@@ -5,6 +5,26 @@ use furlong_model::{Fault, Phase};
 use std::fmt::Display;
 use std::io;
 
+/// A message came by another link than it was sent by. Links have numbers from 1 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherLink {
+    /// Which message was due.
+    pub message: u64,
+    /// The link that it was due by.
+    pub due: usize,
+    /// The one that something came by.
+    pub came: usize,
+}
+
+impl Display for OtherLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let OtherLink { message, due, came } = self;
+        write!(f, "message {message} was due by link {due}, and a message came by link {came}")
+    }
+}
+
+impl std::error::Error for OtherLink {}
+
 /// Why a role cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleError {
@@ -26,6 +46,9 @@ impl RoleError {
     #[cold]
     #[inline(never)]
     pub fn of_call(call: &str, error: io::Error) -> RoleError {
+        if let Some(other) = error.get_ref().and_then(|inner| inner.downcast_ref::<OtherLink>()) {
+            return RoleError::new(Fault::OtherLink, other.to_string());
+        }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 RoleError::new(Fault::Error, format!("{call}: the other end is gone"))

@@ -19,7 +19,7 @@ const NEAR: u32 = 64;
 
 /// Mixes 64 bits thoroughly (the finalizer of SplitMix64, Steele, Lea and Flood 2014).
 #[inline]
-const fn mix(mut bits: u64) -> u64 {
+pub(crate) const fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)

@@ -9,6 +9,8 @@ use furlong_mechanism::{Endpoint, Interest, Message};
 use furlong_model::Wait;
 use furlong_os::cpu;
 #[cfg(target_os = "linux")]
+use furlong_os::linux::io_uring::{Ring, Submission};
+#[cfg(target_os = "linux")]
 use furlong_os::linux::readiness::{Epoll, poll, select};
 use std::io;
 
@@ -21,6 +23,8 @@ pub struct Waiting<E> {
     readable: Option<Epoll>,
     #[cfg(target_os = "linux")]
     writable: Option<Epoll>,
+    #[cfg(target_os = "linux")]
+    ring: Option<Ring>,
 }
 
 impl<E: Endpoint> Waiting<E> {
@@ -33,6 +37,8 @@ impl<E: Endpoint> Waiting<E> {
         };
         #[cfg(target_os = "linux")]
         let (readable, writable) = (watch(Interest::Readable)?, watch(Interest::Writable)?);
+        #[cfg(target_os = "linux")]
+        let ring = (wait == Wait::IoUring).then(|| Ring::new(Submission::Own)).transpose()?;
         Ok(Waiting {
             endpoint,
             wait,
@@ -40,7 +46,15 @@ impl<E: Endpoint> Waiting<E> {
             readable,
             #[cfg(target_os = "linux")]
             writable,
+            #[cfg(target_os = "linux")]
+            ring,
         })
+    }
+
+    /// What can be watched to know when it can be read or written.
+    #[cfg(target_os = "linux")]
+    pub fn readiness(&self, interest: Interest) -> Option<furlong_os::BorrowedHandle<'_>> {
+        self.endpoint.readiness(interest)
     }
 
     /// Sends as much of the message as goes without waiting; `WouldBlock` if that is not all of it.
@@ -76,14 +90,14 @@ impl<E: Endpoint> Waiting<E> {
 
     /// Waits once where a call has said that it would wait; any other error is given back.
     #[inline(never)]
-    fn wait_after(&self, error: io::Error, interest: Interest) -> io::Result<()> {
+    fn wait_after(&mut self, error: io::Error, interest: Interest) -> io::Result<()> {
         would_wait(error)?;
         if self.wait == Wait::SelectFirst { Ok(()) } else { self.pass_time(interest) }
     }
 
     /// Asks whether a call would wait, before the call, where that is the way.
     #[inline(always)]
-    fn ask_first(&self, interest: Interest) -> io::Result<()> {
+    fn ask_first(&mut self, interest: Interest) -> io::Result<()> {
         if self.wait == Wait::SelectFirst { self.pass_time(interest) } else { Ok(()) }
     }
 
@@ -91,7 +105,7 @@ impl<E: Endpoint> Waiting<E> {
     /// just made a system call or is about to make one.
     #[inline(never)]
     fn pass_time(
-        &self,
+        &mut self,
         #[cfg_attr(not(target_os = "linux"), expect(unused_variables))] interest: Interest,
     ) -> io::Result<()> {
         match self.wait {
@@ -116,6 +130,12 @@ impl<E: Endpoint> Waiting<E> {
                 };
                 if let Some(epoll) = watch {
                     epoll.wait()?;
+                }
+            }
+            #[cfg(target_os = "linux")]
+            Wait::IoUring => {
+                if let Some((descriptor, ring)) = self.endpoint.readiness(interest).zip(self.ring.as_mut()) {
+                    ring.poll(descriptor, interest)?;
                 }
             }
             _ => cpu::pause(),

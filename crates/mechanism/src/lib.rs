@@ -28,6 +28,8 @@ pub use furlong_os::wait::Interest;
 /// One mechanism by its type: with it can be measured what a program beside furlong loses.
 #[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;
+#[cfg(target_os = "linux")]
+pub use streams::linux::ring_stream::probe_rings;
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {

@@ -116,6 +116,18 @@ impl Capabilities {
         self.kept(str::to_owned, <[Wait]>::to_vec, Calls::owned)
     }
 
+    /// Whether a process can wait for one of several of its links.
+    pub const fn can_be_watched(&self) -> bool {
+        let mut place = 0;
+        while place < self.waits.len() {
+            if matches!(self.waits[place], Wait::Poll) {
+                return true;
+            }
+            place += 1;
+        }
+        false
+    }
+
     /// Whether the row answers "how fast can one process wake another", not "how fast does data move".
     pub fn notifies_only(&self) -> bool {
         self.fixed_size_bytes.is_some()

@@ -26,6 +26,8 @@ named_enum! {
         FanIn = "fan-in",
         /// Messages one way, each to one of several workers, all by one link.
         Work = "work",
+        /// One message there and one back, by one of several links, for which the receiver waits among all of them.
+        Ready = "ready",
     }
 }
 
@@ -49,6 +51,7 @@ impl Pattern {
             Pattern::FanOut => "receivers",
             Pattern::FanIn => "senders",
             Pattern::Work => "workers",
+            Pattern::Ready => "links",
             _ => "pairs",
         }
     }
@@ -79,8 +82,8 @@ pub struct Case {
     /// Messages that the initiator has sent and that are not answered yet, at any time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub window: NonZeroU32,
-    /// Receivers of each message, senders to one receiver, or workers of one sender; else pairs of roles that do this at the
-    /// same moment, each by itself.
+    /// Receivers of each message, senders to one receiver, workers of one sender, or links between two roles; else pairs of
+    /// roles that do this at the same moment, each by itself.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub parties: NonZeroU32,
     /// The subsystem of the responder's program; `None` for furlong's own program. Windows alone has them.
@@ -159,15 +162,16 @@ impl Case {
                 return [Role::Initiator.into()].into_iter().chain(all(Role::Responder)).collect();
             }
             Pattern::FanIn => return all(Role::Initiator).chain([Role::Responder.into()]).collect(),
+            Pattern::Ready => return Role::ALL.map(Party::from).to_vec(),
             _ => {}
         }
         let pair = |index| Role::ALL.map(|role| Party::of(role, index, several));
         (0..several).flat_map(pair).collect()
     }
 
-    /// Links that carry messages at the same moment: one that several share an end of, else one for each of them.
+    /// Links that carry messages at the same moment: one that several share an end of or that is ready, else one for each of them.
     pub fn links(&self) -> NonZeroU32 {
-        if self.pattern.shares_an_end() { one() } else { self.parties }
+        if self.pattern.shares_an_end() || self.pattern == Pattern::Ready { one() } else { self.parties }
     }
 
     /// Whether the two differ in nothing but the mechanism, its buffer and the subsystem, and wait alike: sleeping or spinning.
@@ -213,6 +217,9 @@ impl Case {
                 "measure round trips, or ask for another place",
             ));
         }
+        if *pattern == Pattern::Ready {
+            return self.refuse_watching(capabilities);
+        }
         if pattern.is_one_way() && capabilities.when_full != WhenFull::Waits {
             return Some(Unavailable::new(
                 format!(
@@ -231,6 +238,28 @@ impl Case {
                 "ask with 1 byte or more",
             )
         })
+    }
+
+    /// Why a process cannot wait for one of several links in this case, if it cannot.
+    fn refuse_watching(&self, capabilities: &Capabilities) -> Option<Unavailable> {
+        /// Descriptors that `select` can tell apart (FD_SETSIZE), less those that a process has beside its links.
+        const MOST_SELECTED: u32 = 1000;
+        let Case { mechanism, wait, parties, .. } = self;
+        let (reason, remedy) = if !capabilities.can_be_watched() {
+            let reason = format!("the ends of {mechanism} are no descriptors that a process can wait for");
+            (reason, "ask for a row that has them: pipes, sockets, queues of POSIX".to_owned())
+        } else if !Wait::FOR_SEVERAL.contains(wait) {
+            let names = Wait::FOR_SEVERAL.map(Wait::name).join(", ");
+            (format!("{wait} waits for one link, and not for one of several"), format!("ask for {names}"))
+        } else if *wait == Wait::Select && parties.get() > MOST_SELECTED {
+            let reason = format!(
+                "select tells apart descriptors below 1024 (FD_SETSIZE), which {parties} links are too many for"
+            );
+            (reason, format!("ask for up to {MOST_SELECTED} links, or for poll, epoll or io-uring"))
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
     }
 
     /// Why several processes cannot use one end of the link in this case, if they cannot.
@@ -273,6 +302,9 @@ impl Case {
         } else if self.pattern.is_one_way() {
             let why = "--window is for round trips and requests: messages one way are not answered";
             (why.to_owned(), "leave --window out: how many are under way is what the row holds")
+        } else if self.pattern == Pattern::Ready {
+            let why = "of ready one link carries a message, and no other until it is answered";
+            (why.to_owned(), "leave --window out")
         } else if !self.arrival.is_closed_loop() {
             let why =
                 format!("--window sends the next message for each response, and {} is asked", self.arrival);

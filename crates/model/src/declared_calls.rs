@@ -50,6 +50,7 @@ impl Capabilities {
             Wait::Select => add("select", 0, None),
             Wait::Poll => add("poll", 0, None),
             Wait::Epoll => add("epoll_wait", 0, None),
+            Wait::IoUring => add("io_uring_enter", 0, None),
             // Where sending never waits there is nothing to ask about.
             Wait::SelectFirst => add("select", 1, (!in_parts).then_some(2)),
             _ => {}

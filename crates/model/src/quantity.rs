@@ -186,7 +186,7 @@ impl FromStr for Rates {
 pub struct Counts(pub Vec<NonZeroU32>);
 
 /// The most that can be asked for.
-const MOST_COUNTED: u32 = 1024;
+const MOST_COUNTED: u32 = 4096;
 
 impl FromStr for Counts {
     type Err = InvalidQuantity;
@@ -195,7 +195,7 @@ impl FromStr for Counts {
         let invalid = || InvalidQuantity {
             given: text.to_owned(),
             what: "number",
-            hint: "write a number from 1 to 1024, or the first, the last and a factor from 2 on, as in 1..64:x2",
+            hint: "write a number from 1 to 4096, or the first, the last and a factor from 2 on, as in 1..64:x2",
         };
         #[derive(Clone, Copy, PartialEq, PartialOrd)]
         struct One(NonZeroU32);
@@ -206,7 +206,7 @@ impl FromStr for Counts {
                 let invalid = InvalidQuantity {
                     given: text.to_owned(),
                     what: "number",
-                    hint: "write one from 1 to 1024",
+                    hint: "write one from 1 to 4096",
                 };
                 number.map(One).ok_or(invalid)
             }
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(counts("4"), Ok(vec![4]));
         assert_eq!(counts("1..64:x4"), Ok(vec![1, 4, 16, 64]));
         assert_eq!(counts("1024").map(|counts| counts.len()), Ok(1));
-        for text in ["0", "0..4", "1025", "-1", "4..2", "1..2:x1", "a", "", "1.5"] {
+        for text in ["0", "0..4", "4097", "-1", "4..2", "1..2:x1", "a", "", "1.5"] {
             assert!(counts(text).is_err(), "{text}");
         }
     }

@@ -238,6 +238,8 @@ pub enum Fault {
     Repeated,
     /// Messages arrived in another order.
     Reordered,
+    /// A message arrived by another link.
+    OtherLink,
     /// A message arrived with another length.
     Truncated,
     /// A message arrived with other bytes.
@@ -247,6 +249,14 @@ pub enum Fault {
 impl Fault {
     /// Whether the mechanism delivered something other than what was sent.
     pub const fn is_corruption(self) -> bool {
-        matches!(self, Fault::Lost | Fault::Repeated | Fault::Reordered | Fault::Truncated | Fault::Flipped)
+        matches!(
+            self,
+            Fault::Lost
+                | Fault::Repeated
+                | Fault::Reordered
+                | Fault::OtherLink
+                | Fault::Truncated
+                | Fault::Flipped
+        )
     }
 }

@@ -18,6 +18,8 @@ named_enum! {
         Poll = "poll",
         /// Try; when there is nothing, sleep in `epoll_wait`, then try again.
         Epoll = "epoll",
+        /// Try; when there is nothing, sleep in `io_uring_enter` until a poll that was requested there ends, then try again.
+        IoUring = "io-uring",
         /// `select` before every single call, as many older programs do.
         SelectFirst = "select-first",
         /// Sleep on a word of shared memory until it changes.
@@ -87,6 +89,18 @@ impl Wait {
 
     /// Whether the harness waits around a call that never blocks, rather than the mechanism inside it.
     pub const fn needs_non_blocking(self) -> bool {
-        matches!(self, Wait::Spin | Wait::Yield | Wait::Select | Wait::Poll | Wait::Epoll | Wait::SelectFirst)
+        matches!(
+            self,
+            Wait::Spin
+                | Wait::Yield
+                | Wait::Select
+                | Wait::Poll
+                | Wait::Epoll
+                | Wait::IoUring
+                | Wait::SelectFirst
+        )
     }
+
+    /// Those that can wait for one of several descriptors.
+    pub const FOR_SEVERAL: [Wait; 4] = [Wait::Select, Wait::Poll, Wait::Epoll, Wait::IoUring];
 }

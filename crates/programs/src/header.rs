@@ -46,7 +46,9 @@ impl About<'_> {
             Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
                 format!("messages of {size} one way")
             }
-            Pattern::RoundTrip | Pattern::Connect => format!("messages of {size} there and back"),
+            Pattern::RoundTrip | Pattern::Connect | Pattern::Ready => {
+                format!("messages of {size} there and back")
+            }
             Pattern::Request => format!("short questions, and answers of {size}"),
         };
         format!("{}/{}: {}; {messages}.", self.mechanism, self.wait, self.recipe.is)

@@ -104,6 +104,9 @@ pub(crate) fn recipe(
     if pattern == Pattern::Connect {
         return no("programs are printed for a link that lasts; ask for round-trip".into());
     }
+    if pattern == Pattern::Ready {
+        return no("programs are printed for one link; ask for round-trip".into());
+    }
     if pattern.shares_an_end() {
         return no("programs are printed for one sender and one receiver; ask for one-way".into());
     }

@@ -9,7 +9,8 @@ use furlong_analysis::{
 use furlong_chart::Chart;
 use furlong_model::{Case, Family, Placement, Trial};
 use furlong_render::charts::{
-    FEWEST_POINTS, latency_by_rate, latency_by_size, ranking, sum_by_parties, throughput_by_size,
+    FEWEST_POINTS, latency_by_links, latency_by_rate, latency_by_size, ranking, sum_by_parties,
+    throughput_by_size,
 };
 use furlong_render::document::{Block, Cell, Column, Fact, Row, Section, Table};
 use furlong_render::words::{count, firsts};
@@ -71,6 +72,7 @@ impl Part {
         let (rankings, fewer_rankings) = ranking::charts(Some(run), summary);
         let latency = latency_by_size::charts(summary);
         let by_rate = latency_by_rate::charts(summary, FEWEST_POINTS);
+        let by_links = latency_by_links::charts(summary, FEWEST_POINTS);
         let by_parties = sum_by_parties::charts(summary, FEWEST_POINTS);
         let (distributions, fewer) = distribution::charts(run);
         let throughput = throughput_by_size::charts(Some(run), summary);
@@ -112,6 +114,7 @@ impl Part {
         self.add("Latency against size", (latency, 0), ids);
         self.add("Latency against rate", (by_rate, 0), ids);
         self.add("Several at once", (by_parties, 0), ids);
+        self.add("Latency against links", (by_links, 0), ids);
         self.add("Distribution of latencies", (distributions, fewer), ids);
         self.add("Throughput against size", (throughput, 0), ids);
         self.add("Where the time goes", (parts, 0), ids);

@@ -311,7 +311,7 @@ impl CountedTrial<'_> {
             Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
                 u64::from(window_for(pace_ns))
             }
-            Pattern::RoundTrip | Pattern::Request | Pattern::Connect => {
+            Pattern::RoundTrip | Pattern::Request | Pattern::Connect | Pattern::Ready => {
                 u64::from(batch_for(pace_ns, clock_read_ns))
             }
         };

@@ -18,7 +18,7 @@ use furlong_loops::control_page::ControlPage;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
-    Measurement, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Wait,
+    Measurement, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Unavailable, Wait,
 };
 use furlong_os::{AsHandle, RawHandle, identity};
 use furlong_stats::Distribution;
@@ -257,8 +257,15 @@ impl RunningTrial {
         let opening = |error| not_started(Phase::Open, &error);
         let alone = entry.capabilities.start == Start::Alone;
         let parties = Parties::of(case, alone, case.placement == Placement::OneProcess);
-        let create = |number| TrialLink::create(*work, (number, parties.links), session);
-        let mut links = (0..parties.links).map(create).collect::<io::Result<Vec<_>>>().map_err(creating)?;
+        let create = |number| {
+            let made = TrialLink::create(*work, (number, parties.links), session);
+            made.map_err(|error| match (case.pattern, number) {
+                // Others like it were made: it is the number that a limit is against.
+                (Pattern::Ready, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
+                _ => creating(error),
+            })
+        };
+        let mut links = (0..parties.links).map(create).collect::<Result<Vec<_>, _>>()?;
         let [there_full, back_full] =
             [request_carrier.unwrap_or(entry), entry].map(|entry| entry.capabilities.when_full);
         let rooms = links[0].rooms(case.wait);
@@ -388,6 +395,14 @@ impl RunningTrial {
     }
 }
 
+/// That no more links than so many can be made here.
+fn too_many(case: &Case, made: usize, error: &io::Error) -> Unavailable {
+    Unavailable::new(
+        format!("of {} links {made} could be made: {error}", case.parties),
+        format!("ask for up to {made} links, or raise the limit"),
+    )
+}
+
 /// The message that was lost, if one was: found by what the parties have noted.
 fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Option<Failure> {
     let Watch { processes, control_pages, timeout, .. } = watch;
@@ -405,7 +420,11 @@ fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Opt
         let done = |setup: &&PartySetup| control_pages[page].progress(setup.line).sent;
         let responder = parties.setups.iter().filter(counts).min_by_key(done)?;
         let done = control_pages[responder.control_page].progress(responder.line).sent;
-        let whose = if parties.links > 1 { format!(" of {}", responder.party) } else { String::new() };
+        let whose = if parties.links > 1 && parties.setups.len() > 2 {
+            format!(" of {}", responder.party)
+        } else {
+            String::new()
+        };
         let detail = format!(
             "nothing has happened for {timeout:?} after {unit} {done}{whose}: a message was lost or a role hangs"
         );

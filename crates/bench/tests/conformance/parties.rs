@@ -11,6 +11,7 @@ use furlong_model::{
 };
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// Each mechanism with its usual wait, and mechanisms that do wrong in one pair alone.
 pub fn tests() -> Vec<Trial> {
@@ -29,6 +30,23 @@ pub fn tests() -> Vec<Trial> {
             let name = format!("{}/{wait}: shares-its-ends-as-claimed", entry.capabilities.name);
             tests.push(Trial::ignorable_test(name, move || three_at_one_end(&entry, wait)));
         }
+    }
+    for entry in registry().into_iter().filter(|entry| entry.capabilities.can_be_watched()) {
+        for wait in Wait::FOR_SEVERAL {
+            let name = format!("{}/{wait}: finds-the-ready-one-of-several", entry.capabilities.name);
+            tests.push(Trial::ignorable_test(name, move || one_of_several(&entry, wait)));
+        }
+    }
+    for (how, fault, told) in [
+        (DIVERT, Fault::OtherLink, "was due by link 2, and a message came by link 1"),
+        (LOSE, Fault::Lost, "message"),
+    ] {
+        if cfg!(windows) {
+            continue;
+        }
+        let mechanism = saboteur::name(how, SECOND);
+        let name = format!("saboteur/{mechanism}: is caught among three links");
+        tests.push(Trial::test(name, move || caught_among_links(mechanism, fault, told)));
     }
     let second = |role| Some(Party::of(role, 1, 3));
     use Pattern::{FanOut, RoundTrip};
@@ -125,6 +143,57 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
         }
     }
     Ok(Completion::Completed)
+}
+
+/// Whether the receiver finds the link by which each message comes, also where one comes in parts; what has no descriptor or
+/// carries nothing is refused.
+fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    let limits = match entry.probe() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    // More than a pipe holds.
+    let in_parts = if entry.capabilities.boundaries { 4096 } else { 256 << 10 };
+    for (links, size_bytes) in [(1, 128), (33, 8), (5, in_parts)] {
+        let parties = NonZeroU32::new(links).ok_or("no link")?;
+        let pair = Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free);
+        let case = Case { pattern: Pattern::Ready, parties, ..pair };
+        if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
+            return match entry.capabilities.notifies_only() || !entry.capabilities.waits.contains(&wait) {
+                true => Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason))),
+                false => Err(format!("{case}: {}", refusal.reason).into()),
+            };
+        }
+        let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
+        let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
+        let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
+        let received: Vec<u64> = measured.roles.iter().map(|role| role.messages_received).collect();
+        let sound = found == case.all_parties()
+            && received[0] == received[1]
+            && measured.verified_messages > 0
+            && measured.round_trips > 0
+            && measured.parts.is_empty();
+        if !sound {
+            return Err(format!("{case}: {measured:?}").into());
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// Long enough for many messages by the second of three links.
+const LINKS_BUDGET: Duration = Duration::from_millis(50);
+
+fn caught_among_links(mechanism: &'static str, fault: Fault, told: &str) -> Result<(), Failed> {
+    let mechanisms = saboteur::mechanisms();
+    let entry =
+        mechanisms.iter().find(|entry| entry.capabilities.name == mechanism).ok_or("no such saboteur")?;
+    let case = Case { pattern: Pattern::Ready, ..of_three(mechanism, Wait::Poll, 128) };
+    match persistent(&mechanisms, entry, &case, SABOTEUR_TIMEOUT, LINKS_BUDGET)? {
+        Outcome::Failed(failure) if failure.fault == fault && failure.detail.contains(told) => Ok(()),
+        other => Err(format!("expected {fault:?}, {told}: {other:?}").into()),
+    }
 }
 
 /// Three send to one, and three share what one sends, at the edges of stamps and of what is written in one piece; what cannot

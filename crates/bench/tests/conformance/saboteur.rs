@@ -18,9 +18,12 @@ use furlong_model::{
     Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
     Sharing, Start, Unavailable, Wait, WhenFull,
 };
+#[cfg(target_os = "linux")]
+use furlong_os::{AsHandle, BorrowedHandle, wait::Interest};
 use furlong_os::{Handle, identity};
 use std::fs::File;
 use std::io;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// What is done to the message.
@@ -45,6 +48,9 @@ pub const OVERSTATE: u8 = 13;
 
 /// The receiver's process leaves.
 pub const LEAVE_RECEIVING: u8 = 14;
+
+/// The message goes by the first link that the process has.
+pub const DIVERT: u8 = 15;
 
 /// How long the one that stalls does so.
 pub const STALL: Duration = Duration::from_millis(100);
@@ -92,6 +98,7 @@ pub const fn name(how: u8, at: u64) -> &'static str {
         (FLIP_BODY, _) => "sensitivity-body-early",
         (PANIC, _) => "panic",
         (LEAVE, SECOND) => "leave-second",
+        (DIVERT, _) => "divert-second",
         (LEAVE, _) => "leave",
         (FAIL, _) => "fail",
         (HANG, _) => "hang",
@@ -119,6 +126,7 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
         MechanismEntry::of::<Saboteur<LEAVE, LATE>>(),
         MechanismEntry::of::<Saboteur<LEAVE, SECOND>>(),
         MechanismEntry::of::<Saboteur<LOSE, SECOND>>(),
+        MechanismEntry::of::<Saboteur<DIVERT, SECOND>>(),
         MechanismEntry::of::<Saboteur<LOSE, ONE>>(),
         MechanismEntry::of::<Saboteur<REPEAT, ONE>>(),
         MechanismEntry::of::<Saboteur<REORDER, ONE>>(),
@@ -139,7 +147,7 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         name: name(HOW, AT),
         summary: "a socket with a saboteur at one end",
         family: Family::Socket,
-        waits: &[Wait::Block],
+        waits: if cfg!(windows) { &[Wait::Block] } else { &[Wait::Block, Wait::Poll] },
         boundaries: true,
         fixed_size_bytes: None,
         calls: Calls::of(&[Call::Once(connection::CALLS[0])], &[Call::Once(connection::CALLS[1])]),
@@ -174,9 +182,15 @@ impl<const HOW: u8, const AT: u64> Mechanism for Saboteur<HOW, AT> {
         };
         let (saboteur, socket) = (setup.role == role && spoils(), setup.descriptor()?);
         connection::settle(&socket, specification.blocking)?;
+        if HOW == DIVERT {
+            OPENED.lock().map_err(|_| io::Error::other("a panic before"))?.push(socket.try_clone()?);
+        }
         Ok(End { socket, saboteur, sent: 0, received: 0, held: None, stalled: Instant::now() })
     }
 }
+
+/// The ends that this process has opened, of one that sends by another.
+static OPENED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 pub struct End<const HOW: u8, const AT: u64> {
     socket: Handle,
@@ -211,6 +225,10 @@ impl<const HOW: u8, const AT: u64> End<HOW, AT> {
         let mut broken = message.to_vec();
         match HOW {
             LOSE => return Ok(()),
+            DIVERT => {
+                let opened = OPENED.lock().map_err(|_| io::Error::other("a panic before"))?;
+                return connection::send(&opened[0], message);
+            }
             REPEAT => self.put(message)?,
             REORDER => {
                 self.held = Some(broken);
@@ -247,6 +265,11 @@ impl<const HOW: u8, const AT: u64> Endpoint for End<HOW, AT> {
             Some(held) => self.put(&held),
             None => Ok(()),
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
+        Some(self.socket.as_handle())
     }
 
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {

@@ -3,6 +3,8 @@
 //!
 //! The harness sends a worker the name of a test, and the worker answers with a line of JSON.
 
+#[cfg(target_os = "linux")]
+use furlong_mechanism::probe_rings;
 use libtest_mimic::{Arguments, Completion, Failed};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -41,7 +43,15 @@ impl Trial {
         name: impl Into<String>,
         test: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
     ) -> Trial {
-        Trial { name: name.into(), test: Box::new(test), alone: false, slow: false }
+        let name = name.into();
+        #[cfg(target_os = "linux")]
+        if name.contains("/io-uring:")
+            && let Some(why) = probe_rings()
+        {
+            let skipped = move || Ok(Completion::ignored_with(format!("skipped, because {}", why.reason)));
+            return Trial { name, test: Box::new(skipped), alone: false, slow: false };
+        }
+        Trial { name, test: Box::new(test), alone: false, slow: false }
     }
 
     /// The test, with no other beside it where that is said: it looks at the whole machine, or at times.

@@ -31,6 +31,8 @@ Examples:
                                                  each message to every one of four receivers
   furlong run -m fan-in --senders 4              from four senders to one receiver, all by one link
   furlong run -m work --workers 1..8             each message to one of 1, 2, 4 and 8 workers, all at one link
+  furlong run pipe unix-stream -m ready --links 1..1024:x4
+                                                 waiting for one of 1, 4, 16 … links by select, poll, epoll and io_uring
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
   furlong run pipe posix-shm -m request --request 1 --answer 256KiB
@@ -85,6 +87,9 @@ pub struct RunOptions {
     /// With -m work: so many workers, all at one link; a number or a sweep. 2 if not given
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub workers: Option<Counts>,
+    /// With -m ready: so many links, of which one carries each message; a number or a sweep such as 1..4096:x4. 2 if not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub links: Option<Counts>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s

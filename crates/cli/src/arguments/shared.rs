@@ -47,8 +47,9 @@ impl CaseOptions {
 pub struct PatternOptions {
     /// How messages go back and forth: round-trip, one-way (a stream that the receiver holds back), request (a small
     /// request and a response of the size that -s gives), connect (a link for each message, made and removed by one
-    /// process), fan-out (one way, each message to every receiver), fan-in (one way, from several senders to one receiver), or
-    /// work (one way, each message to one of several workers)
+    /// process), fan-out (one way, each message to every receiver), fan-in (one way, from several senders to one receiver),
+    /// work (one way, each message to one of several workers), or ready (round trips, each by one of several links, for all of
+    /// which the receiver waits)
     #[arg(short = 'm', long, value_name = "PATTERN", default_value_t = Pattern::RoundTrip)]
     pub pattern: Pattern,
     /// Bytes in a request

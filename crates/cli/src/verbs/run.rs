@@ -29,6 +29,9 @@ const QUICK_WITHIN: Duration = Duration::from_secs(25);
 /// Time measured in each of those.
 const QUICK_BUDGET: Duration = Duration::from_millis(10);
 
+/// The most pairs, receivers, senders or workers that can be asked for.
+const MOST_PARTIES: NonZeroU32 = NonZeroU32::new(1024).unwrap();
+
 /// How long the trials of several pairs may take, unless the user says.
 const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
 
@@ -171,7 +174,7 @@ fn usual_budget(arrivals: &[Arrival], several: bool) -> Duration {
     pauses.min(Duration::from_secs(1)).max(least)
 }
 
-/// Numbers of pairs, receivers, senders or workers, each once; several are compared with one alone.
+/// Numbers of pairs, receivers, senders, workers or links, each once; several are compared with one alone.
 fn parties(asked: &RunOptions) -> anyhow::Result<BTreeSet<NonZeroU32>> {
     const USUAL: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
     let pattern = asked.pattern.pattern;
@@ -180,11 +183,14 @@ fn parties(asked: &RunOptions) -> anyhow::Result<BTreeSet<NonZeroU32>> {
         (Pattern::FanOut, &asked.receivers),
         (Pattern::FanIn, &asked.senders),
         (Pattern::Work, &asked.workers),
+        (Pattern::Ready, &asked.links),
     ] {
         let option = of.several();
         if of == pattern {
             if asked.pairs.0.iter().any(|pairs| pairs.get() > 1) {
-                let why = format!("of -m {pattern} one side is alone: say --{option} in place of --pairs");
+                let why = format!(
+                    "-m {pattern} is measured for one set of {option}: say --{option} in place of --pairs"
+                );
                 return Err(Usage(why).into());
             }
             counts = Some(given.as_ref().map_or_else(|| vec![USUAL], |given| given.0.clone()));
@@ -193,6 +199,12 @@ fn parties(asked: &RunOptions) -> anyhow::Result<BTreeSet<NonZeroU32>> {
         }
     }
     let counts = counts.unwrap_or_else(|| asked.pairs.0.clone());
+    if pattern != Pattern::Ready && counts.iter().any(|count| *count > MOST_PARTIES) {
+        let option = pattern.several();
+        return Err(
+            Usage(format!("--{option} takes up to {MOST_PARTIES}, each of which is a process")).into()
+        );
+    }
     Ok(counts.into_iter().chain([NonZeroU32::MIN]).collect())
 }
 

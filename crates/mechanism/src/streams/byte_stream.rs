@@ -14,8 +14,16 @@ use std::io;
 pub(crate) const STREAM_CALLS: Calls = Calls::of(&[Call::Once("write")], &[Call::Once("read")]);
 
 /// The ways to wait for a descriptor.
-pub(crate) const DESCRIPTOR_WAITS: &[Wait] =
-    &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Select, Wait::Poll, Wait::Epoll, Wait::SelectFirst];
+pub(crate) const DESCRIPTOR_WAITS: &[Wait] = &[
+    Wait::Block,
+    Wait::Spin,
+    Wait::Yield,
+    Wait::Select,
+    Wait::Poll,
+    Wait::Epoll,
+    Wait::IoUring,
+    Wait::SelectFirst,
+];
 
 /// An end of a byte stream over descriptors.
 pub type ByteStream = Stream<HandlePair>;

@@ -1,6 +1,6 @@
 //! Rings of requests and completions that a process shares with the kernel.
 //!
-//! A piece of our own, since the crate for it cannot map a ring that another process has made, and five kinds of requests
+//! A piece of our own, since the crate for it cannot map a ring that another process has made, and six kinds of requests
 //! are all that is needed. A request that names memory of ours is never left under way: whoever makes one waits for its
 //! end, so a borrow is enough.
 
@@ -8,8 +8,9 @@ use crate::cpu;
 use crate::error::{Context, check};
 use crate::linux::handle::own;
 use crate::linux::memory::Region;
+use crate::wait::Interest;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{Ordering, fence};
 
 /// Who submits what is in the ring, and how its user waits.
@@ -39,6 +40,7 @@ const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const SQ_NEED_WAKEUP: u32 = 1;
 const SQ_COMPLETIONS_OVERFLOW: u32 = 1 << 1;
 const OFFSET_ENTRIES: i64 = 0x1000_0000;
+const OPERATION_POLL: u8 = 6;
 const OPERATION_READ: u8 = 22;
 const OPERATION_WRITE: u8 = 23;
 const OPERATION_SEND: u8 = 26;
@@ -299,6 +301,35 @@ impl Ring {
         }
     }
 
+    /// Begins to poll a descriptor until it can be read: [`next_polled`](Ring::next_polled) gives `value` then.
+    pub fn begin_poll(&mut self, fd: RawFd, value: u64) -> io::Result<()> {
+        self.submit(poll_request(fd, Interest::Readable, value), 0)
+    }
+
+    /// Waits for the next poll that ends, and gives its value; before that, and by the same call, begins to poll `again`.
+    ///
+    /// # Errors
+    /// Why a descriptor cannot be polled.
+    #[inline]
+    pub fn next_polled(&mut self, again: Option<(RawFd, u64)>) -> io::Result<u64> {
+        if let Some((fd, value)) = again {
+            self.submit(poll_request(fd, Interest::Readable, value), 1)?;
+        }
+        loop {
+            match self.take() {
+                Some(Completion { result, user_data, .. }) if result >= 0 => return Ok(user_data),
+                Some(failed) => return Err(io::Error::from_raw_os_error(-failed.result)),
+                None => self.enter(0, 1, ENTER_GETEVENTS).or_else(self::again)?,
+            }
+        }
+    }
+
+    /// Sleeps until a descriptor can be read or written.
+    pub fn poll(&mut self, fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
+        self.submit(poll_request(fd.as_raw_fd(), interest, 0), 1)?;
+        self.next_polled(None).map(drop)
+    }
+
     /// Puts a completion with this value into another ring, whose user wakes if it waits.
     #[inline]
     pub fn message(&mut self, other: BorrowedFd<'_>, value: u64) -> io::Result<()> {
@@ -411,6 +442,17 @@ impl AsFd for Ring {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.handle.as_fd()
     }
+}
+
+/// A poll that ends once a descriptor can be read or written.
+fn poll_request(fd: RawFd, interest: Interest, value: u64) -> Request {
+    let events = match interest {
+        Interest::Readable => libc::POLLIN,
+        Interest::Writable => libc::POLLOUT,
+    };
+    // The kernel swaps the halves of this word where it is big-endian.
+    let events = if cfg!(target_endian = "big") { (events as u32) << 16 } else { events as u32 };
+    Request { operation: OPERATION_POLL, fd, operation_flags: events, user_data: value, ..Request::default() }
 }
 
 /// Nothing if the kernel wants to be called again, else the error.

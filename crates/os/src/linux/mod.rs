@@ -36,6 +36,7 @@ pub mod posix_semaphore;
 pub mod posix_spawn;
 pub mod process;
 pub mod readiness;
+pub mod ready_set;
 pub mod remote_memory;
 pub(crate) mod return_value;
 pub mod segment;

@@ -1,6 +1,7 @@
 //! Charts that both a terminal and a report show, one file a kind: each turns what was computed into the description of a
 //! chart, and says in a sentence what it shows.
 
+pub mod latency_by_links;
 pub mod latency_by_rate;
 pub mod latency_by_size;
 pub mod over_time;

@@ -4,7 +4,7 @@ use super::sweep::Manner;
 use furlong_analysis::text::{format_count, plain, three_digits};
 use furlong_analysis::{Carries, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
-use furlong_model::{Case, one};
+use furlong_model::{Case, Pattern, one};
 use std::collections::BTreeMap;
 
 /// Rows that are named one by one.
@@ -13,14 +13,17 @@ const NAMED: usize = 4;
 /// All together do less than this share more where growth has ended.
 const GROWS: f64 = 1.05;
 
-/// Two charts for each manner in which rows were measured with at least so many numbers: of all, and of the slowest.
-pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
+/// Rows of a manner, each with all numbers that it was measured with, ascending.
+type Curves<'a> = (Manner, Vec<Vec<&'a Row>>);
+
+/// The rows of patterns that are `wanted` that were measured with at least so many numbers.
+pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) -> bool) -> Vec<Curves<'_>> {
     let carries = |row: &Row| {
         let group = summary.groups.iter().find(|group| group.name == row.group);
         group.is_some_and(|group| group.carries != Carries::Nothing)
     };
     let mut curves: BTreeMap<Case, Vec<&Row>> = BTreeMap::new();
-    for row in summary.rows.iter().filter(|row| carries(row)) {
+    for row in summary.rows.iter().filter(|row| wanted(row.case.pattern) && carries(row)) {
         curves.entry(Case { parties: one(), ..row.case.clone() }).or_default().push(row);
     }
     let mut manners: BTreeMap<(Manner, usize), Vec<Vec<&Row>>> = BTreeMap::new();
@@ -28,14 +31,20 @@ pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
         rows.sort_by_key(|row| row.case.parties);
         manners.entry((Manner::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
     }
-    let each = |((manner, _), curves): ((Manner, usize), Vec<Vec<&Row>>)| {
+    manners.into_iter().map(|((manner, _), curves)| (manner, curves)).collect()
+}
+
+/// Two charts for each manner in which rows were measured with at least so many numbers: of all, and of the slowest.
+pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
+    let each = |(manner, curves): Curves<'_>| {
         let all = chart("All together", &manner, &curves, |row| row.exchange.per_second);
         let slowest = chart("The slowest", &manner, &curves, |row| {
             row.shares.map_or(row.exchange.per_second, |shares| shares.slowest_per_second)
         });
         [all, slowest]
     };
-    manners.into_iter().flat_map(each).flatten().collect()
+    let at_once = |pattern| pattern != Pattern::Ready;
+    curves(summary, fewest, at_once).into_iter().flat_map(each).flatten().collect()
 }
 
 fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> f64) -> Option<Chart> {

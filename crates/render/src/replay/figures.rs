@@ -77,6 +77,7 @@ pub(crate) fn exchanges(exchange: &Exchange) -> (&'static str, &'static str) {
         Pattern::OneWay => ("a message one way", "messages one way"),
         Pattern::Request => ("a request and its answer", "requests"),
         Pattern::Connect => ("a link and its message", "links"),
+        Pattern::Ready => ("a round trip by one of several links", "round trips"),
         Pattern::FanOut => ("a message that one receiver has", "messages to all receivers"),
         Pattern::FanIn => ("a message of one sender", "messages of all senders"),
         Pattern::Work => ("a message that one worker has", "messages to all workers"),

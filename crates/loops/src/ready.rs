@@ -1,0 +1,202 @@
+//! Round trips by one of several links, for which the receiver waits among all of them.
+//!
+//! Which link is next is drawn at random, and both roles draw the same: so the receiver knows by which link a message is due.
+//! It waits for any, finds the one that is ready, reads, and answers by the same. The sender waits for that link alone, by
+//! `poll` in every row, so that rows differ in how the receiver waits and in nothing else.
+
+use crate::channel::Channel;
+use crate::message_loop::{MessageLoop, no_end};
+use crate::role_error::OtherLink;
+use crate::stamp::mix;
+use crate::waiting::{Waiting, would_wait};
+use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Mechanism, Message};
+use furlong_model::{Role, Wait};
+use furlong_os::BorrowedHandle;
+use furlong_os::linux::ready_set::{EpollSet, PollSet, RingSet, SelectSet, out_of_the_way};
+use std::io;
+
+/// The links by which messages go, one after the other.
+#[derive(Debug)]
+struct Order {
+    key: u64,
+    links: u64,
+    drawn: u64,
+}
+
+impl Order {
+    /// The next link. Each is as likely as any other.
+    #[inline]
+    fn next(&mut self) -> usize {
+        self.drawn += 1;
+        (((mix(self.key ^ self.drawn) >> 32) * self.links) >> 32) as usize
+    }
+}
+
+/// Ends of all links, of which one was used last.
+#[derive(Debug)]
+struct Ends<E> {
+    all: Vec<Waiting<E>>,
+    order: Order,
+    last: usize,
+}
+
+/// Who sends first, each message by the link that is next.
+struct Sender<E>(Ends<E>);
+
+/// Who waits for all links.
+struct Receiver<E> {
+    ends: Ends<E>,
+    watched: Watched,
+}
+
+/// How it waits.
+enum Watched {
+    Select(SelectSet),
+    Poll(PollSet),
+    Epoll(EpollSet),
+    Ring(RingSet),
+}
+
+impl Watched {
+    fn new(descriptors: &[BorrowedHandle<'_>], wait: Wait) -> io::Result<Watched> {
+        Ok(match wait {
+            Wait::Select => Watched::Select(SelectSet::new(descriptors)?),
+            Wait::Epoll => Watched::Epoll(EpollSet::new(descriptors)?),
+            Wait::IoUring => Watched::Ring(RingSet::new(descriptors)?),
+            _ => Watched::Poll(PollSet::new(descriptors)),
+        })
+    }
+
+    /// Sleeps until a message is there, or a part of one; its link.
+    #[inline]
+    fn wait(&mut self) -> io::Result<usize> {
+        match self {
+            Watched::Select(set) => set.wait(),
+            Watched::Poll(set) => set.wait(),
+            Watched::Epoll(set) => set.wait(),
+            Watched::Ring(set) => set.wait(),
+        }
+    }
+}
+
+/// Opens a role's ends of all links, and gives its loops.
+///
+/// # Errors
+/// What could not be opened or watched.
+pub fn open<M: Mechanism>(
+    specifications: &[LinkSpecification],
+    setups: Vec<EndpointSetup>,
+    wait: Wait,
+    key: u64,
+) -> io::Result<MessageLoop> {
+    let role = setups.first().ok_or_else(no_end)?.role;
+    let is_selected = role == Role::Responder && wait == Wait::Select;
+    let mut all = Vec::new();
+    for (specification, mut setup) in specifications.iter().zip(setups) {
+        if is_selected {
+            let handles = setup.handles.descriptors.into_iter();
+            setup.handles.descriptors = handles.map(out_of_the_way).collect::<io::Result<_>>()?;
+        }
+        all.push(Waiting::new(M::open(specification, setup)?, Wait::Poll)?);
+    }
+    let order = Order { key, links: all.len() as u64, drawn: 0 };
+    loops_of(role, Ends { all, order, last: 0 }, wait)
+}
+
+/// Compiled for a type of endpoint, which many mechanisms share.
+fn loops_of<E: Endpoint + 'static>(role: Role, ends: Ends<E>, wait: Wait) -> io::Result<MessageLoop> {
+    Ok(MessageLoop::AmongSeveral(match role {
+        Role::Initiator => Box::new(Sender(ends)),
+        Role::Responder => {
+            let readable = ends.all.iter().map(|end| end.readiness(Interest::Readable));
+            let descriptors: Option<Vec<_>> = readable.collect();
+            let watched = Watched::new(&descriptors.ok_or_else(no_end)?, wait)?;
+            Box::new(Receiver { ends, watched })
+        }
+    }))
+}
+
+impl<E: Endpoint> Ends<E> {
+    #[inline(always)]
+    fn last(&mut self) -> &mut Waiting<E> {
+        &mut self.all[self.last]
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.all.iter().map(|end| end.unread_buffers(size_bytes)).max().unwrap_or_default()
+    }
+}
+
+impl<E: Endpoint> Channel for Sender<E> {
+    #[inline(always)]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.0.last = self.0.order.next();
+        self.0.last().send(message)
+    }
+
+    #[inline(always)]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.0.last().recv(message)
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.0.unread_buffers(size_bytes)
+    }
+}
+
+impl<E: Endpoint> Channel for Receiver<E> {
+    /// By the link that the last message came by.
+    #[inline(always)]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.ends.last().send(message)
+    }
+
+    #[inline(always)]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let due = self.ends.order.next();
+        loop {
+            self.ends.last = self.watched.wait()?;
+            match self.ends.last().try_recv(message) {
+                Ok(length) if self.ends.last == due => return Ok(length),
+                Ok(_) => return Err(self.other_link(due)),
+                // A large one comes in parts.
+                Err(error) => would_wait(error)?,
+            }
+        }
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.ends.unread_buffers(size_bytes)
+    }
+}
+
+impl<E> Receiver<E> {
+    #[cold]
+    #[inline(never)]
+    fn other_link(&self, due: usize) -> io::Error {
+        let Ends { order, last, .. } = &self.ends;
+        io::Error::other(OtherLink { message: order.drawn, due: due + 1, came: last + 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_roles_draw_the_same_and_every_link_is_drawn_about_as_often() {
+        const LINKS: usize = 7;
+        let order = |key| Order { key, links: LINKS as u64, drawn: 0 };
+        let (mut one, mut other, mut unlike) = (order(5), order(5), order(6));
+        let mut often = [0; LINKS];
+        let mut alike = 0;
+        for _ in 0..7_000 {
+            let link = one.next();
+            assert_eq!(link, other.next());
+            alike += usize::from(link == unlike.next());
+            often[link] += 1;
+        }
+        assert!(often.iter().all(|times| (800..1_200).contains(times)), "{often:?}");
+        assert!((800..1_200).contains(&alike), "{alike}");
+    }
+}

@@ -1,0 +1,214 @@
+//! Sleeping until one of several descriptors can be read, and finding out which: `select`, `poll`, `epoll`, `io_uring`.
+//!
+//! A set keeps the numbers of descriptors. Who made it keeps them open.
+
+use crate::error::{check, retry};
+use crate::linux::handle::own;
+use crate::linux::io_uring::{Ring, Submission};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+/// Descriptors that [`select`](SelectSet) can watch have smaller numbers (FD_SETSIZE).
+pub const SELECTABLE: RawFd = libc::FD_SETSIZE as RawFd;
+
+/// Gives a descriptor a number that `select` cannot watch, so that one that it can watch is free.
+///
+/// # Errors
+/// If no such number may be used (RLIMIT_NOFILE).
+pub fn out_of_the_way(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+    duplicate_from(&descriptor, SELECTABLE)
+}
+
+/// The same open file under the smallest free number from `least` on.
+fn duplicate_from(descriptor: &impl AsRawFd, least: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: F_DUPFD_CLOEXEC takes a plain integer; the new number is owned by nobody.
+    check(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) })
+        .map(|number| unsafe { own(number) })
+}
+
+/// Descriptors that `select` watches.
+#[derive(Debug)]
+pub struct SelectSet {
+    all: libc::fd_set,
+    highest: RawFd,
+    /// Whose a number is.
+    index: Vec<usize>,
+    /// Those whose own numbers are too large.
+    _moved: Vec<OwnedFd>,
+}
+
+impl SelectSet {
+    /// Watches these.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there are more than `select` can watch.
+    pub fn new(descriptors: &[BorrowedFd<'_>]) -> io::Result<SelectSet> {
+        // SAFETY: zeroes are an empty set.
+        let mut all: libc::fd_set = unsafe { std::mem::zeroed() };
+        let (mut highest, mut index, mut moved) = (0, vec![0; libc::FD_SETSIZE], Vec::new());
+        for (place, descriptor) in descriptors.iter().enumerate() {
+            let mut number = descriptor.as_raw_fd();
+            if number >= SELECTABLE {
+                let low = duplicate_from(descriptor, 0)?;
+                number = low.as_raw_fd();
+                moved.push(low);
+            }
+            let owner = index.get_mut(number as usize).ok_or(io::ErrorKind::InvalidInput)?;
+            *owner = place;
+            highest = highest.max(number);
+            // SAFETY: the number is below FD_SETSIZE.
+            unsafe { libc::FD_SET(number, &raw mut all) };
+        }
+        Ok(SelectSet { all, highest, index, _moved: moved })
+    }
+
+    /// Sleeps until one can be read; its place.
+    #[inline]
+    pub fn wait(&mut self) -> io::Result<usize> {
+        let mut ready = self.all;
+        let none = std::ptr::null_mut();
+        retry(|| {
+            ready = self.all;
+            // SAFETY: the set is ours, all numbers in it are at most the highest, and no time-out is passed.
+            unsafe { libc::select(self.highest + 1, &raw mut ready, none, none, std::ptr::null_mut()) }
+        })?;
+        // SAFETY: the number is below FD_SETSIZE.
+        let first = (0..=self.highest).find(|number| unsafe { libc::FD_ISSET(*number, &raw const ready) });
+        first.map(|number| self.index[number as usize]).ok_or_else(|| nothing("select"))
+    }
+}
+
+/// Descriptors that `poll` watches.
+#[derive(Debug)]
+pub struct PollSet(Vec<libc::pollfd>);
+
+impl PollSet {
+    /// Watches these.
+    pub fn new(descriptors: &[BorrowedFd<'_>]) -> PollSet {
+        let watch = |descriptor: &BorrowedFd<'_>| libc::pollfd {
+            fd: descriptor.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        PollSet(descriptors.iter().map(watch).collect())
+    }
+
+    /// Sleeps until one can be read; its place.
+    #[inline]
+    pub fn wait(&mut self) -> io::Result<usize> {
+        // SAFETY: the count is that of the vector.
+        retry(|| unsafe { libc::poll(self.0.as_mut_ptr(), self.0.len() as libc::nfds_t, -1) })?;
+        self.0.iter().position(|watched| watched.revents != 0).ok_or_else(|| nothing("poll"))
+    }
+}
+
+/// Descriptors that an epoll instance watches, level-triggered.
+#[derive(Debug)]
+pub struct EpollSet(OwnedFd);
+
+impl EpollSet {
+    /// Watches these.
+    pub fn new(descriptors: &[BorrowedFd<'_>]) -> io::Result<EpollSet> {
+        // SAFETY: plain integers in and out; the new number is owned by nobody.
+        let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
+            .map(|number| unsafe { own(number) })?;
+        for (place, descriptor) in descriptors.iter().enumerate() {
+            let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: place as u64 };
+            let number = descriptor.as_raw_fd();
+            // SAFETY: the kernel reads one event.
+            check(unsafe {
+                libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, number, &raw mut event)
+            })?;
+        }
+        Ok(EpollSet(epoll))
+    }
+
+    /// Sleeps until one can be read; its place.
+    #[inline]
+    pub fn wait(&mut self) -> io::Result<usize> {
+        let mut event = libc::epoll_event { events: 0, u64: 0 };
+        // SAFETY: the kernel writes at most one event.
+        retry(|| unsafe { libc::epoll_wait(self.0.as_raw_fd(), &raw mut event, 1, -1) })?;
+        Ok(event.u64 as usize)
+    }
+}
+
+/// Descriptors of which each has a poll under way in a ring of this thread. What was found ready is polled again, by the call
+/// that waits for the next.
+#[derive(Debug)]
+pub struct RingSet {
+    ring: Ring,
+    descriptors: Vec<RawFd>,
+    found: Option<usize>,
+}
+
+impl RingSet {
+    /// Watches these.
+    pub fn new(descriptors: &[BorrowedFd<'_>]) -> io::Result<RingSet> {
+        let mut ring = Ring::new(Submission::Own)?;
+        let descriptors: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+        for (place, number) in descriptors.iter().enumerate() {
+            ring.begin_poll(*number, place as u64)?;
+        }
+        Ok(RingSet { ring, descriptors, found: None })
+    }
+
+    /// Sleeps until one can be read; its place.
+    #[inline]
+    pub fn wait(&mut self) -> io::Result<usize> {
+        let again = self.found.take().map(|place| (self.descriptors[place], place as u64));
+        let place = self.ring.next_polled(again)? as usize;
+        self.found = Some(place);
+        Ok(place)
+    }
+}
+
+fn nothing(call: &str) -> io::Error {
+    io::Error::other(format!("{call} has returned and no descriptor is ready"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::{read, write};
+    use crate::linux::pipe::pipe;
+    use std::os::fd::AsFd;
+
+    /// Has each of 300 pipes found that was written to, and a full one found again until it is empty.
+    fn finds(mut wait: impl FnMut() -> io::Result<usize>, pipes: &[(OwnedFd, OwnedFd)]) {
+        for step in 0..600 {
+            let place = step * 7 % pipes.len();
+            write(pipes[place].1.as_fd(), b"ab").unwrap();
+            for _ in 0..2 {
+                assert_eq!(wait().unwrap(), place);
+                assert_eq!(read(pipes[place].0.as_fd(), &mut [0; 1]).unwrap(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn each_way_finds_the_one_that_is_ready() {
+        let pipes: Vec<_> = (0..300).map(|_| pipe().unwrap()).collect();
+        let readers: Vec<_> = pipes.iter().map(|(reader, _)| reader.as_fd()).collect();
+        let mut select = SelectSet::new(&readers).unwrap();
+        finds(|| select.wait(), &pipes);
+        let mut poll = PollSet::new(&readers);
+        finds(|| poll.wait(), &pipes);
+        let mut epoll = EpollSet::new(&readers).unwrap();
+        finds(|| epoll.wait(), &pipes);
+        if let Ok(mut ring) = RingSet::new(&readers) {
+            finds(|| ring.wait(), &pipes);
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_the_way_is_watched_all_the_same() {
+        let (reader, writer) = pipe().unwrap();
+        // Where so many descriptors are not allowed there is nothing to test.
+        let Ok(reader) = out_of_the_way(reader) else { return };
+        assert!(reader.as_raw_fd() >= SELECTABLE);
+        let mut select = SelectSet::new(&[reader.as_fd()]).unwrap();
+        write(writer.as_fd(), b"a").unwrap();
+        assert_eq!(select.wait().unwrap(), 0);
+    }
+}
