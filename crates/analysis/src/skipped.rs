@@ -130,7 +130,7 @@ pub(crate) fn explain(failure: &Failure) -> String {
         Fault::Truncated => "a message arrived with another length",
         Fault::OtherLink => "a message arrived by another link",
         Fault::Flipped => "a message arrived with other bytes",
-        Fault::Killed | Fault::Exited | Fault::Stopped | Fault::Silent | Fault::Error => {
+        Fault::Killed | Fault::Exited | Fault::Stopped | Fault::Silent | Fault::Error | Fault::PeerGone => {
             return failure.to_string();
         }
     };

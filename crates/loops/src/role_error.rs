@@ -51,7 +51,10 @@ impl RoleError {
         }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                RoleError::new(Fault::Error, format!("{call}: the other end is gone"))
+                RoleError::new(Fault::PeerGone, format!("{call}: the other end is gone"))
+            }
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused => {
+                RoleError::new(Fault::PeerGone, format!("{call}: {error}"))
             }
             _ => RoleError::new(Fault::Error, format!("{call}: {error}")),
         }

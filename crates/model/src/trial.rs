@@ -232,6 +232,8 @@ pub enum Fault {
     Silent,
     /// A call failed.
     Error,
+    /// A call failed since the other end was gone, which is seldom the cause.
+    PeerGone,
     /// A message never arrived.
     Lost,
     /// A message arrived twice.

@@ -260,7 +260,8 @@ pub(crate) fn paused_failure(party: Party) -> Failure {
     Failure { phase: Phase::Timed, party: Some(party), fault: Fault::Stopped, detail }
 }
 
-/// Which of several failures is the cause of the others: a death explains an error, and not the other way round.
+/// Which of several failures is the cause of the others: a death explains an error, and not the other way round; and an
+/// error of one role explains that the other one found nobody.
 pub(crate) fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
     incidents.sort_by_key(|incident| match incident.fault {
         Fault::Killed => 0,
@@ -268,11 +269,40 @@ pub(crate) fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
         Fault::Stopped => 2,
         fault if fault.is_corruption() => 3,
         Fault::Error => 4,
-        _ => 5,
+        Fault::PeerGone => 5,
+        _ => 6,
     });
     incidents.into_iter().next()
 }
 
 fn ms_since(start_ns: u64) -> u64 {
     (clock::now_ns() - start_ns) / 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::Role;
+
+    #[test]
+    fn the_cause_is_told_and_not_what_followed_from_it() {
+        let failure = |fault: Fault| Failure {
+            phase: Phase::WarmUp,
+            party: Some(Role::Responder.into()),
+            fault,
+            detail: String::new(),
+        };
+        for (cause, consequence) in [
+            (Fault::Killed, Fault::Error),
+            (Fault::Exited, Fault::PeerGone),
+            (Fault::Error, Fault::PeerGone),
+            (Fault::Lost, Fault::PeerGone),
+            (Fault::PeerGone, Fault::Silent),
+        ] {
+            for incidents in [[cause, consequence], [consequence, cause]] {
+                let found = super::cause(incidents.map(failure).to_vec());
+                assert_eq!(found.map(|failure| failure.fault), Some(cause), "{incidents:?}");
+            }
+        }
+    }
 }

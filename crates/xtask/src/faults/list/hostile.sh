@@ -8,8 +8,8 @@ reads() {
     codes=$1
     shift
     expect "$codes" prlimit --as=1500000000:1500000000 timeout --preserve-status -s INT -k 5 $within "$FURLONG" "$@"
-    # An error quotes the lines of a file behind their numbers.
-    if grep -av '^ *[0-9]* |' said | grep -aq '\binf \|NaN'; then echo "bad: a figure that cannot be, seed $seed: $*"; fi
+    # An error quotes the lines of a file behind their numbers, and the reply of an adapter as it came.
+    if grep -av '^ *[0-9]* |' said | tr -s '\n ' ' ' | sed 's/": NaN//g' | grep -aq '\binf \|NaN'; then echo "bad: a figure that cannot be, seed $seed: $*"; fi
     if grep -aq "$(printf '\033')" said; then echo "bad: an escape sequence reached the terminal, seed $seed: $*"; fi
     case " $codes " in *" $code "*) ;; *) echo "bad: that was seed $seed" ;; esac
 }
