@@ -21,8 +21,8 @@ use exit::Outcome;
 use furlong_console::exit;
 use std::process::ExitCode;
 use verbs::{
-    adapter, compare, costs, count, doctor, explain, export, list, manual, recommend, replay, report, run,
-    runs, serve,
+    adapter, compare, costs, count, doctor, explain, export, fleet, list, manual, recommend, replay, report,
+    run, runs, serve,
 };
 
 fn main() -> ExitCode {
@@ -56,6 +56,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Replay(options)) => replay::replay(&options),
         Some(Verb::Recommend(options)) => recommend::recommend(&options, typed),
         Some(Verb::Compare(options)) => compare::compare(&options),
+        Some(Verb::Fleet(options)) => fleet::fleet(&options),
         Some(Verb::Runs(options)) => runs::runs(&options),
         Some(Verb::Export(options)) => export::export(&options),
         Some(Verb::Report(options)) => report::report(&options),

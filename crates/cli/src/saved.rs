@@ -7,6 +7,7 @@ use furlong_console::exit::Usage;
 use furlong_model::RunHeader;
 use furlong_os::file_system::open_to_read;
 use furlong_render::plain;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -32,9 +33,15 @@ impl SavedRun {
     /// That the file cannot be read, is no run, or was written by a newer furlong.
     pub fn read(&self) -> anyhow::Result<Run> {
         // What is wrong with a line may quote it, and it may come from anybody.
-        self.open()
-            .and_then(Run::from_reader)
-            .map_err(|error| Usage(plain(&format!("run {}: {error}", self.name))).into())
+        self.records().map_err(|error| Usage(plain(&format!("run {}: {error}", self.name))).into())
+    }
+
+    /// The same, with the reason alone.
+    ///
+    /// # Errors
+    /// As for [`read`](SavedRun::read).
+    pub fn records(&self) -> Result<Run, ReadError> {
+        self.open().and_then(Run::from_reader)
     }
 
     fn open(&self) -> Result<BufReader<File>, ReadError> {
@@ -132,6 +139,45 @@ pub fn find_or_last(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
         Some((_, run)) => Err(Usage(format!("run {} is named twice: name another one", run.name)).into()),
         None => Ok(found),
     }
+}
+
+/// The same, each run once; a word that is a folder names every file in it and in its folders that ends as runs do.
+///
+/// # Errors
+/// A word that names no run, or a folder without any.
+pub fn find_below(words: &[String]) -> anyhow::Result<Vec<SavedRun>> {
+    let mut found: Vec<SavedRun> = Vec::new();
+    for word in words {
+        if Path::new(word).is_dir() {
+            let below = below(Path::new(word));
+            if below.is_empty() {
+                return Err(Usage(format!("no file in {} ends in .{ENDING}", plain(word))).into());
+            }
+            found.extend(below);
+        } else {
+            found.extend(find(std::slice::from_ref(word))?);
+        }
+    }
+    let mut seen = HashSet::new();
+    found.retain(|run| seen.insert(run.path.clone()));
+    Ok(found)
+}
+
+/// The files of runs in a folder and in its folders, by their paths. Links to folders are not followed: they may lead back.
+fn below(folder: &Path) -> Vec<SavedRun> {
+    let (mut left, mut found) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                left.push(path);
+            } else if path.extension().is_some_and(|ending| ending == ENDING) {
+                found.push(SavedRun { name: path.to_string_lossy().into_owned(), path });
+            }
+        }
+    }
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found
 }
 
 /// What a word stands for.

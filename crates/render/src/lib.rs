@@ -32,6 +32,7 @@ mod explain;
 mod explain_sentences;
 mod export;
 mod findings;
+mod fleet;
 mod grid;
 mod json;
 mod markdown;
@@ -66,14 +67,16 @@ pub use explain::{agreement, explanation_json, overview};
 pub use explain_sentences::not_explained;
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
 pub use findings::finding;
+pub use fleet::{document as fleet_document, fleet_csv, fleet_json};
 pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::{escape as escape_markdown, with_charts as markdown_with_charts};
 pub use origin::{date, shell};
 pub use printed::{
-    comparison_markdown, comparison_table, costs_table, count_table, explanation_table, markdown, over_time,
-    recommendation_table, replay_markdown, replay_table, self_check_table, table, table_of_run,
+    comparison_markdown, comparison_table, costs_table, count_table, explanation_table, fleet_markdown,
+    fleet_table, markdown, over_time, recommendation_table, replay_markdown, replay_table, self_check_table,
+    table, table_of_run,
 };
 pub use prose::{floor, footnotes, machine};
 pub use ranking::marked_name;

@@ -4,12 +4,12 @@ use super::document::{Document, drawn};
 use super::style::{Charts, Style};
 use super::terminal::terminal;
 use super::{
-    charts, comparison, costs, count, explain, markdown::page, recommendation, replay, self_check, summary,
-    sweep, tails,
+    charts, comparison, costs, count, explain, fleet, markdown::page, recommendation, replay, self_check,
+    summary, sweep, tails,
 };
 use furlong_analysis::{
-    Comparison, Costs, CountSummary, DecodedRun, Explanation, OverTime, Recommendation, Replay, SelfCheck,
-    Summary,
+    Comparison, Costs, CountSummary, DecodedRun, Explanation, FleetComparison, OverTime, Recommendation,
+    Replay, SelfCheck, Summary,
 };
 use furlong_chart::Chart;
 
@@ -78,6 +78,16 @@ pub fn comparison_table(found: &Comparison, style: Style) -> String {
 /// The same as Markdown, for a pull request or a note.
 pub fn comparison_markdown(found: &Comparison) -> String {
     page(&comparison::document(found))
+}
+
+/// The rows over hosts, and what stands out or changed.
+pub fn fleet_table(found: &FleetComparison, style: Style) -> String {
+    terminal(&fleet::document(found), style)
+}
+
+/// The same as Markdown, for a note.
+pub fn fleet_markdown(found: &FleetComparison) -> String {
+    page(&fleet::document(found))
 }
 
 /// The machine, the choice and what speaks for it, and what would change the answer.

@@ -4,7 +4,7 @@
 //! hosts of the groups are compared. Intervals are corrected for all rows of all groups (Bonferroni), and a row is better or
 //! worse only if all of the ratio's interval is beyond the margin: of medians over hosts, if their intervals are so far apart.
 
-use super::FleetBy;
+use super::by::FleetBy;
 use super::host::Fleet;
 use super::run::FleetRun;
 use crate::{Change, Unit};

@@ -3,6 +3,7 @@
 //!
 //! Of each run no more is kept than [`FleetRun`] has, so that many can be read one after the other.
 
+mod by;
 mod groups;
 mod host;
 mod outliers;
@@ -10,6 +11,7 @@ mod reasons;
 mod rows;
 mod run;
 
+pub use by::FleetBy;
 pub use groups::{FleetChange, FleetGroup, FleetInconclusive};
 pub use outliers::{Apart, Outlier};
 pub use reasons::FleetReason;
@@ -24,29 +26,6 @@ use serde::{Deserialize, Serialize};
 
 /// Version of [`FleetComparison`] as JSON; it changes when a field changes its meaning or goes.
 pub const FLEET_SCHEMA: u32 = 1;
-
-/// By what runs are put together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FleetBy {
-    /// By the host: which of them stand out?
-    Host,
-    /// By the release of the kernel: what did another one change?
-    Kernel,
-    /// By the label that the user gave.
-    Label,
-}
-
-impl FleetBy {
-    /// The name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FleetBy::Host => "host",
-            FleetBy::Kernel => "kernel",
-            FleetBy::Label => "label",
-        }
-    }
-}
 
 /// Runs of many hosts, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

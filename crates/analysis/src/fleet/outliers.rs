@@ -5,15 +5,11 @@
 //! and what is within the margin never counts. Of many rows, a twentieth must stand out, and two at least.
 
 use super::host::Fleet;
-use super::reasons::{FleetReason, reasons};
+use super::reasons::{ALPHA, FleetReason, REPEATS, reasons};
 use furlong_model::Case;
 use furlong_stats::{Deviations, holm, median, tidy};
 use serde::{Deserialize, Serialize};
 
-/// The chance that a fleet of hosts that are alike has one that is named.
-pub(super) const ALPHA: f64 = 0.01;
-/// What medians of one host repeat to at best, as a logarithm.
-pub(super) const REPEATS: f64 = 0.005;
 /// The share of all rows that a host must have for the median over its rows.
 const MOST_ROWS: f64 = 0.5;
 /// Fewest rows over which that median says more than each of them.

@@ -5,12 +5,16 @@
 //! the same direction.
 
 use super::host::{Fleet, Host};
-use super::outliers::{ALPHA, REPEATS};
 use super::run::{CostKey, most_frequent};
 use crate::{Disturbance, Level};
 use furlong_stats::{Deviations, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The chance that a fleet of hosts that are alike has one that is named.
+pub(super) const ALPHA: f64 = 0.01;
+/// What medians of one host repeat to at best, as a logarithm.
+pub(super) const REPEATS: f64 = 0.005;
 
 /// What is unlike the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,7 +17,7 @@ pub(crate) type CostKey = (String, Option<usize>);
 pub struct FleetRun {
     /// By which name it was found.
     pub(crate) name: String,
-    /// The host, by its name in the records; where they have none, the name of the run.
+    /// The host, by its name in the records; where they have none, by that of the file.
     pub(crate) host: String,
     /// What the user called its conditions.
     pub(crate) label: Option<String>,
@@ -96,7 +96,7 @@ impl FleetRun {
         }
         Ok(FleetRun {
             name: name.to_owned(),
-            host: machine.host.clone().unwrap_or_else(|| name.to_owned()),
+            host: machine.host.clone().unwrap_or_else(|| file_name(name).to_owned()),
             label: header.label.clone(),
             kernel: machine.kernel.clone(),
             started_unix_s: header.started_unix_s,
@@ -108,6 +108,12 @@ impl FleetRun {
             costs,
         })
     }
+}
+
+/// A name without folders and ending, where it is that of a file.
+fn file_name(name: &str) -> &str {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    last.strip_suffix(".jsonl").unwrap_or(last)
 }
 
 /// What is known of a machine, by name.

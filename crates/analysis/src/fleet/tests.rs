@@ -67,6 +67,17 @@ fn a_host_on_which_all_is_a_little_slower_is_found_by_all_rows() {
 }
 
 #[test]
+fn a_run_without_a_host_is_of_its_file() {
+    let mut fleet = made(9, 6, 6);
+    fleet[0].machine.host = None;
+    let mut trials = TrialBuilder::default();
+    let of = |name, trials: &mut TrialBuilder| kept(name, &fleet[0], None, 1.0, trials).host;
+    assert_eq!(of("results/node 7.jsonl", &mut trials), "node 7");
+    assert_eq!(of("node-8", &mut trials), "node-8");
+    assert_eq!(kept("x", &fleet[1], None, 1.0, &mut trials).host, "node-0001");
+}
+
+#[test]
 fn runs_of_another_platform_are_not_used_and_named() {
     let fleet = made(6, 20, 6);
     let mut trials = TrialBuilder::default();

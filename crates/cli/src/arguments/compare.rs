@@ -17,6 +17,8 @@ Examples:
   furlong compare before after --format markdown
                                                  for a pull request
   furlong compare before after --format junit    for a system of continuous integration
+  furlong compare --by host results              many runs: each row over the hosts, and hosts that stand out, with why
+  furlong compare --by label results             runs with another label (furlong run --label after) against the first
 
 Verdicts: worse or better if chance between trials does not explain the difference (rank-sum test,
 Holm-corrected over all rows) and all of the ratio's 95 % interval is beyond the margin; same if all
@@ -27,9 +29,13 @@ compared too: noise does not change how many system calls a message makes.";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareOptions {
-    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths
+    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths; with --by also folders, of
+    /// which every file that ends in .jsonl is read, with those of folders in them
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
+    /// Compare many runs: those of each host with all others, or groups of one kernel or label with the group of the oldest run
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["fail_on", "allow_inconclusive"])]
+    pub by: Option<CompareBy>,
     /// Changes of a row up to this count as the same
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true)]
     pub margin: Percent,
@@ -43,6 +49,17 @@ pub struct CompareOptions {
     /// Form of the result
     #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
     pub format: CompareFormat,
+}
+
+/// What many runs are put together by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareBy {
+    /// The host, as the records call it (run --host)
+    Host,
+    /// The release of the kernel
+    Kernel,
+    /// What the user called the conditions (run --label)
+    Label,
 }
 
 /// Forms of a comparison.

@@ -5,6 +5,7 @@ mod chart;
 mod compare;
 mod explain;
 mod export;
+mod fleet;
 mod list;
 mod recommend;
 mod replay;
@@ -18,9 +19,10 @@ pub use adapter::{
     AdapterCheckOptions, AdapterInstallOptions, AdapterListOptions, AdapterNamesOptions, AdapterNewOptions,
     AdapterOptions, AdapterPart,
 };
-pub use compare::{CompareFormat, CompareOptions, FailOn};
+pub use compare::{CompareBy, CompareFormat, CompareOptions, FailOn};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
+pub use fleet::{FleetEngine, FleetInitOptions, FleetOptions, FleetPart};
 pub use list::{DoctorOptions, ListOptions};
 pub use recommend::{Also, RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
@@ -75,6 +77,8 @@ pub enum Verb {
     Recommend(Box<RecommendOptions>),
     /// Compare saved runs row by row: better, worse or the same
     Compare(CompareOptions),
+    /// Write files by which many hosts measure the same: for Ansible, Slurm or Kubernetes
+    Fleet(FleetOptions),
     /// List, show, remove and rename saved runs
     Runs(RunsOptions),
     /// Convert saved runs to CSV, JSON, Markdown or OpenMetrics

@@ -2,11 +2,13 @@
 
 pub mod adapter;
 pub mod compare;
+pub mod compare_many;
 pub mod costs;
 pub mod count;
 pub mod doctor;
 pub mod explain;
 pub mod export;
+pub mod fleet;
 pub mod list;
 pub mod manual;
 pub mod recommend;

@@ -1,7 +1,244 @@
 //! Runs of many hosts: what they are called, and compared by.
 
-use crate::common::Place;
+use crate::common::value::{at, list, text};
+use crate::common::{Finished, Place};
 use furlong_analysis::Run;
+use furlong_analysis::fixture::comparison::TrialBuilder;
+use furlong_analysis::fixture::fleet::{MadeHost, made};
+use furlong_model::Record;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+/// Writes a run as furlong does.
+fn write(file: &Path, records: &[Record]) {
+    let lines: Vec<String> =
+        records.iter().map(|record| serde_json::to_string(record).expect("JSON") + "\n").collect();
+    fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+    fs::write(file, lines.concat()).expect("a file");
+}
+
+/// The fleet's runs, each in a folder of its host.
+fn write_fleet(place: &Place, fleet: &[MadeHost]) {
+    let mut trials = TrialBuilder::default();
+    for host in fleet {
+        write(
+            &place.path(&format!("results/{}/run.jsonl", host.name)),
+            &host.records(None, 1.0, &mut trials),
+        );
+    }
+}
+
+fn by(place: &Place, what: &str, words: &[&str]) -> Finished {
+    place.run(["compare", "--by", what, "results"].iter().chain(words).copied()).expect_no_panic()
+}
+
+#[test]
+fn many_runs_are_read_from_folders_and_bad_files_are_named() {
+    let place = Place::new();
+    let fleet = made(1, 60, 12);
+    write_fleet(&place, &fleet);
+    let good = fs::read_to_string(place.path("results/node-0003/run.jsonl")).expect("a run");
+    let bad = [
+        ("newer.jsonl", "{\"record\":\"run\",\"schema\":99}\n".to_owned()),
+        ("empty.jsonl", String::new()),
+        ("two.jsonl", good.repeat(2)),
+        ("hole.jsonl", good.replacen("\"record\":\"trial\"", "\"rec", 1)),
+        ("hostile.jsonl", "[".repeat(100_000)),
+        ("wine.jsonl", good.replacen("\"runtime\":\"native\"", "\"runtime\":\"wine-8.0\"", 1)),
+    ];
+    for (name, text) in &bad {
+        fs::write(place.path("results").join(name), text).expect("a file");
+    }
+    place.finish(
+        &mut place.shell("mkfifo results/pipe.jsonl; ln -s . results/loop; echo notes > results/notes.txt"),
+    );
+    let json = by(&place, "host", &["--format", "json"]).expect_code(0).json();
+    assert_eq!((at(&json, "runs").as_u64(), at(&json, "hosts").as_u64()), (Some(60), Some(60)));
+    let mut unused: Vec<_> = list(&json, "unused").iter().map(|run| text(run, "run").to_owned()).collect();
+    unused.sort();
+    let mut names: Vec<_> = bad
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(["pipe.jsonl"])
+        .map(|name| format!("results/{name}"))
+        .collect();
+    names.sort();
+    assert_eq!(unused, names);
+    let table = by(&place, "host", &[]).expect_code(0).stdout;
+    assert!(
+        table.contains("60 runs of 60 hosts. 7 files were not used") && table.contains("schema 99"),
+        "{table}"
+    );
+    let odd: Vec<_> = fleet.iter().filter(|host| host.odd.is_some()).collect();
+    assert!(odd.iter().all(|host| table.contains(&host.name)), "{table}");
+    // Named again, a file counts once.
+    by(&place, "host", &["results/node-0003/run.jsonl", "--format", "csv"]).expect_code(0);
+}
+
+#[test]
+fn groups_stand_beside_each_other_and_nothing_is_faster_by_chance() {
+    let place = Place::new();
+    let mut trials = TrialBuilder::default();
+    for host in made(5, 20, 4) {
+        for (label, times) in [("before", 1.0), ("after", 1.2)] {
+            let mut records = host.records(Some(label), times, &mut trials);
+            if let (Record::Run(header), "after") = (&mut records[0], label) {
+                header.started_unix_s += 60;
+                header.machine.kernel = "6.19.0".to_owned();
+            }
+            write(&place.path(&format!("results/{label}-{}.jsonl", host.name)), &records);
+        }
+    }
+    let json = by(&place, "label", &["--format", "json"]).expect_code(0).json();
+    let names: Vec<_> = list(&json, "groups").iter().map(|group| text(group, "name").to_owned()).collect();
+    assert_eq!(names, ["before", "after"]);
+    let worse = |row: &&serde_json::Value| text(row, "verdict") == "worse";
+    let rows: Vec<_> = list(&json, "changes").iter().filter(|row| text(row, "wait") != "eventfd").collect();
+    assert!(rows.len() == 4 && rows.iter().all(worse), "{rows:#?}");
+    // What did not change is no slower, and no faster.
+    assert_eq!(list(&json, "changes").iter().filter(worse).count(), 4);
+    let table = by(&place, "label", &["--format", "markdown"]).expect_code(0).stdout;
+    assert!(table.contains("after against before") && table.contains("the same 20"), "{table}");
+    assert!(by(&place, "kernel", &[]).expect_code(0).stdout.contains("6.19.0 against "));
+}
+
+#[test]
+fn what_cannot_be_compared_so_is_refused() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("results/empty")).expect("a folder");
+    by(&place, "host", &[]).expect_code(2);
+    fs::write(place.path("results/bad.jsonl"), "no run").expect("a file");
+    let nothing = by(&place, "host", &[]).expect_code(6);
+    assert!(nothing.stdout.contains("results/bad.jsonl"), "{}", nothing.stdout);
+    by(&place, "host", &["--format", "junit"]).expect_code(2);
+    by(&place, "host", &["--fail-on", "regression"]).expect_code(2);
+    by(&place, "mood", &[]).expect_code(2);
+}
+
+#[test]
+fn files_for_each_engine_are_written_into_a_new_folder_alone() {
+    let place = Place::new();
+    for (engine, name) in [("ansible", "playbook.yml"), ("slurm", "fleet.sbatch"), ("kubernetes", "job.yaml")]
+    {
+        let said = place.run(["fleet", "init", engine, engine]).expect_code(0).stdout;
+        assert!(place.path(engine).join(name).is_file() && said.contains(name), "{said}");
+        let before = fs::read_to_string(place.path(engine).join(name)).expect("a file");
+        let again = place.run(["fleet", "init", engine, engine]).expect_code(2);
+        assert!(again.stderr.contains("not empty"), "{}", again.stderr);
+        assert_eq!(fs::read_to_string(place.path(engine).join(name)).expect("a file"), before);
+    }
+    fs::create_dir(place.path("other")).expect("a folder");
+    fs::write(place.path("other/notes"), "mine").expect("a file");
+    place.run(["fleet", "init", "slurm", "other"]).expect_code(2);
+    assert!(!place.path("other/measure.sh").exists());
+    fs::write(place.path("file"), "").expect("a file");
+    place.run(["fleet", "init", "slurm", "file"]).expect_code(1);
+    place.run(["fleet", "init", "nomad", "new"]).expect_code(2);
+}
+
+/// Runs the script that hosts run, with this in place of furlong, which saves what it is told to.
+fn measure(place: &Place, host: &str, fake: &str) -> Finished {
+    let program = format!(
+        "#!/bin/sh\n{fake}\necho \"$1\" >> \"$HOME/calls\"\nmkdir -p \"$XDG_DATA_HOME/furlong/runs\"\n\
+         case $1 in run) name=rows ;; costs) name=costs ;; *) echo fit; exit ;; esac\n\
+         printf '%s\\n' \"$@\" > \"$XDG_DATA_HOME/furlong/runs/$name.jsonl\"\n"
+    );
+    fs::write(place.path("fake"), program).expect("a file");
+    let script = "chmod +x fake; sh slurm/measure.sh";
+    let mut command = place.shell(script);
+    let lock = place.path("lock");
+    command.env("FURLONG", place.path("fake")).env("HOST", host).env("LOCK", lock).env("LABEL", "before it");
+    place.finish(&mut command)
+}
+
+#[test]
+fn a_host_goes_on_where_it_was_interrupted() {
+    let place = Place::new();
+    place.run(["fleet", "init", "slurm", "slurm"]).expect_code(0);
+    let calls = || fs::read_to_string(place.path("home/calls")).unwrap_or_default();
+    // The third command ends it.
+    measure(&place, "node-1", "[ $1 != costs ] || exit 9").expect_code(9);
+    assert_eq!(calls(), "doctor\nrun\n");
+    let results = |name: &str| fs::read_to_string(place.path("results").join(name));
+    let rows = results("node-1.rows.jsonl").expect("rows");
+    assert!(rows.contains("--host=node-1\n") && rows.contains("--label=before it\n"), "{rows}");
+    assert!(results("node-1.costs.jsonl").is_err());
+    measure(&place, "node-1", "").expect_code(0);
+    assert_eq!(calls(), "doctor\nrun\ncosts\n");
+    measure(&place, "node-1", "exit 9").expect_code(0);
+    let names: Vec<_> = fs::read_dir(place.path("results"))
+        .expect("a folder")
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert_eq!(fs::read_dir(place.path("tmp")).expect("a folder").count(), 0);
+    for name in ["-o", "--help", "a b", "../x", "a/b", ""] {
+        let refused = measure(&place, name, "");
+        assert!(
+            name.is_empty() || refused.stderr.contains("no name of a host"),
+            "{name}: {}",
+            refused.stderr
+        );
+        refused.expect_code(if name.is_empty() { 0 } else { 2 });
+    }
+}
+
+#[test]
+fn two_runs_never_share_a_host() {
+    let place = Place::new();
+    place.run(["fleet", "init", "slurm", "slurm"]).expect_code(0);
+    let alone =
+        "mkdir \"$HOME/busy\" || { touch \"$HOME/shared\"; exit 9; }; sleep 0.1; rmdir \"$HOME/busy\"";
+    std::thread::scope(|scope| {
+        let hosts = ["one", "two", "three"].map(|host| (host, &place));
+        let started: Vec<_> =
+            hosts.map(|(host, place)| scope.spawn(move || measure(place, host, alone).expect_code(0))).into();
+        started.into_iter().for_each(|host| drop(host.join().expect("no panic")));
+    });
+    assert!(!place.path("home/shared").exists());
+    assert_eq!(fs::read_dir(place.path("results")).expect("a folder").count(), 9);
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn the_script_measures_a_host_whose_files_can_be_compared() {
+        let place = Place::alone();
+        place.run(["fleet", "init", "slurm", "slurm"]).expect_code(0);
+        let mut command = place.shell("sh slurm/measure.sh");
+        command
+            .env("FURLONG", env!("CARGO_BIN_EXE_furlong"))
+            .env("HOST", "node-1")
+            .env("LOCK", place.path("lock"));
+        place.start(&mut command).finish_within(std::time::Duration::from_secs(600)).expect_code(0);
+        let json = by(&place, "host", &["--format", "json"]).expect_code(0).json();
+        assert_eq!((at(&json, "runs").as_u64(), at(&json, "hosts").as_u64()), (Some(2), Some(1)));
+    }
+
+    /// How long the whole takes and how much memory at most is printed, and nothing is asserted of it.
+    #[test]
+    #[ignore = "slow"]
+    fn a_thousand_runs_of_sixty_rows_are_compared() {
+        let place = Place::alone();
+        let fleet = made(11, 1000, 60);
+        write_fleet(&place, &fleet);
+        let began = Instant::now();
+        let script = r#""$FURLONG" compare --by host results --format json > found.json &
+            while grep -s VmHWM /proc/$!/status; do sleep 0.2; done | tail -n 1; wait $!"#;
+        let finished = place.finish(&mut place.shell(script)).expect_code(0);
+        println!("1000 runs of 60 rows: {:?}, {}", began.elapsed(), finished.stdout.trim());
+        let json = fs::read_to_string(place.path("found.json")).expect("a result");
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let found: Vec<_> =
+            list(&json, "outliers").iter().map(|host| text(host, "host").to_owned()).collect();
+        let odd = fleet.iter().filter(|host| host.odd.is_some());
+        assert!(odd.clone().all(|host| found.contains(&host.name)) && found.len() == 5, "{found:?}");
+    }
+}
 
 #[test]
 fn a_run_carries_its_label_and_its_host() {

@@ -178,6 +178,10 @@ fn with_saved_runs() -> Place {
     let place = Place::new();
     for name in ["before", "after", "after-2"] {
         place.run(["run", "pipe", "--trials", "4", "--budget", "2ms", "--save", name]).expect_code(0);
+        for folder in ["results", "results/baseline", "fleet/results"] {
+            fs::create_dir_all(place.path(folder)).expect("a folder");
+            fs::copy(place.saved(name), place.path(folder).join(format!("{name}.jsonl"))).expect("a copy");
+        }
     }
     place
 }

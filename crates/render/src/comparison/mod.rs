@@ -13,6 +13,8 @@ pub use incomparable::incomparable;
 pub use junit::comparison_junit;
 pub use verdict::comparison_verdict;
 
+pub(crate) use prose::NAMED;
+
 use super::document::{Document, Line, Section, Table};
 use super::noise::REASONS;
 use super::object::object;

@@ -6,7 +6,7 @@ use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Change, ComparedRow, ComparedRun, Comparison, Inconclusive, OnlyIn};
 
 /// Rows, or what changed in them, that are named one by one.
-pub(super) const NAMED: usize = 4;
+pub(crate) const NAMED: usize = 4;
 
 /// Why a row is inconclusive, for programs.
 pub(crate) const REASON: Judged = Judged {

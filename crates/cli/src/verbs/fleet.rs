@@ -1,0 +1,153 @@
+//! `furlong fleet`: files by which many hosts measure the same. Nothing is started.
+
+use crate::arguments::{FleetEngine, FleetInitOptions, FleetOptions, FleetPart};
+use crate::output;
+use anyhow::Context;
+use furlong_console::exit::{Outcome, Usage};
+use furlong_render::plain;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+/// What each host runs, whatever starts it there.
+const MEASURE: &str = include_str!("../../templates/fleet/measure.sh");
+/// Where that stands in a manifest, at the beginning of a line.
+const IN_MANIFEST: &str = "@MEASURE@";
+
+/// The files of an engine, by name.
+fn files(engine: FleetEngine) -> &'static [(&'static str, &'static str)] {
+    match engine {
+        FleetEngine::Ansible => &[
+            ("inventory.ini", include_str!("../../templates/fleet/ansible/inventory.ini")),
+            ("playbook.yml", include_str!("../../templates/fleet/ansible/playbook.yml")),
+            ("measure.sh", MEASURE),
+        ],
+        FleetEngine::Slurm => &[
+            ("fleet.sbatch", include_str!("../../templates/fleet/slurm/fleet.sbatch")),
+            ("measure.sh", MEASURE),
+        ],
+        FleetEngine::Kubernetes => &[
+            ("Containerfile", include_str!("../../templates/fleet/kubernetes/Containerfile")),
+            ("workload.yaml", include_str!("../../templates/fleet/kubernetes/workload.yaml")),
+            ("job.yaml", include_str!("../../templates/fleet/kubernetes/job.yaml")),
+            ("daemonset.yaml", include_str!("../../templates/fleet/kubernetes/daemonset.yaml")),
+            ("fetch.sh", include_str!("../../templates/fleet/kubernetes/fetch.sh")),
+        ],
+    }
+}
+
+/// How its files are used first.
+fn next(engine: FleetEngine) -> &'static str {
+    match engine {
+        FleetEngine::Ansible => {
+            "put furlong beside them, name the hosts in inventory.ini, then: ansible-playbook -i inventory.ini playbook.yml"
+        }
+        FleetEngine::Slurm => "put furlong beside them, then: sbatch fleet.sbatch",
+        FleetEngine::Kubernetes => {
+            "build the image of Containerfile, then: kubectl apply -f workload.yaml -f job.yaml"
+        }
+    }
+}
+
+/// Does what was asked for.
+pub fn fleet(asked: &FleetOptions) -> anyhow::Result<Outcome> {
+    let FleetPart::Init(FleetInitOptions { engine, folder }) = &asked.part;
+    let shown = plain(&folder.display().to_string());
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {shown}"))?;
+    let mut entries = fs::read_dir(folder).with_context(|| format!("cannot read {shown}"))?;
+    if entries.next().is_some() {
+        return Err(Usage(format!("{shown} is not empty: name a new folder")).into());
+    }
+    for (name, text) in files(*engine) {
+        let path = folder.join(name);
+        let write = || {
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            file.write_all(with_script(text).as_bytes())
+        };
+        write().with_context(|| format!("cannot write {}", plain(&path.display().to_string())))?;
+        output::print(&format!("{}\n", plain(&path.display().to_string())))?;
+    }
+    output::print(&format!("\nNext: {}\n", next(*engine)))?;
+    Ok(Outcome::Done)
+}
+
+/// A file with the script in its place, indented as a block of YAML.
+fn with_script(text: &str) -> String {
+    let indented = |line: &str| if line.is_empty() { String::new() } else { format!("    {line}") };
+    let script: Vec<String> = MEASURE.lines().map(indented).collect();
+    text.replace(IN_MANIFEST, &script.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Arguments, command};
+    use clap::{FromArgMatches, ValueEnum};
+    use serde_yaml_ng::Value;
+
+    /// The commands of furlong in a text, as a shell takes them whose variables have these values.
+    fn commands(text: &str, host: &str) -> Vec<Vec<String>> {
+        let line = |line: &str| {
+            let behind = line
+                .trim()
+                .strip_prefix("\"$furlong\" ")
+                .or_else(|| line.trim().trim_start_matches(['#', ' ']).strip_prefix("furlong "))?;
+            let words = behind.split_whitespace().take_while(|word| *word != "||" && !word.starts_with('>'));
+            let value = |word: &str| word.replace("\"$host\"", host).replace("\"$label\"", "before 6.19");
+            Some([vec!["furlong".to_owned()], words.map(value).collect()].concat())
+        };
+        text.lines().filter_map(line).collect()
+    }
+
+    #[test]
+    fn every_command_is_one_of_furlongs() {
+        for engine in FleetEngine::value_variants() {
+            let texts: Vec<String> = files(*engine).iter().map(|(_, text)| with_script(text)).collect();
+            let mut verbs = Vec::new();
+            for words in texts.iter().flat_map(|text| commands(text, "-o")) {
+                let typed = command()
+                    .try_get_matches_from(&words)
+                    .unwrap_or_else(|error| panic!("{words:?}: {error}"));
+                let arguments = Arguments::from_arg_matches(&typed).unwrap();
+                // A host that looks like an option stays a host.
+                if let Some(crate::arguments::Verb::Run(run)) = &arguments.verb {
+                    assert_eq!(run.saving.name.host.as_deref(), Some("-o"));
+                }
+                verbs.push(words[1].clone());
+            }
+            for verb in ["doctor", "run", "costs", "compare"] {
+                assert!(verbs.iter().any(|found| found == verb), "{engine:?} has no {verb}: {verbs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn manifests_and_the_playbook_are_yaml() {
+        let mut parsed = Vec::new();
+        for engine in FleetEngine::value_variants() {
+            for (name, text) in files(*engine).iter().filter(|(name, _)| name.ends_with("ml")) {
+                let value: Value = serde_yaml_ng::from_str(&with_script(text))
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                parsed.push((*name, value));
+            }
+        }
+        let of = |wanted: &str| &parsed.iter().find(|(name, _)| *name == wanted).unwrap().1;
+        assert_eq!(of("workload.yaml")["data"]["measure.sh"].as_str().unwrap(), MEASURE);
+        for name in ["job.yaml", "daemonset.yaml"] {
+            let pod = &of(name)["spec"]["template"]["spec"];
+            let resources = &pod["containers"][0]["resources"];
+            assert!(
+                resources["limits"]["cpu"] == "2" && resources["limits"] == resources["requests"],
+                "{name}"
+            );
+            let apart =
+                &pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0];
+            assert_eq!(apart["topologyKey"], "kubernetes.io/hostname", "{name}");
+            assert_eq!(
+                apart["labelSelector"]["matchLabels"]["app"],
+                of(name)["spec"]["template"]["metadata"]["labels"]["app"]
+            );
+        }
+        assert_eq!(of("job.yaml")["spec"]["completionMode"], "Indexed");
+        assert_eq!(of("playbook.yml")[0]["strategy"], "free");
+    }
+}

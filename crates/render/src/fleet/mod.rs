@@ -1,0 +1,158 @@
+//! Runs of many hosts compared: as a document, for a spreadsheet and for programs.
+
+mod csv;
+mod prose;
+
+pub use csv::fleet_csv;
+
+use super::comparison::NAMED;
+use super::document::{Cell, Column, Document, Line, Row, Section, Table, Tone};
+use super::object::object;
+use furlong_analysis::text::{listed, plain};
+use furlong_analysis::{Change, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetRow, Unit};
+use furlong_model::format_ns;
+
+/// Hosts that are named with their reasons, and files that were not used.
+const MOST_NAMED: usize = 20;
+
+/// One JSON object: [`FleetComparison`] says what each field means, and reads it back.
+pub fn fleet_json(found: &FleetComparison) -> String {
+    object(found, &[prose::REASON, prose::REASONS])
+}
+
+/// What was read; by host those that stand out, else each group against the first; each row over the hosts; what was not used.
+pub fn document(found: &FleetComparison) -> Document {
+    let mut document: Document = [Section::default().paragraph(prose::read(found))].into_iter().collect();
+    if found.by == FleetBy::Host {
+        document.push(outliers(found));
+    } else {
+        document.push(groups(found));
+        found.groups.iter().skip(1).for_each(|group| document.push(against_first(found, group)));
+    }
+    document.push(rows(found));
+    let unused =
+        found.unused.iter().map(|run| format!("{}: {}", plain(&run.run), prose::unused(&run.reason)));
+    document.push(Section::list("Not used", first_lines(unused.map(Line::neutral).collect())));
+    document
+}
+
+/// The first of many lines, and how many more there are.
+fn first_lines(mut lines: Vec<Line>) -> Vec<Line> {
+    let more = lines.len().saturating_sub(MOST_NAMED);
+    lines.truncate(MOST_NAMED);
+    lines.extend((more > 0).then(|| Line::neutral(format!("and {more} more (--format json has all)"))));
+    lines
+}
+
+fn outliers(found: &FleetComparison) -> Section {
+    const HEADING: &str = "Hosts that stand out";
+    if found.outliers.is_empty() {
+        return Section::titled(HEADING).paragraph(prose::no_outlier(found));
+    }
+    let lines = found.outliers.iter().map(|host| Line { tone: Tone::Bad, text: prose::outlier(host) });
+    Section::list(HEADING, first_lines(lines.collect()))
+}
+
+fn groups(found: &FleetComparison) -> Section {
+    let line = |group: &FleetGroup| {
+        Line::neutral(format!(
+            "{}: {}",
+            prose::group(group.name.as_deref()),
+            prose::runs(group.runs, group.hosts)
+        ))
+    };
+    let only = (found.groups.len() == 1).then(|| Line::neutral("There is nothing to compare it with."));
+    Section::list("Groups", found.groups.iter().map(line).chain(only))
+}
+
+fn against_first(found: &FleetComparison, group: &FleetGroup) -> Section {
+    let first = found.groups.first().and_then(|first| first.name.as_deref());
+    let heading = format!("{} against {}", prose::group(group.name.as_deref()), prose::group(first));
+    let rows: Vec<&FleetChange> = found.changes.iter().filter(|row| row.group == group.name).collect();
+    if rows.is_empty() {
+        return Section::chapter(heading).paragraph("No row was measured in both.");
+    }
+    let mut why: Vec<String> =
+        rows.iter().filter_map(|row| row.reason).map(|why| prose::inconclusive(&why)).collect();
+    why.sort();
+    why.dedup();
+    let of = |why: &String| {
+        let is_it =
+            |row: &&&FleetChange| row.reason.is_some_and(|reason| prose::inconclusive(&reason) == *why);
+        let names: Vec<_> = rows.iter().filter(is_it).map(|row| plain(&row.case.to_string())).collect();
+        format!("inconclusive: {}: {why}", listed(&names, NAMED))
+    };
+    let notes = why.iter().map(of).chain([prose::COMPARED.to_owned()]).collect();
+    let columns = [
+        Column::words("verdict"),
+        Column::words("row"),
+        Column::figures("then").expendable(2),
+        Column::figures("now").expendable(2),
+        Column::figures("ratio"),
+        Column::figures("interval").expendable(1),
+        Column::words("hosts").expendable(3),
+    ];
+    let table = Table { notes, ..Table::new(columns, rows.into_iter().map(change).collect()) };
+    Section::chapter(heading).table(table)
+}
+
+fn change(row: &FleetChange) -> Row {
+    let tone = match row.verdict {
+        Change::Worse => Tone::Bad,
+        Change::Better => Tone::Good,
+        Change::Inconclusive => Tone::Warning,
+        Change::Same => Tone::Neutral,
+    };
+    let hosts = match row.paired_hosts {
+        Some(hosts) => format!("the same {hosts}"),
+        None => format!("{} and {}", row.baseline_hosts, row.new_hosts),
+    };
+    let interval =
+        row.interval.map_or_else(|| "?".to_owned(), |[low, high]| format!("{low:.2} to {high:.2}"));
+    let cells = [
+        row.verdict.name().to_owned(),
+        plain(&row.case.to_string()),
+        format_ns(row.baseline_ns),
+        format_ns(row.new_ns),
+        format!("{:.2}x", row.ratio),
+        interval,
+        hosts,
+    ];
+    Row { tone, ..Row::neutral(cells) }
+}
+
+fn rows(found: &FleetComparison) -> Section {
+    if found.rows.is_empty() {
+        return Section::default();
+    }
+    let columns = [
+        Column::words("row"),
+        Column::figures("hosts"),
+        Column::figures("median"),
+        Column::figures("half of the hosts").expendable(1),
+        Column::figures("least").expendable(2),
+        Column::figures("most").expendable(2),
+        Column::words("on").expendable(3),
+    ];
+    let line = |row: &FleetRow| {
+        let [low, high] = row.quartiles_ns.map(format_ns);
+        let time = |ns: f64| Cell::figure(format_ns(ns), ns);
+        Row::neutral([
+            Cell::Text(plain(&row.case.to_string())),
+            Cell::figure(row.hosts.to_string(), row.hosts as f64),
+            time(row.median_ns),
+            Cell::Text(format!("{low} to {high}")),
+            time(row.least.ns),
+            time(row.most.ns),
+            Cell::Text(plain(&row.most.host)),
+        ])
+    };
+    let one_way = found.rows.iter().any(|row| row.unit != Unit::RoundTrip);
+    let notes =
+        one_way.then_some(prose::ONE_WAY.to_owned()).into_iter().chain([prose::MOST.to_owned()]).collect();
+    Section::titled("Rows over hosts")
+        .table(Table { notes, ..Table::new(columns, found.rows.iter().map(line).collect()) })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! The sentences of a comparison of many hosts.
+
+use super::super::noise::disturbance;
+use super::super::object::{Judged, sentence};
+use furlong_analysis::text::{capital, plain, plain_sentence};
+use furlong_analysis::{FleetComparison, FleetInconclusive, FleetReason, Outlier, Unused};
+use furlong_model::{format_bytes, format_ns};
+
+/// Costs of one host that are told.
+const MOST_COSTS: usize = 3;
+
+/// What the median of a row is where it is no round trip.
+pub(super) const ONE_WAY: &str =
+    "A row one way is timed by the message, any other by the round trip or the link.";
+/// Whose figure stands last.
+pub(super) const MOST: &str = "on: the host with the most. Of each host, the median over its runs counts.";
+/// How groups are compared.
+pub(super) const COMPARED: &str = "ratio: how many times as long; its interval holds for all rows together with 95 %. Hosts that \
+are in both groups are compared with themselves.";
+
+/// Why a file was not used, or a row of a group is inconclusive, for programs.
+pub(super) const REASON: Judged = Judged {
+    data: "reason_data",
+    said: "reason",
+    say: |of| {
+        let data = &of["reason_data"];
+        sentence(data, unused).or_else(|| sentence(data, inconclusive))
+    },
+};
+/// Why a host stands out, or what disturbed it, for programs.
+pub(super) const REASONS: Judged = Judged {
+    data: "reasons_data",
+    said: "reasons",
+    say: |of| {
+        let data = &of["reasons_data"];
+        sentence(data, reason).or_else(|| sentence(data, disturbance))
+    },
+};
+
+/// So many runs of so many hosts.
+pub(super) fn runs(runs: usize, hosts: usize) -> String {
+    let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{} of {}", several(runs, "run"), several(hosts, "host"))
+}
+
+/// What was read, and what not.
+pub(super) fn read(found: &FleetComparison) -> String {
+    let used = capital(&runs(found.runs, found.hosts));
+    match found.unused.len() {
+        0 => format!("{used}."),
+        1 => format!("{used}. 1 file was not used; it is named below."),
+        unused => format!("{used}. {unused} files were not used; they are named below."),
+    }
+}
+
+/// That no host stands out, or that too few are there.
+pub(super) fn no_outlier(found: &FleetComparison) -> String {
+    const FEW: usize = 10;
+    match found.hosts {
+        hosts if hosts < FEW => {
+            format!("None that could be told: among {hosts} hosts only one that is very far out is named.")
+        }
+        _ => {
+            "None: chance among the hosts explains all differences, or they are within the margin.".to_owned()
+        }
+    }
+}
+
+/// The name of a group.
+pub(super) fn group(name: Option<&str>) -> String {
+    name.map_or_else(|| "no label".to_owned(), plain)
+}
+
+/// A host that stands out, by how much, and why.
+pub(super) fn outlier(host: &Outlier) -> String {
+    let far = host.apart.first().map(|row| {
+        let times = format!("{} instead of {}", format_ns(row.ns), format_ns(row.fleet_ns));
+        format!("farthest {} with {:.2}x ({times})", plain(&row.case.to_string()), row.ratio)
+    });
+    let rows = match host.apart.len() {
+        0 => format!("all {} rows together take {:.2}x", host.rows, host.ratio),
+        apart => format!("{apart} of {} rows stand out, all together take {:.2}x", host.rows, host.ratio),
+    };
+    let costs = host.reasons.iter().filter(|reason| matches!(reason, FleetReason::Cost { .. }));
+    let others = host.reasons.iter().filter(|reason| !matches!(reason, FleetReason::Cost { .. }));
+    let why: Vec<String> = others.chain(costs.take(MOST_COSTS)).map(reason).collect();
+    let why = if why.is_empty() { "nothing in its records says why".to_owned() } else { why.join("; ") };
+    let what = [Some(rows), far].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    plain_sentence(&format!("{}: {what}. {}.", plain(&host.host), capital(&why)))
+}
+
+/// One reason why.
+pub(super) fn reason(why: &FleetReason) -> String {
+    match why {
+        FleetReason::Noise { level, disturbances } => {
+            let seen: Vec<_> = disturbances.iter().map(disturbance).collect();
+            format!("the machine was {}: {}", level.name(), seen.join(", "))
+        }
+        FleetReason::Fact { what, value, usual, hosts_with_usual, hosts } => {
+            let value = value.as_deref().map_or_else(|| "nothing".to_owned(), plain);
+            let what = plain(what);
+            format!("{what}: here {value}, on {hosts_with_usual} of {hosts} hosts {}", plain(usual))
+        }
+        FleetReason::Cost { name, size_bytes, ns, fleet_ns, ratio } => {
+            let size = size_bytes.map(|bytes| format!(" of {}", format_bytes(bytes))).unwrap_or_default();
+            let times = format!("{} instead of {}", format_ns(*ns), format_ns(*fleet_ns));
+            format!("{}{size} costs {ratio:.2}x ({times})", plain(name))
+        }
+    }
+}
+
+/// Why a file was not used.
+pub(super) fn unused(why: &Unused) -> String {
+    match why {
+        Unused::Unreadable { error } => plain(error),
+        Unused::OtherPlatform { platform, most } => {
+            format!("it is of {}, and most runs are of {}", plain(platform), plain(most))
+        }
+        Unused::NoRows => "it has neither rows nor costs".to_owned(),
+    }
+}
+
+/// Why it cannot be said what became of a row.
+pub(super) fn inconclusive(why: &FleetInconclusive) -> String {
+    match why {
+        FleetInconclusive::TooFewHosts { needed } => {
+            format!("so many rows need {needed} hosts in both groups")
+        }
+        FleetInconclusive::Wide => {
+            "the interval reaches beyond the margin: more hosts would narrow it".to_owned()
+        }
+    }
+}
