@@ -34,7 +34,8 @@ fn has_figures(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     let complete = (recorded == all || recorded == initiators)
         && trial.parts.iter().all(|part| part.elapsed_ns > 0)
         && (all.len() <= 2 || trial.parts.len() == case.parties.get() as usize)
-        && trial.reached.is_some() == (case.pattern == Pattern::FanOut);
+        && trial.reached.is_some() == (case.pattern == Pattern::FanOut)
+        && trial.stall.is_some() == case.stall.is_some();
     let roles = complete && trial.roles.iter().all(|role| role.round_trips > 0);
     if counted && roles {
         return Ok(());

@@ -113,13 +113,19 @@ impl Group {
                 (format!("/{parties}-{several}"), format!(", {parties} {several}{at_once}"))
             }
         };
+        let (stall_suffix, stall_addition) = case.stall.map_or_else(Default::default, |receiver| {
+            (format!("/stall-{receiver}"), format!(", receiver {receiver} asleep for a while"))
+        });
         let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
-        let name = format!("{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}");
+        let name = format!(
+            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{stall_suffix}"
+        );
         let title = title((pattern, carries), what, size_bytes, placement, waiting)
             + &addition
             + &window_addition
-            + &several_addition;
+            + &several_addition
+            + &stall_addition;
         Group {
             carries,
             pattern,

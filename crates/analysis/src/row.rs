@@ -1,7 +1,7 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Comparable, ExchangeFigures, Law, Reached, Shares,
+    Comparable, ExchangeFigures, Law, Reached, Shares, Stalled,
     checks::{check_trial, is_above_the_clock},
     count::{CountRow, total},
     law::Breach,
@@ -49,6 +49,9 @@ pub struct Row {
     /// What each of several pairs had of the whole; `None` where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
+    /// What the other receivers got while one slept; `None` where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<Stalled>,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
     #[serde(default)]
     pub late_sends_share: Option<f64>,
@@ -125,6 +128,7 @@ impl Row {
             exchange,
             reached: Reached::of(&trials)?,
             shares: Shares::of(&trials),
+            stalled: Stalled::of(&trials),
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,
             // The checks refuse anything else.

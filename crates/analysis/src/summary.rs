@@ -14,7 +14,7 @@ use crate::{
     saturation::Saturation,
     trials::{CaseTrials, MeasuredTrial, Trials},
 };
-use furlong_model::{Case, Family, is_one, one};
+use furlong_model::{Case, Family, is_one};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
@@ -91,7 +91,7 @@ fn compare_with_one(rows: &mut [Row]) {
     let alone = rows.iter().filter(|row| is_one(&row.case.parties));
     let alone: Vec<(Case, f64)> = alone.map(|row| (row.case.clone(), row.exchange.per_second)).collect();
     for Row { case, exchange, shares, .. } in rows {
-        let one = Case { parties: one(), ..case.clone() };
+        let one = case.of_one();
         let found = alone.iter().find(|(case, _)| *case == one);
         if let Some((shares, (_, alone_per_second))) = shares.as_mut().zip(found) {
             shares.compare_with_one(exchange.per_second, *alone_per_second);

@@ -42,6 +42,8 @@ pub struct RoleConfiguration {
     pub window: NonZeroU32,
     /// How many there are where there may be several.
     pub parties: NonZeroU32,
+    /// The receiver that sleeps for a while.
+    pub stall: Option<NonZeroU32>,
     /// The least time to warm up, in nanoseconds; until the pace is steady if not given.
     pub warm_up_ns: Option<u64>,
     /// What a reading of the clock costs, in nanoseconds.

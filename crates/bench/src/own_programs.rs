@@ -229,6 +229,7 @@ impl PairTrial<'_> {
             roles,
             parts: Vec::new(),
             reached: None,
+            stall: None,
             others: Vec::new(),
             adapter: None,
             programs: Some(ProgramFacts {

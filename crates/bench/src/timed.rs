@@ -1,13 +1,14 @@
 //! The parts of a role's work that are on the clock: warming up, and what is measured.
 
 use crate::control::{RoleConfiguration, Timing};
-use furlong_loops::fan_out::{Reached, receive_in_turn, send_in_turn};
+use furlong_loops::fan_out::{Reached, receive_in_turn, receive_with_a_stall, send_in_turn};
 use furlong_loops::message_loop::MessageLoop;
 use furlong_loops::messages::{LoopResult, Messages};
 use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
 use furlong_loops::schedule::Schedule;
 use furlong_model::{Pattern, Role};
+use std::num::NonZeroU32;
 
 /// The longest to wait for a steady pace.
 pub(crate) const LONGEST_WARM_UP_NS: u64 = 60_000_000;
@@ -107,7 +108,7 @@ fn round_trips(
 }
 
 /// The measured part where each message goes to several: half of the time as fast as they are taken, and half with one
-/// message under way; all of it so where messages are due at fixed times. What a role used is of the first half, if there is
+/// message under way; all of it so where messages are due at fixed times. Where a receiver is to sleep, as long again as the first half. What a role used is of the first half, if there is
 /// one.
 fn timed_fan_out(
     message_loop: &mut MessageLoop,
@@ -115,7 +116,7 @@ fn timed_fan_out(
     configuration: &RoleConfiguration,
     batch: u32,
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
-    let RoleConfiguration { party, arrival, wait, budget_ns, .. } = *configuration;
+    let RoleConfiguration { party, arrival, wait, budget_ns, stall, .. } = *configuration;
     let schedule = Schedule { arrival, wait };
     let streams = arrival.is_closed_loop();
     let half_ns = if streams { budget_ns / 2 } else { budget_ns };
@@ -129,6 +130,10 @@ fn timed_fan_out(
                 .transpose()?;
             let mut reached = Reached::new()?;
             let in_turn = send_in_turn(message_loop.channel(), messages, half_ns, schedule, &mut reached)?;
+            if stall.is_some() {
+                let recorder = &mut Recorder::counting(1, None);
+                message_loop.sender()?.send_stream(messages, half_ns, 1, recorder)?;
+            }
             Ok((stream.unwrap_or(in_turn), Some(reached.timing(&in_turn)?)))
         }
         Role::Responder => {
@@ -141,7 +146,15 @@ fn timed_fan_out(
             if !streams {
                 recorder.keep(result.elapsed_ns, result.round_trips as u32);
             }
-            let timing = recorder.timing(&result, batch)?;
+            let mut timing = recorder.timing(&result, batch)?;
+            if stall == NonZeroU32::new(party.number) {
+                let slept = stall.map(|_| receive_with_a_stall(message_loop.channel(), messages, half_ns));
+                let slept = slept.transpose()?;
+                timing.iter_mut().for_each(|timing| timing.stall = slept);
+            } else if stall.is_some() {
+                let uncounted = &mut Recorder::counting(0, None);
+                message_loop.one_end()?.receive_stream(messages, 1, uncounted)?;
+            }
             Ok((result, timing))
         }
     }

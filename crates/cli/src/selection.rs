@@ -58,6 +58,8 @@ pub struct Manner {
     pub window: NonZeroU32,
     /// Pairs at the same moment.
     pub parties: NonZeroU32,
+    /// The one of several receivers that sleeps for a while.
+    pub stall: Option<NonZeroU32>,
     /// Whether it is compared with several pairs: then it takes processors as they do.
     pub is_beside_several: bool,
     /// Bytes that pipes are to hold.
@@ -75,6 +77,7 @@ impl Default for Manner {
             arrival: Arrival::ClosedLoop,
             window: NonZeroU32::MIN,
             parties: NonZeroU32::MIN,
+            stall: None,
             is_beside_several: false,
             pipe_bytes: None,
             socket_bytes: None,
@@ -142,6 +145,7 @@ impl Manner {
             arrival,
             window,
             parties: NonZeroU32::MIN,
+            stall: None,
             is_beside_several: false,
             pipe_bytes: bytes(pipe_size),
             socket_bytes: bytes(socket_buffer),
@@ -159,6 +163,7 @@ impl Manner {
             arrival: self.arrival,
             window: self.window,
             parties: self.parties,
+            stall: self.stall,
             buffer_bytes: match capabilities.buffer {
                 KernelBuffer::None => None,
                 KernelBuffer::Pipe => self.pipe_bytes,

@@ -12,9 +12,10 @@ use crate::recorder::{Recorder, Timing};
 use crate::role_error::{RoleError, step};
 use crate::schedule::{Idle, Schedule, is_late};
 use furlong_mechanism::Message;
-use furlong_model::Phase;
+use furlong_model::{Fault, Phase, Stall};
 use furlong_os::{clock, cpu};
 use std::io;
+use std::time::Duration;
 
 /// The sender's ends of the links to all receivers.
 #[derive(Debug)]
@@ -104,6 +105,39 @@ pub fn send_in_turn(
         if ends {
             let late_sends = if schedule.arrival.is_closed_loop() { 0 } else { late };
             return Ok(LoopResult { idle, late_sends, ..messages.since(before, last - start)? });
+        }
+    }
+}
+
+/// Receives messages until the sender has announced the end, but sleeps through half of `budget_ns` once a quarter of it is over:
+/// what the others get meanwhile, who note on their lines of the control page how far they are.
+pub fn receive_with_a_stall(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    budget_ns: u64,
+) -> Result<Stall, RoleError> {
+    begin_receiving(channel, messages)?;
+    let (start, first) = (clock::now_ns(), messages.received_by_others());
+    let mut stall = None;
+    loop {
+        let length = messages.receive(channel)?;
+        messages.took(length)?;
+        messages.note(messages.done, messages.done);
+        let asleep_at = clock::now_ns();
+        if stall.is_none() && asleep_at.saturating_sub(start) >= budget_ns / 4 {
+            let before = messages.received_by_others();
+            std::thread::sleep(Duration::from_nanos(budget_ns / 2));
+            stall = Some(Stall {
+                awake_ns: asleep_at.saturating_sub(start),
+                awake_messages: before - first,
+                asleep_ns: clock::now_ns().saturating_sub(asleep_at),
+                asleep_messages: messages.received_by_others() - before,
+            });
+        }
+        if messages.control_page.is_last(messages.done) {
+            let too_few =
+                || RoleError::new(Fault::Error, "too few messages for a stall: take a longer --budget");
+            return stall.ok_or_else(too_few);
         }
     }
 }

@@ -198,6 +198,12 @@ impl<'a> Messages<'a> {
         self.control_page.note(self.line, Progress { sent, received });
     }
 
+    /// Messages that all receivers but this one have received, together.
+    pub fn received_by_others(&self) -> u64 {
+        let others = self.control_page.all_progress().enumerate().skip(1);
+        others.filter(|(line, _)| *line != self.line).map(|(_, progress)| progress.received).sum()
+    }
+
     /// Lets whoever sends to several know when this one had the message that came last.
     #[inline(always)]
     pub fn note_arrival(&self, now_ns: u64) {

@@ -7,7 +7,7 @@ use crate::schedule::Idle;
 use crate::steady::Steady;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use furlong_model::{Fault, Phase};
+use furlong_model::{Fault, Phase, Stall};
 use furlong_os::usage::Usage;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
@@ -32,6 +32,8 @@ pub struct Timing {
     pub histogram: String,
     /// As in a measurement.
     pub reached: Option<[String; 2]>,
+    /// As in a measurement, for the receiver that slept.
+    pub stall: Option<Stall>,
 }
 
 /// Where times go, and after how many messages a loop is to end.
@@ -126,6 +128,7 @@ impl Recorder {
             outstanding_ns: result.outstanding_ns,
             histogram,
             reached: None,
+            stall: None,
         }))
     }
 }

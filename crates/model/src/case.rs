@@ -86,6 +86,9 @@ pub struct Case {
     /// roles that do this at the same moment, each by itself.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub parties: NonZeroU32,
+    /// The receiver that sleeps for a while, of several, from 1 on; `None` if all receive all the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<NonZeroU32>,
     /// The subsystem of the responder's program; `None` for furlong's own program. Windows alone has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subsystem: Option<Subsystem>,
@@ -144,6 +147,7 @@ impl Case {
             buffer_bytes: None,
             window: one(),
             parties: one(),
+            stall: None,
             subsystem: None,
         }
     }
@@ -167,6 +171,11 @@ impl Case {
         }
         let pair = |index| Role::ALL.map(|role| Party::of(role, index, several));
         (0..several).flat_map(pair).collect()
+    }
+
+    /// The same with one receiver, pair, or whatever there are several of.
+    pub fn of_one(&self) -> Case {
+        Case { parties: one(), stall: None, ..self.clone() }
     }
 
     /// Links that carry messages at the same moment: one that several share an end of or that is ready, else one for each of them.
@@ -383,6 +392,7 @@ impl fmt::Display for Case {
             buffer_bytes,
             window,
             parties,
+            stall,
             subsystem,
         } = self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
@@ -401,6 +411,9 @@ impl fmt::Display for Case {
             write!(f, " window {window}")?;
         }
         subsystem.map_or(Ok(()), |subsystem| write!(f, " {subsystem} subsystem"))?;
-        if is_one(parties) { Ok(()) } else { write!(f, " {parties} {}", pattern.several()) }
+        if !is_one(parties) {
+            write!(f, " {parties} {}", pattern.several())?;
+        }
+        stall.map_or(Ok(()), |receiver| write!(f, " stall {receiver}"))
     }
 }

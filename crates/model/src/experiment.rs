@@ -255,6 +255,7 @@ impl Measure {
             buffer_bytes: None,
             window: one(),
             parties: one(),
+            stall: None,
             subsystem,
         })
     }

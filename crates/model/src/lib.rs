@@ -65,7 +65,8 @@ pub use role::{Party, Phase, Role};
 pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use trial::{
-    AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Trial,
+    AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Stall,
+    Trial,
 };
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};

@@ -79,6 +79,9 @@ pub struct Measurement {
     /// nanoseconds, as in `histogram`, which is until the last had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<[String; 2]>,
+    /// What the other receivers got while one slept, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Stall>,
     /// What each of several pairs or receivers did; empty where there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -91,6 +94,19 @@ pub struct Measurement {
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
+}
+
+/// What all receivers but one got while that one slept, and in a time before in which it did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stall {
+    /// How long it was awake before, in nanoseconds.
+    pub awake_ns: u64,
+    /// Messages that the others got in that time, all of them together.
+    pub awake_messages: u64,
+    /// How long it slept, in nanoseconds.
+    pub asleep_ns: u64,
+    /// Messages that the others got in that time, all of them together.
+    pub asleep_messages: u64,
 }
 
 /// What is said of two programs that know nothing of furlong.

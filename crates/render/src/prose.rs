@@ -3,7 +3,8 @@
 use super::{
     counting::counted,
     ranking::{
-        has_depth, has_failed_trials, has_no_interval, has_shares, is_batched, is_fan_out, marked_name,
+        has_depth, has_failed_trials, has_no_interval, has_shares, has_stall, is_batched, is_fan_out,
+        marked_name,
     },
     words::count,
 };
@@ -123,6 +124,10 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
          largest."
             .to_owned()
     });
+    let stalled = marked(has_stall).next().map(|_| {
+        "others: what all receivers but one got a second while that one slept, of what they got before. Those figures are of a          part of the trial of their own, and all others are of parts in which nobody slept."
+            .to_owned()
+    });
     let lone = marked(has_no_interval)
         .next()
         .map(|_| "? fewer than three trials: no interval, so its place is not certain.".to_owned());
@@ -158,6 +163,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         to_all,
         over_one_link,
         several,
+        stalled,
         lone,
         failed,
     ]

@@ -200,6 +200,7 @@ impl CountedTrial<'_> {
             roles,
             parts: Vec::new(),
             reached: None,
+            stall: None,
             others,
             adapter: Some(self.adapter.facts()),
             programs: None,

@@ -309,6 +309,7 @@ impl RunningTrial {
                 arrival: case.arrival,
                 window: case.window,
                 parties: case.parties,
+                stall: case.stall,
                 warm_up_ns: settings.warm_up.map(|time| time.as_nanos() as u64),
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
@@ -373,6 +374,7 @@ impl RunningTrial {
             late_sends,
             outstanding_ns,
             reached,
+            stall,
             ..
         } = timing;
         Ok(Measurement {
@@ -388,6 +390,7 @@ impl RunningTrial {
             roles,
             parts,
             reached,
+            stall,
             others: Vec::new(),
             adapter: self.adapter,
             programs: None,

@@ -126,8 +126,11 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
     if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
         return Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason)));
     }
-    for arrival in [Arrival::ClosedLoop, Arrival::Interval(100_000)] {
-        let case = Case { arrival, ..case.clone() };
+    let second = NonZeroU32::new(2);
+    for (arrival, stall) in
+        [(Arrival::ClosedLoop, None), (Arrival::Interval(100_000), None), (Arrival::ClosedLoop, second)]
+    {
+        let case = Case { arrival, stall, ..case.clone() };
         let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
         let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
         let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
@@ -137,7 +140,9 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
             && measured.parts.iter().all(|part| part.party.role == Role::Responder)
             && measured.parts.iter().map(|part| part.round_trips).sum::<u64>() == measured.round_trips
             && measured.parts.len() == 3
-            && measured.reached.is_some();
+            && measured.reached.is_some()
+            && measured.stall.is_some() == stall.is_some()
+            && measured.stall.is_none_or(|stall| stall.awake_messages > 0 && stall.asleep_ns > 0);
         if !sound {
             return Err(format!("{case}: {measured:?}").into());
         }

@@ -29,6 +29,8 @@ Examples:
   furlong run pipe posix-shm --pairs 1..8        1, 2, 4 and 8 pairs at once: what they have together, and each
   furlong run pipe posix-shm -m fan-out --receivers 4
                                                  each message to every one of four receivers
+  furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1
+                                                 the same, and what three receive while the first sleeps
   furlong run -m fan-in --senders 4              from four senders to one receiver, all by one link
   furlong run -m work --workers 1..8             each message to one of 1, 2, 4 and 8 workers, all at one link
   furlong run pipe unix-stream -m ready --links 1..1024:x4
@@ -81,6 +83,10 @@ pub struct RunOptions {
     /// With -m fan-out: so many receivers; a number or a sweep such as 1..16:x2. 2 if not given
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub receivers: Option<Counts>,
+    /// With -m fan-out: let the receiver with this number sleep for a while, and say what the others get meanwhile
+    #[arg(long, value_name = "RECEIVER", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..).try_map(NonZeroU32::try_from))]
+    pub stall: Option<NonZeroU32>,
     /// With -m fan-in: so many senders, all by one link; a number or a sweep. 2 if not given
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub senders: Option<Counts>,

@@ -80,11 +80,13 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let arrivals = arrivals(asked);
     let pairs = parties(asked)?;
     let is_beside_several = pairs.len() > 1;
+    check_stall(asked, &pairs)?;
     let mut manners = Vec::new();
     for arrival in &arrivals {
         let manner = Manner::of(&asked.pattern, *arrival, asked.window)?;
         manners.extend(pairs.iter().map(|parties| Manner {
             parties: *parties,
+            stall: asked.stall.filter(|_| parties.get() > 1),
             is_beside_several,
             ..manner.clone()
         }));
@@ -206,6 +208,24 @@ fn parties(asked: &RunOptions) -> anyhow::Result<BTreeSet<NonZeroU32>> {
         );
     }
     Ok(counts.into_iter().chain([NonZeroU32::MIN]).collect())
+}
+
+/// One of several receivers may sleep, where all take messages as fast as they go.
+fn check_stall(asked: &RunOptions, receivers: &BTreeSet<NonZeroU32>) -> Result<(), Usage> {
+    let Some(stall) = asked.stall else { return Ok(()) };
+    let why = if asked.pattern.pattern != Pattern::FanOut {
+        "--stall belongs to -m fan-out".to_owned()
+    } else if !asked.rates.is_empty() {
+        "--stall is of messages as fast as they are taken: leave --rate or --stall out".to_owned()
+    } else if let Some(fewer) = receivers.iter().find(|receivers| receivers.get() > 1 && **receivers < stall)
+    {
+        format!("--stall {stall}: there are {fewer} receivers")
+    } else if receivers.len() < 2 {
+        "--stall needs two receivers or more: nobody else is there to get anything".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Usage(why))
 }
 
 /// When messages are sent: each once, and never none.

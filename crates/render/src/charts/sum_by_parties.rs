@@ -4,7 +4,7 @@ use super::sweep::Manner;
 use furlong_analysis::text::{format_count, plain, three_digits};
 use furlong_analysis::{Carries, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
-use furlong_model::{Case, Pattern, one};
+use furlong_model::{Case, Pattern};
 use std::collections::BTreeMap;
 
 /// Rows that are named one by one.
@@ -24,7 +24,7 @@ pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) 
     };
     let mut curves: BTreeMap<Case, Vec<&Row>> = BTreeMap::new();
     for row in summary.rows.iter().filter(|row| wanted(row.case.pattern) && carries(row)) {
-        curves.entry(Case { parties: one(), ..row.case.clone() }).or_default().push(row);
+        curves.entry(row.case.of_one()).or_default().push(row);
     }
     let mut manners: BTreeMap<(Manner, usize), Vec<Vec<&Row>>> = BTreeMap::new();
     for (case, mut rows) in curves.into_iter().filter(|(_, rows)| rows.len() >= fewest) {

@@ -1,0 +1,62 @@
+//! What other receivers get while one of them sleeps.
+
+use furlong_model::{Measurement, Stall};
+use furlong_stats::{median, tidy};
+use serde::{Deserialize, Serialize};
+
+/// What the other receivers got while one slept: medians over trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stalled {
+    /// Messages a second, as a share of what they got while it was awake: 1 where nobody else noticed, 0 where all waited for it.
+    pub others_share: f64,
+    /// Messages that they got in all while it slept.
+    pub others_messages: f64,
+    /// How long it slept, in nanoseconds.
+    pub asleep_ns: f64,
+}
+
+impl Stalled {
+    /// Of these trials; `None` where nobody slept, or nothing came before.
+    pub(crate) fn of(trials: &[&Measurement]) -> Option<Stalled> {
+        let over_trials = |figure: fn(&Stall) -> Option<f64>| {
+            let each: Vec<f64> = trials.iter().filter_map(|trial| figure(trial.stall.as_ref()?)).collect();
+            median(&each).map(tidy)
+        };
+        Some(Stalled {
+            others_share: over_trials(share)?,
+            others_messages: over_trials(|stall| Some(stall.asleep_messages as f64))?,
+            asleep_ns: over_trials(|stall| Some(stall.asleep_ns as f64))?,
+        })
+    }
+}
+
+/// Their rate while it slept by their rate before.
+fn share(stall: &Stall) -> Option<f64> {
+    let Stall { awake_ns, awake_messages, asleep_ns, asleep_messages } = *stall;
+    let awake = awake_messages as f64 / awake_ns as f64;
+    let asleep = asleep_messages as f64 / asleep_ns as f64;
+    (awake > 0.0 && asleep.is_finite()).then_some(asleep / awake)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use furlong_model::{Case, Pattern, Placement, Wait};
+    use std::num::NonZeroU32;
+
+    #[test]
+    fn what_others_get_is_a_share_of_what_they_got_before() {
+        let pair = fixture::case("pipe", Wait::Block, Placement::Spread);
+        let (parties, stall) = (NonZeroU32::new(4).unwrap(), NonZeroU32::new(1));
+        let case = Case { parties, stall, pattern: Pattern::FanOut, ..pair.clone() };
+        let trial = fixture::measurement(&case, 5_000.0, 0);
+        let stalled = Stalled::of(&[&trial, &trial]).unwrap();
+        assert!((stalled.others_share - 0.05).abs() < 1e-9, "{stalled:?}");
+        assert_eq!((stalled.others_messages, stalled.asleep_ns), (100.0, 20_000_000.0));
+        assert_eq!(Stalled::of(&[&fixture::measurement(&pair, 5_000.0, 0)]), None);
+        let nothing =
+            Measurement { stall: trial.stall.map(|stall| Stall { awake_messages: 0, ..stall }), ..trial };
+        assert_eq!(Stalled::of(&[&nothing]), None);
+    }
+}
