@@ -53,4 +53,5 @@ mod test_child;
 pub mod tracefs;
 pub mod tracer;
 pub mod usage;
+pub mod vsock;
 pub mod zram;

@@ -8,3 +8,4 @@ pub(crate) mod pipe;
 pub(crate) mod ring_stream;
 pub(crate) mod socketpair;
 pub(crate) mod vmsplice;
+pub(crate) mod vsock;

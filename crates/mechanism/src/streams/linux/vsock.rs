@@ -1,0 +1,69 @@
+//! Streams between a host and its virtual machines (AF_VSOCK), over the loopback of one machine.
+//!
+//! What a program in a virtual machine uses without a network. Over the loopback each send is a packet that a thread of the kernel
+//! carries to the other socket, with the bytes copied in and out, and the receiver tells the sender how much room it has. Expect
+//! more than a UNIX stream, by a wake-up of that thread a message. Between a host and a guest the virtual device comes on top.
+
+use crate::streams::byte_stream::{ByteStream, DESCRIPTOR_WAITS, STREAM_CALLS, limits};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
+    Unavailable, WhenFull,
+};
+use furlong_os::linux::vsock;
+use std::io;
+
+/// Streams of AF_VSOCK.
+#[derive(Debug)]
+pub struct Vsock;
+
+/// What a receiver takes before it says that there is no room (VIRTIO_VSOCK_DEFAULT_BUF_SIZE).
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// What a kernel may count for a packet beside its payload.
+const PACKET_BYTES: usize = 1280;
+
+impl Mechanism for Vsock {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "vsock",
+        summary: "stream socket between a host and its virtual machines, over its loopback",
+        family: Family::Socket,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: STREAM_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        // Its addresses reach a host and its guests, and no network.
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::OneEach,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = ByteStream;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        vsock::stream_pair().map(|_| limits()).map_err(|error| {
+            let remedy = if error.kind() == io::ErrorKind::AddrNotAvailable {
+                "load its loopback: modprobe vsock_loopback (Linux 5.6 or later, CONFIG_VSOCKETS_LOOPBACK)"
+            } else {
+                "load vsock and its loopback: modprobe vsock_loopback; in a container allow AF_VSOCK"
+            };
+            Unavailable::new(format!("vsock has no loopback here: {error}"), remedy)
+        })
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let room = |size_bytes: usize| Depth::of(BUFFER_BYTES / (size_bytes + PACKET_BYTES));
+        let mut link = Link::new(specification.sizes_bytes.map(room));
+        link.give_pair(vsock::stream_pair()?);
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<ByteStream> {
+        ByteStream::of_socket(&mut setup, specification.blocking)
+    }
+}
