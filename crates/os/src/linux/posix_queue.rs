@@ -32,6 +32,10 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
 
 /// `mq_open` has one error for two limits. Where another descriptor can be had, it is the one on bytes in queues.
 fn in_use(error: io::Error, bytes: usize) -> io::Error {
+    if error.raw_os_error() == Some(libc::ENOSPC) {
+        let what = "there are as many queues as there may be: raise the limit (sysctl fs.mqueue.queues_max)";
+        return io::Error::new(error.kind(), what);
+    }
     // SAFETY: a new number for standard error, which is ours and closed at once.
     let has_descriptors = check(unsafe { libc::fcntl(2, libc::F_DUPFD_CLOEXEC, 3) })
         .map(|number| drop(unsafe { own(number) }))
