@@ -5,7 +5,6 @@ use super::files::Files;
 use crate::driver::step;
 use anyhow::{Context, ensure};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -99,7 +98,7 @@ impl Package<'_> {
         for (name, text) in *scripts {
             let script = control.join(name);
             fs::write(&script, text)?;
-            fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+            step::output(Command::new("chmod").arg("0755").arg(&script))?;
         }
         // The same bytes for the same files: names in order, and one time for all.
         step::output(
