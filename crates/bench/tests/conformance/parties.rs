@@ -7,7 +7,8 @@ use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{
-    ATOMIC_BYTES, Arrival, Case, Fault, Outcome, Party, Pattern, Phase, Placement, Role, Sharing, Start, Wait,
+    ATOMIC_BYTES, Arrival, Case, Fault, Measurement, Outcome, Party, Pattern, Phase, Placement, Role,
+    Sharing, Start, Wait,
 };
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
@@ -126,13 +127,30 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
     if let Some(refusal) = case.refusal(entry.capabilities, &limits) {
         return Ok(Completion::ignored_with(format!("skipped, because {}", refusal.reason)));
     }
+    /// In a short trial on a busy machine nothing may have come before one sleeps.
+    const TRIES: u32 = 5;
+    let measure = |case: &Case| -> Result<Measurement, Failed> {
+        match quick(&registry(), entry, case, WATCHDOG)? {
+            Outcome::Measured(measured) => Ok(measured),
+            outcome => Err(format!("{case}: {outcome:?}").into()),
+        }
+    };
+    // Of four that spin on two processors, the others may not have had their turn before one sleeps.
+    let spins = !case.wait.sleeps_in_the_end();
     let second = NonZeroU32::new(2);
     for (arrival, stall) in
         [(Arrival::ClosedLoop, None), (Arrival::Interval(100_000), None), (Arrival::ClosedLoop, second)]
     {
         let case = Case { arrival, stall, ..case.clone() };
-        let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
-        let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
+        let shows_a_stall = |measured: &Measurement| {
+            measured.stall.is_none_or(|stall| stall.asleep_ns > 0 && (spins || stall.awake_messages > 0))
+        };
+        let mut measured = measure(&case)?;
+        for _ in 1..TRIES {
+            if !shows_a_stall(&measured) {
+                measured = measure(&case)?;
+            }
+        }
         let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
         let sent = measured.roles[0].messages_received;
         let sound = found == case.all_parties()
@@ -142,7 +160,7 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
             && measured.parts.len() == 3
             && measured.reached.is_some()
             && measured.stall.is_some() == stall.is_some()
-            && measured.stall.is_none_or(|stall| stall.awake_messages > 0 && stall.asleep_ns > 0);
+            && shows_a_stall(&measured);
         if !sound {
             return Err(format!("{case}: {measured:?}").into());
         }
