@@ -189,8 +189,16 @@ fn one_of_several(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
                 false => Err(format!("{case}: {}", refusal.reason).into()),
             };
         }
-        let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
-        let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
+        let measured = match quick(&registry(), entry, &case, WATCHDOG)? {
+            Outcome::Measured(measured) => measured,
+            // There are as many channels of the driver as it was loaded with, and other tests use some.
+            Outcome::Refused(refusal)
+                if links > 1 && refusal.reason.starts_with(&format!("of {links} links")) =>
+            {
+                continue;
+            }
+            outcome => return Err(format!("{case}: {outcome:?}").into()),
+        };
         let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
         let received: Vec<u64> = measured.roles.iter().map(|role| role.messages_received).collect();
         let sound = found == case.all_parties()

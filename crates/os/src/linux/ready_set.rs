@@ -11,12 +11,16 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 /// Descriptors that [`select`](SelectSet) can watch have smaller numbers (FD_SETSIZE).
 pub const SELECTABLE: RawFd = libc::FD_SETSIZE as RawFd;
 
-/// Gives a descriptor a number that `select` cannot watch, so that one that it can watch is free.
+/// Gives a descriptor a number that `select` cannot watch, so that one that it can watch is free. It keeps its own where no such
+/// number may be used (RLIMIT_NOFILE): then all can be watched.
 ///
 /// # Errors
-/// If no such number may be used (RLIMIT_NOFILE).
+/// If there is no number left.
 pub fn out_of_the_way(descriptor: OwnedFd) -> io::Result<OwnedFd> {
-    duplicate_from(&descriptor, SELECTABLE)
+    match duplicate_from(&descriptor, SELECTABLE) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(descriptor),
+        moved => moved,
+    }
 }
 
 /// The same open file under the smallest free number from `least` on.
