@@ -8,7 +8,6 @@ use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
 use furlong_loops::schedule::Schedule;
 use furlong_model::{Pattern, Role};
-use std::num::NonZeroU32;
 
 /// The longest to wait for a steady pace.
 pub(crate) const LONGEST_WARM_UP_NS: u64 = 60_000_000;
@@ -147,13 +146,16 @@ fn timed_fan_out(
                 recorder.keep(result.elapsed_ns, result.round_trips as u32);
             }
             let mut timing = recorder.timing(&result, batch)?;
-            if stall == NonZeroU32::new(party.number) {
-                let slept = stall.map(|_| receive_with_a_stall(message_loop.channel(), messages, half_ns));
-                let slept = slept.transpose()?;
-                timing.iter_mut().for_each(|timing| timing.stall = slept);
-            } else if stall.is_some() {
-                let uncounted = &mut Recorder::counting(0, None);
-                message_loop.one_end()?.receive_stream(messages, 1, uncounted)?;
+            match stall {
+                Some(stall) if stall.get() == party.number => {
+                    let slept = receive_with_a_stall(message_loop.channel(), messages, half_ns)?;
+                    timing.iter_mut().for_each(|timing| timing.stall = Some(slept));
+                }
+                Some(_) => {
+                    let uncounted = &mut Recorder::counting(0, None);
+                    message_loop.one_end()?.receive_stream(messages, 1, uncounted)?;
+                }
+                None => {}
             }
             Ok((result, timing))
         }

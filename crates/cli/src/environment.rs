@@ -127,14 +127,11 @@ impl<'a> RunEnvironment<'a> {
             ));
         }
         let harness = harness();
-        let header = RunHeader {
-            label: saving.name.label.clone(),
-            machine: Machine {
-                host: saving.name.host.clone().or_else(furlong_os::facts::host_name),
-                ..furlong_os::facts::machine(self.private_ipc_namespace)
-            },
-            ..header(plan, harness)
+        let machine = Machine {
+            host: saving.name.host.clone().or_else(furlong_os::facts::host_name),
+            ..furlong_os::facts::machine(self.private_ipc_namespace)
         };
+        let header = header(plan, harness, machine, saving.name.label.clone());
         let store = Store::of(saving, &header)?;
         let progress = Progress::new(self.around.progress, plan.until_interrupted);
         let mechanisms = self.mechanisms;
@@ -228,7 +225,7 @@ impl RunRecorder<'_> {
     }
 }
 
-fn header(plan: &Plan, harness: Harness) -> RunHeader {
+fn header(plan: &Plan, harness: Harness, machine: Machine, label: Option<String>) -> RunHeader {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     RunHeader {
         schema: SCHEMA,
@@ -239,8 +236,8 @@ fn header(plan: &Plan, harness: Harness) -> RunHeader {
         trials: plan.trials,
         across: plan.repetitions(),
         budget_ns: plan.budget.as_nanos() as u64,
-        machine: Machine::default(),
-        label: None,
+        machine,
+        label,
         harness,
     }
 }

@@ -49,8 +49,12 @@ impl Files {
         // Debian wants one file of this name, which says it all or where it is.
         let mit = fs::read_to_string(documents.join("LICENSE-MIT"))?;
         fs::write(documents.join("copyright"), [include_str!("copyright"), &mit].concat())?;
-        // All may read, and run what is run, whatever mask this process has.
-        step::output(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(root))?;
+        readable(root)?;
         Ok(files)
     }
+}
+
+/// All may read what is below a folder, and run what is run, whatever mask this process has.
+pub fn readable(root: &Path) -> anyhow::Result<()> {
+    step::output(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(root)).map(drop)
 }

@@ -1,7 +1,7 @@
 //! Packages for Debian and its kin: the command, and the driver's source for DKMS.
 
 use super::Release;
-use super::files::Files;
+use super::files::{Files, readable};
 use crate::driver::step;
 use anyhow::{Context, ensure};
 use std::fs;
@@ -70,8 +70,7 @@ pub fn driver(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
             ),
         ),
     ];
-    // All may read it, whatever mask this process has.
-    step::output(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(&root))?;
+    readable(&root)?;
     let package = Package { name: "furlong-dkms", architecture: "all", fields, scripts: &scripts };
     let made = package.make(release, &root)?;
     fs::remove_dir_all(root)?;
