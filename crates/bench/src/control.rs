@@ -170,14 +170,14 @@ impl Control {
 
     /// Receives the next message, waiting for it; `None` once the other end is gone.
     pub fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
-        let mut line = String::new();
-        match self.stream.read_line(&mut line) {
+        let mut line = Vec::new();
+        match self.stream.read_until(b'\n', &mut line) {
             // Whoever dies with something unheard resets the socket.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
             Err(error) => Err(error),
             // A line without its end was cut off by a death.
-            Ok(_) if !line.ends_with('\n') => Ok(None),
-            Ok(_) => Ok(Some(serde_json::from_str(&line)?)),
+            Ok(_) if !line.ends_with(b"\n") => Ok(None),
+            Ok(_) => Ok(Some(serde_json::from_slice(&line)?)),
         }
     }
 

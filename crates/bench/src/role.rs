@@ -80,12 +80,7 @@ fn open_request_carrier(
     let entry = known(mechanisms, &request.mechanism, request.wait)?;
     let opened = inherit(&request.end).and_then(|handles| {
         let setup = EndpointSetup { role: request.end.role, handles, peer: request.end.peer };
-        (entry.built_in()?.open)(
-            std::slice::from_ref(&request.specification),
-            vec![setup],
-            request.wait,
-            None,
-        )
+        entry.built_in()?.open(std::slice::from_ref(&request.specification), vec![setup], request.wait, None)
     });
     step(Phase::Open, "open what carries requests", opened).map(MessageLoop::into_channel)
 }
@@ -134,7 +129,7 @@ fn run_role(
             open(specifications, setups, *wait, configuration.key)
         }
         Pattern::Connect => open_short_lived(built_in.one_link, &specifications[0], *wait),
-        _ => (built_in.open)(specifications, setups, *wait, request),
+        _ => built_in.open(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
 

@@ -7,6 +7,8 @@ use crate::both_ends::BothEnds;
 use crate::channel::Channel;
 use crate::fan_out::FanOut;
 use crate::message_loop::{MessageLoop, no_end};
+use crate::one_way::{OneWayLoop, SendStream};
+use crate::round_trip::Initiate;
 use crate::short_lived::{OneLink, one_link};
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
@@ -15,10 +17,15 @@ use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechan
 use furlong_model::{Capabilities, Limits, Role, Sharing, Unavailable, Wait};
 use std::io;
 
-/// Opens the ends that a process holds, each of the link of its specification, with a way of waiting: its own, the
-/// initiator's and the responder's where it is the only process, or those of one who sends to several. Requests go by the channel, if there is one.
-pub type Open =
-    fn(&[LinkSpecification], Vec<EndpointSetup>, Wait, Option<Box<dyn Channel>>) -> io::Result<MessageLoop>;
+/// Opens one end of a link, with its own way of waiting.
+pub type OpenOne = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<Box<dyn OneWayLoop>>;
+
+/// Opens both ends of a link, the initiator's first, for a process that is alone.
+pub type OpenBoth = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Result<Box<dyn Initiate>>;
+
+/// Opens the sender's ends of the links to several receivers.
+pub type OpenToSeveral =
+    fn(&[LinkSpecification], Vec<EndpointSetup>, Wait) -> io::Result<Box<dyn SendStream>>;
 
 /// Opens an end that several processes have, or the one opposite.
 pub type OpenShared = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<MessageLoop>;
@@ -38,8 +45,12 @@ pub struct BuiltIn {
     pub probe: fn() -> Result<Limits, Unavailable>,
     /// [`Mechanism::create`].
     pub create: fn(&LinkSpecification) -> io::Result<Link>,
-    /// [`Mechanism::open`], and the loops over what was opened.
-    pub open: Open,
+    /// [`Mechanism::open`], and the loops over the end.
+    pub open_one: OpenOne,
+    /// The same for both ends.
+    pub open_both: OpenBoth,
+    /// The same for the ends of one who sends to several.
+    pub open_to_several: OpenToSeveral,
     /// The same for an end that several processes may have; `None` where each end is for one.
     pub open_shared: Option<OpenShared>,
     /// The same for the ends of several links, for one of which a process can wait; `None` where it cannot.
@@ -56,8 +67,10 @@ impl BuiltIn {
             is_common: M::IS_COMMON,
             probe: M::probe,
             create: M::create,
-            open: |specifications, setups, wait, request| {
-                open_all(M::open, specifications, setups, wait, request)
+            open_one: |specification, setup, wait| open_one(M::open, specification, setup, wait),
+            open_both: |specification, setups, wait| open_both(M::open, specification, setups, wait),
+            open_to_several: |specifications, setups, wait| {
+                open_to_several(M::open, specifications, setups, wait)
             },
             open_shared: const {
                 match M::CAPABILITIES.sharing {
@@ -67,6 +80,40 @@ impl BuiltIn {
             },
             open_among_several: among_several::<M>(),
             one_link: one_link::<M>,
+        }
+    }
+
+    /// Opens the ends that a process holds, each of the link of its specification: its own, the initiator's and the
+    /// responder's where it is the only process, or those of one who sends to several. Requests go by the channel, if there
+    /// is one.
+    ///
+    /// # Errors
+    /// What could not be opened, or that these ends do not go together.
+    pub fn open(
+        &self,
+        specifications: &[LinkSpecification],
+        mut setups: Vec<EndpointSetup>,
+        wait: Wait,
+        request: Option<Box<dyn Channel>>,
+    ) -> io::Result<MessageLoop> {
+        let roles: Vec<Role> = setups.iter().map(|setup| setup.role).collect();
+        let link = specifications.first().ok_or_else(no_end)?;
+        match (&roles[..], request) {
+            ([Role::Initiator, Role::Responder], None) => {
+                let both = setups.try_into().map_err(|_| no_end())?;
+                (self.open_both)(link, both, wait).map(MessageLoop::BothEnds)
+            }
+            ([role], request) => {
+                let own = (self.open_one)(link, setups.remove(0), wait)?;
+                Ok(MessageLoop::OneEnd(match request {
+                    Some(request) => Box::new(TwoMechanisms::new(*role, request, own)),
+                    None => own,
+                }))
+            }
+            ([Role::Initiator, ..], None) => {
+                (self.open_to_several)(specifications, setups, wait).map(MessageLoop::ToSeveral)
+            }
+            _ => Err(no_end()),
         }
     }
 }
@@ -84,35 +131,40 @@ pub fn all_built_in() -> Vec<BuiltIn> {
     collect.0
 }
 
-/// Opens all ends and makes one channel of them. Compiled for a type of endpoint, which many mechanisms share.
-fn open_all<E: Endpoint + 'static>(
-    open: fn(&LinkSpecification, EndpointSetup) -> io::Result<E>,
+/// [`Mechanism::open`]. What takes it is compiled for a type of endpoint, which many mechanisms share.
+type OpenEndpoint<E> = fn(&LinkSpecification, EndpointSetup) -> io::Result<E>;
+
+fn open_one<E: Endpoint + 'static>(
+    open: OpenEndpoint<E>,
+    specification: &LinkSpecification,
+    setup: EndpointSetup,
+    wait: Wait,
+) -> io::Result<Box<dyn OneWayLoop>> {
+    Ok(Box::new(Waiting::new(open(specification, setup)?, wait)?))
+}
+
+fn open_both<E: Endpoint + 'static>(
+    open: OpenEndpoint<E>,
+    specification: &LinkSpecification,
+    [initiator, responder]: [EndpointSetup; 2],
+    wait: Wait,
+) -> io::Result<Box<dyn Initiate>> {
+    let end = |setup| Waiting::new(open(specification, setup)?, wait);
+    let (initiator, responder) = (end(initiator)?, end(responder)?);
+    Ok(Box::new(BothEnds::new(initiator, responder, specification.largest_bytes())?))
+}
+
+fn open_to_several<E: Endpoint + 'static>(
+    open: OpenEndpoint<E>,
     specifications: &[LinkSpecification],
     setups: Vec<EndpointSetup>,
     wait: Wait,
-    request: Option<Box<dyn Channel>>,
-) -> io::Result<MessageLoop> {
-    let roles: Vec<Role> = setups.iter().map(|setup| setup.role).collect();
-    let mut ends = Vec::new();
+) -> io::Result<Box<dyn SendStream>> {
+    let mut ends = Vec::with_capacity(setups.len());
     for (specification, setup) in specifications.iter().zip(setups) {
         ends.push(Waiting::new(open(specification, setup)?, wait)?);
     }
-    match (&roles[..], ends.pop(), request) {
-        ([Role::Initiator, Role::Responder], Some(responder), None) => {
-            let initiator = ends.pop().ok_or_else(no_end)?;
-            let both = BothEnds::new(initiator, responder, specifications[0].largest_bytes())?;
-            Ok(MessageLoop::BothEnds(Box::new(both)))
-        }
-        ([role], Some(own), Some(request)) => {
-            Ok(MessageLoop::OneEnd(Box::new(TwoMechanisms::new(*role, request, Box::new(own)))))
-        }
-        ([_], Some(own), None) => Ok(MessageLoop::OneEnd(Box::new(own))),
-        ([Role::Initiator, ..], Some(last), None) => {
-            ends.push(last);
-            Ok(MessageLoop::ToSeveral(Box::new(FanOut(ends))))
-        }
-        _ => Err(no_end()),
-    }
+    Ok(Box::new(FanOut(ends)))
 }
 
 /// Opens one end for the loops over ends that are shared, which are compiled for such mechanisms alone.

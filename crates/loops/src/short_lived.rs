@@ -8,7 +8,7 @@ use crate::both_ends::carry;
 use crate::channel::Channel;
 use crate::message_loop::MessageLoop;
 use crate::waiting::Waiting;
-use furlong_mechanism::{EndpointSetup, LinkSpecification, Mechanism, Message};
+use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{Role, Wait};
 use std::io;
 
@@ -23,10 +23,22 @@ pub fn one_link<M: Mechanism>(
     message: &mut Message,
     received: &mut Message,
 ) -> io::Result<usize> {
-    let mut link = M::create(specification)?;
+    carry_once(M::open, M::create(specification)?, specification, wait, process, message, received)
+}
+
+/// Compiled for a type of endpoint, which many mechanisms share.
+fn carry_once<E: Endpoint>(
+    open: fn(&LinkSpecification, EndpointSetup) -> io::Result<E>,
+    mut link: Link,
+    specification: &LinkSpecification,
+    wait: Wait,
+    process: i32,
+    message: &mut Message,
+    received: &mut Message,
+) -> io::Result<usize> {
     let mut open = |role| {
         let setup = EndpointSetup { role, handles: link.take_end(role), peer: process };
-        Waiting::new(M::open(specification, setup)?, wait)
+        Waiting::new(open(specification, setup)?, wait)
     };
     let (mut initiator, mut responder) = (open(Role::Initiator)?, open(Role::Responder)?);
     carry((&mut initiator, message), (&mut responder, received))
