@@ -32,7 +32,7 @@ impl BetweenAttempts {
     ) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         let watch = |watched: Option<BorrowedHandle<'_>>, interest| match watched {
-            Some(descriptor) if wait == Wait::Epoll => Epoll::new(descriptor, interest).map(Some),
+            Some(descriptor) if wait == Wait::Epoll => Epoll::new(&[descriptor], interest).map(Some),
             _ => Ok(None),
         };
         Ok(BetweenAttempts {
@@ -61,7 +61,7 @@ impl BetweenAttempts {
                     Interest::Readable => &self.readable,
                     Interest::Writable => &self.writable,
                 };
-                epoll.as_ref().map_or(Ok(()), Epoll::wait)?;
+                epoll.as_ref().map_or(Ok(0), Epoll::wait)?;
             }
             #[cfg(target_os = "linux")]
             (Wait::IoUring, Some(descriptor)) => {

@@ -12,7 +12,8 @@ use crate::waiting::{Waiting, would_wait};
 use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Mechanism, Message};
 use furlong_model::{Role, Wait};
 use furlong_os::BorrowedHandle;
-use furlong_os::linux::ready_set::{EpollSet, PollSet, RingSet, SelectSet, out_of_the_way};
+use furlong_os::linux::readiness::Epoll;
+use furlong_os::linux::ready_set::{PollSet, RingSet, SelectSet, out_of_the_way};
 use std::io;
 
 /// The links by which messages go, one after the other.
@@ -53,7 +54,7 @@ struct Receiver<E> {
 enum Watched {
     Select(SelectSet),
     Poll(PollSet),
-    Epoll(EpollSet),
+    Epoll(Epoll),
     Ring(RingSet),
 }
 
@@ -61,7 +62,7 @@ impl Watched {
     fn new(descriptors: &[BorrowedHandle<'_>], wait: Wait) -> io::Result<Watched> {
         Ok(match wait {
             Wait::Select => Watched::Select(SelectSet::new(descriptors)?),
-            Wait::Epoll => Watched::Epoll(EpollSet::new(descriptors)?),
+            Wait::Epoll => Watched::Epoll(Epoll::new(descriptors, Interest::Readable)?),
             Wait::IoUring => Watched::Ring(RingSet::new(descriptors)?),
             _ => Watched::Poll(PollSet::new(descriptors)),
         })

@@ -1,19 +1,20 @@
 //! The stored histogram of one trial, decoded without trusting it.
 //!
-//! A record may come from anywhere. The histogram crate would allocate what a header asks for, so the header
-//! is read and bounded here first.
+//! A record may come from anywhere. The histogram crate would allocate what a header asks for and visit each bucket up to the
+//! highest value, of which most are empty. So what it has written is read here: the format is documented
+//! (<https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/AbstractHistogram.java>, and
+//! ZigZagEncoding.java beside it).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::read::ZlibDecoder;
-use hdrhistogram::{Histogram, serialization::Deserializer};
 use std::io::Read;
 use std::sync::Arc;
 
 /// Most base64 text of one histogram, in bytes: a real one is a few thousand.
 const MAX_TEXT_BYTES: usize = 2 << 20;
-/// Most bytes that a histogram may inflate to: 54 buckets of 1,024 counts of 9 bytes are half a MiB.
+/// Most bytes that a histogram may inflate to: 54 times 1,024 counts of 9 bytes are half a MiB.
 const MAX_INFLATED_BYTES: u64 = 4 << 20;
-/// Most significant digits: 4 need at most 7 MiB of counts, 5 would need 50 MiB.
+/// Most significant digits.
 const MAX_DIGITS: u32 = 4;
 /// Largest trackable value, in nanoseconds: 146 years, and no sum of two can overflow.
 const MAX_VALUE_NS: u64 = 1 << 62;
@@ -21,6 +22,7 @@ const MAX_VALUE_NS: u64 = 1 << 62;
 const MAX_SAMPLES: u64 = 1 << 53;
 
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+const COOKIE: u32 = 0x1c84_9313;
 /// Cookie, payload length, offset, digits, lowest value, highest value, ratio.
 const HEADER_BYTES: usize = 40;
 
@@ -52,25 +54,28 @@ impl Distribution {
         }
         let bytes = STANDARD.decode(text).map_err(HistogramError::new)?;
         let inflated = inflate(&bytes)?;
-        check_header(&inflated)?;
-        let histogram: Histogram<u64> =
-            Deserializer::new().deserialize(&mut inflated.as_slice()).map_err(HistogramError::new)?;
-        Self::from_histogram(&histogram)
+        Self::from_counts(&inflated)
     }
 
-    fn from_histogram(histogram: &Histogram<u64>) -> Result<Self, HistogramError> {
-        // The crate's sum saturates, so this also keeps its iterator from overflowing.
-        if histogram.is_empty() || histogram.len() > MAX_SAMPLES {
-            return Err(HistogramError::new(format_args!("it holds {} samples", histogram.len())));
+    fn from_counts(inflated: &[u8]) -> Result<Self, HistogramError> {
+        let (layout, mut counts) = header(inflated)?;
+        let (mut buckets, mut samples, mut max_ns, mut index) = (Vec::new(), 0_u64, 0, 0_u64);
+        while !counts.is_empty() {
+            let count = number(&mut counts).ok_or_else(|| HistogramError::new("a count is cut short"))?;
+            // A negative number is that of empty buckets.
+            let empty = count.min(0).unsigned_abs();
+            if count > 0 {
+                let (lowest, width) = layout.bucket(index).ok_or_else(impossible)?;
+                buckets.push(((lowest + width / 2) as f64, count as u64));
+                samples = samples.saturating_add(count as u64);
+                max_ns = lowest + width - 1;
+            }
+            index = index.checked_add(empty.max(1)).ok_or_else(impossible)?;
         }
-        let middle = |value| histogram.median_equivalent(value) as f64;
-        let buckets =
-            histogram.iter_recorded().map(|step| (middle(step.value_iterated_to()), step.count_at_value()));
-        Ok(Distribution {
-            buckets: buckets.collect(),
-            samples: histogram.len(),
-            max_ns: histogram.max() as f64,
-        })
+        if samples == 0 || samples > MAX_SAMPLES {
+            return Err(HistogramError::new(format_args!("it holds {samples} samples")));
+        }
+        Ok(Distribution { buckets: buckets.into(), samples, max_ns: max_ns as f64 })
     }
 
     /// How many samples there are.
@@ -130,32 +135,76 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     Ok(inflated)
 }
 
-/// Refuses what would make the histogram crate allocate without bound, or overflow.
-fn check_header(inflated: &[u8]) -> Result<(), HistogramError> {
+/// Which times each bucket has. Of the first `2 << half_bits` each has one unit; after each `1 << half_bits` of those that
+/// follow, a bucket is twice as wide.
+struct Layout {
+    /// The binary logarithm of a unit, in nanoseconds.
+    unit_bits: u32,
+    half_bits: u32,
+    highest: u64,
+}
+
+impl Layout {
+    /// The lowest value of a bucket, and how many it has; `None` above the highest.
+    fn bucket(&self, index: u64) -> Option<(u64, u64)> {
+        let doubled = (index >> self.half_bits).saturating_sub(1);
+        let within = index - (doubled << self.half_bits);
+        let width_bits = self.unit_bits.checked_add(u32::try_from(doubled).ok()?)?;
+        let width = 1_u64.checked_shl(width_bits)?;
+        let lowest = within.checked_mul(width)?;
+        (lowest <= self.highest).then_some((lowest, width))
+    }
+}
+
+/// Takes the header off, within what furlong writes, and gives the counts.
+fn header(inflated: &[u8]) -> Result<(Layout, &[u8]), HistogramError> {
     let (header, payload) = inflated
         .split_at_checked(HEADER_BYTES)
         .ok_or_else(|| HistogramError::new("its header is cut short"))?;
     let word = |at: usize| u32::from_be_bytes(std::array::from_fn(|byte| header[at + byte]));
     let long = |at: usize| u64::from_be_bytes(std::array::from_fn(|byte| header[at + byte]));
-    let (payload_bytes, digits, lowest, highest) = (word(4), word(12), long(16), long(24));
-    if payload_bytes as usize > payload.len() {
-        return Err(HistogramError::new("its counts are cut short"));
+    let (cookie, payload_bytes, offset, digits) = (word(0), word(4), word(8), word(12));
+    let (lowest, highest) = (long(16), long(24));
+    if cookie != COOKIE || offset != 0 {
+        return Err(HistogramError::new("it is no HdrHistogram V2"));
     }
+    let counts = payload
+        .get(..payload_bytes as usize)
+        .ok_or_else(|| HistogramError::new("its counts are cut short"))?;
     if digits > MAX_DIGITS || highest > MAX_VALUE_NS || !(1..=highest / 2).contains(&lowest) {
         let range = format!("it claims {digits} digits for values from {lowest} to {highest}");
         return Err(HistogramError::new(range));
     }
-    // This number is i64::MIN, which the crate negates. No count in a real histogram comes near it.
-    if payload.windows(9).any(|bytes| bytes == [0xff; 9]) {
-        return Err(HistogramError::new("it holds an impossible count"));
+    // As many buckets of one unit as tell twice the digits' values apart, rounded up to a power of two.
+    let half_bits = (2 * 10_u64.pow(digits)).next_power_of_two().ilog2() - 1;
+    Ok((Layout { unit_bits: lowest.ilog2(), half_bits, highest }, counts))
+}
+
+/// Takes off the next number: seven bits in each byte, the lowest first, and eight in a ninth; the sign is the lowest bit.
+fn number(bytes: &mut &[u8]) -> Option<i64> {
+    let mut packed = 0;
+    for place in 0..9 {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let bits = if place < 8 { byte & 0x7f } else { *byte };
+        packed |= u64::from(bits) << (7 * place);
+        if *byte < 0x80 {
+            break;
+        }
     }
-    Ok(())
+    Some((packed >> 1) as i64 ^ -((packed & 1) as i64))
+}
+
+fn impossible() -> HistogramError {
+    HistogramError::new("it holds an impossible count")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::encode;
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
     use proptest::prelude::*;
     use std::io::Write;
 
@@ -207,7 +256,8 @@ mod tests {
             (claims(0, 3, 0, 1000, &[]), "from 0"),
             (claims(0, 3, 900, 1000, &[]), "from 900"),
             (claims(0, 3, 1, u64::MAX, &[]), "to 18446744073709551615"),
-            (claims(9, 3, 1, 1000, &minimum), "impossible count"),
+            (claims(9, 3, 1, 1000, &minimum), "0 samples"),
+            (claims(10, 3, 1, 1000, &[&minimum[..], &[2]].concat()), "impossible count"),
             (claims(27, 3, 1, 1000, &huge.repeat(3)), "samples"),
             ("A".repeat(MAX_TEXT_BYTES + 4), "longer than"),
         ] {
@@ -217,6 +267,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn it_is_read_as_the_crate_reads_it(
+            bits in proptest::collection::vec((0_u32..41, any::<u64>()), 1..200), digits in 1_u8..5, lowest in 1_u64..5000,
+        ) {
+            let highest = 1 << 41;
+            let mut written = Histogram::<u64>::new_with_bounds(lowest, highest, digits).unwrap();
+            for (bits, value) in bits {
+                written.record(value % (1 << bits)).unwrap();
+            }
+            let mut packed = Vec::new();
+            V2DeflateSerializer::new().serialize(&written, &mut packed).unwrap();
+            let read = Distribution::decode(&STANDARD.encode(packed)).unwrap();
+            let middle = |value| written.median_equivalent(value) as f64;
+            let steps: Vec<_> =
+                written.iter_recorded().map(|step| (middle(step.value_iterated_to()), step.count_at_value())).collect();
+            prop_assert_eq!(read.buckets().collect::<Vec<_>>(), steps);
+            prop_assert_eq!((read.samples(), read.max_ns()), (written.len(), written.max() as f64));
+        }
+
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = Distribution::decode(&frame(&bytes));

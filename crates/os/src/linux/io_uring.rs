@@ -8,6 +8,7 @@ use crate::cpu;
 use crate::error::{Context, check};
 use crate::linux::handle::own;
 use crate::linux::memory::Region;
+use crate::linux::readiness::events;
 use crate::wait::Interest;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -446,12 +447,9 @@ impl AsFd for Ring {
 
 /// A poll that ends once a descriptor can be read or written.
 fn poll_request(fd: RawFd, interest: Interest, value: u64) -> Request {
-    let events = match interest {
-        Interest::Readable => libc::POLLIN,
-        Interest::Writable => libc::POLLOUT,
-    };
+    let events = events(interest) as u32;
     // The kernel swaps the halves of this word where it is big-endian.
-    let events = if cfg!(target_endian = "big") { (events as u32) << 16 } else { events as u32 };
+    let events = if cfg!(target_endian = "big") { events << 16 } else { events };
     Request { operation: OPERATION_POLL, fd, operation_flags: events, user_data: value, ..Request::default() }
 }
 

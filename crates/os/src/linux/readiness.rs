@@ -36,52 +36,59 @@ pub fn select(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
 /// Sleeps in `poll`.
 #[inline]
 pub fn poll(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
-    let events = match interest {
-        Interest::Readable => libc::POLLIN,
-        Interest::Writable => libc::POLLOUT,
-    };
-    let mut watched = libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 };
+    let mut watched = to_poll(fd, interest);
     // SAFETY: one pollfd is passed, and its count says so.
     retry(|| unsafe { libc::poll(&raw mut watched, 1, -1) }).map(drop)
 }
 
-/// An epoll instance that watches one descriptor, level-triggered.
+/// What `poll` is told of a descriptor.
+pub(super) fn to_poll(fd: BorrowedFd<'_>, interest: Interest) -> libc::pollfd {
+    libc::pollfd { fd: fd.as_raw_fd(), events: events(interest), revents: 0 }
+}
+
+/// The bits for an interest, the same in `poll`, `epoll` and `io_uring`.
+pub(super) fn events(interest: Interest) -> libc::c_short {
+    match interest {
+        Interest::Readable => libc::POLLIN,
+        Interest::Writable => libc::POLLOUT,
+    }
+}
+
+/// An epoll instance, level-triggered.
 #[derive(Debug)]
 pub struct Epoll(OwnedFd);
 
 impl Epoll {
-    /// Watches `fd` for `interest`.
-    pub fn new(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<Epoll> {
+    /// Watches each of these for `interest`.
+    pub fn new(descriptors: &[BorrowedFd<'_>], interest: Interest) -> io::Result<Epoll> {
         // SAFETY: plain integers in and out; the new number is owned by nobody.
         let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
             .map(|number| unsafe { own(number) })?;
-        let events = match interest {
-            Interest::Readable => libc::EPOLLIN,
-            Interest::Writable => libc::EPOLLOUT,
-        };
-        let mut event = libc::epoll_event { events: events as u32, u64: 0 };
-        // SAFETY: the kernel reads one event.
-        check(unsafe {
-            libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd.as_raw_fd(), &raw mut event)
-        })?;
+        for (place, descriptor) in descriptors.iter().enumerate() {
+            let mut event = libc::epoll_event { events: events(interest) as u32, u64: place as u64 };
+            let number = descriptor.as_raw_fd();
+            // SAFETY: the kernel reads one event.
+            check(unsafe {
+                libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, number, &raw mut event)
+            })?;
+        }
         Ok(Epoll(epoll))
     }
 
-    /// Sleeps in `epoll_wait`.
+    /// Sleeps in `epoll_wait` until one is ready; its place.
     #[inline]
-    pub fn wait(&self) -> io::Result<()> {
+    pub fn wait(&self) -> io::Result<usize> {
         let mut event = libc::epoll_event { events: 0, u64: 0 };
         // SAFETY: the kernel writes at most one event.
-        retry(|| unsafe { libc::epoll_wait(self.0.as_raw_fd(), &raw mut event, 1, -1) }).map(drop)
+        retry(|| unsafe { libc::epoll_wait(self.0.as_raw_fd(), &raw mut event, 1, -1) })?;
+        Ok(event.u64 as usize)
     }
 }
 
 /// Waits until one of `handles` can be read or has been hung up, for at most `timeout_ms` milliseconds.
 /// Says which can; all `false` means that time ran out, or that a signal came.
 pub fn wait_any(handles: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<Vec<bool>> {
-    let watch =
-        |handle: &BorrowedFd<'_>| libc::pollfd { fd: handle.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let mut watched: Vec<_> = handles.iter().map(watch).collect();
+    let mut watched: Vec<_> = handles.iter().map(|handle| to_poll(*handle, Interest::Readable)).collect();
     let timeout = libc::c_int::try_from(timeout_ms).unwrap_or(libc::c_int::MAX);
     // SAFETY: the count is that of the vector.
     match check(unsafe { libc::poll(watched.as_mut_ptr(), watched.len() as libc::nfds_t, timeout) }) {

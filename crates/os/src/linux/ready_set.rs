@@ -1,10 +1,13 @@
-//! Sleeping until one of several descriptors can be read, and finding out which: `select`, `poll`, `epoll`, `io_uring`.
+//! Sleeping until one of several descriptors can be read, and finding out which: `select`, `poll`, `io_uring`; `epoll` watches
+//! several as it watches one ([`Epoll`](crate::linux::readiness::Epoll)).
 //!
 //! A set keeps the numbers of descriptors. Who made it keeps them open.
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
 use crate::linux::io_uring::{Ring, Submission};
+use crate::linux::readiness::to_poll;
+use crate::wait::Interest;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
@@ -89,12 +92,7 @@ pub struct PollSet(Vec<libc::pollfd>);
 impl PollSet {
     /// Watches these.
     pub fn new(descriptors: &[BorrowedFd<'_>]) -> PollSet {
-        let watch = |descriptor: &BorrowedFd<'_>| libc::pollfd {
-            fd: descriptor.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        PollSet(descriptors.iter().map(watch).collect())
+        PollSet(descriptors.iter().map(|descriptor| to_poll(*descriptor, Interest::Readable)).collect())
     }
 
     /// Sleeps until one can be read; its place.
@@ -103,37 +101,6 @@ impl PollSet {
         // SAFETY: the count is that of the vector.
         retry(|| unsafe { libc::poll(self.0.as_mut_ptr(), self.0.len() as libc::nfds_t, -1) })?;
         self.0.iter().position(|watched| watched.revents != 0).ok_or_else(|| nothing("poll"))
-    }
-}
-
-/// Descriptors that an epoll instance watches, level-triggered.
-#[derive(Debug)]
-pub struct EpollSet(OwnedFd);
-
-impl EpollSet {
-    /// Watches these.
-    pub fn new(descriptors: &[BorrowedFd<'_>]) -> io::Result<EpollSet> {
-        // SAFETY: plain integers in and out; the new number is owned by nobody.
-        let epoll = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
-            .map(|number| unsafe { own(number) })?;
-        for (place, descriptor) in descriptors.iter().enumerate() {
-            let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: place as u64 };
-            let number = descriptor.as_raw_fd();
-            // SAFETY: the kernel reads one event.
-            check(unsafe {
-                libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, number, &raw mut event)
-            })?;
-        }
-        Ok(EpollSet(epoll))
-    }
-
-    /// Sleeps until one can be read; its place.
-    #[inline]
-    pub fn wait(&mut self) -> io::Result<usize> {
-        let mut event = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: the kernel writes at most one event.
-        retry(|| unsafe { libc::epoll_wait(self.0.as_raw_fd(), &raw mut event, 1, -1) })?;
-        Ok(event.u64 as usize)
     }
 }
 
@@ -176,6 +143,7 @@ mod tests {
     use super::*;
     use crate::handle::{read, write};
     use crate::linux::pipe::pipe;
+    use crate::linux::readiness::Epoll;
     use std::os::fd::AsFd;
 
     /// Has each of 300 pipes found that was written to, and a full one found again until it is empty.
@@ -198,7 +166,7 @@ mod tests {
         finds(|| select.wait(), &pipes);
         let mut poll = PollSet::new(&readers);
         finds(|| poll.wait(), &pipes);
-        let mut epoll = EpollSet::new(&readers).unwrap();
+        let epoll = Epoll::new(&readers, Interest::Readable).unwrap();
         finds(|| epoll.wait(), &pipes);
         if let Ok(mut ring) = RingSet::new(&readers) {
             finds(|| ring.wait(), &pipes);
