@@ -118,13 +118,18 @@ fn expect_it_runs(place: &Place, line: &str) {
     let shorter = format!(
         "{} {} {} {}",
         unless("--trials", if compares { "--repeats 2 --trials 5" } else { "--trials 1" }),
-        // Several pairs begin one after the other, and must be measured at the same time.
+        // Several pairs begin one after the other, and must be measured at the same time; a stall has a third of it.
         unless(
             "--budget",
-            if ["--pairs", "fan-out", "--senders", "--workers"].iter().any(|many| line.contains(many)) {
-                "--budget 100ms"
-            } else {
-                "--budget 2ms"
+            match line {
+                _ if line.contains("--stall") => "--budget 400ms",
+                _ if ["--pairs", "fan-out", "--senders", "--workers"]
+                    .iter()
+                    .any(|many| line.contains(many)) =>
+                {
+                    "--budget 100ms"
+                }
+                _ => "--budget 2ms",
             }
         ),
         unless("save", "--no-save"),
