@@ -63,14 +63,15 @@ impl Distribution {
         while !counts.is_empty() {
             let count = number(&mut counts).ok_or_else(|| HistogramError::new("a count is cut short"))?;
             // A negative number is that of empty buckets.
-            let empty = count.min(0).unsigned_abs();
+            let more = count.min(-1).unsigned_abs() - 1;
+            let last = index.checked_add(more).ok_or_else(impossible)?;
+            let (lowest, width) = layout.bucket(last).ok_or_else(impossible)?;
             if count > 0 {
-                let (lowest, width) = layout.bucket(index).ok_or_else(impossible)?;
                 buckets.push(((lowest + width / 2) as f64, count as u64));
                 samples = samples.saturating_add(count as u64);
                 max_ns = lowest + width - 1;
             }
-            index = index.checked_add(empty.max(1)).ok_or_else(impossible)?;
+            index = last + 1;
         }
         if samples == 0 || samples > MAX_SAMPLES {
             return Err(HistogramError::new(format_args!("it holds {samples} samples")));
@@ -141,18 +142,19 @@ struct Layout {
     /// The binary logarithm of a unit, in nanoseconds.
     unit_bits: u32,
     half_bits: u32,
-    highest: u64,
+    /// The power of two that all values are below.
+    end: u64,
 }
 
 impl Layout {
-    /// The lowest value of a bucket, and how many it has; `None` above the highest.
+    /// The lowest value of a bucket, and how many it has; `None` behind the last.
     fn bucket(&self, index: u64) -> Option<(u64, u64)> {
         let doubled = (index >> self.half_bits).saturating_sub(1);
         let within = index - (doubled << self.half_bits);
         let width_bits = self.unit_bits.checked_add(u32::try_from(doubled).ok()?)?;
         let width = 1_u64.checked_shl(width_bits)?;
         let lowest = within.checked_mul(width)?;
-        (lowest <= self.highest).then_some((lowest, width))
+        (lowest < self.end).then_some((lowest, width))
     }
 }
 
@@ -171,13 +173,21 @@ fn header(inflated: &[u8]) -> Result<(Layout, &[u8]), HistogramError> {
     let counts = payload
         .get(..payload_bytes as usize)
         .ok_or_else(|| HistogramError::new("its counts are cut short"))?;
+    let refused = || {
+        HistogramError::new(format_args!("it claims {digits} digits for values from {lowest} to {highest}"))
+    };
     if digits > MAX_DIGITS || highest > MAX_VALUE_NS || !(1..=highest / 2).contains(&lowest) {
-        let range = format!("it claims {digits} digits for values from {lowest} to {highest}");
-        return Err(HistogramError::new(range));
+        return Err(refused());
     }
     // As many buckets of one unit as tell twice the digits' values apart, rounded up to a power of two.
     let half_bits = (2 * 10_u64.pow(digits)).next_power_of_two().ilog2() - 1;
-    Ok((Layout { unit_bits: lowest.ilog2(), half_bits, highest }, counts))
+    let unit_bits = lowest.ilog2();
+    if unit_bits + half_bits > 61 {
+        return Err(refused());
+    }
+    // Values above the highest are kept in the buckets that are left.
+    let end = (highest + 1).next_power_of_two().max(2 << (unit_bits + half_bits));
+    Ok((Layout { unit_bits, half_bits, end }, counts))
 }
 
 /// Takes off the next number: seven bits in each byte, the lowest first, and eight in a ninth; the sign is the lowest bit.
@@ -256,7 +266,8 @@ mod tests {
             (claims(0, 3, 0, 1000, &[]), "from 0"),
             (claims(0, 3, 900, 1000, &[]), "from 900"),
             (claims(0, 3, 1, u64::MAX, &[]), "to 18446744073709551615"),
-            (claims(9, 3, 1, 1000, &minimum), "0 samples"),
+            (claims(9, 3, 1, 1000, &minimum), "impossible count"),
+            (claims(10, 3, 1, 1000, &[&[2][..], &minimum].concat()), "impossible count"),
             (claims(10, 3, 1, 1000, &[&minimum[..], &[2]].concat()), "impossible count"),
             (claims(27, 3, 1, 1000, &huge.repeat(3)), "samples"),
             ("A".repeat(MAX_TEXT_BYTES + 4), "longer than"),
@@ -269,12 +280,12 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_read_as_the_crate_reads_it(
-            bits in proptest::collection::vec((0_u32..41, any::<u64>()), 1..200), digits in 1_u8..5, lowest in 1_u64..5000,
+            bits in proptest::collection::vec((0_u32..50, any::<u64>()), 1..200), digits in 1_u8..5, lowest in 1_u64..5000,
         ) {
-            let highest = 1 << 41;
+            let highest = 1_000_000_000_000;
             let mut written = Histogram::<u64>::new_with_bounds(lowest, highest, digits).unwrap();
             for (bits, value) in bits {
-                written.record(value % (1 << bits)).unwrap();
+                written.saturating_record(value % (1 << bits));
             }
             let mut packed = Vec::new();
             V2DeflateSerializer::new().serialize(&written, &mut packed).unwrap();

@@ -115,21 +115,17 @@ fn expect_it_runs(place: &Place, line: &str) {
     };
     let unless = |option: &str, more: &'static str| if line.contains(option) { "" } else { more };
     let compares = line.contains("--self-check");
+    let is_many = ["--pairs", "fan-out", "--senders", "--workers"].iter().any(|many| line.contains(many));
     let shorter = format!(
         "{} {} {} {}",
         unless("--trials", if compares { "--repeats 2 --trials 5" } else { "--trials 1" }),
         // Several pairs begin one after the other, and must be measured at the same time; a stall has a third of it.
         unless(
             "--budget",
-            match line {
-                _ if line.contains("--stall") => "--budget 400ms",
-                _ if ["--pairs", "fan-out", "--senders", "--workers"]
-                    .iter()
-                    .any(|many| line.contains(many)) =>
-                {
-                    "--budget 100ms"
-                }
-                _ => "--budget 2ms",
+            match line.contains("--stall") {
+                true => "--budget 400ms",
+                false if is_many => "--budget 100ms",
+                false => "--budget 2ms",
             }
         ),
         unless("save", "--no-save"),
