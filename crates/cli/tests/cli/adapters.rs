@@ -187,7 +187,7 @@ mod slow {
         fs::create_dir_all(&installed).unwrap();
         let mut new = place.furlong(["adapter", "new", "--lang", "python", "mine"]);
         place.finish(new.current_dir(&installed)).expect_code(0);
-        let asked = ["recommend", "--size", "128", "--rate", "2k/s", "--within", "2s", "--also", "adapters"];
+        let asked = ["recommend", "--size", "128", "--rate", "200/s", "--within", "2s", "--also", "adapters"];
         let form = ["--format", "json", "--no-save", "--no-progress"];
         let with = place.run(asked.into_iter().chain(form)).expect_code(0).json();
         // Slower than most, but measured as they are; a busy machine may not carry the rate.

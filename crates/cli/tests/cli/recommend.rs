@@ -160,12 +160,12 @@ mod slow {
         let place = Place::new();
         fs::write(
             place.path("small.toml"),
-            "size = \"64KiB\"\nrate = \"1k/s\"\nneeds = [\"boundaries\"]\nspin = false\n",
+            "size = \"64KiB\"\nrate = \"100/s\"\nneeds = [\"boundaries\"]\nspin = false\n",
         )
         .expect("a file");
         let answer = recommended(&place, "--workload small.toml --size 128 --slo p99<10s --work 1s");
         assert_eq!(number(&answer, "workload.size_bytes"), 128.0, "what is typed counts before the file");
-        assert_eq!(number(&answer, "workload.interval_ns"), 1e6);
+        assert_eq!(number(&answer, "workload.interval_ns"), 1e7);
         assert_eq!(list(&answer, "workload.needs"), ["boundaries"]);
         let choice = at(&answer, "choice");
         assert!(number(choice, "p50_ns") > 0.0 && number(choice, "p99_ns") >= number(choice, "p50_ns"));
@@ -187,7 +187,7 @@ mod slow {
     #[test]
     #[ignore = "slow"]
     fn several_that_share_an_end_are_measured_so() {
-        for (words, said) in [("--senders 3", "senders"), ("--workers 3 --rate 1k/s", "workers")] {
+        for (words, said) in [("--senders 3", "senders"), ("--workers 3 --rate 100/s", "workers")] {
             let answer = recommended(&Place::new(), &format!("--size 64 --pattern one-way {words}"));
             assert!(mechanisms(&answer, "ranked").contains(&"pipe"), "{answer:#}");
             let reasons = list(&answer, "excluded").iter().map(|excluded| text(excluded, "reason"));
@@ -226,7 +226,7 @@ mod slow {
     #[ignore = "slow"]
     fn an_objective_that_does_not_hold_is_exit_code_3_and_the_run_is_saved_with_its_verdict() {
         let place = Place::new();
-        let words = "recommend --size 1KiB --rate 1k/s --slo p50<1ns --within 2s --save asked --no-progress";
+        let words = "recommend --size 1KiB --slo p50<1ns --within 2s --save asked --no-progress";
         let output = place.run(words.split(' ')).expect_code(3);
         assert!(output.stdout.contains("does not hold"), "{}", output.stdout);
         let again = place.run(words.split(' ')).expect_code(2);
