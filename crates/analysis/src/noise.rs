@@ -7,7 +7,7 @@
 
 use crate::{Row, Run, checks::on_two_processors, trials::Trials};
 use furlong_model::{NoiseReading, Placement};
-use furlong_stats::{median, tidy};
+use furlong_stats::{median, sort_by, sort_by_key, tidy};
 use serde::{Deserialize, Serialize};
 
 /// Share of the spin probes lost to others, averaged: 1 % moves a median by less than an interval's ±5 %, and
@@ -171,7 +171,7 @@ impl Verdict {
         ];
         let mut seen: Vec<_> =
             seen.into_iter().flatten().filter(|(level, _)| *level > Level::Quiet).collect();
-        seen.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+        sort_by_key(&mut seen, |(level, _)| std::cmp::Reverse(*level));
         Verdict {
             level: seen.first().map_or(Level::Quiet, |(level, _)| *level),
             reasons: seen.into_iter().map(|(_, reason)| reason).collect(),
@@ -192,7 +192,7 @@ impl CoreToCore {
 pub(crate) fn core_to_core_times(readings: &[NoiseReading]) -> Vec<f64> {
     let times = readings.iter().filter_map(|reading| reading.core_to_core_ns);
     let mut times: Vec<f64> = times.filter(|time| time.is_finite() && *time > 0.0).collect();
-    times.sort_by(f64::total_cmp);
+    sort_by(&mut times, f64::total_cmp);
     times
 }
 

@@ -10,6 +10,7 @@ use crate::{
     terms::{Part, Source, Subject, Term},
 };
 use furlong_model::{Cost, Count, CountMethod, RoleCount};
+use furlong_stats::sort_by;
 use std::collections::BTreeMap;
 
 /// Calls, or switches, in a round trip below which they are not worth a part of their own.
@@ -106,7 +107,7 @@ impl<'a> OwnLoop<'a> {
         let (often, rarely): (Vec<_>, Vec<_>) = named.partition(|(_, calls)| calls.count() >= FEW);
         let often: Result<Vec<_>, _> = often.iter().map(|(name, calls)| term(name, calls)).collect();
         let mut terms = often?;
-        terms.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+        sort_by(&mut terms, |a, b| b.ns.total_cmp(&a.ns));
         let rarely = Calls::sum(rarely.into_iter().map(|(_, calls)| calls));
         if rarely.count() >= NEXT_TO_NONE {
             terms.push(term(OTHERS, &rarely)?);

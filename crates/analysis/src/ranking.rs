@@ -7,6 +7,7 @@ use crate::{Comparable, Row};
 use furlong_model::{
     Arrival, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
 };
+use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -246,7 +247,7 @@ pub(crate) fn rank(
     for (group, members) in &mut by_group {
         let comparables = compare(members);
         members.iter_mut().zip(comparables).for_each(|(row, comparable)| row.comparable = comparable);
-        members.sort_by(|a, b| ranked_by(a).total_cmp(&ranked_by(b)).then(a.case.cmp(&b.case)));
+        sort_by(members, |a, b| ranked_by(a).total_cmp(&ranked_by(b)).then(a.case.cmp(&b.case)));
         let (ties, ranks) = (ties(members, harness), ranks(members, harness));
         for (row, (tied_with, rank)) in members.iter_mut().zip(ties.into_iter().zip(ranks)) {
             row.group.clone_from(&group.name);

@@ -2,7 +2,7 @@
 
 use crate::{Row, Skipped};
 use furlong_model::{Arrival, Case};
-use furlong_stats::tidy;
+use furlong_stats::{sort_by, tidy};
 use serde::{Deserialize, Serialize};
 
 /// Beyond the knee a median is more than so many times as long as at its shortest.
@@ -90,7 +90,7 @@ impl RateSweep {
     }
 
     fn finish(&mut self) {
-        self.points.sort_by(|a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
+        sort_by(&mut self.points, |a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
         let lowest = self.points[0].asked_per_second;
         self.case.arrival = Arrival::Interval((1e9 / lowest).round() as u64);
         let shortest = self.points.iter().filter_map(RatePoint::p50_ns).fold(f64::INFINITY, f64::min);

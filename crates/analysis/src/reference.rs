@@ -7,7 +7,7 @@ use crate::{
     count::{count_of, system_calls},
 };
 use furlong_model::{Case, Family, Placement, WaitKind};
-use furlong_stats::{bootstrap_interval, median, tidy};
+use furlong_stats::{bootstrap_interval, median, sort_by, tidy};
 
 /// How far the calls of a row may be from those in one process, as a share: a few are repeated.
 const CALLS_APART: f64 = 0.02;
@@ -65,7 +65,7 @@ impl ReferenceFigure {
             .filter(|row| excluded != Some(row.case.mechanism.as_str()))
             .filter_map(|row| reference(run, row, waiting))
             .collect();
-        references.sort_by(|a, b| a.row.case.cmp(&b.row.case));
+        sort_by(&mut references, |a, b| a.row.case.cmp(&b.row.case));
         let samples: Vec<_> = references.iter().flat_map(|row| &row.medians).map(Vec::as_slice).collect();
         let estimates: Vec<_> =
             references.iter().map(|row| row.ns(&row.medians[0], &row.medians[1])).collect();

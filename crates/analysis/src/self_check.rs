@@ -10,9 +10,9 @@ use crate::{
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, Family, Harness, RunHeader, Trial};
-use furlong_stats::{FEWEST_TRIALS, median, median_interval, tidy};
+use furlong_stats::{FEWEST_TRIALS, distinct, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The share of comparisons that may find a difference: so often, or less, some pair of a group does by chance.
 const FALSE_DIFFERENCES: f64 = 0.05;
@@ -85,7 +85,7 @@ pub struct Unjudged {
 /// Compares the two copies of every case of a run that was made for it.
 pub fn self_check(run: &DecodedRun) -> SelfCheck {
     let per_repeat = run.records.header.trials.saturating_mul(2).max(1);
-    let repeats: BTreeSet<u32> = run.records.trials.iter().map(|trial| trial.number / per_repeat).collect();
+    let repeats = distinct(run.records.trials.iter().map(|trial| trial.number / per_repeat));
     let mut results: BTreeMap<&Case, (Vec<Comparison>, Vec<String>)> = BTreeMap::new();
     for repeat in repeats {
         for (case, result) in compare(run, |trial| trial.number / per_repeat == repeat) {

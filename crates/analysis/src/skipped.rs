@@ -2,6 +2,7 @@
 
 use crate::{Law, law::Breach, saturation::Saturation};
 use furlong_model::{Case, Failure, Fault, Outcome, Trial};
+use furlong_stats::sort_by_key;
 use serde::{Deserialize, Serialize};
 
 /// A case that shows no speed, or lost some of its trials.
@@ -73,7 +74,7 @@ impl Skipped {
     /// One entry a case: the worst status, and in it a corrupted message before any other fault.
     pub(crate) fn of<'a>(case: &Case, trials: impl Iterator<Item = &'a Trial>) -> Option<Self> {
         let mut entries: Vec<_> = trials.filter_map(|trial| Skipped::from(case, trial)).collect();
-        entries.sort_by_key(|entry| (entry.status, !entry.is_corruption()));
+        sort_by_key(&mut entries, |entry| (entry.status, !entry.is_corruption()));
         let alike = |worst: &Skipped| entries.iter().filter(|entry| entry.status == worst.status).count();
         let count = entries.first().map(alike)?;
         entries.into_iter().next().map(|worst| Skipped { trials: count, ..worst })

@@ -15,6 +15,7 @@ use crate::{
     trials::{CaseTrials, MeasuredTrial, Trials},
 };
 use furlong_model::{Case, Family, is_one};
+use furlong_stats::sort_by_key;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
@@ -54,7 +55,7 @@ impl Summary {
             rows.extend(row);
             skipped.extend(trouble);
         }
-        skipped.sort_by_key(|entry: &Skipped| (!entry.is_corruption(), entry.status));
+        sort_by_key(&mut skipped, |entry: &Skipped| (!entry.is_corruption(), entry.status));
         let groups = ranking::rank(&mut rows, &run.header.harness, |rows| {
             let measured = |row: &Row| trials.measured(&row.case).collect();
             comparables(&rows.iter().map(measured).collect::<Vec<_>>())

@@ -2,7 +2,7 @@
 
 use crate::{DecodedRun, Group, Row, Unit};
 use furlong_model::Case;
-use furlong_stats::{Distribution, Mixture};
+use furlong_stats::{Distribution, Mixture, sort_by};
 
 /// Samples at or beyond a time without which nothing is said about it.
 pub const FEWEST_BEYOND: u64 = 10;
@@ -44,7 +44,7 @@ fn points(trials: &[Distribution]) -> Option<Vec<(f64, f64)>> {
         return None;
     }
     let mut buckets: Vec<_> = trials.iter().flat_map(Distribution::buckets).collect();
-    buckets.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sort_by(&mut buckets, |a, b| b.0.total_cmp(&a.0));
     let mut beyond = 0_u64;
     let (last, _) = *buckets.iter().find(|(_, count)| {
         beyond = beyond.saturating_add(*count);

@@ -9,6 +9,7 @@ use crate::probe::{self, Figures};
 use furlong_loops::pair_end::{Block, PairEnd, TransferMethod};
 use furlong_os::memory::{Region, anonymous_object, page_bytes};
 use furlong_os::{AsHandle, RawHandle, clock, handle};
+use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
@@ -156,7 +157,7 @@ fn trips_in_a_batch(size: usize) -> u32 {
 }
 
 fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
+    sort_by(values, f64::total_cmp);
     values[values.len() / 2]
 }
 

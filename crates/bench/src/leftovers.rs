@@ -13,6 +13,7 @@ use furlong_mechanism::DIRECTIONS;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::{namespace, posix_queue, segment, sysv_queue, sysv_semaphore};
 use furlong_os::{Context, file_system, identity};
+use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -134,7 +135,7 @@ pub fn find() -> io::Result<Vec<Leftover>> {
             Err(_) => {}
         }
     }
-    found.sort_by(|one, other| one.folder.cmp(&other.folder));
+    sort_by(&mut found, |one, other| one.folder.cmp(&other.folder));
     Ok(found)
 }
 

@@ -2,6 +2,7 @@
 
 use furlong_model::{Party, Placement, Unavailable};
 use furlong_os::affinity;
+use furlong_stats::sort_by;
 
 /// The processors that these parties are pinned to; `None` where the scheduler chooses.
 ///
@@ -40,7 +41,7 @@ fn cores_first(allowed: Vec<usize>) -> Vec<usize> {
     };
     let mut ranked: Vec<(usize, usize)> =
         allowed.into_iter().map(|processor| (rank(&processor), processor)).collect();
-    ranked.sort_unstable();
+    sort_by(&mut ranked, Ord::cmp);
     ranked.into_iter().map(|(_, processor)| processor).collect()
 }
 

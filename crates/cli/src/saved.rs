@@ -7,6 +7,7 @@ use furlong_console::exit::Usage;
 use furlong_model::RunHeader;
 use furlong_os::file_system::open_to_read;
 use furlong_render::plain;
+use furlong_stats::sort_by;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -101,7 +102,7 @@ pub fn all_in(folder: &Path) -> Vec<SavedRun> {
     let entries = fs::read_dir(folder).ok();
     let mut runs: Vec<_> =
         entries.into_iter().flatten().flatten().filter_map(|entry| dated(&entry.path())).collect();
-    runs.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.name.cmp(&other.name)));
+    sort_by(&mut runs, |(a, one), (b, other)| a.cmp(b).then_with(|| one.name.cmp(&other.name)));
     runs.into_iter().map(|(_, run)| run).collect()
 }
 
@@ -176,7 +177,7 @@ fn below(folder: &Path) -> Vec<SavedRun> {
             }
         }
     }
-    found.sort_by(|one, other| one.path.cmp(&other.path));
+    sort_by(&mut found, |one, other| one.path.cmp(&other.path));
     found
 }
 

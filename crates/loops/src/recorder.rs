@@ -5,13 +5,15 @@ use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
 use crate::schedule::Idle;
 use crate::steady::Steady;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use furlong_model::{Fault, Phase, Stall};
 use furlong_os::usage::Usage;
+use furlong_stats::{Distribution, HistogramRange, encode_histogram};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
+use std::io;
+
+/// From a nanosecond to a minute: a longer sample is not told from others that are longer.
+const RANGE: HistogramRange = HistogramRange { lowest: 1, highest: 60_000_000_000, digits: 3 };
 
 /// What the holder of the clock saw.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -76,9 +78,7 @@ impl Recorder {
 
     /// Keeps every time, until `most` messages as above.
     pub fn of_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
-        /// The longest sample that is told from longer ones: a minute.
-        const LONGEST_NS: u64 = 60_000_000_000;
-        let histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3);
+        let histogram = Histogram::new_with_bounds(RANGE.lowest, RANGE.highest, RANGE.digits as u8);
         let histogram = step(Phase::Timed, "make a histogram", histogram)?;
         let times = Times::Histogram(Samples { histogram, round_trips: 0, went_back: 0 });
         Ok(Recorder { times, ..Recorder::counting(under_way, most) })
@@ -133,10 +133,9 @@ impl Recorder {
     }
 }
 
-fn written(histogram: &Histogram<u64>) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
-    written.map(|_| STANDARD.encode(bytes)).map_err(|error| format!("{error:?}"))
+fn written(histogram: &Histogram<u64>) -> io::Result<String> {
+    let counts = histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
+    encode_histogram(RANGE, counts)
 }
 
 /// One histogram of all samples of these.
@@ -144,17 +143,10 @@ fn written(histogram: &Histogram<u64>) -> Result<String, String> {
 /// # Errors
 /// One that was not written here.
 pub fn merged<'a>(histograms: impl Iterator<Item = &'a String>) -> Result<String, String> {
-    let mut all: Option<Histogram<u64>> = None;
-    for text in histograms {
-        let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
-        let one =
-            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| format!("{error:?}"))?;
-        match &mut all {
-            Some(all) => all.add(one).map_err(|error| format!("{error:?}"))?,
-            None => all = Some(one),
-        }
-    }
-    written(&all.ok_or("there is none")?)
+    let each: Result<Vec<_>, _> = histograms.map(|text| Distribution::decode(text)).collect();
+    let each = each.map_err(|error| error.to_string())?;
+    let counts = each.iter().flat_map(Distribution::buckets).map(|(value, count)| (value as u64, count));
+    encode_histogram(RANGE, counts).map_err(|error| error.to_string())
 }
 
 impl Samples {

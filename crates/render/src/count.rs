@@ -9,6 +9,7 @@ use super::{
 use furlong_analysis::text::{decimals, plain};
 use furlong_analysis::{CountRow, CountSummary, Figures, RoleFigures};
 use furlong_model::{CountMethod, Role};
+use furlong_stats::sort_by;
 use std::collections::BTreeMap;
 
 /// One JSON object: [`CountSummary`] says what each field means, and reads it back.
@@ -51,7 +52,7 @@ fn threads(row: &CountRow) -> Option<String> {
     let roles: Vec<_> = with_threads
         .map(|RoleFigures { role, threads_per_round_trip, .. }| {
             let mut threads: Vec<_> = threads_per_round_trip.iter().collect();
-            threads.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+            sort_by(&mut threads, |a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
             let text = |(name, calls): (&String, &f64)| format!("{} {}", plain(name), decimals(Some(*calls)));
             format!("{role}: {}", threads.into_iter().map(text).collect::<Vec<_>>().join(", "))
         })
@@ -130,7 +131,7 @@ fn lines(row: &CountRow) -> Vec<Row> {
 fn calls(figures: &Figures) -> Vec<&String> {
     let mut calls: Vec<_> = figures.system_calls_per_round_trip.iter().flatten().collect();
     calls.retain(|(_, count)| **count > 0.0);
-    calls.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+    sort_by(&mut calls, |a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
     calls.into_iter().map(|(name, _)| name).collect()
 }
 

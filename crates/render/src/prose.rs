@@ -11,6 +11,7 @@ use super::{
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
 use furlong_model::{Harness, Machine, Runtime, format_bytes, format_ns};
+use furlong_stats::distinct;
 
 /// Rows that are named one by one.
 const ROWS_NAMED: usize = 6;
@@ -262,7 +263,7 @@ fn modes([low, high]: [f64; 2]) -> String {
 /// How many processes of a group shared a processor; `None` where each had one, or nobody was pinned.
 pub(crate) fn crowded(summary: &Summary, group: &Group) -> Option<String> {
     let row = summary.rows_of(group).find(|row| row.processors.len() > 2)?;
-    let processors = row.processors.iter().collect::<std::collections::BTreeSet<_>>().len();
+    let processors = distinct(&row.processors).len();
     let processes = row.processors.len();
     (processors < processes).then(|| match row.trials_on_one_processor {
         Some(_) => format!("{processes} processes, which nobody pinned."),

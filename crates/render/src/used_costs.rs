@@ -7,7 +7,7 @@ use super::{
 use furlong_analysis::text::plain;
 use furlong_analysis::{CONTEXT_SWITCH, CostEstimate, Costs, Explanation, Part, Term, WAKE_UP, cost_name};
 use furlong_model::{Cost, format_bytes, format_ns};
-use std::collections::BTreeSet;
+use furlong_stats::distinct;
 
 /// The columns; the last one gives way where the terminal is narrow.
 const COLUMNS: [Column; 4] = [
@@ -28,7 +28,7 @@ pub(crate) fn used_costs(explanation: &Explanation) -> Section {
     let by_kind = by_kind.iter().filter(|_| has_own_loop);
     let named = named.iter().chain(by_kind).filter_map(|name| costs.figure(name)).map(line);
     let sizes = copied_sizes(explanation);
-    let ends: BTreeSet<_> = [sizes.first(), sizes.last()].into_iter().flatten().collect();
+    let ends = distinct([sizes.first(), sizes.last()].into_iter().flatten());
     let copies = ends.into_iter().filter_map(|size| copying(costs, *size));
     let rows: Vec<_> = named.chain(copies).collect();
     if rows.is_empty() {
@@ -37,10 +37,10 @@ pub(crate) fn used_costs(explanation: &Explanation) -> Section {
     Section::default().table(Table::new(COLUMNS, rows.into_iter().map(Row::neutral).collect()))
 }
 
-fn copied_sizes(explanation: &Explanation) -> BTreeSet<usize> {
+fn copied_sizes(explanation: &Explanation) -> Vec<usize> {
     let copies = |term: &Term| term.name == Part::Copying && term.count > 0.0;
     let rows = explanation.rows.iter().filter(|row| row.terms.iter().any(copies));
-    rows.map(|row| row.case.size_bytes).collect()
+    distinct(rows.map(|row| row.case.size_bytes))
 }
 
 /// The name of a cost, its time, its interval if it has one, and where it comes from.

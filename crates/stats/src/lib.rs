@@ -20,13 +20,14 @@ mod precision;
 mod rank_sum;
 mod rounding;
 mod shape;
+mod sort;
 mod student;
 
 pub use comparison::comparison_intervals;
 pub use curve::Curve;
 pub use deviation::Deviations;
 pub use fairness::jain;
-pub use histogram::{Distribution, HistogramError};
+pub use histogram::{Distribution, HistogramError, HistogramRange, encode as encode_histogram};
 pub use median::{
     FEWEST_TRIALS, are_apart, bootstrap_interval, coverage, median, median_interval, median_interval_with,
     uncertainty,
@@ -38,3 +39,4 @@ pub use precision::{FEWEST_FIRST_TRIALS, FurtherRounds};
 pub use rank_sum::{holm, rank_sum_chance, shift_interval};
 pub use rounding::tidy;
 pub use shape::DistributionShape;
+pub use sort::{distinct, sort_by, sort_by_key};

@@ -144,7 +144,7 @@ fn floors_only_look_down() {
         ("render", &["analysis", "chart", "model", "stats"][..]),
         ("programs", &["model"][..]),
         ("mechanism", &["channel", "model", "os"][..]),
-        ("loops", &["mechanism", "model", "os"][..]),
+        ("loops", &["mechanism", "model", "os", "stats"][..]),
         ("bench", &["adapter-files", "loops", "mechanism", "model", "os", "stats"][..]),
         ("adapter", &["bench", "mechanism", "model"][..]),
         ("subsystems", &["bench"][..]),

@@ -8,7 +8,7 @@ use super::row::{Change, ComparedRow};
 use crate::NamedRun;
 use crate::{Explanation, Part, Term, checks::on_two_processors, explain};
 use furlong_model::{Case, WaitKind};
-use furlong_stats::tidy;
+use furlong_stats::{sort_by_key, tidy};
 use serde::{Deserialize, Serialize};
 
 /// The part of a row's change that a cost must account for: half of it, and not half as much again.
@@ -67,7 +67,7 @@ pub(super) fn causes(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) ->
             }
         }
     }
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.rows.len()));
+    sort_by_key(&mut causes, |cause| std::cmp::Reverse(cause.rows.len()));
     causes
 }
 

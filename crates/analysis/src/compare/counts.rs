@@ -3,9 +3,8 @@
 
 use crate::{CountRow, Figures, NamedRun};
 use furlong_model::Case;
-use furlong_stats::tidy;
+use furlong_stats::{distinct, sort_by_key, tidy};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// Calls an exchange that a count may be off by: it may begin or end amid one, and a signal may interrupt some.
 const CALLS_OFF_BY: f64 = 0.02;
@@ -109,7 +108,7 @@ pub(super) fn compare_counts(baseline: NamedRun, new: NamedRun) -> Vec<ComparedC
         Some((of_baseline.iter().find(of_case)?.clone(), row))
     });
     let mut counts: Vec<_> = pairs.flat_map(|(old, row)| figures(new.name, &old, &row)).collect();
-    counts.sort_by_key(|count| count.verdict);
+    sort_by_key(&mut counts, |count| count.verdict);
     counts
 }
 
@@ -149,11 +148,8 @@ fn by_name(count: ComparedCount, old: &CountRow, new: &CountRow) -> ComparedCoun
             .copied()
             .unwrap_or(0.0)
     };
-    let names: BTreeSet<&String> = [old, new]
-        .iter()
-        .filter_map(|row| row.figures.system_calls_per_round_trip.as_ref())
-        .flat_map(|calls| calls.keys())
-        .collect();
+    let counted = [old, new].into_iter().filter_map(|row| row.figures.system_calls_per_round_trip.as_ref());
+    let names = distinct(counted.flat_map(|calls| calls.keys()));
     let changed: Vec<ChangedCall> = names
         .into_iter()
         .map(|name| ChangedCall { name: name.clone(), baseline: calls(old, name), new: calls(new, name) })

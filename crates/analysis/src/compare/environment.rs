@@ -4,8 +4,9 @@ use super::row::ComparedRow;
 use crate::NamedRun;
 use crate::machine_facts::{UNKNOWN, machine_facts};
 use furlong_model::{Machine, format_ns};
+use furlong_stats::distinct;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// How many times apart two core-to-core times are that count as different: readings of one run differ by less on a
 /// quiet machine.
@@ -84,11 +85,10 @@ fn named(
     then: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
 ) -> Vec<Difference> {
-    let names: BTreeSet<_> = then.keys().chain(now.keys()).collect();
     let value = |facts: &BTreeMap<String, String>, name: &String| {
         facts.get(name).cloned().unwrap_or_else(|| UNKNOWN.to_owned())
     };
-    names
+    distinct(then.keys().chain(now.keys()))
         .into_iter()
         .map(|name| (name, value(then, name), value(now, name)))
         .filter(|(_, then, now)| then != now)

@@ -8,7 +8,7 @@ use crate::{
     ranking::resolution_ns,
 };
 use furlong_model::{Case, Harness};
-use furlong_stats::{holm, rank_sum_chance, shift_interval, tidy};
+use furlong_stats::{holm, rank_sum_chance, shift_interval, sort_by, tidy};
 use serde::{Deserialize, Serialize};
 
 /// The chance of a false alarm in all rows of two runs together.
@@ -141,7 +141,7 @@ pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Ve
             Err(reason) => (Change::Inconclusive, Some(reason)),
         };
     }
-    rows.sort_by(|a, b| {
+    sort_by(&mut rows, |a, b| {
         a.verdict.cmp(&b.verdict).then(b.ratio.total_cmp(&a.ratio)).then(a.case.cmp(&b.case))
     });
     rows

@@ -9,7 +9,7 @@ use super::host::Fleet;
 use super::run::FleetRun;
 use crate::{Change, Unit};
 use furlong_model::Case;
-use furlong_stats::{median, median_interval_with, tidy};
+use furlong_stats::{median, median_interval_with, sort_by, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ pub(super) fn compare_groups(
             Some((others.iter().position(|(name, ..)| *name == pair.group)?, asked.judge(pair)?))
         })
         .collect();
-    changes.sort_by(|(at, a), (other, b)| {
+    sort_by(&mut changes, |(at, a), (other, b)| {
         at.cmp(other)
             .then(a.verdict.cmp(&b.verdict))
             .then(b.ratio.total_cmp(&a.ratio))

@@ -20,7 +20,7 @@ pub use rows::{FleetRow, HostFigure};
 pub(crate) use run::{CORE_TO_CORE, facts, platform};
 pub use run::{FleetRun, Unused, UnusedRun};
 
-use furlong_stats::tidy;
+use furlong_stats::{sort_by, tidy};
 use host::Fleet;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,7 @@ pub fn compare_fleet(
     margin: f64,
 ) -> FleetComparison {
     let runs = run::of_one_platform(runs, &mut unused);
-    unused.sort_by(|a, b| a.run.cmp(&b.run));
+    sort_by(&mut unused, |a, b| a.run.cmp(&b.run));
     let fleet = Fleet::of(&runs);
     let (outliers, groups, changes) = match by {
         FleetBy::Host => (outliers::outliers(&fleet, margin), Vec::new(), Vec::new()),

@@ -7,7 +7,7 @@
 use super::host::Fleet;
 use super::reasons::{ALPHA, FleetReason, REPEATS, reasons};
 use furlong_model::Case;
-use furlong_stats::{Deviations, holm, median, tidy};
+use furlong_stats::{Deviations, holm, median, sort_by, tidy};
 use serde::{Deserialize, Serialize};
 
 /// The share of all rows that a host must have for the median over its rows.
@@ -83,11 +83,11 @@ pub(super) fn outliers(fleet: &Fleet, margin: f64) -> Vec<Outlier> {
     }
     found.retain(|(_, outlier)| outlier.by_all_rows || outlier.apart.len() >= fewest_apart(outlier.rows));
     for (_, outlier) in &mut found {
-        outlier.apart.sort_by(|a, b| {
+        sort_by(&mut outlier.apart, |a, b| {
             b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()).then_with(|| a.case.cmp(&b.case))
         });
     }
-    found.sort_by(|(_, a), (_, b)| b.apart.len().cmp(&a.apart.len()).then_with(|| a.host.cmp(&b.host)));
+    sort_by(&mut found, |(_, a), (_, b)| b.apart.len().cmp(&a.apart.len()).then_with(|| a.host.cmp(&b.host)));
     let slower: Vec<(usize, bool)> =
         found.iter().map(|(host, outlier)| (*host, is_slower(outlier))).collect();
     let why = reasons(fleet, &slower, margin);

@@ -7,7 +7,7 @@
 use super::host::{Fleet, Host};
 use super::run::{CostKey, most_frequent};
 use crate::{Disturbance, Level};
-use furlong_stats::{Deviations, tidy};
+use furlong_stats::{Deviations, distinct, sort_by, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,7 +99,7 @@ struct Fact<'a> {
 }
 
 fn facts<'a>(fleet: &'a Fleet, odd: &BTreeSet<usize>) -> Vec<Fact<'a>> {
-    let names: BTreeSet<&str> = fleet.hosts.iter().flat_map(|host| host.facts.keys().copied()).collect();
+    let names = distinct(fleet.hosts.iter().flat_map(|host| host.facts.keys().copied()));
     names.into_iter().filter_map(|what| fact(fleet, what, odd)).collect()
 }
 
@@ -164,7 +164,7 @@ impl<'a> CostsOfFleet<'a> {
             );
         }
         let mut found: Vec<_> = found.into_values().collect();
-        found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        sort_by(&mut found, |(one, _), (other, _)| other.total_cmp(one));
         found.into_iter().map(|(_, reason)| reason).collect()
     }
 }

@@ -3,7 +3,7 @@
 use super::host::Fleet;
 use crate::Unit;
 use furlong_model::Case;
-use furlong_stats::{median, tidy};
+use furlong_stats::{median, sort_by, tidy};
 use serde::{Deserialize, Serialize};
 
 /// A row over hosts. Times are nanoseconds of one exchange, of each host the median over its runs.
@@ -39,7 +39,7 @@ pub struct HostFigure {
 pub(super) fn rows(fleet: &Fleet) -> Vec<FleetRow> {
     let row = |(number, (case, unit)): (usize, &(&Case, Unit))| {
         let mut figures: Vec<(usize, f64)> = fleet.row(number).collect();
-        figures.sort_by(|a, b| a.1.total_cmp(&b.1));
+        sort_by(&mut figures, |a, b| a.1.total_cmp(&b.1));
         let times: Vec<f64> = figures.iter().map(|(_, ns)| *ns).collect();
         let at = |(host, ns): &(usize, f64)| HostFigure {
             host: fleet.hosts[*host].name.to_owned(),

@@ -3,6 +3,7 @@
 use crate::machine_facts::machine_facts;
 use crate::{CoreToCore, Costs, DecodedRun, Disturbance, Level, Unit, cost_name};
 use furlong_model::{Case, Cost, Machine};
+use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -139,7 +140,7 @@ pub(super) fn of_one_platform(runs: Vec<FleetRun>, unused: &mut Vec<UnusedRun>) 
         run: run.name,
         reason: Unused::OtherPlatform { platform: run.platform, most: most.clone() },
     }));
-    used.sort_by(|a, b| (a.started_unix_s, &a.name).cmp(&(b.started_unix_s, &b.name)));
+    sort_by(&mut used, |a, b| (a.started_unix_s, &a.name).cmp(&(b.started_unix_s, &b.name)));
     used
 }
 

@@ -4,6 +4,7 @@ use super::first_look::first_look;
 use super::integration_costs::effort;
 use crate::{DecodedRun, Row};
 use furlong_model::{Case, Objective, Placement, Shortlist, Workload};
+use furlong_stats::sort_by;
 
 /// Rows that sleep and are measured on.
 const SLEEPING: usize = 8;
@@ -61,7 +62,7 @@ const LARGEST_BYTES: usize = 16 << 20;
 fn chosen(run: &DecodedRun, shortlist: &Shortlist) -> Vec<Row> {
     let workload = &shortlist.workload;
     let mut rows = first_look(run, shortlist).rows;
-    rows.sort_by(|a, b| figure(workload, a).total_cmp(&figure(workload, b)));
+    sort_by(&mut rows, |a, b| figure(workload, a).total_cmp(&figure(workload, b)));
     let (sleeping, mut spinning): (Vec<Row>, Vec<Row>) =
         rows.into_iter().partition(|row| row.case.wait.sleeps_in_the_end());
     let simplest = sleeping.iter().min_by_key(|row| effort_of(shortlist, row)).cloned();

@@ -30,6 +30,7 @@ use crate::{
 };
 use first_look::first_look;
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
+use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form of a [`Recommendation`].
@@ -190,7 +191,7 @@ fn eliminated(workload: &Workload, first: &Summary, long: &Summary) -> Vec<Elimi
             times: figure(row) / best,
         })
         .collect();
-    eliminated.sort_by(|a, b| a.times.total_cmp(&b.times));
+    sort_by(&mut eliminated, |a, b| a.times.total_cmp(&b.times));
     eliminated
 }
 

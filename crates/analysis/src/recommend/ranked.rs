@@ -3,7 +3,7 @@
 use super::integration_costs::effort;
 use crate::{Cpu, DecodedRun, FEWEST_BEYOND, Row};
 use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
-use furlong_stats::{are_apart, median, median_interval, tidy};
+use furlong_stats::{are_apart, median, median_interval, sort_by, tidy};
 use serde::{Deserialize, Serialize};
 
 /// A row with its figures at the workload.
@@ -134,7 +134,7 @@ fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
 /// The best first: what meets the objective before what does not.
 pub(super) fn sort(rows: &mut [Ranked], objective: Objective) {
     let effort = |row: &Ranked| if objective == Objective::Simplicity { row.effort } else { 0 };
-    rows.sort_by(|a, b| {
+    sort_by(rows, |a, b| {
         b.meets().cmp(&a.meets()).then(effort(a).cmp(&effort(b))).then(a.figure.total_cmp(&b.figure))
     });
 }

@@ -3,6 +3,7 @@
 use super::Ranked;
 use crate::{Row, Summary};
 use furlong_model::{Candidate, Case, Placement, Shortlist, row_name};
+use furlong_stats::distinct;
 use serde::{Deserialize, Serialize};
 
 /// A change of the workload, and what the answer would be then.
@@ -95,10 +96,7 @@ fn sizes(shortlist: &Shortlist, choice: &Ranked, all: &Summary) -> Vec<Sensitivi
             && row.case.arrival.is_closed_loop()
             && row.case.wait.sleeps_in_the_end()
     };
-    let mut sizes: Vec<usize> =
-        all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes = distinct(all.rows.iter().filter(at_other_size).map(|row| row.case.size_bytes));
     let sensitivity = |size: usize| {
         let rows = || all.rows.iter().filter(at_other_size).filter(|row| row.case.size_bytes == size);
         let own = rows().find(|row| choice.is(row))?;

@@ -7,7 +7,7 @@ use crate::{DecodedRun, trials::MeasuredTrial};
 use furlong_model::{
     Case, Exchange, Experiment, Figure, Measurement, Pattern, Subsystem, Unavailable, Wait, Work,
 };
-use furlong_stats::{Distribution, Mixture, tidy};
+use furlong_stats::{Distribution, Mixture, distinct, tidy};
 
 /// `empty` with the figures of the trials of its row and size, or with what the records say instead.
 pub(super) fn row(
@@ -64,9 +64,7 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
         }
         _ => Figure::MedianUs,
     });
-    figures.sort_unstable();
-    figures.dedup();
-    figures
+    distinct(figures)
 }
 
 /// One trial's value, scaled from its own exchanges to those of the publication.

@@ -2,8 +2,8 @@
 
 use super::row::{Measured, ReplayRow};
 use furlong_model::{Figure, RoleTally};
-use furlong_stats::{median, median_interval, tidy};
-use std::collections::{BTreeMap, BTreeSet};
+use furlong_stats::{distinct, median, median_interval, tidy};
+use std::collections::BTreeMap;
 
 /// The median over trials with its interval; `None` without trials, or where a value is none.
 pub(super) fn over_trials(values: &[f64]) -> Option<Measured> {
@@ -34,7 +34,5 @@ pub(super) fn per_round_trip(roles: &[RoleTally], figure: impl Fn(&RoleTally) ->
 
 /// The figures that some row has, then or now, in the order of tables.
 pub(super) fn shown(rows: &[ReplayRow]) -> Vec<Figure> {
-    let figures: BTreeSet<_> =
-        rows.iter().flat_map(|row| row.published.keys().chain(row.measured.keys())).collect();
-    figures.into_iter().copied().collect()
+    distinct(rows.iter().flat_map(|row| row.published.keys().chain(row.measured.keys())).copied())
 }

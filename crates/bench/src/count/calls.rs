@@ -8,6 +8,7 @@ use furlong_os::linux::counter::SystemCallLog;
 use furlong_os::linux::system_call;
 use furlong_os::linux::tracer::{Caller, Tracer};
 use furlong_os::other_process;
+use furlong_stats::sort_by_key;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -141,7 +142,7 @@ impl Calls {
         let all_threads = self.of_all_threads();
         if all_threads {
             // Their tallies are made in this order, whoever was started first.
-            parties.sort_by_key(|party| party.role);
+            sort_by_key(&mut parties, |party| party.role);
         }
         let log_of = |party| parties.iter().position(|known| known == party).unwrap_or_default();
         self.processes = roles.iter().map(|(party, pid)| (*pid, log_of(party))).collect();

@@ -14,6 +14,7 @@ use furlong_loops::control_page::{ControlPage, Progress};
 use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, clock};
+use furlong_stats::sort_by_key;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
@@ -263,7 +264,7 @@ pub(crate) fn paused_failure(party: Party) -> Failure {
 /// Which of several failures is the cause of the others: a death explains an error, and not the other way round; and an
 /// error of one role explains that the other one found nobody.
 pub(crate) fn cause(mut incidents: Vec<Failure>) -> Option<Failure> {
-    incidents.sort_by_key(|incident| match incident.fault {
+    sort_by_key(&mut incidents, |incident| match incident.fault {
         Fault::Killed => 0,
         Fault::Exited => 1,
         Fault::Stopped => 2,

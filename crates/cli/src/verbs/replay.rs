@@ -10,11 +10,10 @@ use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{
-    Amount, Case, ChildStart, Experiment, ExperimentRow, Handover, StartMethod, Target, Work,
-};
+use furlong_model::{Amount, Case, ChildStart, Experiment, ExperimentRow, Handover, Target, Work};
 use furlong_os::file_system::read_text;
 use furlong_render as render;
+use furlong_stats::distinct;
 use std::time::Duration;
 
 /// The longest file of an experiment that is read, in bytes.
@@ -170,9 +169,7 @@ fn plan(
             measure.sizes_bytes.iter().filter_map(move |size| measure.handover(backing, *size))
         })
         .collect();
-    let mut starts: Vec<StartMethod> = experiment.starts.iter().filter_map(|start| start.method).collect();
-    starts.sort_unstable();
-    starts.dedup();
+    let starts = distinct(experiment.starts.iter().filter_map(|start| start.method));
     let amount = match &measure.work {
         Work::Exchange(exchange) => Some(exchange.per_trial),
         Work::Handover { .. } => None,

@@ -7,6 +7,7 @@ use anyhow::Context;
 use furlong_analysis::DecodedRun;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_render::{ListedRun, plain, runs_json, runs_table, saved_run_table};
+use furlong_stats::sort_by;
 use std::fs;
 
 /// Does what was asked for.
@@ -52,7 +53,7 @@ fn show(words: &[String]) -> anyhow::Result<()> {
 fn remove(words: &[String]) -> anyhow::Result<()> {
     let mut found = saved::find(words)?;
     found.iter().try_for_each(|run| run.own_file().map(drop))?;
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut found, |a, b| a.name.cmp(&b.name));
     found.dedup();
     for run in found {
         fs::remove_file(run.file()).with_context(|| format!("cannot remove {}", run.file().display()))?;

@@ -11,6 +11,7 @@ use furlong_os::shutdown::ShutdownRequests;
 use furlong_render::{ListedRun, plain, shell};
 use furlong_report::{NamedRun, Report, RunList, Served, run_list};
 use furlong_serve::{Answer, Request, Server, Site, Status};
+use furlong_stats::{distinct, sort_by_key};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,9 +83,7 @@ impl Runs {
     /// The chosen runs on one page: the baseline first, then the others as they were measured.
     fn report(&self, request: &Request) -> Result<Answer, Answer> {
         let baseline = request.values("baseline").next();
-        let mut names: Vec<_> = request.values("run").chain(baseline).collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = distinct(request.values("run").chain(baseline));
         let mut chosen = saved::all_in(&self.folder);
         chosen.retain(|run| names.binary_search(&run.name.as_str()).is_ok());
         match (names.len(), chosen.len()) {
@@ -101,7 +100,7 @@ impl Runs {
             }
             _ => {}
         }
-        chosen.sort_by_key(|run| Some(run.name.as_str()) != baseline);
+        sort_by_key(&mut chosen, |run| Some(run.name.as_str()) != baseline);
         // Before they are read: what ends meanwhile is asked for once more.
         let under_way: Vec<_> =
             chosen.iter().filter(|run| run.is_under_way()).map(|run| run.name.as_str()).collect();

@@ -6,7 +6,7 @@ use furlong_analysis::text::{plain, three_digits};
 use furlong_analysis::{Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Pattern, format_ns};
-use std::collections::BTreeSet;
+use furlong_stats::distinct;
 
 /// Rows that are named one by one.
 const NAMED: usize = 8;
@@ -30,7 +30,7 @@ fn chart(manner: &Manner, curves: &[Vec<&Row>]) -> Option<Chart> {
         let look = Series::look(number, &name);
         Series { name, look, points: rows.iter().map(point).collect() }
     });
-    let numbers: BTreeSet<u32> = curves.iter().flatten().map(|row| row.case.parties.get()).collect();
+    let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties.get()));
     let words = manner.words();
     let chart = Chart {
         id: format!("latency-by-links-{words}"),

@@ -5,7 +5,7 @@ use furlong_analysis::text::{format_count, listed, plain};
 use furlong_analysis::{AtRate, Level, RatePoint, RateSweep, Summary, Unit};
 use furlong_chart::{Axis, Chart, Guide, Kind, Measure, Point, Series, Side};
 use furlong_model::format_bytes;
-use std::collections::BTreeSet;
+use furlong_stats::{distinct, sort_by};
 
 /// Rows that are named one by one.
 const NAMED: usize = 4;
@@ -15,7 +15,7 @@ const MARKED: usize = 2;
 /// A chart for each manner in which rows were asked for at least so many rates.
 pub fn charts(summary: &Summary, fewest: usize) -> Vec<Chart> {
     let sweeps = || summary.rate_sweeps.iter().filter(|sweep| sweep.points.len() >= fewest);
-    let manners: BTreeSet<Manner> = sweeps().map(|sweep| Manner::but_for_rate(&sweep.case)).collect();
+    let manners = distinct(sweeps().map(|sweep| Manner::but_for_rate(&sweep.case)));
     let of = |manner: &Manner| {
         sweeps().filter(|sweep| Manner::but_for_rate(&sweep.case) == *manner).collect::<Vec<_>>()
     };
@@ -31,7 +31,7 @@ fn chart(manner: &Manner, sweeps: &[&RateSweep]) -> Option<Chart> {
     });
     let mut rates: Vec<f64> =
         sweeps.iter().flat_map(|sweep| &sweep.points).map(|point| point.asked_per_second).collect();
-    rates.sort_by(f64::total_cmp);
+    sort_by(&mut rates, f64::total_cmp);
     rates.dedup();
     let manner = format!("{} {}, {}", format_bytes(case.size_bytes), case.pattern, manner.words());
     let knee = |sweep: &&RateSweep| {
@@ -72,8 +72,7 @@ pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
     if summary.run.noise.level == Level::Unreliable {
         return Vec::new();
     }
-    let manners: BTreeSet<Manner> =
-        summary.rate_sweeps.iter().map(|sweep| Manner::but_for_rate(&sweep.case)).collect();
+    let manners = distinct(summary.rate_sweeps.iter().map(|sweep| Manner::but_for_rate(&sweep.case)));
     let of = |manner: &Manner| -> Vec<&RateSweep> {
         let alike = |sweep: &&RateSweep| Manner::but_for_rate(&sweep.case) == *manner;
         summary.rate_sweeps.iter().filter(alike).collect()
@@ -84,7 +83,7 @@ pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
 fn sentence(sweeps: &[&RateSweep]) -> String {
     let mut sorted = sweeps.to_vec();
     let knee = |sweep: &RateSweep| sweep.knee_per_second.unwrap_or_default();
-    sorted.sort_by(|a, b| knee(b).total_cmp(&knee(a)));
+    sort_by(&mut sorted, |a, b| knee(b).total_cmp(&knee(a)));
     let named: Vec<_> = sorted.iter().map(|sweep| said(sweep)).collect();
     format!("The median stays below twice its shortest up to: {}.", listed(&named, NAMED))
 }

@@ -5,6 +5,7 @@ use furlong_analysis::text::{format_count, plain, three_digits};
 use furlong_analysis::{Carries, Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::{Case, Pattern};
+use furlong_stats::{distinct, sort_by_key};
 use std::collections::BTreeMap;
 
 /// Rows that are named one by one.
@@ -28,7 +29,7 @@ pub(super) fn curves(summary: &Summary, fewest: usize, wanted: impl Fn(Pattern) 
     }
     let mut manners: BTreeMap<(Manner, usize), Vec<Vec<&Row>>> = BTreeMap::new();
     for (case, mut rows) in curves.into_iter().filter(|(_, rows)| rows.len() >= fewest) {
-        rows.sort_by_key(|row| row.case.parties);
+        sort_by_key(&mut rows, |row| row.case.parties);
         manners.entry((Manner::but_for_rate(&case), case.size_bytes)).or_default().push(rows);
     }
     manners.into_iter().map(|((manner, _), curves)| (manner, curves)).collect()
@@ -60,9 +61,7 @@ fn chart(what: &str, manner: &Manner, curves: &[Vec<&Row>], figure: fn(&Row) -> 
         let look = Series::look(number, &name);
         Series { name, look, points: rows.iter().map(point).collect() }
     });
-    let mut numbers: Vec<u32> = curves.iter().flatten().map(|row| row.case.parties.get()).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let numbers = distinct(curves.iter().flatten().map(|row| row.case.parties.get()));
     let words = manner.words();
     let chart = Chart {
         id: format!("{}-by-{several}-{words}", what.to_lowercase().replace(' ', "-")),

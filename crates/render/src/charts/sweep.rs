@@ -4,7 +4,7 @@ use crate::words::waiting;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Carries, Group, Row, Summary, describe_placement};
 use furlong_model::{Arrival, Case, Pattern, Wait, WaitKind, format_bytes};
-use std::collections::BTreeSet;
+use furlong_stats::{distinct, sort_by, sort_by_key};
 
 /// Sizes or rates from which on a row is a curve.
 pub const FEWEST_POINTS: usize = 2;
@@ -79,8 +79,7 @@ impl Sweep<'_> {
     /// All sizes as they stand above columns, ascending.
     pub fn columns(&self) -> Vec<String> {
         let rows = self.curves.iter().flat_map(|curve| &curve.rows);
-        let sizes: BTreeSet<usize> = rows.map(|row| row.case.size_bytes).collect();
-        sizes.into_iter().map(format_bytes).collect()
+        distinct(rows.map(|row| row.case.size_bytes)).into_iter().map(format_bytes).collect()
     }
 }
 
@@ -91,18 +90,18 @@ pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'
     let asked = |row: &&Row| asked(row.case.pattern);
     let rows: Vec<&Row> = summary.rows.iter().filter(carries_data).filter(asked).collect();
     let manner_of = |row: &Row| Manner::but_for_size(&row.case);
-    let manners: BTreeSet<Manner> = rows.iter().map(|row| manner_of(row)).collect();
+    let manners = distinct(rows.iter().map(|row| manner_of(row)));
     let sweep = |manner: Manner| {
         let mut members: Vec<&Row> = rows.iter().copied().filter(|row| manner_of(row) == manner).collect();
-        members.sort_by_key(|row| (row.case.row(), row.case.size_bytes));
+        sort_by_key(&mut members, |row| (row.case.row(), row.case.size_bytes));
         let curves = members.chunk_by(|one, other| one.case.row() == other.case.row());
         let mut curves: Vec<Curve> = curves
             .filter(|points| points.len() >= FEWEST_POINTS)
             .map(|points| Curve { name: plain(&points[0].case.row()), rows: points.to_vec() })
             .collect();
-        curves.sort_by(|one, other| mean_logarithm(&one.rows).total_cmp(&mean_logarithm(&other.rows)));
+        sort_by(&mut curves, |one, other| mean_logarithm(&one.rows).total_cmp(&mean_logarithm(&other.rows)));
         let mut points: Vec<&Row> = curves.iter().flat_map(|curve| curve.rows.iter().copied()).collect();
-        points.sort_by_key(|row| row.case.size_bytes);
+        sort_by_key(&mut points, |row| row.case.size_bytes);
         let ends = [points.first(), points.last()].map(|row| row.and_then(|row| group_of(row)));
         Sweep { pattern: manner.case.pattern, manner: manner.words(), curves, ends }
     };

@@ -3,6 +3,7 @@
 use super::NamedSummary;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Level, Row, Unit};
+use furlong_stats::sort_by;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -81,7 +82,7 @@ fn in_order(text: &str) -> String {
     for metric in lines.chunk_by(|one, other| one.starts_with('#') == other.starts_with('#')) {
         let mut metric = metric.to_vec();
         if !metric[0].starts_with('#') {
-            metric.sort_unstable();
+            sort_by(&mut metric, Ord::cmp);
         }
         metric.iter().for_each(|line| ordered.extend([line, "\n"]));
     }

@@ -11,6 +11,7 @@ use super::object::object;
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Change, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetRow, Unit};
 use furlong_model::format_ns;
+use furlong_stats::distinct;
 
 /// Hosts that are named with their reasons, and files that were not used.
 const MOST_NAMED: usize = 20;
@@ -72,10 +73,7 @@ fn against_first(found: &FleetComparison, group: &FleetGroup) -> Section {
     if rows.is_empty() {
         return Section::chapter(heading).paragraph("No row was measured in both.");
     }
-    let mut why: Vec<String> =
-        rows.iter().filter_map(|row| row.reason).map(|why| prose::inconclusive(&why)).collect();
-    why.sort();
-    why.dedup();
+    let why = distinct(rows.iter().filter_map(|row| row.reason).map(|why| prose::inconclusive(&why)));
     let of = |why: &String| {
         let is_it =
             |row: &&&FleetChange| row.reason.is_some_and(|reason| prose::inconclusive(&reason) == *why);

@@ -4,6 +4,7 @@ use super::super::style::Charts;
 use furlong_analysis::{Replay, Throughput, throughput};
 use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};
 use furlong_model::format_bytes;
+use furlong_stats::sort_by;
 
 /// Sizes from which on a row is a curve, and the fewest that can be drawn.
 const FEWEST_SIZES: usize = 3;
@@ -25,7 +26,7 @@ pub(crate) fn charts(replay: &Replay, when: Charts) -> Vec<Chart> {
     let mut measured: Vec<_> = rows.iter().filter(|row| row.now.len() >= fewest).collect();
     let best = |row: &Throughput| row.now.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     // A row is known by what was published of it, and the others by how fast they are.
-    measured.sort_by(|a, b| {
+    sort_by(&mut measured, |a, b| {
         let added = |row: &Throughput| row.then.is_empty();
         added(a)
             .cmp(&added(b))

@@ -4,6 +4,7 @@ use super::figures::{exchanges, thousands, times_handed_over};
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Replay, ReplayStatus, describe_placement};
 use furlong_model::{Amount, Exchange, Work, format_bytes};
+use furlong_stats::sort_by_key;
 
 /// Most names or sizes in one line of a list.
 const NAMED: usize = 4;
@@ -88,7 +89,7 @@ pub(crate) fn unmeasured(replay: &Replay) -> Vec<(ReplayStatus, String)> {
             None => reasons.push(row),
         }
     }
-    reasons.sort_by_key(|reason| !matches!(reason.status, ReplayStatus::Failed | ReplayStatus::Void));
+    sort_by_key(&mut reasons, |reason| !matches!(reason.status, ReplayStatus::Failed | ReplayStatus::Void));
     let line = |reason: &Reason| {
         let names: Vec<_> = reason.names.iter().map(|name| plain(name)).collect();
         let status = match reason.status {

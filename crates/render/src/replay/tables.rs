@@ -8,7 +8,7 @@ use super::{
 use furlong_analysis::text::plain;
 use furlong_analysis::{BestSize, Measured, Replay, ReplayRow, ReplayStart, ReplayStatus};
 use furlong_model::{Figure, format_bytes};
-use std::collections::BTreeSet;
+use furlong_stats::distinct;
 
 /// Most sizes that have tables of their own.
 const FEW_SIZES: usize = 3;
@@ -141,11 +141,9 @@ fn best_sizes(replay: &Replay) -> Option<Sheet> {
 fn system_calls(replay: &Replay) -> Option<Sheet> {
     let made =
         |row: &ReplayRow| row.system_calls.iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    let names: BTreeSet<_> = replay
-        .rows
-        .iter()
-        .flat_map(|row| row.system_calls_published.keys().cloned().chain(made(row)))
-        .collect();
+    let of =
+        |row: &ReplayRow| row.system_calls_published.keys().cloned().chain(made(row)).collect::<Vec<_>>();
+    let names = distinct(replay.rows.iter().flat_map(of));
     let cell = |row: &ReplayRow, name: &String| {
         let then = row.system_calls_published.get(name);
         let now = row.system_calls.as_ref().map(|calls| calls.get(name).copied().unwrap_or_default());

@@ -5,6 +5,7 @@ use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Placement, WaitKind, format_bytes};
 use furlong_render::plain;
 use furlong_render::words::{count, waiting};
+use furlong_stats::sort_by;
 use std::collections::BTreeSet;
 
 /// All parts, in the order in which they are stacked.
@@ -39,7 +40,7 @@ fn manner(row: &Explained) -> Manner {
 
 fn chart(explanation: &Explanation, of: Manner) -> Option<Chart> {
     let mut rows: Vec<&Explained> = explanation.rows.iter().filter(|row| manner(row) == of).collect();
-    rows.sort_by(|a, b| a.measured_ns.total_cmp(&b.measured_ns));
+    sort_by(&mut rows, |a, b| a.measured_ns.total_cmp(&b.measured_ns));
     let part = |(number, part): (usize, Part)| {
         let of_row = |(at, row): (f64, &&Explained)| {
             let terms: Vec<_> = row.terms.iter().filter(|term| term.name == part).collect();

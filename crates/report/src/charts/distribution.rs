@@ -6,7 +6,7 @@ use furlong_model::format_ns;
 use furlong_render::charts::charted_groups;
 use furlong_render::three_digits;
 use furlong_render::words::{name, timed};
-use furlong_stats::Mixture;
+use furlong_stats::{Mixture, sort_by};
 
 /// Points of a curve for each factor of ten.
 const POINTS: i32 = 12;
@@ -68,7 +68,7 @@ fn shares() -> Vec<f64> {
     let steps = (1..=POINTS * DECADES).map(|step| 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
     // The shortest of all is left out: one lucky sample would take half of the axis.
     let mut shares: Vec<f64> = steps.chain([0.99, 0.95, 0.9, 0.5]).collect();
-    shares.sort_by(|a, b| b.total_cmp(a));
+    sort_by(&mut shares, |a, b| b.total_cmp(a));
     shares
 }
 
@@ -80,7 +80,7 @@ fn says(curves: &[(&Row, Curve)]) -> String {
     let mut sorted: Vec<&Row> =
         curves.iter().filter(|(_, curve)| enough(curve)).map(|(row, _)| *row).collect();
     sorted.retain(|row| tail(row).is_finite());
-    sorted.sort_by(|a, b| tail(a).total_cmp(&tail(b)));
+    sort_by(&mut sorted, |a, b| tail(a).total_cmp(&tail(b)));
     let times = |row: &Row| three_digits(tail(row));
     match (sorted.first(), sorted.last()) {
         (Some(least), Some(most)) if sorted.len() > 1 => format!(

@@ -187,25 +187,15 @@ fn a_comparison_has_a_mark_for_each_row_and_its_margin() {
 
 /// The same run with every trial so many times as long.
 fn slower(run: &Run, times: u64) -> Run {
-    use base64::{Engine, engine::general_purpose::STANDARD};
-    use hdrhistogram::{
-        Histogram,
-        serialization::{Deserializer, Serializer, V2DeflateSerializer},
-    };
+    use furlong_stats::{Distribution, HistogramRange, encode_histogram};
+    const RANGE: HistogramRange = HistogramRange { lowest: 1, highest: 60_000_000_000, digits: 3 };
     let mut run = run.clone();
     for trial in &mut run.trials {
         let Outcome::Measured(measured) = &mut trial.outcome else { continue };
-        let bytes = STANDARD.decode(&measured.histogram).unwrap();
-        let read: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-        let mut slower = Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).unwrap();
-        for step in read.iter_recorded() {
-            slower
-                .record_n(read.median_equivalent(step.value_iterated_to()) * times, step.count_at_value())
-                .unwrap();
-        }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&slower, &mut bytes).unwrap();
-        (measured.histogram, measured.elapsed_ns) = (STANDARD.encode(bytes), measured.elapsed_ns * times);
+        let read = Distribution::decode(&measured.histogram).unwrap();
+        let slower = read.buckets().map(|(ns, count)| (ns as u64 * times, count));
+        measured.histogram = encode_histogram(RANGE, slower).unwrap();
+        measured.elapsed_ns *= times;
     }
     run
 }

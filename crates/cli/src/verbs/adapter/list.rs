@@ -6,6 +6,7 @@ use crate::output;
 use comfy_table::{ContentArrangement, Table, presets};
 use furlong_adapter_files::{Manifest, sources};
 use furlong_console::exit::Outcome;
+use furlong_stats::sort_by;
 use serde_json::{Value, json};
 
 /// Shows the list.
@@ -19,7 +20,7 @@ pub fn list(options: &AdapterListOptions) -> anyhow::Result<Outcome> {
             .cloned()
             .collect::<Vec<_>>(),
     );
-    manifests.sort_by(|one, other| one.name.cmp(&other.name));
+    sort_by(&mut manifests, |one, other| one.name.cmp(&other.name));
     let is_installed = |manifest: &Manifest| installed.iter().any(|other| other.name == manifest.name);
     output::print(&match options.format {
         ListFormat::Table => table(&manifests, is_installed),

@@ -1,13 +1,9 @@
 //! Saved runs rewritten: other times, other numbers of trials, other machines, without measuring again.
 
 use super::Place;
-use base64::{Engine, engine::general_purpose::STANDARD};
 use furlong_analysis::Run;
 use furlong_model::{Outcome, Record, Trial};
-use hdrhistogram::{
-    Histogram,
-    serialization::{Deserializer, Serializer, V2DeflateSerializer},
-};
+use furlong_stats::{Distribution, HistogramRange, encode_histogram};
 use std::fs;
 
 impl Place {
@@ -40,18 +36,12 @@ pub fn rewritten(run: &Run, factors: &[f64]) -> Vec<Record> {
 fn multiplied(trial: &Trial, factor: f64) -> Trial {
     let mut trial = trial.clone();
     if let Outcome::Measured(measured) = &mut trial.outcome {
-        let bytes = STANDARD.decode(&measured.histogram).expect("base64");
-        let times: Histogram<u64> =
-            Deserializer::new().deserialize(&mut bytes.as_slice()).expect("a histogram");
-        let scaled = |ns: u64| (ns as f64 * factor).round() as u64;
-        let mut slower = Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).expect("sound bounds");
-        for step in times.iter_recorded() {
-            let middle = times.median_equivalent(step.value_iterated_to());
-            slower.record_n(scaled(middle), step.count_at_value()).expect("a time within bounds");
-        }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&slower, &mut bytes).expect("memory takes it");
-        (measured.histogram, measured.elapsed_ns) = (STANDARD.encode(bytes), scaled(measured.elapsed_ns));
+        let times = Distribution::decode(&measured.histogram).expect("a histogram");
+        let scaled = |ns: f64| (ns * factor).round() as u64;
+        let range = HistogramRange { lowest: 1, highest: 60_000_000_000, digits: 3 };
+        let slower = times.buckets().map(|(middle, count)| (scaled(middle), count));
+        measured.histogram = encode_histogram(range, slower).expect("sound bounds");
+        measured.elapsed_ns = scaled(measured.elapsed_ns as f64);
         for role in &mut measured.roles {
             role.involuntary_switches = 0;
         }

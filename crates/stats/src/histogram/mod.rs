@@ -5,10 +5,13 @@
 //! (<https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/AbstractHistogram.java>, and
 //! ZigZagEncoding.java beside it).
 
+mod writer;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::read::ZlibDecoder;
 use std::io::Read;
 use std::sync::Arc;
+pub use writer::{HistogramRange, encode};
 
 /// Most base64 text of one histogram, in bytes: a real one is a few thousand.
 const MAX_TEXT_BYTES: usize = 2 << 20;
@@ -147,6 +150,29 @@ struct Layout {
 }
 
 impl Layout {
+    /// That of values in this range; `None` beyond what furlong writes.
+    fn of(lowest: u64, highest: u64, digits: u32) -> Option<Self> {
+        if digits > MAX_DIGITS || highest > MAX_VALUE_NS || !(1..=highest / 2).contains(&lowest) {
+            return None;
+        }
+        // As many buckets of one unit as tell twice the digits' values apart, rounded up to a power of two.
+        let half_bits = (2 * 10_u64.pow(digits)).next_power_of_two().ilog2() - 1;
+        let unit_bits = lowest.ilog2();
+        if unit_bits + half_bits > 61 {
+            return None;
+        }
+        // Values above the highest are kept in the buckets that are left.
+        let end = (highest + 1).next_power_of_two().max(2 << (unit_bits + half_bits));
+        Some(Layout { unit_bits, half_bits, end })
+    }
+
+    /// The bucket of a value.
+    fn index(&self, value: u64) -> u64 {
+        let units = value >> self.unit_bits;
+        let doubled = units.max(1).ilog2().saturating_sub(self.half_bits);
+        (u64::from(doubled) << self.half_bits) + (units >> doubled)
+    }
+
     /// The lowest value of a bucket, and how many it has; `None` behind the last.
     fn bucket(&self, index: u64) -> Option<(u64, u64)> {
         let doubled = (index >> self.half_bits).saturating_sub(1);
@@ -173,21 +199,10 @@ fn header(inflated: &[u8]) -> Result<(Layout, &[u8]), HistogramError> {
     let counts = payload
         .get(..payload_bytes as usize)
         .ok_or_else(|| HistogramError::new("its counts are cut short"))?;
-    let refused = || {
+    let layout = Layout::of(lowest, highest, digits).ok_or_else(|| {
         HistogramError::new(format_args!("it claims {digits} digits for values from {lowest} to {highest}"))
-    };
-    if digits > MAX_DIGITS || highest > MAX_VALUE_NS || !(1..=highest / 2).contains(&lowest) {
-        return Err(refused());
-    }
-    // As many buckets of one unit as tell twice the digits' values apart, rounded up to a power of two.
-    let half_bits = (2 * 10_u64.pow(digits)).next_power_of_two().ilog2() - 1;
-    let unit_bits = lowest.ilog2();
-    if unit_bits + half_bits > 61 {
-        return Err(refused());
-    }
-    // Values above the highest are kept in the buckets that are left.
-    let end = (highest + 1).next_power_of_two().max(2 << (unit_bits + half_bits));
-    Ok((Layout { unit_bits, half_bits, end }, counts))
+    })?;
+    Ok((layout, counts))
 }
 
 /// Takes off the next number: seven bits in each byte, the lowest first, and eight in a ninth; the sign is the lowest bit.
