@@ -1,6 +1,6 @@
 # One supervisor that measures for SECONDS, and whose roles stand still now and then. It prints samples, a line each: seconds,
 # KiB and descriptors of the supervisor, KiB and descriptors of its janitor, and bytes of the records so far.
-env --default-signal=INT,QUIT "$FURLONG" run $ROWS --trials 10000 --budget 1ms --warm-up 100us --seed "$SEED" --save long --no-progress > table 2> stderr &
+env --default-signal=INT,QUIT "$FURLONG" run $ROWS --trials 10000 --budget 20ms --warm-up 100us --seed "$SEED" --save long --no-progress > table 2> stderr &
 run=$!
 size() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/$1/status; }
 open() { ls /proc/$1/fd | wc -l; }
