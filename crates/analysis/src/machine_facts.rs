@@ -33,6 +33,8 @@ pub(crate) fn machine_facts(machine: &Machine) -> Vec<(&'static str, String)> {
         ("clock source", known(&machine.clock_source)),
         ("governor", known(&machine.governor)),
         ("deepest idle state", known(&machine.deepest_idle_state)),
+        ("transparent huge pages", known(&machine.transparent_huge_pages)),
+        ("transparent huge pages of shared memory", known(&machine.transparent_huge_pages_shared)),
         ("root", yes_or_no(machine.root)),
         ("own IPC namespace", yes_or_no(machine.private_ipc_namespace)),
     ]

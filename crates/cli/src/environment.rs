@@ -229,7 +229,7 @@ fn header(plan: &Plan, harness: Harness, machine: Machine, label: Option<String>
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     RunHeader {
         schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: env!("FURLONG_VERSION").to_owned(),
         argv: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         started_unix_s: since_1970.as_secs(),
         seed: plan.seed,

@@ -77,6 +77,10 @@ pub struct Machine {
     pub governor: Option<String>,
     /// The deepest idle state, as in `POLL`, `C1`, `C6`.
     pub deepest_idle_state: Option<String>,
+    /// When anonymous memory is given huge pages unasked: `always`, `madvise` or `never`.
+    pub transparent_huge_pages: Option<String>,
+    /// The same for shared memory, as in `never` or `within_size`.
+    pub transparent_huge_pages_shared: Option<String>,
     /// The hypervisor, if the machine is virtual.
     pub hypervisor: Option<String>,
     /// Kernel limits that bear on mechanisms, by name.

@@ -43,7 +43,7 @@ pub enum Record {
 pub struct RunHeader {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
-    /// Version of furlong.
+    /// Version of furlong, with the commit that it is built from where that is known, as in `0.1.0+1f5549bd9d1a`.
     pub version: String,
     /// The command as it was typed.
     pub argv: Vec<String>,

@@ -216,7 +216,8 @@ fn differences_of_the_machines_are_listed() {
     new.header.machine.kernel = "6.19.1".into();
     new.header.machine.mitigations = vec![("spectre_v2".into(), "Vulnerable".into())];
     new.header.machine.governor = Some("performance".into());
-    new.header.version = "0.2.0".into();
+    new.header.machine.transparent_huge_pages_shared = Some("always".into());
+    new.header.version = "0.1.0+1f5549bd9d1a".into();
     new.noise[0].core_to_core_ns = Some(400.0);
     if let Outcome::Measured(measured) = &mut new.trials[3].outcome {
         measured.effective.insert("size-bytes".into(), 64);
@@ -232,7 +233,8 @@ fn differences_of_the_machines_are_listed() {
         [
             "kernel: Linux 6.18.0-cloud -> Linux 6.19.1",
             "governor: unknown -> performance",
-            "furlong: 0.1.0 -> 0.2.0",
+            "transparent huge pages of shared memory: unknown -> always",
+            "furlong: 0.1.0 -> 0.1.0+1f5549bd9d1a",
             "mitigation spectre_v2: unknown -> Vulnerable",
             "in force size-bytes of mechanism-0/block 128B other-core: 128 -> 64",
             "core-to-core round trip: 290 ns (290 ns to 290 ns) -> 400 ns (400 ns to 400 ns)",

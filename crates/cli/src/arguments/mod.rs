@@ -43,7 +43,7 @@ use furlong_console::exit;
 /// Without a verb it measures the quick set (every common mechanism, its usual way of waiting, 128 bytes, on two cores
 /// and on one) and prints the ranking.
 #[derive(Debug, Parser)]
-#[command(name = "furlong", version, after_help = QUICK_EXAMPLES, max_term_width = 100)]
+#[command(name = "furlong", version = env!("FURLONG_VERSION"), after_help = QUICK_EXAMPLES, max_term_width = 100)]
 pub struct Arguments {
     /// What to do; the quick set if not given
     #[command(subcommand)]

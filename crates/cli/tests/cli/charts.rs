@@ -2,43 +2,44 @@
 
 use crate::common::Place;
 
-const TAIL: &str = "Share of round trips that take at least this long: 128B messages on one core";
+const TAIL: &str = "Share of round trips that take at least this long: 32KiB messages on one core";
 const PUBLISHED: &str = "Throughput against the size of a message, as published";
 const MEASURED: &str = "Throughput against the size of a message, as measured now";
 
 /// What `run` prints, with enough samples for a tail: on one core no host delays a wake-up.
 fn ran(words: &[&str]) -> String {
-    let usual = ["--trials", "3", "--budget", "100ms", "--place", "same-core", "--no-save", "--no-progress"];
-    Place::new().run(["run"].iter().chain(words).chain(&usual).copied()).expect_code(0).stdout
+    let usual = "-s 32KiB --trials 3 --budget 100ms --place same-core --no-save --no-progress".split(' ');
+    Place::new().run(["run"].into_iter().chain(words.iter().copied()).chain(usual)).expect_code(0).stdout
 }
 
 #[test]
 fn two_rows_have_a_chart_of_their_tails() {
-    let table = ran(&["pipe", "posix-mq"]);
+    let table = ran(&["pipe", "unix-stream"]);
     let (before, chart) = table.split_once(TAIL).unwrap_or_else(|| panic!("no chart in {table}"));
-    assert!(before.contains("vs first") && before.contains("trips/s"), "the table comes first: {table}");
+    assert!(before.contains("vs first") && before.contains("CPU/trip"), "the table comes first: {table}");
     let (drawn, _) = chart.split_once("\na ").unwrap_or_else(|| panic!("no legend in {table}"));
     for label in ["all ┤", "p90 ┤", "p99 ┤", "└", "┬", " us"] {
         assert!(drawn.contains(label), "{label} in {table}");
     }
     assert!(
-        chart.contains("a pipe/block, b posix-mq/block") || chart.contains("a posix-mq/block, b pipe/block")
+        chart.contains("a pipe/block, b unix-stream/block")
+            || chart.contains("a unix-stream/block, b pipe/block")
     );
     assert!(!table.contains('\u{1b}') && table.lines().all(|line| line.chars().count() <= 100), "{table}");
 }
 
 #[test]
 fn who_wants_none_has_none_and_who_wants_one_of_a_row_has_it() {
-    assert!(!ran(&["pipe", "posix-mq", "--chart", "never"]).contains(TAIL));
+    assert!(!ran(&["pipe", "unix-stream", "--chart", "never"]).contains(TAIL));
     assert!(!ran(&["pipe"]).contains(TAIL));
     let wanted = ran(&["pipe", "--chart", "always"]);
-    let (before, after) = wanted.split_once("\nRanking: 128B messages on one core").expect("a ranking");
+    let (before, after) = wanted.split_once("\nRanking: 32KiB messages on one core").expect("a ranking");
     assert!(
         before.contains("vs first") && after.contains("pipe/block │") && after.contains(TAIL),
         "{wanted}"
     );
     for format in ["json", "csv", "markdown"] {
-        let text = ran(&["pipe", "posix-mq", "--format", format]);
+        let text = ran(&["pipe", "unix-stream", "--format", format]);
         assert!(!text.contains("at least this long") && !text.contains('┤'), "{text}");
     }
 }

@@ -26,6 +26,8 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: line(&format!("/sys/devices/system/cpu/cpu{first}/cpufreq/scaling_governor")),
         deepest_idle_state: deepest_idle_state(first),
+        transparent_huge_pages: chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
+        transparent_huge_pages_shared: chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled"),
         hypervisor: hypervisor(),
         limits: kernel_limits(),
         private_ipc_namespace,
@@ -38,6 +40,13 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
 fn line(path: &str) -> Option<String> {
     let text = read_to_string(path).ok()?;
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}
+
+/// The one in brackets, of a file that lists what could be chosen.
+fn chosen(path: &str) -> Option<String> {
+    let list = line(path)?;
+    let (_, behind) = list.split_once('[')?;
+    behind.split_once(']').map(|(chosen, _)| chosen.to_owned())
 }
 
 /// The value behind `name` and `separator` in a file of such lines.

@@ -36,6 +36,8 @@ pub fn machine(private_ipc_namespace: bool) -> Machine {
         clock_source: Some("QueryPerformanceCounter".to_owned()),
         governor: power_plan(),
         deepest_idle_state: None,
+        transparent_huge_pages: None,
+        transparent_huge_pages_shared: None,
         hypervisor: None,
         limits: Vec::new(),
         private_ipc_namespace,
