@@ -34,7 +34,7 @@ pub(crate) fn machine_facts(machine: &Machine) -> Vec<(&'static str, String)> {
         ("governor", known(&machine.governor)),
         ("deepest idle state", known(&machine.deepest_idle_state)),
         ("transparent huge pages", known(&machine.transparent_huge_pages)),
-        ("transparent huge pages of shared memory", known(&machine.transparent_huge_pages_shared)),
+        ("shared-memory huge pages", known(&machine.transparent_huge_pages_shared)),
         ("root", yes_or_no(machine.root)),
         ("own IPC namespace", yes_or_no(machine.private_ipc_namespace)),
     ]

@@ -39,7 +39,7 @@ pub fn machine(machine: &Machine) -> Vec<Fact> {
         fact("Governor", machine.governor.clone()),
         fact("Deepest idle state", machine.deepest_idle_state.clone()),
         fact("Transparent huge pages", machine.transparent_huge_pages.clone()),
-        fact("Transparent huge pages of shared memory", machine.transparent_huge_pages_shared.clone()),
+        fact("Shared-memory huge pages", machine.transparent_huge_pages_shared.clone()),
         fact("Run as root", Some(yes_or_no(machine.root))),
         fact("Mitigations", listed(mitigations, "; ")),
     ]

@@ -233,7 +233,7 @@ fn differences_of_the_machines_are_listed() {
         [
             "kernel: Linux 6.18.0-cloud -> Linux 6.19.1",
             "governor: unknown -> performance",
-            "transparent huge pages of shared memory: unknown -> always",
+            "shared-memory huge pages: unknown -> always",
             "furlong: 0.1.0 -> 0.1.0+1f5549bd9d1a",
             "mitigation spectre_v2: unknown -> Vulnerable",
             "in force size-bytes of mechanism-0/block 128B other-core: 128 -> 64",
