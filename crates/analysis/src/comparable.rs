@@ -17,13 +17,22 @@ pub(crate) fn logarithm(ns: f64) -> f64 {
 pub struct Comparable {
     /// The median of its trials' medians; where `adjusted`, as they would have been at one pace of the machine.
     pub median_ns: f64,
-    /// Among rows that are the same, the intervals of all rows of the group overlap in 95 % of all runs.
+    /// Among rows that are the same, the intervals of all rows of the group overlap in 95 % of all runs. No narrower than
+    /// what can be resolved.
     pub interval_ns: [f64; 2],
     /// Whether each trial was compared with those of other rows that ran next to it, and only those that could be.
     pub adjusted: bool,
 }
 
 impl Comparable {
+    /// The same with an interval that is wider by what two medians must differ by to differ at all, half of it at each end.
+    pub(crate) fn resolved(self, resolution_ns: f64) -> Self {
+        let [low, high] = self.interval_ns;
+        let half_ns = resolution_ns / 2.0;
+        let interval_ns = [(low - half_ns).max(low.min(LEAST_NS)), high + half_ns].map(tidy);
+        Comparable { interval_ns, ..self }
+    }
+
     /// How many times as long as another row this one takes, with the smallest and the largest factor that the intervals of
     /// both allow.
     pub fn ratio_to(&self, other: &Comparable) -> (f64, [f64; 2]) {

@@ -107,6 +107,9 @@ pub struct NamedRow {
 
 /// All that these rows carry.
 pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Finding> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
     let race = Race { groups, rows };
     if noise.level == Level::Unreliable {
         // What was compared side by side stands.
@@ -358,7 +361,9 @@ mod tests {
     fn nothing_is_concluded_on_an_unreliable_machine() {
         let unreliable =
             Verdict { level: Level::Unreliable, reasons: vec![], core_to_core_ns: None, readings: 0 };
-        assert_eq!(draw(&unreliable, &[], &[]), [Finding::Unreliable]);
+        let measured = row("pipe", Wait::Block, Placement::OtherCore, 5000.0);
+        assert_eq!(draw(&unreliable, &[], &[measured]), [Finding::Unreliable]);
+        assert_eq!(draw(&unreliable, &[], &[]), []);
     }
 
     #[test]

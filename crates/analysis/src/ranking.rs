@@ -246,9 +246,11 @@ pub(crate) fn rank(
     }
     for (group, members) in &mut by_group {
         let comparables = compare(members);
-        members.iter_mut().zip(comparables).for_each(|(row, comparable)| row.comparable = comparable);
+        for (row, found) in members.iter_mut().zip(comparables) {
+            row.comparable = found.map(|found| found.resolved(resolution_ns(row, harness)));
+        }
         sort_by(members, |a, b| ranked_by(a).total_cmp(&ranked_by(b)).then(a.case.cmp(&b.case)));
-        let (ties, ranks) = (ties(members, harness), ranks(members, harness));
+        let (ties, ranks) = (ties(members), ranks(members));
         for (row, (tied_with, rank)) in members.iter_mut().zip(ties.into_iter().zip(ranks)) {
             row.group.clone_from(&group.name);
             (row.rank, row.tied_with) = (rank, tied_with);
@@ -265,20 +267,20 @@ fn ranked_by(row: &Row) -> f64 {
 }
 
 /// For each row the names of all others that it cannot be told apart from.
-fn ties(members: &[Row], harness: &Harness) -> Vec<Vec<String>> {
+fn ties(members: &[Row]) -> Vec<Vec<String>> {
     let tied = |(at, row): (usize, &Row)| {
         let others = members.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
-        others.filter(|other| overlap(row, other, harness)).map(|other| other.case.row()).collect()
+        others.filter(|other| overlap(row, other)).map(|other| other.case.row()).collect()
     };
     members.iter().enumerate().map(tied).collect()
 }
 
 /// Places from 1. A row shares the place of the first row of that place while it overlaps that first row:
 /// with the row before it instead, a chain of neighbours would make the fastest tie with the slowest.
-fn ranks(members: &[Row], harness: &Harness) -> Vec<usize> {
+fn ranks(members: &[Row]) -> Vec<usize> {
     let mut first = 0;
     let mut place = |at: usize| {
-        if !overlap(&members[first], &members[at], harness) {
+        if !overlap(&members[first], &members[at]) {
             first = at;
         }
         first + 1
@@ -286,12 +288,11 @@ fn ranks(members: &[Row], harness: &Harness) -> Vec<usize> {
     (0..members.len()).map(&mut place).collect()
 }
 
-/// Whether both have intervals for comparison and those overlap, or are nearer to each other than can be resolved.
-pub(crate) fn overlap(a: &Row, b: &Row, harness: &Harness) -> bool {
-    let resolved = resolution_ns(a, harness).max(resolution_ns(b, harness));
+/// Whether both have intervals for comparison and those overlap.
+pub(crate) fn overlap(a: &Row, b: &Row) -> bool {
     a.comparable.zip(b.comparable).is_some_and(|(a, b)| {
         let ([a_low, a_high], [b_low, b_high]) = (a.interval_ns, b.interval_ns);
-        a_low <= b_high + resolved && b_low <= a_high + resolved
+        a_low <= b_high && b_low <= a_high
     })
 }
 
@@ -343,6 +344,22 @@ mod tests {
         let rows =
             vec![at("a", 10_000.0, 10_000.0), at("b", 10_008.0, 10_008.0), at("c", 10_030.0, 10_030.0)];
         expect(rows, &[("a", 1, "b/block"), ("b", 1, "a/block"), ("c", 3, "")]);
+    }
+
+    #[test]
+    fn a_ratio_may_be_1_where_rows_tie_and_nowhere_else() {
+        let lows = [10_000.0, 10_008.0, 10_030.0, 10_021.0, 10_012.0];
+        let mut rows: Vec<_> =
+            lows.iter().zip(["a", "b", "c", "d", "e"]).map(|(low, name)| at(name, *low, low + 1.0)).collect();
+        rank(&mut rows, &Harness::default(), by_median);
+        let first = rows[0].clone();
+        let may_be_1 = |row: &Row| {
+            let (_, [low, high]) = row.comparable.unwrap().ratio_to(&first.comparable.unwrap());
+            low <= 1.0 && high >= 1.0
+        };
+        let tied: Vec<_> = rows.iter().map(|row| row.rank == 1).collect();
+        assert_eq!(rows.iter().map(may_be_1).collect::<Vec<_>>(), tied);
+        assert_eq!(tied, [true, true, false, false, false]);
     }
 
     #[test]

@@ -4,11 +4,11 @@
 //! the cores were near to each other need not hold while they are far apart, and a median over both is of neither.
 
 use crate::{
-    Alike, Group, Row, Run,
+    Alike, Comparable, Group, Row, Run,
     checks::on_two_processors,
     comparable::comparables,
     noise::{MOVED, core_to_core_times},
-    ranking::overlap,
+    ranking::{overlap, resolution_ns},
     trials::{MeasuredTrial, Trials},
 };
 use furlong_stats::{median, tidy};
@@ -115,7 +115,13 @@ impl InBoth {
         let at: [Vec<Row>; 2] = array::from_fn(|level| {
             let trials: Vec<_> = rows.iter().map(|(_, levels)| levels[level].clone()).collect();
             let of = rows.iter().zip(comparables(&trials));
-            of.map(|((row, _), comparable)| Row { comparable, ..(*row).clone() }).collect()
+            let harness = &run.header.harness;
+            let resolved = |row: &Row, found: Comparable| found.resolved(resolution_ns(row, harness));
+            of.map(|((row, _), found)| Row {
+                comparable: found.map(|found| resolved(row, found)),
+                ..(*row).clone()
+            })
+            .collect()
         });
         let mut found = InBoth {
             among: Alike::of(group),
@@ -128,7 +134,7 @@ impl InBoth {
         };
         for one in 0..rows.len() {
             for other in one + 1..rows.len() {
-                let orders = array::from_fn(|level| is_faster(run, &at[level][one], &at[level][other]));
+                let orders = array::from_fn(|level| is_faster(&at[level][one], &at[level][other]));
                 let name = |row: usize| rows[row].0.case.row();
                 match orders {
                     [Some(lower), Some(higher)] if lower == higher => found.same += 1,
@@ -155,9 +161,9 @@ fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
 }
 
 /// Whether one row is faster than the other; `None` where the two cannot be told apart.
-fn is_faster(run: &Run, one: &Row, other: &Row) -> Option<bool> {
+fn is_faster(one: &Row, other: &Row) -> Option<bool> {
     let (a, b) = (one.comparable?, other.comparable?);
-    (!overlap(one, other, &run.header.harness)).then_some(a.median_ns < b.median_ns)
+    (!overlap(one, other)).then_some(a.median_ns < b.median_ns)
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@
 use crate::{
     DecodedRun, Group, Row, Skipped,
     comparable::comparables,
-    ranking::overlap,
+    ranking::{overlap, resolution_ns},
     trials::{CaseTrials, MeasuredTrial},
 };
-use furlong_model::{Case, Family, Harness, RunHeader, Trial};
+use furlong_model::{Case, Family, RunHeader, Trial};
 use furlong_stats::{FEWEST_TRIALS, distinct, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -191,11 +191,13 @@ fn compare<'a>(
             members.iter().flat_map(|copies| &copies.trials).map(|copy| copy.measured().collect()).collect();
         let comparables = comparables(&trials);
         for (copies, comparables) in members.iter_mut().zip(comparables.chunks_exact(2)) {
-            copies.rows.iter_mut().zip(comparables).for_each(|(row, found)| row.comparable = *found);
+            for (row, found) in copies.rows.iter_mut().zip(comparables) {
+                row.comparable = found.map(|found| found.resolved(resolution_ns(row, &header.harness)));
+            }
         }
     }
     let made = groups.into_values().flatten();
-    results.extend(made.map(|copies| (copies.case, Ok(copies.comparison(&header.harness)))));
+    results.extend(made.map(|copies| (copies.case, Ok(copies.comparison()))));
     results
 }
 
@@ -223,11 +225,11 @@ impl<'a> Copies<'a> {
         Ok(Copies { case, family, rows, trials: copies })
     }
 
-    fn comparison(&self, harness: &Harness) -> Comparison {
+    fn comparison(&self) -> Comparison {
         let [first, second] = &self.rows;
         let ratio = first.exchange.ns.p50 / second.exchange.ns.p50;
         Comparison {
-            tie: overlap(first, second, harness),
+            tie: overlap(first, second),
             ratio: ratio.max(1.0 / ratio),
             medians_ns: self
                 .trials

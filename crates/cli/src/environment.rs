@@ -2,7 +2,7 @@
 
 use crate::arguments::{CommonOptions, SavingOptions};
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Progress, Shown};
 use crate::saving::Store;
 use anyhow::Context;
 use furlong_analysis::Run;
@@ -22,8 +22,8 @@ pub struct Surroundings {
     pub seed: Option<u64>,
     /// Where memory backed by a file has its file.
     pub file_folder: Option<PathBuf>,
-    /// Whether a line on stderr says how far the run is.
-    pub progress: bool,
+    /// What is shown of the run on stderr, if that is a terminal.
+    pub shown: Shown,
 }
 
 impl From<&CommonOptions> for Surroundings {
@@ -32,7 +32,7 @@ impl From<&CommonOptions> for Surroundings {
             timeout: options.timeout.0,
             seed: options.seed,
             file_folder: options.file_folder.clone(),
-            progress: !options.no_progress,
+            shown: if options.no_progress { Shown::Nothing } else { Shown::Line },
         }
     }
 }
@@ -133,8 +133,13 @@ impl<'a> RunEnvironment<'a> {
         };
         let header = header(plan, harness, machine, saving.name.label.clone());
         let store = Store::of(saving, &header)?;
-        let progress = Progress::new(self.around.progress, plan.until_interrupted);
+        let shown = match self.around.shown {
+            Shown::Nothing => Shown::Nothing,
+            _ if plan.until_interrupted => Shown::Chart,
+            shown => shown,
+        };
         let mechanisms = self.mechanisms;
+        let progress = Progress::new(shown);
         let mut begun =
             RunRecorder { mechanisms, harness, session, progress, store, records: Vec::new(), end: None };
         begun.keep(Record::Run(header));

@@ -37,6 +37,11 @@ pub fn style_on_stderr() -> Style {
     Style { colour: wants_colour(), width, charts: Charts::Auto }
 }
 
+/// Lines of the terminal that stderr is.
+pub fn lines_on_stderr() -> usize {
+    furlong_os::terminal::lines(stderr().as_handle()).unwrap_or(24)
+}
+
 fn wants_colour() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

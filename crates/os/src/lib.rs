@@ -114,7 +114,7 @@ pub mod shutdown {
     pub use crate::platform::shutdown::{NotedRequests, ShutdownRequests};
 }
 
-/// The terminal's width.
+/// The terminal's size.
 pub mod terminal {
-    pub use crate::platform::terminal::columns;
+    pub use crate::platform::terminal::{columns, lines};
 }

@@ -46,8 +46,8 @@ pub fn finding(finding: &Finding) -> String {
         ),
         Finding::Spinning { spinner, times, sleeper, size_bytes, processors_busy: [spinning, sleeping] } => {
             format!(
-                "Spinning buys speed with processors: {} is {} times as fast as {}, the fastest that sleeps ({}). It \
-                 keeps {spinning:.1} processors busy, the other {sleeping:.1}.",
+                "Spinning buys speed with processors: {} is {} times as fast as {}, the fastest that sleeps ({}). \
+                 Spinning keeps {spinning:.1} processors busy, sleeping {sleeping:.1}.",
                 named(spinner),
                 factor(*times),
                 named(sleeper),
@@ -185,7 +185,7 @@ mod tests {
                     processors_busy: [2.0, 0.5],
                 },
                 "posix-shm/spin (500 ns) is 100 times as fast as pipe/block (50.0 us), the fastest that sleeps (128B). \
-                 It keeps 2.0 processors busy, the other 0.5.",
+                 Spinning keeps 2.0 processors busy, sleeping 0.5.",
             ),
             (
                 Finding::Memory {

@@ -46,6 +46,7 @@ mod recommendation;
 mod replay;
 mod runs;
 mod self_check;
+mod standings;
 mod style;
 mod summary;
 mod sweep;
@@ -76,7 +77,7 @@ pub use origin::{date, shell};
 pub use printed::{
     comparison_markdown, comparison_table, costs_table, count_table, explanation_table, fleet_markdown,
     fleet_table, markdown, over_time, recommendation_table, replay_markdown, replay_table, self_check_table,
-    table, table_of_run,
+    standings, table, table_of_run,
 };
 pub use prose::{floor, footnotes, machine};
 pub use ranking::marked_name;

@@ -5,11 +5,11 @@ use super::style::{Charts, Style};
 use super::terminal::terminal;
 use super::{
     charts, comparison, costs, count, explain, fleet, markdown::page, recommendation, replay, self_check,
-    summary, sweep, tails,
+    standings as leading, summary, sweep, tails,
 };
 use furlong_analysis::{
-    Comparison, Costs, CountSummary, DecodedRun, Explanation, FleetComparison, OverTime, Recommendation,
-    Replay, SelfCheck, Summary,
+    Comparison, Costs, CountSummary, DecodedRun, Explanation, FleetComparison, Leaders, OverTime,
+    Recommendation, Replay, SelfCheck, Summary,
 };
 use furlong_chart::Chart;
 
@@ -29,6 +29,11 @@ pub fn table_of_run(run: &DecodedRun, style: Style) -> String {
 pub fn over_time(rows: &[OverTime], style: Style) -> String {
     let chart = charts::over_time::chart(rows);
     chart.map_or_else(String::new, |chart| terminal(&drawn([chart]).collect(), style))
+}
+
+/// The rows that lead while a run is under way.
+pub fn standings(groups: &[Leaders], style: Style) -> String {
+    terminal(&leading::document(groups), style)
 }
 
 /// The same as the terminal's table, with every column.

@@ -4,6 +4,7 @@ use crate::arguments::{Format, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Surroundings};
 use crate::mechanisms::mechanisms;
+use crate::progress::Shown;
 use crate::selection::Manner;
 use crate::{output, own_programs, selection};
 use furlong_analysis::{DecodedRun, Summary, over_time, self_check};
@@ -50,8 +51,12 @@ Next: furlong explain pipe/block             where each nanosecond of a row goes
 /// Measures the quick set and says what to type next.
 pub fn quick() -> anyhow::Result<Outcome> {
     let mechanisms = registry();
-    let around =
-        Surroundings { timeout: Duration::from_secs(10), seed: None, file_folder: None, progress: true };
+    let around = Surroundings {
+        timeout: Duration::from_secs(10),
+        seed: None,
+        file_folder: None,
+        shown: Shown::Leaders,
+    };
     let environment = RunEnvironment::enter(&mechanisms, around)?;
     let plan = Plan {
         precision: Some(QUICK_PRECISION),

@@ -43,6 +43,7 @@ mod runs;
 mod schema_1;
 mod self_check;
 mod serve;
+mod standings;
 mod tracing;
 mod usage;
 mod watch;

@@ -1,0 +1,111 @@
+//! Which rows lead while a run is under way. What only a whole run can tell (ties, noise, what is void) is not in it.
+
+use crate::{Carries, Group, TrialTimes};
+use furlong_model::{Case, Family, Trial};
+use furlong_stats::{median, median_interval, sort_by};
+use std::collections::BTreeMap;
+
+/// The medians of the trials so far, by group and row.
+#[derive(Debug, Clone, Default)]
+pub struct Standings {
+    groups: BTreeMap<Group, BTreeMap<Case, Vec<f64>>>,
+}
+
+/// The fastest rows of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaders {
+    /// The title of the group.
+    pub title: String,
+    /// The fastest first.
+    pub rows: Vec<Leader>,
+    /// How many rows of the group are not in `rows`.
+    pub others: usize,
+}
+
+/// A row as far as it is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leader {
+    /// Its name.
+    pub row: String,
+    /// The median of its trials' medians, in nanoseconds.
+    pub median_ns: f64,
+    /// Half of the 95 % interval of that median by the median; `None` while there are too few trials.
+    pub precision: Option<f64>,
+}
+
+impl Standings {
+    /// Takes a trial in, if it was measured.
+    pub fn add(&mut self, trial: &Trial) {
+        let Some(times) = TrialTimes::of(trial) else { return };
+        let group = Group::of(&trial.case, trial.family);
+        if group.carries != Carries::Nothing && trial.family != Some(Family::Programs) {
+            self.groups.entry(group).or_default().entry(trial.case.clone()).or_default().push(times.p50_ns);
+        }
+    }
+
+    /// The `most` fastest rows of each group, in the order in which a whole run shows the groups.
+    pub fn leaders(&self, most: usize) -> Vec<Leaders> {
+        let of_group = |(group, members): (&Group, &BTreeMap<Case, Vec<f64>>)| {
+            let mut rows: Vec<Leader> =
+                members.iter().filter_map(|(case, p50s)| leader(case, p50s)).collect();
+            sort_by(&mut rows, |one, other| one.median_ns.total_cmp(&other.median_ns));
+            let others = rows.len().saturating_sub(most);
+            rows.truncate(most);
+            Leaders { title: group.title.clone(), rows, others }
+        };
+        self.groups.iter().map(of_group).collect()
+    }
+}
+
+fn leader(case: &Case, p50s: &[f64]) -> Option<Leader> {
+    let median_ns = median(p50s)?;
+    let precision = median_interval(p50s).map(|[low, high]| (high - low) / 2.0 / median_ns);
+    Some(Leader { row: case.row(), median_ns, precision })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DecodedRun, Run, fixture};
+    use furlong_model::Record;
+
+    #[test]
+    fn leaders_are_those_of_the_whole_run() {
+        let (mut standings, mut at_ns) = (Standings::default(), 0);
+        let mut records = fixture::records();
+        for record in &mut records {
+            if let Record::Trial(trial) = record {
+                at_ns += 1_000;
+                trial.at_ns = Some(at_ns);
+                standings.add(trial);
+            }
+        }
+        let run = Run::from_records(records).unwrap();
+        let summary = DecodedRun::of(&run).summary;
+        let all = standings.leaders(usize::MAX);
+        for (leaders, few) in all.iter().zip(standings.leaders(1)) {
+            let group = summary.groups.iter().find(|group| group.title == leaders.title).expect("the group");
+            let p50_ns = |leader: &Leader| {
+                let row = summary.rows_of(group).find(|row| row.case.row() == leader.row);
+                row.map(|row| row.exchange.ns.p50)
+            };
+            for leader in leaders.rows.iter().filter(|leader| p50_ns(leader).is_some()) {
+                assert!((leader.median_ns / p50_ns(leader).unwrap() - 1.0).abs() < 0.01, "{leader:?}");
+            }
+            assert!(leaders.rows.is_sorted_by_key(|leader| leader.median_ns));
+            assert_eq!((&few.rows[..], few.others), (&leaders.rows[..1], leaders.rows.len() - 1));
+        }
+        assert!(!all.is_empty() && all.iter().all(|leaders| leaders.others == 0));
+    }
+
+    #[test]
+    fn a_row_has_an_interval_once_it_has_enough_trials() {
+        let case =
+            fixture::row("pipe", furlong_model::Wait::Block, furlong_model::Placement::OtherCore, 1.0).case;
+        assert_eq!(leader(&case, &[]), None);
+        assert_eq!(leader(&case, &[100.0]).unwrap().precision, None);
+        let many: Vec<f64> = (0..30).map(|trial| 100.0 + f64::from(trial)).collect();
+        let found = leader(&case, &many).unwrap();
+        assert!(found.precision.is_some_and(|precision| precision > 0.0 && precision < 0.2), "{found:?}");
+    }
+}

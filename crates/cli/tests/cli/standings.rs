@@ -1,0 +1,29 @@
+//! The rows that lead, shown on a terminal while the quick set is measured.
+
+use crate::common::{Place, Snapshot, Terminal};
+
+/// What stands behind the title of a group of leaders, and of no table.
+const LEADERS: &str = "sleeping until woken: ";
+
+#[test]
+fn the_rows_that_lead_are_shown_while_the_quick_set_is_measured() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let mut terminal = Terminal::start(&place, r#"stty rows 40 cols 100; exec "$FURLONG""#);
+    terminal.at(LEADERS, "");
+    terminal.at(" more", "");
+    terminal.at(" trials, ", Terminal::INTERRUPT);
+    let finished = terminal.finish().expect_code(130);
+    before.expect_nothing_left(&place);
+    let (_, result) = finished.stdout.rsplit_once(LEADERS).expect("leaders");
+    assert!(result.contains("vs first"), "{finished:#?}");
+}
+
+#[test]
+fn where_a_terminal_is_low_there_is_the_line_alone() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let mut terminal = Terminal::start(&place, r#"stty rows 8 cols 100; exec "$FURLONG""#);
+    terminal.at(" 90/", Terminal::INTERRUPT);
+    let finished = terminal.finish().expect_code(130);
+    before.expect_nothing_left(&place);
+    assert!(!finished.stdout.contains(LEADERS), "{finished:#?}");
+}
