@@ -2,7 +2,9 @@
 
 #[cfg(target_os = "linux")]
 use furlong_model::Wait;
-use furlong_model::{Case, Party, Pattern, Role, Unavailable, is_one};
+use furlong_model::{
+    Capabilities, Case, Party, Pattern, Placement, Role, Sharing, Start, Unavailable, is_one,
+};
 #[cfg(target_os = "linux")]
 use furlong_os::identity::is_administrator;
 #[cfg(target_os = "linux")]
@@ -33,11 +35,14 @@ pub(crate) struct Parties {
 }
 
 impl Parties {
-    /// Those of a case; where one process has `both_ends`, or there is one end, without responders.
-    pub(crate) fn of(case: &Case, alone: bool, both_ends: bool) -> Parties {
+    /// Those of a case with a mechanism that claims this; where one process has both ends, or there is one end, without
+    /// responders.
+    pub(crate) fn of(case: &Case, capabilities: &Capabilities) -> Parties {
         let several = case.parties.get() as usize;
+        let alone = capabilities.start == Start::Alone;
+        let both_ends = case.placement == Placement::OneProcess;
         match case.pattern {
-            Pattern::FanOut => return Parties::fan_out(case, several),
+            Pattern::FanOut => return Parties::fan_out(case, broadcast_to(case, capabilities)),
             Pattern::FanIn | Pattern::Work => return Parties::over_one_link(case, several),
             Pattern::Ready => return Parties::among_several_links(case, several),
             _ => {}
@@ -53,20 +58,22 @@ impl Parties {
         Parties { setups, links: several, control_pages: several, lines: 2 }
     }
 
-    /// A sender with a link to each of several receivers, and one control page.
-    fn fan_out(case: &Case, receivers: usize) -> Parties {
+    /// A sender and several receivers, so many of which have an end of each link, and one control page.
+    fn fan_out(case: &Case, receivers_of_each: usize) -> Parties {
+        let receivers = case.parties.get() as usize;
+        let links = receivers.div_ceil(receivers_of_each);
         let setup = |party: Party| match party.role {
             Role::Initiator => {
-                let ends = (0..receivers).map(|link| (link, Role::Initiator)).collect();
+                let ends = (0..links).map(|link| (link, Role::Initiator)).collect();
                 PartySetup { party, ends, control_page: 0, line: 0 }
             }
             Role::Responder => {
-                let ends = vec![(party.index(), Role::Responder)];
+                let ends = vec![(party.index() / receivers_of_each, Role::Responder)];
                 PartySetup { party, ends, control_page: 0, line: 1 + party.index() }
             }
         };
         let setups = case.all_parties().into_iter().map(setup).collect();
-        Parties { setups, links: receivers, control_pages: 1, lines: 1 + receivers }
+        Parties { setups, links, control_pages: 1, lines: 1 + receivers }
     }
 
     /// Two, each with its end of every link.
@@ -98,6 +105,14 @@ impl Parties {
     /// The place among the setups of the party that holds this end of a link.
     pub(crate) fn holder(&self, end: (usize, Role)) -> Option<usize> {
         self.setups.iter().position(|setup| setup.ends.contains(&end))
+    }
+}
+
+/// How many receive each message by one link of a case with a mechanism that claims this.
+pub(crate) fn broadcast_to(case: &Case, capabilities: &Capabilities) -> usize {
+    match (case.pattern, capabilities.sharing) {
+        (Pattern::FanOut, Sharing::EveryReceiver) => case.parties.get() as usize,
+        _ => 1,
     }
 }
 
@@ -156,10 +171,13 @@ mod tests {
     use furlong_model::{Placement, Wait};
     use std::num::NonZeroU32;
 
-    fn described(pairs: u32, both_ends: bool) -> Vec<String> {
+    /// A mechanism whose ends are for one process each.
+    const USUAL: Capabilities = Capabilities::library("");
+
+    fn described(pairs: u32, placement: Placement) -> Vec<String> {
         let parties = NonZeroU32::new(pairs).unwrap();
-        let case = Case { parties, ..Case::round_trip("pipe", Wait::Block, 1, Placement::Free) };
-        let parties = Parties::of(&case, false, both_ends);
+        let case = Case { parties, ..Case::round_trip("pipe", Wait::Block, 1, placement) };
+        let parties = Parties::of(&case, &USUAL);
         assert_eq!(
             (parties.links, parties.control_pages, parties.lines),
             (pairs as usize, pairs as usize, 2)
@@ -173,9 +191,12 @@ mod tests {
 
     #[test]
     fn each_pair_has_a_link_and_a_control_page_of_its_own() {
-        assert_eq!(described(1, false), ["initiator: 0initiator on 0.0", "responder: 0responder on 0.1"]);
         assert_eq!(
-            described(2, false),
+            described(1, Placement::Free),
+            ["initiator: 0initiator on 0.0", "responder: 0responder on 0.1"]
+        );
+        assert_eq!(
+            described(2, Placement::Free),
             [
                 "initiator 1: 0initiator on 0.0",
                 "responder 1: 0responder on 0.1",
@@ -189,7 +210,7 @@ mod tests {
     fn a_sender_has_a_link_to_each_receiver() {
         let parties = NonZeroU32::new(2).unwrap();
         let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
-        let parties = Parties::of(&Case { parties, pattern: Pattern::FanOut, ..pair }, false, false);
+        let parties = Parties::of(&Case { parties, pattern: Pattern::FanOut, ..pair }, &USUAL);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (2, 1, 3));
         let ends: Vec<_> = parties.setups.iter().map(|setup| (setup.line, setup.ends.clone())).collect();
         let own = |link| vec![(link, Role::Responder)];
@@ -199,11 +220,25 @@ mod tests {
     }
 
     #[test]
+    fn all_receivers_have_an_end_of_a_link_that_broadcasts() {
+        let parties = NonZeroU32::new(3).unwrap();
+        let pair = Case::round_trip("broadcast-ring", Wait::Futex, 1, Placement::Free);
+        let broadcasts = Capabilities { sharing: Sharing::EveryReceiver, ..USUAL };
+        let parties = Parties::of(&Case { parties, pattern: Pattern::FanOut, ..pair }, &broadcasts);
+        assert_eq!((parties.links, parties.control_pages, parties.lines), (1, 1, 4));
+        let lines: Vec<_> = parties.setups.iter().map(|setup| setup.line).collect();
+        assert_eq!(lines, [0, 1, 2, 3]);
+        let held = |role| move |setup: &PartySetup| setup.ends == [(0, role)] && setup.party.role == role;
+        assert!(held(Role::Initiator)(&parties.setups[0]));
+        assert!(parties.setups[1..].iter().all(held(Role::Responder)));
+    }
+
+    #[test]
     fn several_share_an_end_of_one_link() {
         let parties = NonZeroU32::new(2).unwrap();
         let pair = Case::round_trip("pipe", Wait::Block, 1, Placement::Free);
         let lines = |pattern| {
-            let parties = Parties::of(&Case { parties, pattern, ..pair.clone() }, false, false);
+            let parties = Parties::of(&Case { parties, pattern, ..pair.clone() }, &USUAL);
             let setups = parties.setups.iter();
             let held = setups
                 .map(|setup| (setup.party.to_string(), setup.ends.clone(), setup.line))
@@ -227,7 +262,7 @@ mod tests {
     fn two_have_an_end_each_of_several_links() {
         let parties = NonZeroU32::new(3).unwrap();
         let pair = Case::round_trip("pipe", Wait::Poll, 1, Placement::Free);
-        let parties = Parties::of(&Case { parties, pattern: Pattern::Ready, ..pair }, false, false);
+        let parties = Parties::of(&Case { parties, pattern: Pattern::Ready, ..pair }, &USUAL);
         assert_eq!((parties.links, parties.control_pages, parties.lines), (3, 1, 2));
         let [initiator, responder] = &parties.setups[..] else { panic!("{parties:?}") };
         assert_eq!((initiator.party, responder.party), (Role::Initiator.into(), Role::Responder.into()));
@@ -237,6 +272,6 @@ mod tests {
 
     #[test]
     fn one_process_has_both_ends() {
-        assert_eq!(described(1, true), ["initiator: 0initiator+0responder on 0.0"]);
+        assert_eq!(described(1, Placement::OneProcess), ["initiator: 0initiator+0responder on 0.0"]);
     }
 }

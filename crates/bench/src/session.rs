@@ -172,6 +172,7 @@ impl Session {
             key: names.key,
             sizes_bytes,
             depth: 1,
+            receivers: 1,
             buffer_bytes: None,
             blocking,
             folder: names.folder,

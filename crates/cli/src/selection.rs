@@ -6,8 +6,8 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Sharing, Start,
-    Wait, WaitKind, is_one, row_name,
+    Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
+    WaitKind, is_one, row_name,
 };
 use std::num::NonZeroU32;
 
@@ -186,7 +186,7 @@ pub fn select(
     let wanted = options.rows.iter().map(|text| Wanted::parse(text)).collect::<anyhow::Result<Vec<_>>>()?;
     let shares = |mechanism: &str| {
         let capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);
-        capabilities.into_iter().any(|row| row.name == mechanism && row.sharing != Sharing::OneEach)
+        capabilities.into_iter().any(|row| row.name == mechanism && row.sharing.goes_to_one())
     };
     let can_be_watched = |mechanism: &str| {
         let mut capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);

@@ -14,7 +14,7 @@ use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Limits, Role, Sharing, Unavailable, Wait};
+use furlong_model::{Capabilities, Limits, Role, Unavailable, Wait};
 use std::io;
 
 /// Opens one end of a link, with its own way of waiting.
@@ -73,10 +73,7 @@ impl BuiltIn {
                 open_to_several(M::open, specifications, setups, wait)
             },
             open_shared: const {
-                match M::CAPABILITIES.sharing {
-                    Sharing::OneEach => None,
-                    Sharing::Messages | Sharing::AtomicWrites => Some(open_shared::<M>),
-                }
+                if M::CAPABILITIES.sharing.goes_to_one() { Some(open_shared::<M>) } else { None }
             },
             open_among_several: among_several::<M>(),
             one_link: one_link::<M>,

@@ -116,6 +116,7 @@ mod tests {
             key: (std::process::id() as i32) << 1 | 1 << 30,
             sizes_bytes: [8; 2],
             depth: 1,
+            receivers: 1,
             buffer_bytes: None,
             blocking,
             folder: folder.to_owned(),

@@ -9,7 +9,9 @@ use crate::memory::windows::read_process_memory;
 use crate::memory::{doorbell, layout::mailbox::Mailbox, segment};
 #[cfg(target_os = "linux")]
 use crate::memory::{
-    layout::{latest_value::LatestValue, seqlock::Seqlock, triple_buffer::TripleBuffer},
+    layout::{
+        broadcast::Broadcast, latest_value::LatestValue, seqlock::Seqlock, triple_buffer::TripleBuffer,
+    },
     linux::{channel, pidfd_getfd, proc_mem, process_vm},
 };
 #[cfg(target_os = "linux")]
@@ -101,6 +103,8 @@ mechanisms! {
     LatestValue<Seqlock, doorbell::Futex>,
     LatestValue<TripleBuffer, doorbell::Spin>,
     LatestValue<TripleBuffer, doorbell::Futex>,
+    Broadcast<doorbell::Spin>,
+    Broadcast<doorbell::Futex>,
 }
 
 #[cfg(windows)]

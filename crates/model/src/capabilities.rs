@@ -272,17 +272,26 @@ pub enum Start {
     Alone,
 }
 
-/// Whether several processes may send by one link, or receive from it. Each message then comes to one of them.
+/// Whether several processes may send by one link, or receive from it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Each end is for one process.
     #[default]
     OneEach,
-    /// Several may use an end: each message arrives whole.
+    /// Several may use an end: each message arrives whole, and comes to one of them.
     Messages,
     /// The same for messages of up to [`ATOMIC_BYTES`]. Those that are larger are written in parts, and would mix.
     AtomicWrites,
+    /// Several may receive, as many as the link was made for, and each message comes to every one of them.
+    EveryReceiver,
+}
+
+impl Sharing {
+    /// Whether several may use an end, each message of which comes to one.
+    pub const fn goes_to_one(self) -> bool {
+        matches!(self, Sharing::Messages | Sharing::AtomicWrites)
+    }
 }
 
 /// Bytes that the kernel writes into a pipe in one piece: its PIPE_BUF.

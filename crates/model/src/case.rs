@@ -277,7 +277,11 @@ impl Case {
         const LEAST_BYTES: usize = 8;
         let Case { mechanism, pattern, size_bytes, .. } = self;
         let several = pattern.several();
-        let (reason, remedy) = if capabilities.sharing == Sharing::OneEach {
+        let (reason, remedy) = if capabilities.sharing == Sharing::EveryReceiver {
+            let reason =
+                format!("each message of {mechanism} comes to every receiver, and to no one of several");
+            (reason, "ask for -m fan-out".to_owned())
+        } else if capabilities.sharing == Sharing::OneEach {
             let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
             (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
         } else if *size_bytes < LEAST_BYTES {

@@ -8,7 +8,7 @@ use crate::child_process::ChildKind;
 use crate::control::{ControlPageEnd, End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
 use crate::not_measured::{NotMeasured, not_started};
 use crate::own_programs;
-use crate::parties::{Parties, PartySetup};
+use crate::parties::{Parties, PartySetup, broadcast_to};
 use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
@@ -169,6 +169,7 @@ impl TrialLink {
         let depth = if case.pattern.is_one_way() { STREAM_DEPTH } else { case.window.get() as usize };
         let specification = LinkSpecification {
             depth,
+            receivers: broadcast_to(case, entry.capabilities),
             buffer_bytes: case.buffer_bytes,
             ..session.specification(number as u32, case.sizes_bytes(), waits_inside(entry, case))?
         };
@@ -255,8 +256,7 @@ impl RunningTrial {
         let MessageExchange { entry, request_carrier, case, .. } = *work;
         let creating = |error| not_started(Phase::Create, &error);
         let opening = |error| not_started(Phase::Open, &error);
-        let alone = entry.capabilities.start == Start::Alone;
-        let parties = Parties::of(case, alone, case.placement == Placement::OneProcess);
+        let parties = Parties::of(case, entry.capabilities);
         let create = |number| {
             let made = TrialLink::create(*work, (number, parties.links), session);
             made.map_err(|error| match (case.pattern, number) {
@@ -423,11 +423,7 @@ fn lost_message(watch: &Watch<RoleResult>, parties: &Parties, unit: &str) -> Opt
         let done = |setup: &&PartySetup| control_pages[page].progress(setup.line).sent;
         let responder = parties.setups.iter().filter(counts).min_by_key(done)?;
         let done = control_pages[responder.control_page].progress(responder.line).sent;
-        let whose = if parties.links > 1 && parties.setups.len() > 2 {
-            format!(" of {}", responder.party)
-        } else {
-            String::new()
-        };
+        let whose = if parties.setups.len() > 2 { format!(" of {}", responder.party) } else { String::new() };
         let detail = format!(
             "nothing has happened for {timeout:?} after {unit} {done}{whose}: a message was lost or a role hangs"
         );

@@ -4,6 +4,8 @@
 //! runs in processes of its own under a watchdog. Where a claim does not apply, the test says `skipped,
 //! because`. This binary is also the program of all children, as furlong's own is.
 
+#[cfg(target_os = "linux")]
+mod broadcasts;
 mod claims;
 #[cfg(target_os = "linux")]
 mod counts;
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
                 saboteur::mechanisms(),
                 #[cfg(target_os = "linux")]
                 vec![unread::mechanism()],
+                #[cfg(target_os = "linux")]
+                broadcasts::mechanisms(),
                 #[cfg(windows)]
                 vec![kills::mechanism()],
             ]
@@ -64,6 +68,8 @@ fn main() -> ExitCode {
         patterns::tests(),
         windows::tests(),
         parties::tests(),
+        #[cfg(target_os = "linux")]
+        broadcasts::tests(),
         #[cfg(target_os = "linux")]
         unread::tests(),
         faults::tests(),

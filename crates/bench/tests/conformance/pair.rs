@@ -98,6 +98,7 @@ pub fn scratch_spec(
         key: (number as i32 & 0x7fff_fffe).max(2),
         sizes_bytes: [size_bytes; 2],
         depth: 1,
+        receivers: 1,
         buffer_bytes: None,
         blocking,
         folder: folder.path().to_owned(),

@@ -24,6 +24,8 @@ pub struct LinkSpecification {
     pub sizes_bytes: [usize; 2],
     /// Messages that may be under way in one direction, where the mechanism has a say and the limits allow it.
     pub depth: usize,
+    /// Processes that receive each message of the initiator, where a link can have several.
+    pub receivers: usize,
     /// Bytes that a buffer in the kernel is to hold; `None` leaves it as it comes.
     pub buffer_bytes: Option<usize>,
     /// Whether endpoints wait inside their calls.

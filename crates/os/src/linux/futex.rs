@@ -30,7 +30,18 @@ pub fn wait(word: &AtomicU32, seen: u32) -> io::Result<()> {
 /// Wakes one process that sleeps on `word`, if there is one.
 #[inline]
 pub fn wake(word: &AtomicU32) -> io::Result<()> {
+    wake_up_to(word, 1)
+}
+
+/// Wakes all processes that sleep on `word`.
+#[inline]
+pub fn wake_all(word: &AtomicU32) -> io::Result<()> {
+    wake_up_to(word, libc::c_int::MAX)
+}
+
+#[inline]
+fn wake_up_to(word: &AtomicU32, processes: libc::c_int) -> io::Result<()> {
     // SAFETY: the kernel uses the address as a key and does not touch the word.
-    crate::error::check(unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) })
+    crate::error::check(unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, processes) })
         .map(drop)
 }

@@ -69,3 +69,9 @@ pub trait Doorbell: Sized + 'static {
         None
     }
 }
+
+/// One that several processes may wait for at the same moment.
+pub trait ManyWaiters: Doorbell {
+    /// Tells all of them that `word` has changed. Called exactly once for each change.
+    fn ring_all(&self, word: &AtomicU32) -> io::Result<()>;
+}

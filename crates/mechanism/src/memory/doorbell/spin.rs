@@ -1,6 +1,6 @@
 //! No doorbell: the receiver looks again and again.
 
-use super::Doorbell;
+use super::{Doorbell, ManyWaiters};
 use crate::{EndpointSetup, LinkSpecification};
 use furlong_model::{Calls, Wait};
 use furlong_os::cpu;
@@ -35,6 +35,13 @@ impl Doorbell for Spin {
         while word.load(Ordering::Acquire) == seen {
             cpu::pause();
         }
+        Ok(())
+    }
+}
+
+impl ManyWaiters for Spin {
+    #[inline]
+    fn ring_all(&self, _word: &AtomicU32) -> io::Result<()> {
         Ok(())
     }
 }

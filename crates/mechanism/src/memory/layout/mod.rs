@@ -1,6 +1,8 @@
 //! How messages lie in shared memory.
 
 #[cfg(target_os = "linux")]
+pub mod broadcast;
+#[cfg(target_os = "linux")]
 pub mod latest_value;
 pub mod lending;
 pub mod mailbox;

@@ -1,6 +1,6 @@
 //! Sleeps on the word itself.
 
-use crate::memory::doorbell::Doorbell;
+use crate::memory::doorbell::{Doorbell, ManyWaiters};
 use crate::notifications::linux::futex::FUTEX_CALLS;
 use crate::{EndpointSetup, LinkSpecification};
 use furlong_model::{Calls, Wait};
@@ -37,5 +37,12 @@ impl Doorbell for Futex {
             futex::wait(word, seen)?;
         }
         Ok(())
+    }
+}
+
+impl ManyWaiters for Futex {
+    #[inline]
+    fn ring_all(&self, word: &AtomicU32) -> io::Result<()> {
+        futex::wake_all(word)
     }
 }

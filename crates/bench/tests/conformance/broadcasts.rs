@@ -1,0 +1,186 @@
+//! Links that carry each message to every receiver: that each of three has all of them by one link, as claimed; and a receiver
+//! that does wrong, to see it caught.
+
+use crate::pair::WATCHDOG;
+use crate::rows::{case, persistent, quick};
+use crate::saboteur::{SABOTEUR_BUDGET, SABOTEUR_TIMEOUT};
+use crate::workers::Trial;
+use furlong_bench::{MechanismEntry, registry};
+use furlong_mechanism::{
+    BroadcastRing, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message,
+};
+use furlong_model::{
+    Capabilities, Case, Fault, Limits, Outcome, Party, Pattern, Placement, Role, Sharing, Unavailable, Wait,
+};
+use libtest_mimic::{Completion, Failed};
+use std::fs::File;
+use std::io;
+use std::num::NonZeroU32;
+
+/// Sizes around the edges of stamps, slots and a ring that holds few.
+const SIZES: [usize; 5] = [1, 120, 121, 4097, 300_000];
+
+/// What one of the receivers does wrong.
+const SKIP: u8 = 0;
+const TWICE: u8 = 1;
+const SWAP: u8 = 2;
+const TEAR: u8 = 3;
+
+/// A message of the verified pass, the first of two that are sent together, and one of the measured part.
+const EARLY: u64 = 5;
+const LATE: u64 = 20;
+
+/// The mechanisms that do wrong, for the roles.
+pub fn mechanisms() -> Vec<MechanismEntry> {
+    vec![
+        MechanismEntry::of::<Spoiled<SKIP, EARLY>>(),
+        MechanismEntry::of::<Spoiled<SKIP, LATE>>(),
+        MechanismEntry::of::<Spoiled<TWICE, EARLY>>(),
+        MechanismEntry::of::<Spoiled<SWAP, EARLY>>(),
+        MechanismEntry::of::<Spoiled<TEAR, EARLY>>(),
+    ]
+}
+
+/// Each row that claims it, and what does wrong.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for entry in registry().into_iter().filter(|entry| entry.capabilities.sharing == Sharing::EveryReceiver) {
+        for &wait in entry.capabilities.waits {
+            let name = format!("{}/{wait}: comes-to-every-receiver-as-claimed", entry.capabilities.name);
+            tests.push(Trial::ignorable_test(name, move || comes_to_every_receiver(&entry, wait)));
+        }
+    }
+    for (entry, (fault, told)) in mechanisms().into_iter().zip([
+        (Fault::Lost, "message 6 came where 5 was due"),
+        (Fault::Lost, "message 21 came where 20 was due"),
+        (Fault::Repeated, "message 4 came again where 5 was due"),
+        (Fault::Reordered, "message 5 came after 6"),
+        (Fault::Flipped, "message 5 differs from what was sent, first at byte 64"),
+    ]) {
+        let name = format!("saboteur/{}: is caught among three receivers", entry.capabilities.name);
+        tests.push(Trial::test(name, move || is_caught(&entry, fault, told)));
+    }
+    tests
+}
+
+/// The case with so many receivers, on all processors.
+fn to(receivers: u32, case: Case) -> Case {
+    let parties = NonZeroU32::new(receivers).unwrap_or(NonZeroU32::MIN);
+    Case { pattern: Pattern::FanOut, parties, placement: Placement::Spread, ..case }
+}
+
+fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    if let Err(unavailable) = entry.probe() {
+        return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+    }
+    for (receivers, size_bytes) in SIZES.map(|size_bytes| (3, size_bytes)).into_iter().chain([(1, 128)]) {
+        let case = to(receivers, case(entry, wait, size_bytes));
+        let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
+        let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
+        let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
+        let sent = measured.roles[0].messages_received;
+        let sound = found == case.all_parties()
+            && measured.roles.iter().all(|role| role.messages_received == sent)
+            && measured.verified_messages >= u64::from(receivers)
+            && measured.reached.is_some();
+        if !sound {
+            return Err(format!("{case}: {measured:?}").into());
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+fn is_caught(entry: &MechanismEntry, fault: Fault, told: &str) -> Result<(), Failed> {
+    let case = to(3, case(entry, entry.capabilities.waits[0], 128));
+    match persistent(&mechanisms(), entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
+        Outcome::Failed(failure)
+            if failure.fault == fault
+                && failure.detail.contains(told)
+                && failure.party.is_some_and(|party| party.role == Role::Responder && party.number > 0) =>
+        {
+            Ok(())
+        }
+        other => Err(format!("expected {fault:?}, {told}: {other:?}").into()),
+    }
+}
+
+/// A ring of which the receiver that comes first does wrong once, with message `AT`.
+pub struct Spoiled<const HOW: u8, const AT: u64>;
+
+impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: match (HOW, AT) {
+            (SKIP, EARLY) => "skip-receiver-early",
+            (SKIP, _) => "skip-receiver-late",
+            (TWICE, _) => "give-twice",
+            (SWAP, _) => "swap-two",
+            _ => "tear",
+        },
+        ..BroadcastRing::CAPABILITIES
+    };
+    type Endpoint = Spoiler<HOW, AT>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        BroadcastRing::probe()
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        BroadcastRing::create(specification)
+    }
+
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let is_first = || File::create_new(specification.folder.join("spoiler")).is_ok();
+        let spoils = setup.role == Role::Responder && is_first();
+        let end = BroadcastRing::open(specification, setup)?;
+        Ok(Spoiler { end, spoils, received: 0, held: Vec::new() })
+    }
+}
+
+/// An end that may do wrong.
+pub struct Spoiler<const HOW: u8, const AT: u64> {
+    end: <BroadcastRing as Mechanism>::Endpoint,
+    spoils: bool,
+    received: u64,
+    /// What it gives at the next call, if anything.
+    held: Vec<u8>,
+}
+
+impl<const HOW: u8, const AT: u64> Endpoint for Spoiler<HOW, AT> {
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.end.send(message)
+    }
+
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.received += 1;
+        if !self.spoils {
+            return self.end.recv(message);
+        }
+        if !self.held.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            message.copy_from_slice(&held);
+            return Ok(held.len());
+        }
+        // What came last still lies in the buffer.
+        if (HOW, self.received) == (TWICE, AT) {
+            return Ok(message.len());
+        }
+        let length = self.end.recv(message)?;
+        if self.received == AT {
+            let first = message.to_vec();
+            self.end.recv(message)?;
+            match HOW {
+                SWAP => self.held = first,
+                TEAR => {
+                    self.held = message.to_vec();
+                    let half = length / 2;
+                    message[..half].copy_from_slice(&first[..half]);
+                    // The end, where there is a word that is always checked, is the first one's too.
+                    let tail = length - 8;
+                    message[tail..].copy_from_slice(&first[tail..]);
+                }
+                _ => {}
+            }
+        }
+        Ok(length)
+    }
+}

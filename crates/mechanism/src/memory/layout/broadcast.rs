@@ -1,0 +1,325 @@
+//! A ring with one writer and several readers, each with a position of its own: each message is written once, and every reader
+//! copies it out.
+//!
+//! No reader takes anything from another, so the writer's work does not grow with their number, but for one look at the positions of
+//! all when the ring has gone round. Expect of one reader the figures of the mailbox with the same doorbell, and a little more for
+//! short messages, which lie in other lines than what says that they are there. Of several expect one copy by the writer where a link
+//! each takes one for each of them. Where readers sleep, one system call wakes all of them, and the kernel's work for it grows with
+//! their number. Writable by all, so only for processes that trust each other.
+
+use crate::memory::doorbell::ManyWaiters;
+use crate::memory::segment;
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, Reach, Sharing, Start, Unavailable,
+    WhenFull,
+};
+use furlong_os::cpu;
+use furlong_os::memory::Region;
+use furlong_os::shared_place::Stretch;
+use std::io;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bytes apart, so that processors, which fetch two lines together, pass none to and fro in vain.
+const APART: usize = 128;
+
+/// Where the number of the last message lies: the word to sleep on.
+const PUBLISHED: usize = 0;
+
+/// Where the number of readers lies that have come.
+const COME: usize = APART;
+
+/// Where the position of the first reader lies; the others follow.
+const POSITIONS: usize = 2 * APART;
+
+/// Bytes in front of a message: its length, and as many more as align what follows.
+const HEAD_BYTES: usize = 8;
+
+/// Where messages lie in a ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    /// Where it begins in its region.
+    start: usize,
+    readers: usize,
+    /// Messages for which there is room: a power of two.
+    slots: usize,
+    slot_bytes: usize,
+}
+
+impl Shape {
+    /// That of a ring for messages of up to `size_bytes`: a mebibyte, or as much as a few messages take.
+    fn new(start: usize, readers: usize, size_bytes: usize) -> Shape {
+        const BYTES: usize = 1 << 20;
+        let slot_bytes = (HEAD_BYTES + size_bytes).next_multiple_of(APART);
+        let slots = 1 << (BYTES / slot_bytes).clamp(4, 64).ilog2();
+        Shape { start, readers, slots, slot_bytes }
+    }
+
+    /// The rings there and back, one behind the other. Whoever answers does so to one reader.
+    fn both(specification: &LinkSpecification) -> [Shape; 2] {
+        let [there, back] = specification.sizes_bytes;
+        let there = Shape::new(0, specification.receivers, there);
+        [there, Shape::new(there.end(), 1, back)]
+    }
+
+    fn first_slot(self) -> usize {
+        self.start + POSITIONS + self.readers * APART
+    }
+
+    fn end(self) -> usize {
+        self.first_slot() + self.slots * self.slot_bytes
+    }
+}
+
+/// A ring in a memfd, each way, with a doorbell `D`.
+#[derive(Debug)]
+pub struct Broadcast<D>(PhantomData<D>);
+
+impl<D: ManyWaiters> Mechanism for Broadcast<D> {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "broadcast-ring",
+        summary: "a ring in a memfd that several read, of whom the slowest holds the writer back",
+        family: Family::Memory,
+        waits: D::WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: D::CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: D::PEER_DEATH,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::EveryReceiver,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = Rings<D>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        D::probe().map(|()| Limits::none())
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let shapes = Shape::both(specification);
+        let mut link = Link::new(shapes.map(|shape| Depth::Messages(shape.slots as u64)));
+        let region = segment::share_nameless(specification, shapes[1].end(), &mut link)?;
+        D::create(specification, &region, &mut link)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let [there, back] = Shape::both(specification);
+        let region = segment::attach_object(&mut setup, back.end())?;
+        let doorbell = D::open(specification, &mut setup, &region)?;
+        let (own, other) = setup.send_and_receive(there, back);
+        Ok(Rings { own: Writer::new(&region, own), other: Reader::new(&region, other)?, doorbell })
+    }
+}
+
+/// What writer and readers see of a ring.
+#[derive(Debug)]
+struct Ring {
+    region: Arc<Region>,
+    shape: Shape,
+    slots: Vec<Stretch>,
+}
+
+impl Ring {
+    fn new(region: &Arc<Region>, shape: Shape) -> Ring {
+        let room = |slot: usize| {
+            let at = shape.first_slot() + slot * shape.slot_bytes;
+            Stretch::new(region, at + HEAD_BYTES, shape.slot_bytes - HEAD_BYTES)
+        };
+        Ring { region: Arc::clone(region), shape, slots: (0..shape.slots).map(room).collect() }
+    }
+
+    #[inline(always)]
+    fn published(&self) -> &AtomicU32 {
+        self.region.word(self.shape.start + PUBLISHED)
+    }
+
+    fn position(&self, reader: usize) -> &AtomicU32 {
+        self.region.word(self.shape.start + POSITIONS + reader * APART)
+    }
+
+    /// The slot of the message with this number.
+    #[inline(always)]
+    fn slot_of(&self, number: u32) -> usize {
+        number as usize & (self.slots.len() - 1)
+    }
+
+    #[inline(always)]
+    fn length_in(&self, slot: usize) -> &AtomicU32 {
+        self.region.word(self.shape.first_slot() + slot * self.shape.slot_bytes)
+    }
+}
+
+/// The one that writes.
+#[derive(Debug)]
+struct Writer {
+    ring: Ring,
+    published: u32,
+    /// Messages that all readers have copied, as it knows.
+    copied_by_all: u32,
+}
+
+impl Writer {
+    fn new(region: &Arc<Region>, shape: Shape) -> Writer {
+        Writer { ring: Ring::new(region, shape), published: 0, copied_by_all: 0 }
+    }
+
+    /// Writes the next message, once the slowest reader has made room for it.
+    #[inline(always)]
+    fn write(&mut self, message: &[u8]) {
+        if self.is_full() {
+            self.wait_for_room();
+        }
+        let number = self.published.wrapping_add(1);
+        let slot = self.ring.slot_of(number);
+        self.ring.slots[slot].write(message);
+        self.ring.length_in(slot).store(message.len() as u32, Ordering::Relaxed);
+        self.published = number;
+        self.ring.published().store(number, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.published.wrapping_sub(self.copied_by_all) as usize >= self.ring.shape.slots
+    }
+
+    /// A doorbell tells of messages, not of room, so this waits by yielding, as in a mailbox.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_room(&mut self) {
+        loop {
+            let positions = (0..self.ring.shape.readers).map(|reader| self.ring.position(reader));
+            let behind = positions.map(|at| self.published.wrapping_sub(at.load(Ordering::Acquire)));
+            self.copied_by_all = self.published.wrapping_sub(behind.max().unwrap_or_default());
+            if !self.is_full() {
+                return;
+            }
+            cpu::yield_now();
+        }
+    }
+}
+
+/// One that reads.
+#[derive(Debug)]
+struct Reader {
+    ring: Ring,
+    /// Which of the readers: they take their places as they come.
+    place: usize,
+    copied: u32,
+}
+
+impl Reader {
+    fn new(region: &Arc<Region>, shape: Shape) -> io::Result<Reader> {
+        let ring = Ring::new(region, shape);
+        let place = ring.region.word(shape.start + COME).fetch_add(1, Ordering::Relaxed) as usize;
+        if place >= shape.readers {
+            let what = format!("the ring was made for {} readers, and all of them have come", shape.readers);
+            return Err(io::Error::other(what));
+        }
+        Ok(Reader { ring, place, copied: 0 })
+    }
+
+    /// Copies the next message out, as much as there is room for, and gives its length. It must be there.
+    #[inline(always)]
+    fn read(&mut self, buffer: &mut [u8]) -> usize {
+        self.copied = self.copied.wrapping_add(1);
+        let slot = self.ring.slot_of(self.copied);
+        let length = self.ring.length_in(slot).load(Ordering::Relaxed) as usize;
+        let count = length.min(buffer.len());
+        self.ring.slots[slot].read(&mut buffer[..count]);
+        self.ring.position(self.place).store(self.copied, Ordering::Release);
+        length
+    }
+}
+
+/// The ring that this role writes, and the other one.
+#[derive(Debug)]
+pub struct Rings<D> {
+    own: Writer,
+    other: Reader,
+    doorbell: D,
+}
+
+impl<D: ManyWaiters> Endpoint for Rings<D> {
+    #[inline(always)]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.own.write(message);
+        self.doorbell.ring_all(self.own.ring.published())
+    }
+
+    #[inline(always)]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.doorbell.wait(self.other.ring.published(), self.other.copied)?;
+        Ok(self.other.read(message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READERS: usize = 3;
+
+    /// The writer, and as many readers as there may be.
+    fn all(size_bytes: usize) -> (Writer, Vec<Reader>, impl Fn() -> io::Result<Reader>) {
+        let shape = Shape::new(0, READERS, size_bytes);
+        let region = Arc::new(Region::anonymous(shape.end()).unwrap());
+        let reader = move |region: &Arc<Region>| Reader::new(region, shape);
+        let readers = (0..READERS).map(|_| reader(&region).unwrap()).collect();
+        (Writer::new(&region, shape), readers, move || reader(&region))
+    }
+
+    #[test]
+    fn every_reader_copies_every_message_at_its_own_pace() {
+        let (mut writer, mut readers, _) = all(100);
+        let slots = writer.ring.shape.slots as u32;
+        let message =
+            |number: u32| [&number.to_le_bytes()[..], &vec![number as u8; number as usize % 90]].concat();
+        (1..=slots).for_each(|number| writer.write(&message(number)));
+        assert!(writer.is_full());
+        for (place, reader) in readers.iter_mut().enumerate() {
+            assert_eq!(reader.place, place);
+            for number in 1..=slots {
+                let mut buffer = [0; 100];
+                let length = reader.read(&mut buffer);
+                assert_eq!(buffer[..length], message(number));
+            }
+        }
+        writer.wait_for_room();
+        assert_eq!(writer.copied_by_all, slots);
+    }
+
+    #[test]
+    fn the_slowest_reader_makes_room() {
+        let (mut writer, mut readers, _) = all(8);
+        (0..writer.ring.shape.slots).for_each(|_| writer.write(b"message"));
+        let mut buffer = [0; 8];
+        readers[0].read(&mut buffer);
+        readers[2].read(&mut buffer);
+        readers[2].read(&mut buffer);
+        readers[1].read(&mut buffer);
+        writer.wait_for_room();
+        assert_eq!(writer.copied_by_all, 1);
+    }
+
+    #[test]
+    fn no_more_readers_come_than_it_was_made_for() {
+        let (_, _, another) = all(8);
+        let error = another().unwrap_err().to_string();
+        assert_eq!(error, "the ring was made for 3 readers, and all of them have come");
+    }
+
+    #[test]
+    fn a_ring_has_room_for_several_messages_of_any_size() {
+        for (size_bytes, slots) in [(1, 64), (120, 64), (121, 64), (65_536, 8), (300_000, 4), (16 << 20, 4)] {
+            assert_eq!(Shape::new(0, 2, size_bytes).slots, slots, "{size_bytes}");
+        }
+    }
+}
