@@ -1,5 +1,5 @@
 //! A server of many channels: one thread waits in `epoll` for connections and for the messages of all of them, and
-//! answers. `talk` is a client. With mio or tokio it is the same: they wait for the same descriptors (tokio's `AsyncFd`).
+//! answers. `talk` is a client. The same with mio and with tokio is in `async/src/bin`.
 
 use furlong_channel::{Channel, Error, Listener, Options};
 use std::collections::HashMap;

@@ -18,6 +18,12 @@ struct Build {
 }
 
 const USUAL: Build = Build { name: "usual", flags: "", arguments: &["test", "--release"] };
+/// A package of its own, since what it depends on takes longer to compile than the library and its tests.
+const ASYNC: Build = Build {
+    name: "async",
+    flags: "",
+    arguments: &["test", "--manifest-path", "crates/channel/async/Cargo.toml"],
+};
 const LOOM: Build = Build { name: "loom", flags: "--cfg loom", arguments: &["test", "--release"] };
 const MIRI: Build =
     Build { name: "miri", flags: "--cfg in_one_process", arguments: &["+nightly", "miri", "test"] };
@@ -40,7 +46,7 @@ struct Proof {
     from: Amount,
 }
 
-const PROOFS: [Proof; 9] = [
+const PROOFS: [Proof; 10] = [
     Proof {
         what: "every order of two threads under loom, and each ordering left out in turn",
         build: LOOM,
@@ -60,6 +66,13 @@ const PROOFS: [Proof; 9] = [
         build: USUAL,
         arguments: &["--test", "hostile", "scrib"],
         variable: Some(("CHANNEL_SECONDS", "20")),
+        from: Amount::Quick,
+    },
+    Proof {
+        what: "the examples with mio and tokio",
+        build: ASYNC,
+        arguments: &["--locked"],
+        variable: None,
         from: Amount::Quick,
     },
     Proof {
@@ -153,10 +166,16 @@ fn starts(arguments: &[&str]) -> bool {
 fn run(proof: &Proof) -> anyhow::Result<bool> {
     let Build { name, flags, arguments } = proof.build;
     let mut command = Command::new("cargo");
-    command.current_dir(root()).args(arguments).args(["-p", "furlong-channel"]);
-    if !flags.is_empty() {
+    command.current_dir(root()).args(arguments);
+    if name != ASYNC.name {
+        command.args(["-p", "furlong-channel"]);
+    }
+    if name != USUAL.name {
         // What is built with other flags must not take the place of what is built without.
-        command.env("RUSTFLAGS", flags).arg("--target-dir").arg(target()?.join("channel").join(name));
+        command.arg("--target-dir").arg(target()?.join("channel").join(name));
+    }
+    if !flags.is_empty() {
+        command.env("RUSTFLAGS", flags);
     }
     command.args(proof.arguments).envs(proof.variable);
     println!("\nxtask: {}", proof.what);

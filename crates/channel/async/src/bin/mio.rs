@@ -1,0 +1,64 @@
+//! A server of many channels with mio: one thread waits for connections and for the messages of all of them, and answers.
+//! The example `talk` of furlong-channel is a client.
+
+use furlong_channel::{Channel, Error, Listener, Options};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
+
+const LISTENER: Token = Token(0);
+
+fn main() -> Result<(), Error> {
+    let name = std::env::args().nth(1).unwrap_or_else(|| "/tmp/talk".to_owned());
+    let listener = Listener::bind(&name, &Options::new())?;
+    let waits_for = listener.descriptor().as_raw_fd();
+    let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(64));
+    poll.registry().register(&mut SourceFd(&waits_for), LISTENER, Interest::READABLE)?;
+    let mut channels: HashMap<Token, Channel> = HashMap::new();
+    let mut next = LISTENER.0 + 1;
+    loop {
+        match poll.poll(&mut events, None) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            result => result?,
+        }
+        for event in &events {
+            if event.token() != LISTENER {
+                let ends = channels.get_mut(&event.token()).is_some_and(|channel| answer(channel).is_err());
+                if ends {
+                    channels.remove(&event.token());
+                }
+                continue;
+            }
+            match listener.accept() {
+                Ok(mut channel) => {
+                    let (token, descriptor) = (Token(next), channel.both().1.descriptor().as_raw_fd());
+                    poll.registry().register(&mut SourceFd(&descriptor), token, Interest::READABLE)?;
+                    if answer(&mut channel).is_ok() {
+                        channels.insert(token, channel);
+                    }
+                    next += 1;
+                }
+                Err(error) => eprintln!("somebody could not connect: {error}"),
+            }
+            // mio tells of a change, and the next one who connects may be there already.
+            poll.registry().reregister(&mut SourceFd(&waits_for), LISTENER, Interest::READABLE)?;
+        }
+    }
+}
+
+/// Answers all messages that are there, until there is none and the descriptor tells of the next.
+fn answer(channel: &mut Channel) -> Result<(), Error> {
+    let mut buffer = [0; 4096];
+    let (sender, receiver) = channel.both();
+    while !receiver.watch()? {
+        match receiver.try_recv(&mut buffer) {
+            // This waits while the client takes no answers; the example with tokio does not.
+            Ok(len) => sender.send(&buffer[..len])?,
+            Err(Error::WouldBlock) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
