@@ -21,7 +21,8 @@ pub struct CountRow {
     pub figures: Figures,
     /// Why the processor's own counters are missing; `None` if they are there.
     pub hardware_absent: Option<String>,
-    /// Each role by itself, the initiator first; a single one where both ends are in one process.
+    /// Each role by itself, the initiator first; a single one where both ends are in one process. Of several pairs a role is
+    /// what it does on average.
     pub roles: Vec<RoleFigures>,
     /// What the mechanism declares that one role calls in a round trip, by name.
     pub declared: BTreeMap<String, Bounds>,
@@ -70,7 +71,7 @@ pub struct Figures {
 
 impl CountRow {
     pub(crate) fn of(count: &Count) -> Self {
-        let roles: Vec<_> = count.roles.iter().map(RoleFigures::of).collect();
+        let roles = RoleFigures::all(count);
         let surprise = undeclared_calls(count);
         let is_counted = roles.iter().any(|role| role.figures.system_calls_per_round_trip.is_some());
         CountRow {
@@ -109,6 +110,28 @@ impl Counting {
 }
 
 impl RoleFigures {
+    /// Of each role that took part.
+    fn all(count: &Count) -> Vec<Self> {
+        let of_role = |role| {
+            let same: Vec<_> =
+                count.roles.iter().filter(|own| own.role == role).map(RoleFigures::of).collect();
+            if same.len() < 2 { same } else { vec![RoleFigures::on_average(role, &same)] }
+        };
+        Role::ALL.into_iter().flat_map(of_role).collect()
+    }
+
+    /// What a role of several pairs does.
+    fn on_average(role: Role, pairs: &[RoleFigures]) -> Self {
+        let share = 1.0 / pairs.len() as f64;
+        let threads = add(pairs.iter().map(|pair| &pair.threads_per_round_trip));
+        RoleFigures {
+            role,
+            round_trips: pairs.iter().map(|pair| pair.round_trips).sum(),
+            threads_per_round_trip: times(threads, share),
+            figures: Figures::of_both(pairs).times(share),
+        }
+    }
+
     fn of(count: &RoleCount) -> Self {
         RoleFigures {
             role: count.role,
@@ -151,10 +174,30 @@ impl Figures {
         }
     }
 
+    /// So many times as much of everything.
+    fn times(self, factor: f64) -> Self {
+        let Switches { voluntary, involuntary } = self.switches_per_round_trip;
+        let PageFaults { minor, major } = self.page_faults_per_round_trip;
+        let scaled = |figure| tidy(figure * factor);
+        Figures {
+            system_calls_per_round_trip: self.system_calls_per_round_trip.map(|calls| times(calls, factor)),
+            switches_per_round_trip: Switches {
+                voluntary: scaled(voluntary),
+                involuntary: scaled(involuntary),
+            },
+            page_faults_per_round_trip: PageFaults { minor: scaled(minor), major: scaled(major) },
+            hardware_per_round_trip: times(self.hardware_per_round_trip, factor),
+        }
+    }
+
     /// All system calls together; `None` where they were not counted.
     pub fn system_calls(&self) -> Option<f64> {
         self.system_calls_per_round_trip.as_ref().map(total)
     }
+}
+
+fn times(counts: BTreeMap<String, f64>, factor: f64) -> BTreeMap<String, f64> {
+    counts.into_iter().map(|(name, count)| (name, tidy(count * factor))).collect()
 }
 
 /// All calls together.
@@ -169,8 +212,7 @@ pub(crate) fn count_of<'a>(run: &'a Run, case: &Case) -> Option<&'a Count> {
 
 /// System calls in one round trip over both roles; `None` if those of a role were not counted.
 pub(crate) fn system_calls(count: &Count) -> Option<f64> {
-    let roles: Vec<_> = count.roles.iter().map(RoleFigures::of).collect();
-    Figures::of_both(&roles).system_calls()
+    Figures::of_both(&RoleFigures::all(count)).system_calls()
 }
 
 fn system_calls_of(count: &RoleCount) -> Option<BTreeMap<String, f64>> {
@@ -226,6 +268,23 @@ mod tests {
         assert_eq!(row.figures.page_faults_per_round_trip.minor, 0.25);
         assert_eq!(row.figures.hardware_per_round_trip["instructions"], 1500.0);
         assert_eq!(row.round_trips(), 1000);
+    }
+
+    #[test]
+    fn of_several_pairs_a_round_trip_is_that_of_one() {
+        let one = row(|_| {});
+        let several = row(|count| {
+            for _ in 0..2 {
+                let pair = [count.roles[0].clone(), count.roles[1].clone()];
+                count.roles.extend(pair);
+            }
+            count.roles[0].system_calls = Some(BTreeMap::from([("futex".to_owned(), 2_000)]));
+        });
+        assert_eq!(several.roles.len(), 2);
+        assert_eq!(several.roles[0].figures.system_calls(), Some(2.0), "of 4, 1 and 1");
+        assert_eq!(several.figures.system_calls(), Some(3.0));
+        assert_eq!(several.figures.switches_per_round_trip, one.figures.switches_per_round_trip);
+        assert_eq!(several.round_trips(), 1500);
     }
 
     #[test]

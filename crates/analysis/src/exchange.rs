@@ -126,7 +126,7 @@ impl ExchangeFigures {
             per_second,
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
             cpu_ns: Cpu::of(case, trials),
-            switches: Switches::of(each),
+            switches: Switches::of_trials(case, trials),
             page_faults: PageFaults::of(each),
             system_calls: None,
         })
@@ -203,6 +203,11 @@ impl PageFaults {
 }
 
 impl Switches {
+    /// Of trials of a case together.
+    pub(crate) fn of_trials(case: &Case, trials: &[&Measurement]) -> Self {
+        Switches::of(|figure| per_exchange(case, trials, figure))
+    }
+
     /// From what gives any figure of a tally for one round trip.
     pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
         Switches {

@@ -2,7 +2,7 @@
 //!
 //! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
-use crate::{Alike, Carries, Group, Level, Regimes, Row, Verdict};
+use crate::{Alike, Carries, Group, Growths, Level, Regimes, Row, Verdict};
 use furlong_model::{Depth, Family, Pattern, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,8 @@ pub enum Finding {
     },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
+    /// Rows were measured with several numbers of pairs, receivers, senders or workers.
+    Growth(Growths),
 }
 
 /// A row with its median.

@@ -32,6 +32,7 @@ mod findings;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 mod fleet;
+mod growth;
 mod impossible;
 mod law;
 mod left_out;
@@ -86,6 +87,7 @@ pub use fleet::{
     Apart, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive, FleetReason,
     FleetRow, FleetRun, HostFigure, Outlier, Unused, UnusedRun, compare_fleet,
 };
+pub use growth::{Beyond, Growth, Growths, Holds};
 pub use law::Law;
 pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict};

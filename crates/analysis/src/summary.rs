@@ -1,8 +1,8 @@
 //! A run's records turned into what is printed. Every format shows this and computes nothing of its own.
 
 use crate::{
-    CountRow, Counting, Finding, Group, RateSweep, Regimes, Row, Run, RunFacts, Skipped, SkippedStatus,
-    Verdict,
+    CountRow, Counting, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts, Skipped,
+    SkippedStatus, Verdict,
     cache_line::is_above_the_cache_line,
     comparable::comparables,
     count::count_of,
@@ -64,6 +64,9 @@ impl Summary {
         let noise = Verdict::of(run, trials, &rows);
         let mut findings = findings::draw(&noise, &groups, &rows);
         findings.extend(Regimes::of(run, trials, &groups, &rows).map(Finding::TwoLevels));
+        if noise.level != Level::Unreliable {
+            findings.extend(Growths::all(&rows, trials).into_iter().map(Finding::Growth));
+        }
         Summary {
             schema: SUMMARY_SCHEMA,
             run: RunFacts::of(run, noise),

@@ -1,10 +1,11 @@
 //! What the figures of a run say, in sentences for somebody who sees them for the first time.
 
+use super::growth::growth;
 use super::object::{Judged, sentence};
-use super::words::count;
+use super::words::{alike, count, factor, size};
 use furlong_analysis::text::plain;
-use furlong_analysis::{Alike, Finding, InBoth, NamedRow, Regimes, describe_placement};
-use furlong_model::{WaitKind, format_bytes, format_ns};
+use furlong_analysis::{Finding, InBoth, NamedRow, Regimes};
+use furlong_model::format_ns;
 
 /// The findings of a summary, for programs.
 pub(crate) const FINDINGS: Judged = Judged {
@@ -77,6 +78,7 @@ pub fn finding(finding: &Finding) -> String {
             named(several),
         ),
         Finding::TwoLevels(regimes) => two_levels(regimes),
+        Finding::Growth(growths) => growth(growths),
     }
 }
 
@@ -124,30 +126,11 @@ fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
     format!("{} ({})", plain(row), format_ns(*p50_ns))
 }
 
-fn size(bytes: Option<usize>) -> String {
-    bytes.map_or_else(String::new, format_bytes)
-}
-
-/// What rows have in common, after "rows".
-fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
-    let waits = match waiting {
-        WaitKind::Sleeping => "sleeping",
-        WaitKind::Adaptive => "adaptive",
-        WaitKind::Spinning => "spinning",
-        WaitKind::Unknown => "own",
-    };
-    format!("{waits} on {} ({})", describe_placement(*placement), size(*size_bytes))
-}
-
-/// Two digits for small factors, whole numbers for large ones.
-fn factor(ratio: f64) -> String {
-    if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_model::{Depth, Placement};
+    use furlong_analysis::Alike;
+    use furlong_model::{Depth, Placement, WaitKind};
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
         NamedRow { row: row.to_owned(), p50_ns }

@@ -34,6 +34,7 @@ mod export;
 mod findings;
 mod fleet;
 mod grid;
+mod growth;
 mod json;
 mod markdown;
 mod noise;

@@ -2,8 +2,8 @@
 
 use super::document::{Line, Tone};
 use furlong_analysis::text::plain;
-use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
-use furlong_model::{WaitKind, format_ns};
+use furlong_analysis::{Alike, Carries, Group, Level, Row, Summary, Unit, describe_placement};
+use furlong_model::{WaitKind, format_bytes, format_ns};
 
 /// Groups whose first rows are named in the verdict: the charts and tables have all.
 const MOST_GROUPS: usize = 6;
@@ -44,6 +44,27 @@ pub fn timed(unit: Unit) -> &'static str {
 /// `1 row`, `3 rows`.
 pub fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// A size; nothing of what has none.
+pub(crate) fn size(bytes: Option<usize>) -> String {
+    bytes.map_or_else(String::new, format_bytes)
+}
+
+/// What rows have in common, after "rows".
+pub(crate) fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String {
+    let waits = match waiting {
+        WaitKind::Sleeping => "sleeping",
+        WaitKind::Adaptive => "adaptive",
+        WaitKind::Spinning => "spinning",
+        WaitKind::Unknown => "own",
+    };
+    format!("{waits} on {} ({})", describe_placement(*placement), size(*size_bytes))
+}
+
+/// Two digits for small factors, whole numbers for large ones.
+pub(crate) fn factor(ratio: f64) -> String {
+    if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
 }
 
 /// The name of a row as it is shown.

@@ -104,7 +104,7 @@ pub struct RunOptions {
     /// Warm each trial up for at least this long; until its pace is steady if not given
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub warm_up: Option<Time>,
-    /// Count the system calls of each row too, in a pass of its own
+    /// Count the system calls of each row too, of round trips, in a pass of its own
     #[arg(long)]
     pub count: bool,
     /// Measure the rows again and again, and draw each trial over time, until Ctrl-C or until --within is over: how this

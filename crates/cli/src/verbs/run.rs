@@ -106,10 +106,6 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         let why = "--count counts round trips of which one is outstanding: leave --window or --count out";
         return Err(Usage(why.to_owned()).into());
     }
-    if asked.count && is_beside_several {
-        let why = "--count counts round trips of one pair: leave --pairs or --count out";
-        return Err(Usage(why.to_owned()).into());
-    }
     let mut asked_cases = asked.cases.clone();
     let programs = own_programs::rows(&asked.programs)?;
     asked_cases.rows.extend(programs.iter().map(|row| row.capabilities.name.to_owned()));

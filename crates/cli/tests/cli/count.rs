@@ -172,3 +172,15 @@ fn a_run_counts_beside_measuring() {
     let calls = row(&json, "rows", "pipe/block").get("system_calls_per_round_trip");
     assert!(calls.is_none_or(Value::is_null), "{json:#}");
 }
+
+#[test]
+fn of_several_pairs_the_calls_of_a_round_trip_are_those_of_one() {
+    let place = Place::new();
+    // They begin one after the other, and must be measured at the same time.
+    let arguments = ["run", "pipe/block", "--pairs", "2", "--trials", "2", "--budget", "300ms", "--count"];
+    let json =
+        place.run(arguments.into_iter().chain(["--format", "json", "--no-save"])).expect_code(0).json();
+    let rows = list(&json, "rows");
+    assert_eq!(rows.len(), 2, "{json:#}");
+    rows.iter().for_each(|row| expect_calls(row, &[("read", 2.0), ("write", 2.0)]));
+}

@@ -1,0 +1,422 @@
+//! Rows that were measured with several numbers of pairs, receivers, senders or workers: up to which number all together do
+//! in proportion more, and what the figures say holds them then.
+//!
+//! All together do in a second what the busy processors do: the sum is the processors that are busy by the processor time of
+//! one exchange. So where the sum falls behind, either no more processors are to be had, or each exchange takes more of
+//! them, for which switches and the time in the kernel say why.
+
+use crate::exchange::{Cpu, Switches};
+use crate::trials::Trials;
+use crate::{Alike, Carries, Group, Row};
+use furlong_model::{Measurement, Pattern, Placement, Role, WaitKind};
+use furlong_stats::{are_apart, distinct, median, median_interval, sort_by_key, tidy};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// In proportion is what leaves each at least this share of what it did at the smallest number.
+const IN_PROPORTION: f64 = 0.8;
+/// A processor, or a process, that does nothing for less time than the rest of this is busy.
+const BUSY: f64 = 0.9;
+/// A factor below this is not worth a word.
+const WORTH_SAYING: f64 = 1.2;
+/// The most that a context switch costs, with the wake-up and the cold caches behind it: where more processor time is added for
+/// each switch that is, it is not switches that take it.
+const MOST_OF_A_SWITCH_NS: f64 = 20_000.0;
+
+/// Rows that differ in nothing but what carries their messages, with more and more of what there are several of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Growths {
+    /// How their messages go.
+    pub pattern: Pattern,
+    /// What else they have in common.
+    pub among: Alike,
+    /// Those of which figures say something.
+    pub rows: Vec<Growth>,
+}
+
+/// How a row grows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Its name: `mechanism/wait`.
+    pub row: String,
+    /// The largest number with which each does about what it did with the smallest one.
+    pub in_proportion_to: NonZeroU32,
+    /// The next number that was measured, with which each does less; `None` where there is none.
+    pub beyond: Option<Beyond>,
+}
+
+/// What is different where a row no longer grows in proportion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Beyond {
+    /// The number.
+    pub parties: NonZeroU32,
+    /// All that figures show to hold it; nothing where no figure does.
+    pub held_by: Vec<Holds>,
+}
+
+/// What holds a row. Of an exchange it is what it has at the number before, which is still in proportion, and what it has now.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Holds {
+    /// All processors that it may use are busy.
+    Processors {
+        /// How many there are.
+        processors: usize,
+    },
+    /// The one process that all others exchange messages with is busy all the time, and can use one processor.
+    OneProcess {
+        /// Which one.
+        role: Role,
+    },
+    /// Each exchange takes more processor time, and has more context switches.
+    Switches {
+        /// Before.
+        from: f64,
+        /// Now.
+        to: f64,
+    },
+    /// Each exchange takes more processor time, and makes more system calls.
+    Calls {
+        /// Before.
+        from: f64,
+        /// Now.
+        to: f64,
+    },
+    /// Each exchange takes longer in the kernel, with no more switches and calls: a lock there, or its memory.
+    Kernel {
+        /// Before, in nanoseconds.
+        from_ns: f64,
+        /// Now.
+        to_ns: f64,
+    },
+}
+
+/// A row with one number, and what each of its trials says.
+struct Point<'a> {
+    row: &'a Row,
+    /// What one of them does in a second.
+    each: Figure,
+    switches: Figure,
+    cpu_ns: Figure,
+    kernel_ns: Figure,
+    busy: Figure,
+    /// Of the process that there is one of: its processor time by all time. Nothing where there is no such process.
+    one_busy: Option<(Role, Figure)>,
+}
+
+/// A median over trials, with its interval.
+struct Figure {
+    median: f64,
+    interval: Option<[f64; 2]>,
+}
+
+impl Figure {
+    fn of(trials: &[&Measurement], of_one: impl Fn(&Measurement) -> f64) -> Option<Figure> {
+        let values: Vec<f64> = trials.iter().map(|trial| of_one(trial)).collect();
+        Some(Figure { median: median(&values)?, interval: median_interval(&values) })
+    }
+
+    /// Both, where it is more than `other` for sure and by enough.
+    fn more_than(&self, other: &Figure) -> Option<[f64; 2]> {
+        let more = self.median > WORTH_SAYING * other.median && are_apart(self.interval, other.interval);
+        more.then(|| [other, self].map(|figure| tidy(figure.median)))
+    }
+
+    fn is_at_least(&self, least: f64) -> bool {
+        self.interval.is_some_and(|[low, _]| low >= least)
+    }
+}
+
+impl<'a> Point<'a> {
+    fn of(row: &'a Row, trials: &[&Measurement]) -> Option<Point<'a>> {
+        let case = &row.case;
+        let parties = f64::from(case.parties.get());
+        let per_second =
+            |trial: &Measurement| trial.round_trips as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
+        let switches = |trial: &Measurement| Switches::of_trials(case, &[trial]).all();
+        let busy = |trial: &Measurement| Cpu::of(case, &[trial]).all() * per_second(trial) / 1e9;
+        let one = match case.pattern {
+            Pattern::FanOut | Pattern::Work => Some(Role::Initiator),
+            Pattern::FanIn => Some(Role::Responder),
+            _ => None,
+        };
+        let busy_of = |role: Role| {
+            Figure::of(trials, |trial| {
+                let own = trial.roles.iter().filter(|tally| tally.party.role == role);
+                let used: u64 = own.map(|tally| tally.user_work_ns() + tally.system_work_ns()).sum();
+                used as f64 / trial.elapsed_ns.max(1) as f64
+            })
+        };
+        Some(Point {
+            row,
+            each: Figure::of(trials, |trial| per_second(trial) / parties)?,
+            switches: Figure::of(trials, switches)?,
+            cpu_ns: Figure::of(trials, |trial| Cpu::of(case, &[trial]).all())?,
+            kernel_ns: Figure::of(trials, |trial| Cpu::of(case, &[trial]).system)?,
+            busy: Figure::of(trials, busy)?,
+            one_busy: one.and_then(|role| Some((role, busy_of(role)?))),
+        })
+    }
+
+    /// Whether each does about as much as where there are fewest; `None` where figures do not tell.
+    fn is_in_proportion(&self, fewest: &Point) -> Option<bool> {
+        let keeps = self.each.median >= IN_PROPORTION * fewest.each.median;
+        (keeps || are_apart(self.each.interval, fewest.each.interval)).then_some(keeps)
+    }
+
+    /// What holds it, where the number before was still in proportion.
+    fn held_by(&self, before: &Point) -> Vec<Holds> {
+        let processors = distinct(&self.row.processors).len();
+        // Where the scheduler chooses, nobody knows which ones a row may use.
+        let is_pinned = self.row.case.placement != Placement::Free;
+        let all_busy = is_pinned && self.busy.is_at_least(BUSY * processors as f64);
+        let one_busy = self.one_busy.as_ref().filter(|(_, busy)| !all_busy && busy.is_at_least(BUSY));
+        // What takes no more processor time is no reason, however much more of it there is.
+        let added_ns = self.cpu_ns.more_than(&before.cpu_ns).map(|[from, to]| to - from);
+        let explains =
+            |[from, to]: &[f64; 2]| added_ns.is_some_and(|ns| ns <= MOST_OF_A_SWITCH_NS * (to - from));
+        let switches = self.switches.more_than(&before.switches).filter(explains);
+        let calls = before.row.system_calls().zip(self.row.system_calls()).map(|(from, to)| [from, to]);
+        let calls = calls.filter(|[from, to]| added_ns.is_some() && *to > WORTH_SAYING * from);
+        // Who tries again instead of sleeping calls as often as there is nothing: only a count tells what is behind it.
+        let calls_are_known =
+            self.row.case.wait.kind() == WaitKind::Sleeping || self.row.system_calls().is_some();
+        let kernel_alone = added_ns.is_some() && calls_are_known && switches.is_none() && calls.is_none();
+        let kernel = self.kernel_ns.more_than(&before.kernel_ns).filter(|_| kernel_alone);
+        [
+            all_busy.then_some(Holds::Processors { processors }),
+            one_busy.map(|(role, _)| Holds::OneProcess { role: *role }),
+            switches.map(|[from, to]| Holds::Switches { from, to }),
+            calls.map(|[from, to]| Holds::Calls { from, to }),
+            kernel.map(|[from_ns, to_ns]| Holds::Kernel { from_ns, to_ns }),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+impl Growth {
+    /// Of a row at ascending numbers; `None` where its figures do not say how far it grows.
+    fn of(points: &[Point]) -> Option<Growth> {
+        let [fewest, more @ ..] = points else { return None };
+        let mut last = fewest;
+        let growth = |last: &Point, beyond| Growth {
+            row: fewest.row.case.row(),
+            in_proportion_to: last.row.case.parties,
+            beyond,
+        };
+        for point in more {
+            if !point.is_in_proportion(fewest)? {
+                let beyond = Beyond { parties: point.row.case.parties, held_by: point.held_by(last) };
+                return Some(growth(last, Some(beyond)));
+            }
+            last = point;
+        }
+        (!more.is_empty()).then(|| growth(last, None))
+    }
+}
+
+impl Growths {
+    /// Those of all rows that were measured with two numbers or more, in the order of their first rows.
+    pub(crate) fn all(rows: &[Row], trials: &Trials) -> Vec<Growths> {
+        // A rate says how much is done, and not the row.
+        let grows = |row: &&Row| {
+            row.case.pattern != Pattern::Ready
+                && row.case.stall.is_none()
+                && row.case.arrival.is_closed_loop()
+        };
+        let mut groups: Vec<(Group, Vec<&Row>)> = Vec::new();
+        for row in rows.iter().filter(grows) {
+            let group = Group::of(&row.case.of_one(), row.family);
+            if group.carries == Carries::Nothing {
+                continue;
+            }
+            match groups.iter_mut().find(|(known, _)| *known == group) {
+                Some((_, members)) => members.push(row),
+                None => groups.push((group, vec![row])),
+            }
+        }
+        let of_group = |(group, mut members): (Group, Vec<&Row>)| {
+            let names: Vec<String> = members.iter().map(|row| row.case.row()).collect();
+            sort_by_key(&mut members, |row| row.case.parties);
+            let of_row = |name: String| {
+                let own = members.iter().filter(|row| row.case.row() == name);
+                let points = own.map(|row| {
+                    let records: Vec<_> = trials.measured(&row.case).map(|trial| trial.record).collect();
+                    Point::of(row, &records)
+                });
+                Growth::of(&points.collect::<Option<Vec<_>>>()?)
+            };
+            let rows: Vec<Growth> = in_order(names).into_iter().filter_map(of_row).collect();
+            let among = Alike::of(&group);
+            (!rows.is_empty()).then_some(Growths { pattern: group.pattern, among, rows })
+        };
+        groups.into_iter().filter_map(of_group).collect()
+    }
+}
+
+/// Each once.
+fn in_order(names: Vec<String>) -> Vec<String> {
+    let mut known: Vec<String> = Vec::new();
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DecodedRun, Finding, Run, fixture};
+    use furlong_model::{Case, Outcome, Record, RoleTally, Trial, Wait};
+
+    /// What all together do in a second, and what an exchange uses, with one number of them.
+    #[derive(Clone, Copy)]
+    struct Made {
+        parties: u32,
+        /// The median time of an exchange of each, in nanoseconds.
+        ns: f64,
+        /// Processors that all keep busy.
+        busy: f64,
+        /// Context switches of an exchange.
+        switches: f64,
+        /// By how much the trials differ.
+        spread: f64,
+    }
+
+    const ONE: Made = Made { parties: 1, ns: 5_000.0, busy: 0.4, switches: 2.0, spread: 0.01 };
+
+    /// The trials of `made`, all in the kernel.
+    fn trials(case: &Case, made: Made) -> Vec<Record> {
+        let case = Case { parties: NonZeroU32::new(made.parties).unwrap(), ..case.clone() };
+        let trial = |number: u32| {
+            let factor = 1.0 + made.spread * (f64::from(number) - 3.0);
+            let mut measured = fixture::measurement(&case, made.ns * factor, 0);
+            let processes = measured.roles.len() as f64;
+            let elapsed_ns = measured.elapsed_ns as f64;
+            for tally in &mut measured.roles {
+                let all = tally.round_trips as f64;
+                *tally = RoleTally {
+                    user_ns: 0,
+                    system_ns: (made.busy * elapsed_ns / processes) as u64,
+                    voluntary_switches: (made.switches / 2.0 * all) as u64,
+                    ..tally.clone()
+                };
+            }
+            let (outcome, family) = (Outcome::Measured(measured), fixture::family(&case.mechanism));
+            Record::Trial(Trial { case: case.clone(), family, number, at_ns: None, outcome })
+        };
+        (0..7).map(trial).collect()
+    }
+
+    fn run(records: Vec<Record>) -> Vec<Growths> {
+        let header = [Record::Run(fixture::header()), Record::Noise(fixture::quiet(0, 290.0))];
+        let summary = DecodedRun::of(&Run::from_records(header.into_iter().chain(records)).unwrap()).summary;
+        let growths = summary.findings.into_iter().filter_map(|finding| match finding {
+            Finding::Growth(growths) => Some(growths),
+            _ => None,
+        });
+        growths.collect()
+    }
+
+    fn pairs() -> Case {
+        fixture::case("pipe", Wait::Block, Placement::Spread)
+    }
+
+    fn grown(case: &Case, all: &[Made]) -> Option<Growth> {
+        let mut growths = run(all.iter().flat_map(|made| trials(case, *made)).collect());
+        assert!(growths.len() < 2, "{growths:?}");
+        growths.pop().map(|mut growths| growths.rows.remove(0))
+    }
+
+    /// Up to which number, at which one it ends, and by what.
+    fn ended(case: &Case, all: &[Made]) -> (u32, u32, Vec<Holds>) {
+        let growth = grown(case, all).unwrap();
+        let beyond = growth.beyond.unwrap();
+        (growth.in_proportion_to.get(), beyond.parties.get(), beyond.held_by)
+    }
+
+    #[test]
+    fn busy_processors_hold_what_each_exchange_takes_as_before() {
+        let one = Made { busy: 0.8, ..ONE };
+        let two = Made { parties: 2, busy: 1.6, ..ONE };
+        let four = Made { parties: 4, ns: 8_000.0, busy: 1.99, ..ONE };
+        assert_eq!(ended(&pairs(), &[one, two, four]), (2, 4, vec![Holds::Processors { processors: 2 }]));
+    }
+
+    #[test]
+    fn switches_that_grow_are_named_and_a_lock_is_not() {
+        let held =
+            ended(&pairs(), &[ONE, Made { parties: 2, ns: 10_000.0, switches: 4.0, busy: 0.9, ..ONE }]);
+        let [Holds::Switches { from, to }] = held.2[..] else { panic!("{held:?}") };
+        assert!(
+            (held.0, held.1) == (1, 2) && (from - 2.0).abs() < 0.01 && (to - 4.0).abs() < 0.01,
+            "{held:?}"
+        );
+    }
+
+    #[test]
+    fn a_few_more_switches_are_no_reason_for_much_more_time_and_none_where_there_is_no_more() {
+        let few = Made { switches: 0.01, ..ONE };
+        let two = Made { parties: 2, ns: 10_000.0, switches: 0.03, ..ONE };
+        assert_eq!(ended(&pairs(), &[few, two]).2, []);
+        let held = ended(&pairs(), &[few, Made { busy: 1.2, ..two }]);
+        assert!(matches!(held.2[..], [Holds::Kernel { .. }]), "{held:?}");
+    }
+
+    #[test]
+    fn time_in_the_kernel_that_grows_alone_is_a_lock_there_where_calls_are_known() {
+        let two = Made { parties: 2, ns: 10_000.0, busy: 1.2, ..ONE };
+        let held = ended(&pairs(), &[ONE, two]);
+        let [Holds::Kernel { from_ns, to_ns }] = held.2[..] else { panic!("{held:?}") };
+        assert!((to_ns / from_ns - 3.0).abs() < 0.1, "{held:?}");
+        let spins = fixture::case("pipe", Wait::Spin, Placement::Spread);
+        assert_eq!(ended(&spins, &[ONE, two]).2, [], "attempts that find nothing are in the kernel too");
+        // Counted, it is known whether calls grow.
+        let counted = |calls: [u64; 2]| {
+            let mut records = [trials(&spins, ONE), trials(&spins, two)].concat();
+            for (parties, calls) in [1, 2].into_iter().zip(calls) {
+                let case = Case { parties: NonZeroU32::new(parties).unwrap(), ..spins.clone() };
+                let mut count = fixture::count(&case, "read", 500);
+                for role in &mut count.roles {
+                    role.system_calls.as_mut().unwrap().insert("read".to_owned(), 500 * calls);
+                }
+                count.declared.get_mut("read").unwrap().most = None;
+                records.push(Record::Count(count));
+            }
+            run(records).remove(0).rows.remove(0).beyond.unwrap().held_by
+        };
+        assert!(matches!(counted([2, 2])[..], [Holds::Kernel { .. }]));
+        assert_eq!(counted([2, 6]), [Holds::Calls { from: 4.0, to: 12.0 }]);
+    }
+
+    #[test]
+    fn the_one_sender_of_all_may_be_what_is_busy() {
+        let case = Case { pattern: Pattern::FanOut, ..pairs() };
+        let two = Made { parties: 2, ns: 10_000.0, ..ONE };
+        let mut records = [trials(&case, ONE), trials(&case, two)].concat();
+        for record in &mut records {
+            let Record::Trial(Trial { outcome: Outcome::Measured(measured), .. }) = record else { continue };
+            let elapsed_ns = measured.elapsed_ns;
+            for tally in &mut measured.roles {
+                let is_one = tally.party.role == Role::Initiator;
+                tally.system_ns = if is_one { elapsed_ns * 97 / 100 } else { elapsed_ns / 10 };
+            }
+        }
+        let held_by = run(records).remove(0).rows.remove(0).beyond.unwrap().held_by;
+        assert_eq!(held_by[0], Holds::OneProcess { role: Role::Initiator });
+    }
+
+    #[test]
+    fn all_that_was_asked_may_be_in_proportion_and_nothing_is_said_of_what_figures_leave_open() {
+        let two = Made { parties: 2, busy: 0.8, ..ONE };
+        let all = grown(&pairs(), &[ONE, two]).unwrap();
+        assert_eq!((all.row.as_str(), all.in_proportion_to.get(), all.beyond), ("pipe/block", 2, None));
+        // Less than in proportion, but trials differ by more than that.
+        assert_eq!(grown(&pairs(), &[ONE, Made { ns: 7_000.0, spread: 0.3, ..two }]), None);
+        assert_eq!(grown(&pairs(), &[ONE]), None);
+    }
+}

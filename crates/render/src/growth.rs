@@ -1,0 +1,155 @@
+//! How far rows grow in proportion with the number of pairs, receivers, senders or workers, and what holds them then.
+
+use super::words::alike;
+use furlong_analysis::text::{decimals, listed, plain};
+use furlong_analysis::{Beyond, Growth, Growths, Holds, Unit};
+use furlong_model::{Pattern, Role, format_ns};
+use std::mem::discriminant;
+use std::num::NonZeroU32;
+
+/// Rows that are named one by one.
+const NAMED: usize = 4;
+
+/// A sentence for the rows that end at the same number for the same reason, the first of them first.
+pub(crate) fn growth(Growths { pattern, among, rows }: &Growths) -> String {
+    let mut alike_rows: Vec<Vec<&Growth>> = Vec::new();
+    for row in rows {
+        match alike_rows.iter_mut().find(|known| ends_like(known[0], row)) {
+            Some(known) => known.push(row),
+            None => alike_rows.push(vec![row]),
+        }
+    }
+    let sentences: Vec<_> = alike_rows.iter().map(|rows| sentence(*pattern, rows)).collect();
+    format!("More {}, among rows {}: {}.", pattern.several(), alike(among), sentences.join("; "))
+}
+
+/// Whether the same is said of both, but for figures.
+fn ends_like(one: &Growth, other: &Growth) -> bool {
+    let ends = |row: &Growth| {
+        let beyond = row.beyond.as_ref();
+        let reasons = beyond.map(|beyond| beyond.held_by.iter().map(discriminant).collect::<Vec<_>>());
+        (row.in_proportion_to, beyond.map(|beyond| beyond.parties), reasons)
+    };
+    ends(one) == ends(other)
+}
+
+fn sentence(pattern: Pattern, rows: &[&Growth]) -> String {
+    let names: Vec<String> = rows.iter().map(|row| plain(&row.row)).collect();
+    let names = listed(&names, NAMED);
+    let (first, to) = (rows[0], rows[0].in_proportion_to);
+    let Some(Beyond { parties, held_by }) = &first.beyond else {
+        return format!("{names} in proportion up to {to}, the most that was asked");
+    };
+    let how_far = if to == NonZeroU32::MIN {
+        format!("{names} less than in proportion from {parties} on")
+    } else {
+        format!("{names} in proportion up to {to}")
+    };
+    if held_by.is_empty() {
+        return format!("{how_far}, and no figure says what holds it at {parties}");
+    }
+    let reasons: Vec<_> = (0..held_by.len()).map(|at| reason(pattern, rows, at)).collect();
+    format!("{how_far}: with {parties} {}", reasons.join(", and "))
+}
+
+/// One reason of all `rows`, which have the same ones, with the figures of each.
+fn reason(pattern: Pattern, rows: &[&Growth], at: usize) -> String {
+    let held = rows.iter().filter_map(|row| Some((row, row.beyond.as_ref()?.held_by.get(at)?)));
+    let held: Vec<(&&Growth, &Holds)> = held.collect();
+    let changed = |(row, holds): &(&&Growth, &Holds)| {
+        let change = match holds {
+            Holds::Switches { from, to } | Holds::Calls { from, to } => {
+                format!("{} to {}", decimals(Some(*from)), decimals(Some(*to)))
+            }
+            Holds::Kernel { from_ns, to_ns } => format!("{} to {}", format_ns(*from_ns), format_ns(*to_ns)),
+            Holds::Processors { .. } | Holds::OneProcess { .. } => String::new(),
+        };
+        if rows.len() > 1 { format!("{} {change}", plain(&row.row)) } else { change }
+    };
+    let changes = listed(&held.iter().map(changed).collect::<Vec<_>>(), NAMED);
+    let unit = Unit::of(pattern).word();
+    match held.first().map(|(_, holds)| holds) {
+        Some(Holds::Processors { processors: 1 }) => "the processor is busy".to_owned(),
+        Some(Holds::Processors { processors }) => format!("all {processors} processors are busy"),
+        Some(Holds::OneProcess { role }) => {
+            let one = if *role == Role::Initiator { "sender" } else { "receiver" };
+            format!("the one {one} is busy all the time")
+        }
+        Some(Holds::Switches { .. }) => format!("a {unit} has more context switches ({changes})"),
+        Some(Holds::Calls { .. }) => format!("a {unit} makes more system calls ({changes})"),
+        Some(Holds::Kernel { .. }) => format!(
+            "a {unit} takes longer in the kernel ({changes}) with no more switches or calls: a lock there, or memory that \
+             processors take from each other"
+        ),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::Alike;
+    use furlong_model::{Placement, WaitKind};
+
+    /// A row, up to which number it grows, and what holds it from which number on.
+    type Grown<'a> = (&'a str, u32, Option<(u32, Vec<Holds>)>);
+
+    fn said(pattern: Pattern, rows: &[Grown<'_>]) -> String {
+        let number = |number: u32| NonZeroU32::new(number).unwrap();
+        let row = |(row, to, beyond): &Grown<'_>| Growth {
+            row: (*row).to_owned(),
+            in_proportion_to: number(*to),
+            beyond: beyond.clone().map(|(parties, held_by)| Beyond { parties: number(parties), held_by }),
+        };
+        let among =
+            Alike { waiting: WaitKind::Sleeping, placement: Placement::Spread, size_bytes: Some(128) };
+        growth(&Growths { pattern, among, rows: rows.iter().map(row).collect() })
+    }
+
+    #[test]
+    fn rows_that_end_alike_share_a_sentence_with_the_figures_of_each() {
+        let busy = Holds::Processors { processors: 2 };
+        let held = |to| Some((4, vec![busy, Holds::Switches { from: 2.0, to }]));
+        assert_eq!(
+            said(
+                Pattern::RoundTrip,
+                &[("pipe/block", 2, held(3.5)), ("fifo/block", 2, None), ("tcp/block", 2, held(4.0))]
+            ),
+            "More pairs, among rows sleeping on all cores in turn (128B): pipe/block, tcp/block in proportion up to 2: with 4 \
+             all 2 processors are busy, and a round trip has more context switches (pipe/block 2.00 to 3.50, tcp/block 2.00 \
+             to 4.00); fifo/block in proportion up to 2, the most that was asked."
+        );
+    }
+
+    #[test]
+    fn every_reason_is_said_and_so_is_that_there_is_none() {
+        for (pattern, holds, words) in [
+            (
+                Pattern::FanOut,
+                Holds::OneProcess { role: Role::Initiator },
+                "with 2 the one sender is busy all the time",
+            ),
+            (Pattern::FanIn, Holds::OneProcess { role: Role::Responder }, "with 2 the one receiver is busy"),
+            (Pattern::Work, Holds::Processors { processors: 1 }, "with 2 the processor is busy."),
+            (
+                Pattern::FanIn,
+                Holds::Calls { from: 2.0, to: 4.004 },
+                "with 2 a message makes more system calls (2.00 to 4.00).",
+            ),
+            (
+                Pattern::FanIn,
+                Holds::Kernel { from_ns: 500.0, to_ns: 6_000.0 },
+                "a message takes longer in the kernel (500 ns to 6.00 us) with no more",
+            ),
+        ] {
+            let sentence = said(pattern, &[("pipe/block", 1, Some((2, vec![holds])))]);
+            assert!(sentence.contains("pipe/block less than in proportion from 2 on: "), "{sentence}");
+            assert!(sentence.contains(words), "{sentence}");
+        }
+        let nothing = said(Pattern::Work, &[("pipe/block", 4, Some((8, vec![])))]);
+        assert!(
+            nothing.ends_with("in proportion up to 4, and no figure says what holds it at 8."),
+            "{nothing}"
+        );
+    }
+}
