@@ -27,7 +27,7 @@ use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
 use crate::queues::windows::mailslot;
 #[cfg(target_os = "linux")]
 use crate::streams::linux::{
-    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, vmsplice, vsock,
+    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, splice, vmsplice, vsock,
 };
 #[cfg(windows)]
 use crate::streams::windows::{anonymous_pipe, named_pipe};
@@ -80,6 +80,7 @@ mechanisms! {
     pidfd_getfd::PidfdGetfd<doorbell::Futex>,
     pidfd_getfd::PidfdGetfd<doorbell::Spin>,
     vmsplice::Vmsplice,
+    splice::Splice,
     vsock::Vsock,
     io_uring_pipe::IoUringPipe,
     io_uring_socketpair::IoUringSocketpair,

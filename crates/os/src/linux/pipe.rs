@@ -46,3 +46,15 @@ pub fn splice_pages(end: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: `part` describes `bytes`, and the kernel only reads the pages.
     retry(|| unsafe { libc::vmsplice(end.as_raw_fd(), &part, 1, 0) }).map(|count| count as usize)
 }
+
+/// One `splice`: puts the pages of a file from `offset` on into the pipe, without copying them; may take fewer than `len` bytes.
+///
+/// Whoever reads the pipe sees what the file holds at the time of reading.
+#[inline]
+pub fn splice(file: BorrowedFd<'_>, offset: usize, end: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
+    let mut offset = offset as libc::loff_t;
+    let (file, end) = (file.as_raw_fd(), end.as_raw_fd());
+    // SAFETY: the kernel reads and writes the offset, which outlives the call, and a pipe has none.
+    retry(|| unsafe { libc::splice(file, &mut offset, end, std::ptr::null_mut(), len, 0) })
+        .map(|count| count as usize)
+}

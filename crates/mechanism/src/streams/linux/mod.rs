@@ -7,5 +7,6 @@ pub(crate) mod io_uring_sqpoll;
 pub(crate) mod pipe;
 pub(crate) mod ring_stream;
 pub(crate) mod socketpair;
+pub(crate) mod splice;
 pub(crate) mod vmsplice;
 pub(crate) mod vsock;

@@ -1,0 +1,118 @@
+//! Pages of a file moved into a pipe instead of copied.
+//!
+//! `splice` puts references to the pages of a file into the pipe, as programs do that send what lies in a file, and as
+//! `sendfile` does inside; the reader copies out of them. Here the file is a memfd that the sender has mapped. It copies each
+//! message there, which stands for making it there, and each has pages of its own until it was read. So expect the figures of
+//! `vmsplice`, and the copy: no gain for small messages, where a reference costs as much as a copy. For large ones the two copies
+//! are those of a pipe, and what can be saved is saved only by who finds the bytes in the file already.
+
+use crate::streams::byte_stream::ByteStream;
+use crate::streams::linux::pipe::link;
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Sharing, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::{pipe, segment};
+use furlong_os::memory::{Region, page_bytes};
+use furlong_os::shared_place::Stretch;
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
+use std::io;
+use std::sync::Arc;
+
+/// Anonymous pipes, filled with pages of a memfd.
+#[derive(Debug)]
+pub struct Splice;
+
+impl Mechanism for Splice {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "splice",
+        summary: "anonymous pipes filled with pages of a file in memory",
+        family: Family::Pipe,
+        waits: &[Wait::Block],
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("splice")], &[Call::Once("read")]),
+        buffer: KernelBuffer::Pipe,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::OneEach,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = FilePages;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let try_it = || {
+            let (_reader, writer) = pipe::pipe()?;
+            pipe::splice(segment::object_with(&[0])?.as_handle(), 0, writer.as_handle(), 1)
+        };
+        try_it().map(|_| Limits::none()).map_err(|error| {
+            Unavailable::new(
+                format!("splice out of a memfd is refused here: {error}"),
+                "run outside of the filter that forbids it",
+            )
+        })
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let room = |pipe_bytes, size_bytes| Depth::of(pipe_bytes / page_bytes() / pages(size_bytes)).into();
+        link(pipe::pipe()?, pipe::pipe()?, room, specification)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<FilePages> {
+        let stream = ByteStream::of_two(&mut setup, true)?;
+        let pages = pages(specification.sizes_bytes[setup.role.index()]);
+        let place_bytes = pages * page_bytes();
+        // As many messages as the pipe holds whole, the one that is being read, and the one that is being made.
+        let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
+        let places = references / pages + 2;
+        let file = segment::memfd(&specification.name, places * place_bytes)?;
+        let region = Arc::new(Region::of_file(file.as_handle(), places * place_bytes)?);
+        let places = (0..places).map(|place| Stretch::new(&region, place * place_bytes, place_bytes));
+        Ok(FilePages { stream, file, places: places.collect(), place_bytes, next: 0 })
+    }
+}
+
+/// Pages that a message has in the file.
+fn pages(size_bytes: usize) -> usize {
+    size_bytes.div_ceil(page_bytes()).max(1)
+}
+
+/// A pipe to read and one to fill with pages of a file.
+#[derive(Debug)]
+pub struct FilePages {
+    stream: ByteStream,
+    file: Handle,
+    /// Where messages lie in the file, in turn: none is written again before it was read.
+    places: Vec<Stretch>,
+    place_bytes: usize,
+    next: usize,
+}
+
+impl Endpoint for FilePages {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.places[self.next].write(message);
+        let start = self.next * self.place_bytes;
+        let mut sent = 0;
+        while sent < message.len() {
+            let left = message.len() - sent;
+            sent += pipe::splice(self.file.as_handle(), start + sent, self.stream.writer(), left)?;
+        }
+        self.next = (self.next + 1) % self.places.len();
+        Ok(())
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.stream.recv(message)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
+        self.stream.readiness(interest)
+    }
+}
