@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod adapters;
+mod arm;
 mod book;
 mod channel;
 mod ci;
@@ -10,6 +11,7 @@ mod command;
 mod dist;
 mod faults;
 mod new_mechanism;
+mod sysroot;
 mod target;
 mod windows;
 
@@ -44,9 +46,12 @@ cargo xtask driver debug           test it under a kernel that watches memory an
 cargo xtask windows build          compile furlong for Windows
 cargo xtask windows test           test it under Wine
 cargo xtask windows run -- ARGS    run it under Wine
+cargo xtask arm build              compile furlong for 64-bit ARM (aarch64)
+cargo xtask arm test               measure rows with it in emulation
+cargo xtask arm run -- ARGS        run it in emulation
 cargo xtask check-platforms        type-check the portable crates for macOS and FreeBSD
 
-Run by root, the steps of the driver, of Windows and of the platforms install the Debian packages that they lack, and otherwise name them.";
+Run by root, the steps of the driver, of Windows, of ARM and of the platforms install the Debian packages that they lack, and otherwise name them.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -73,6 +78,9 @@ fn main() -> ExitCode {
         ["windows", "build"] => windows::build(),
         ["windows", "test"] => windows::test(),
         ["windows", "run", "--", arguments @ ..] => windows::run(arguments),
+        ["arm", "build"] => arm::build(),
+        ["arm", "test"] => arm::test(),
+        ["arm", "run", "--", arguments @ ..] => arm::run(arguments),
         ["check-platforms"] => windows::check_platforms(),
         _ => {
             eprintln!("{USAGE}");

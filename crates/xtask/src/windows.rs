@@ -5,28 +5,18 @@
 
 mod blocks;
 mod names;
-mod sysroot;
 mod wine;
 
 use crate::command::succeed;
-use crate::root;
 use crate::target::target;
+use crate::{root, sysroot};
 use furlong_driver_harness::{packages, step};
-use names::{LINKER, TARGET};
+use names::WINDOWS;
 use std::path::PathBuf;
 use std::process::Command;
-use sysroot::{CARGO, RUSTC};
 
-/// Debian's packages with the compiler, its library's source, the linker and Wine.
-const PACKAGES: [&str; 7] = [
-    "rustc-web",
-    "cargo-web",
-    "rust-web-src",
-    "gcc-mingw-w64-x86-64-win32",
-    "wine64",
-    "wine",
-    "wine64-preloader",
-];
+/// Debian's packages with the linker and Wine.
+const PACKAGES: [&str; 4] = ["gcc-mingw-w64-x86-64-win32", "wine64", "wine", "wine64-preloader"];
 
 /// The crates that are tested whole under Wine.
 const TESTED: [&str; 2] = ["furlong-os", "furlong-mechanism"];
@@ -95,7 +85,7 @@ pub fn test() -> anyhow::Result<()> {
 /// # Errors
 /// What does not compile there.
 pub fn check_platforms() -> anyhow::Result<()> {
-    packages::provide(&PACKAGES[..3])?;
+    packages::provide(&sysroot::PACKAGES)?;
     let built = target()?.join("platforms");
     for platform in ["aarch64-apple-darwin", "x86_64-unknown-freebsd"] {
         let check = |packages: &[&str]| {
@@ -146,28 +136,18 @@ fn executable() -> anyhow::Result<PathBuf> {
         "--package",
         "furlong-subsystems",
     ]))?;
-    Ok(folder()?.join("build").join(TARGET).join("release/furlong.exe"))
+    Ok(folder()?.join("build").join(WINDOWS.triple).join("release/furlong.exe"))
 }
 
 /// Cargo that compiles for Windows and runs what it compiled under Wine.
 fn cargo(verb: &str) -> anyhow::Result<Command> {
-    packages::provide(&PACKAGES)?;
+    packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())?;
     let folder = folder()?;
-    let sysroot = sysroot::provide(&folder)?;
-    let mut command = Command::new(CARGO);
+    let mut command = WINDOWS.cargo(verb, &folder, &folder.join("build"), "")?;
     for (name, value) in wine::environment(&folder)? {
         command.env(name, value);
     }
-    command
-        .args([verb, "--target", TARGET, "--target-dir"])
-        .arg(folder.join("build"))
-        .env("RUSTC", RUSTC)
-        // The library was built to unwind, which tests need.
-        .env("CARGO_PROFILE_RELEASE_PANIC", "unwind")
-        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS", format!("--sysroot={}", sysroot.display()))
-        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", LINKER)
-        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", wine::WINE)
-        .current_dir(root());
+    command.env(WINDOWS.variable("RUNNER"), wine::WINE);
     Ok(command)
 }
 

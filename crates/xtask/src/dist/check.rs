@@ -1,7 +1,9 @@
 //! Whether what was made is the same each time, and runs where nothing else is.
 
 use super::files::DOCUMENTS;
+use super::platform::{ARM, Platform};
 use super::{licences, tool};
+use crate::arm::{EMULATION, NAMESPACES};
 use crate::driver::{headers, step};
 use anyhow::{Context, bail, ensure};
 use std::fs;
@@ -70,12 +72,14 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
             }
             _ => continue,
         };
+        let platform = Platform::of_file(&name);
         let documents = program.trim_start_matches('/').replace("usr/bin/furlong", DOCUMENTS);
-        licences::check(&system.join(documents)).with_context(|| name.clone())?;
-        let ran = run_alone(&system, &program);
+        licences::check(platform, &system.join(documents)).with_context(|| name.clone())?;
+        let ran = run_alone(platform, &system, &program);
         fs::remove_dir_all(&system)?;
         ran.with_context(|| name.clone())?;
-        println!("xtask: {name} has its licences, and measures in a system that has nothing else");
+        let how = if platform == ARM { ", in emulation" } else { "" };
+        println!("xtask: {name} has its licences, and measures in a system that has nothing else{how}");
     }
     Ok(())
 }
@@ -126,9 +130,12 @@ fn layer_of(image: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Measures in a root of its own, with the file systems that the kernel gives.
-fn run_alone(system: &Path, program: &str) -> anyhow::Result<()> {
+fn run_alone(platform: Platform, system: &Path, program: &str) -> anyhow::Result<()> {
+    let (namespaces, emulation) =
+        if platform == ARM { (&NAMESPACES[..], EMULATION) } else { (&["--mount"][..], "") };
     let script = format!(
         "set -e\n\
+         {emulation}\n\
          cd \"$1\"\n\
          mkdir -p proc dev/shm tmp\n\
          mount -t proc proc proc\n\
@@ -138,7 +145,8 @@ fn run_alone(system: &Path, program: &str) -> anyhow::Result<()> {
          exec env -i HOME=/tmp TMPDIR=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot . {program} {MEASURES}"
     );
     let mut command = Command::new("unshare");
-    command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", &script, "sh"]).arg(system);
+    command.args(namespaces);
+    command.args(["--pid", "--fork", "--kill-child", "sh", "-c", &script, "sh"]).arg(system);
     let said = step::output(&mut command)?;
     let said = String::from_utf8_lossy(&said.stdout);
     for row in ["pipe/block", "unix-stream/block", "posix-shm/futex", "posix-mq/block"] {

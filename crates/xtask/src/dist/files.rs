@@ -1,6 +1,7 @@
 //! The files that a package puts into a system, as they lie there.
 
 use super::licences;
+use super::platform::Platform;
 use crate::driver::step;
 use anyhow::Context;
 use std::fs;
@@ -9,6 +10,7 @@ use std::process::Command;
 
 /// The files, below a folder that stands for the root of a system.
 pub struct Files {
+    pub platform: Platform,
     pub root: PathBuf,
 }
 
@@ -16,9 +18,9 @@ pub struct Files {
 pub const DOCUMENTS: &str = "usr/share/doc/furlong";
 
 impl Files {
-    /// The program, and what it says of itself: its manual, what completes it, its licences.
-    pub fn of(program: &Path, root: &Path) -> anyhow::Result<Files> {
-        let files = Files { root: root.to_owned() };
+    /// The program, and what it says of itself, or another one that runs here: its manual, what completes it, its licences.
+    pub fn of(platform: Platform, program: &Path, runs_here: &Path, root: &Path) -> anyhow::Result<Files> {
+        let files = Files { platform, root: root.to_owned() };
         let folder = |name: &str| -> anyhow::Result<PathBuf> {
             let folder = root.join(name);
             fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -27,7 +29,7 @@ impl Files {
         let installed = folder("usr/bin")?.join("furlong");
         fs::copy(program, &installed).with_context(|| format!("cannot copy {}", program.display()))?;
         let manual = folder("usr/share/man/man1")?;
-        step::output(Command::new(&installed).args(["man", "--all", "--output"]).arg(&manual))?;
+        step::output(Command::new(runs_here).args(["man", "--all", "--output"]).arg(&manual))?;
         for page in fs::read_dir(&manual)? {
             step::output(Command::new("gzip").args(["--no-name", "-9"]).arg(page?.path()))?;
         }
@@ -37,7 +39,7 @@ impl Files {
             ("fish", "usr/share/fish/vendor_completions.d", "furlong.fish"),
         ];
         for (shell, place, name) in completions {
-            let script = step::output(Command::new(&installed).args(["completions", shell]))?.stdout;
+            let script = step::output(Command::new(runs_here).args(["completions", shell]))?.stdout;
             fs::write(folder(place)?.join(name), script)?;
         }
         let documents = folder(DOCUMENTS)?;
@@ -45,7 +47,7 @@ impl Files {
             fs::copy(crate::root().join(name), documents.join(name))
                 .with_context(|| format!("cannot copy {name}"))?;
         }
-        licences::gather(&documents)?;
+        licences::gather(platform, &documents)?;
         // Debian wants one file of this name, which says it all or where it is.
         let mit = fs::read_to_string(documents.join("LICENSE-MIT"))?;
         fs::write(documents.join("copyright"), [include_str!("copyright"), &mit].concat())?;

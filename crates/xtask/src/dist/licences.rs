@@ -1,6 +1,6 @@
 //! The licences of all that is linked into the program, with their texts.
 
-use super::platform::TARGET;
+use super::platform::Platform;
 use super::tool;
 use crate::driver::step;
 use anyhow::{Context, bail};
@@ -18,7 +18,7 @@ const STANDARD_LIBRARY: &str = "RUST-STANDARD-LIBRARY.html";
 const ARCHIVES: [(&str, &str); 2] = [("libc.a", "LGPL-2.1"), ("libgcc_eh.a", "GPL-3")];
 
 /// Writes all of them into a folder.
-pub fn gather(folder: &Path) -> anyhow::Result<()> {
+pub fn gather(platform: Platform, folder: &Path) -> anyhow::Result<()> {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(crate::root().join(name), folder.join(name))
             .with_context(|| format!("cannot copy {name}"))?;
@@ -27,16 +27,16 @@ pub fn gather(folder: &Path) -> anyhow::Result<()> {
     let rust = Path::new(&rust).join("share/doc/rust/COPYRIGHT-library.html");
     fs::copy(&rust, folder.join(STANDARD_LIBRARY))
         .with_context(|| format!("cannot copy {}", rust.display()))?;
-    let archives = ARCHIVES.map(|(archive, licence)| of_archive(archive, licence));
+    let archives = ARCHIVES.map(|(archive, licence)| of_archive(platform, archive, licence));
     let parts = std::iter::once(of_crates()).chain(archives).collect::<anyhow::Result<String>>()?;
     fs::write(folder.join(THIRD_PARTY), parts)?;
     Ok(())
 }
 
 /// Wants each crate that cargo links into the program to be named in a folder that `gather` has filled.
-pub fn check(folder: &Path) -> anyhow::Result<()> {
+pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
     let mut tree = Command::new("cargo");
-    tree.args(["tree", "--locked", "--package", "furlong", "--target", TARGET]);
+    tree.args(["tree", "--locked", "--package", "furlong", "--target", platform.triple]);
     tree.args(["--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}"]);
     let tree = step::text(tree.current_dir(crate::root()))?;
     let read = |name: &str| {
@@ -76,9 +76,9 @@ fn of_crates() -> anyhow::Result<String> {
 }
 
 /// What Debian says of the package that a library is from.
-fn of_archive(archive: &str, licence: &str) -> anyhow::Result<String> {
-    let path = step::text(Command::new("gcc").arg(format!("-print-file-name={archive}")))?;
-    let path = fs::canonicalize(&path).with_context(|| format!("gcc has no {archive}"))?;
+fn of_archive(platform: Platform, archive: &str, licence: &str) -> anyhow::Result<String> {
+    let path = step::text(Command::new(platform.compiler).arg(format!("-print-file-name={archive}")))?;
+    let path = fs::canonicalize(&path).with_context(|| format!("{} has no {archive}", platform.compiler))?;
     let owner = step::text(Command::new("dpkg-query").arg("--search").arg(path))?;
     let package = owner.split(':').next().unwrap_or_default();
     let version =

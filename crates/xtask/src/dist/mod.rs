@@ -14,7 +14,7 @@ use crate::{driver, root};
 use anyhow::Context;
 use driver::{packages, step};
 use files::Files;
-use platform::TARGET;
+use platform::{ARM, Platform, X86_64};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,7 +61,12 @@ pub fn check() -> anyhow::Result<()> {
 /// Makes all of it in `folder`, built in `build`, and gives the files.
 fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let build = Build { folder: build.to_owned() };
-    let program = step::timed("building a program that needs no library", || build.program())?;
+    let programs = [X86_64, ARM].map(|platform| {
+        let what = format!("building a program that needs no library, for {}", platform.machine);
+        step::timed(&what, || build.program(platform))
+    });
+    let [program, arm_program] = programs;
+    let (program, arm_program) = (program?, arm_program?);
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
@@ -69,22 +74,38 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     let time = step::text(git.args(["log", "-1", "--format=%ct"]).current_dir(root()))?;
     let release = Release { version: env!("CARGO_PKG_VERSION"), time, folder: folder.to_owned() };
-    let files = Files::of(&program, &folder.join("files"))?;
+    let files = Files::of(X86_64, &program, &program, &folder.join("files"))?;
+    let arm_files = Files::of(ARM, &arm_program, &program, &folder.join("arm-files"))?;
     let [wheel, components] = step::timed("making a wheel", || wheel::wheel(&release, &build, &files))?;
     let made = vec![
         release.archive(&files)?,
+        release.archive(&arm_files)?,
         package::command(&release, &files)?,
+        package::command(&release, &arm_files)?,
         package::driver(&release, &files)?,
         image::oci(&release, &files)?,
         wheel,
         components,
     ];
-    fs::remove_dir_all(&files.root)?;
+    for files in [&files, &arm_files] {
+        fs::remove_dir_all(&files.root)?;
+    }
     let names = made.iter().filter_map(|path| path.file_name());
     let sums = step::output(Command::new("sha256sum").args(names).current_dir(folder))?.stdout;
     let list = folder.join("SHA256SUMS");
     fs::write(&list, sums)?;
     Ok([made, vec![list]].concat())
+}
+
+/// What cargo is told so that a program has no names in it.
+const STRIPPED: [&str; 2] = ["--config", "profile.release.strip=\"symbols\""];
+
+/// What the compiler is told so that a program does not say where it was made.
+fn no_path_of_this_machine() -> anyhow::Result<String> {
+    let cargo_home =
+        std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
+    let cargo_home = cargo_home.context("neither CARGO_HOME nor HOME is set")?;
+    Ok(format!("--remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo", root().display()))
 }
 
 /// Where the program is built.
@@ -93,26 +114,27 @@ struct Build {
 }
 
 impl Build {
-    fn program(&self) -> anyhow::Result<PathBuf> {
-        let mut cargo = Command::new("cargo");
-        cargo.args(["build", "--release", "--locked", "--package", "furlong"]).current_dir(root());
-        self.configure(&mut cargo)?;
-        step::output(&mut cargo)?;
-        Ok(self.folder.join(TARGET).join("release/furlong"))
+    fn program(&self, platform: Platform) -> anyhow::Result<PathBuf> {
+        let mut cargo = match platform {
+            ARM => crate::arm::cargo(&self.folder, &no_path_of_this_machine()?)?,
+            _ => {
+                let mut cargo = Command::new("cargo");
+                cargo.args(["build", "--release", "--locked", "--package", "furlong"]).current_dir(root());
+                self.configure(&mut cargo)?;
+                cargo
+            }
+        };
+        step::output(cargo.args(STRIPPED))?;
+        Ok(self.folder.join(platform.triple).join("release/furlong"))
     }
 
-    /// What cargo, or who calls it, is told of how. No path of this machine is in the program, and nothing that is for
-    /// unwinding alone, which it never does.
+    /// What cargo, or who calls it, is told of how: nothing is in the program that is for unwinding alone, which it never does.
     fn configure(&self, command: &mut Command) -> anyhow::Result<()> {
-        let cargo_home =
-            std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
-        let cargo_home = cargo_home.context("neither CARGO_HOME nor HOME is set")?;
         let flags = format!(
-            "-C target-feature=+crt-static -C relocation-model=static -C force-unwind-tables=no \
-             --remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo",
-            root().display()
+            "-C target-feature=+crt-static -C relocation-model=static -C force-unwind-tables=no {}",
+            no_path_of_this_machine()?
         );
-        command.args(["--target", TARGET, "--config", "profile.release.strip=\"symbols\""]);
+        command.args(["--target", X86_64.triple]);
         command.env("CARGO_TARGET_DIR", &self.folder).env("RUSTFLAGS", flags);
         Ok(())
     }
@@ -121,7 +143,7 @@ impl Build {
 impl Release {
     /// All files below one folder, for any Linux.
     fn archive(&self, files: &Files) -> anyhow::Result<PathBuf> {
-        let name = format!("furlong-{}-x86_64-linux", self.version);
+        let name = format!("furlong-{}-{}-linux", self.version, files.platform.machine);
         let path = self.folder.join(format!("{name}.tar.gz"));
         let tar = self.folder.join(format!("{name}.tar"));
         step::output(self.tar(&tar, &files.root).arg(format!("--transform=s,^\\.,{name},")).arg("."))?;

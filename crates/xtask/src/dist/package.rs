@@ -23,7 +23,8 @@ pub fn command(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
          Description: measures every way two processes on one machine can exchange data\n \
          Pipes, sockets, queues, shared memory, signals and more, in one loop with every payload\n \
          verified: a ranking with intervals, where the time goes, and which one to take.\n";
-    Package { name: "furlong", architecture: "amd64", fields, scripts: &[] }.make(release, &files.root)
+    let architecture = files.platform.debian;
+    Package { name: "furlong", architecture, fields, scripts: &[] }.make(release, &files.root)
 }
 
 /// Makes the package of the driver: DKMS compiles it for each kernel that is installed with its headers.

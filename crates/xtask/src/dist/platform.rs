@@ -1,4 +1,34 @@
-//! What all of the release is for.
+//! What a release is for.
 
-/// The program needs no library, and so no version of one.
-pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// A kind of processor under Linux. The program for it needs no library, and so no version of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Platform {
+    /// As Rust calls it.
+    pub triple: &'static str,
+    /// As Linux calls the processor.
+    pub machine: &'static str,
+    /// As Debian does.
+    pub debian: &'static str,
+    /// The compiler whose C library is linked.
+    pub compiler: &'static str,
+}
+
+/// What all of the release is for, and what its parts are made with.
+pub const X86_64: Platform =
+    Platform { triple: "x86_64-unknown-linux-gnu", machine: "x86_64", debian: "amd64", compiler: "gcc" };
+
+/// 64-bit ARM, for which programs are compiled here and run in emulation.
+pub const ARM: Platform = Platform {
+    triple: crate::arm::ARM.triple,
+    machine: "aarch64",
+    debian: "arm64",
+    compiler: crate::arm::ARM.linker,
+};
+
+impl Platform {
+    /// What a file of the release is for, by its name.
+    pub fn of_file(name: &str) -> Platform {
+        let is_for_arm = [ARM.machine, ARM.debian].iter().any(|word| name.contains(word));
+        if is_for_arm { ARM } else { X86_64 }
+    }
+}

@@ -1,7 +1,8 @@
 //! A wheel: the program and the module for Python, as `pip` installs them.
 
 use super::files::{DOCUMENTS, Files};
-use super::{Build, Release, licences};
+use super::platform::X86_64;
+use super::{Build, Release, STRIPPED, licences};
 use crate::driver::step;
 use anyhow::Context;
 use std::fs;
@@ -22,6 +23,7 @@ pub fn wheel(release: &Release, build: &Build, files: &Files) -> anyhow::Result<
     let made = release.folder.join("maturin");
     let mut maturin = Command::new(environment.program("maturin"));
     maturin.args(["build", "--release", "--locked", "--compatibility", SYSTEMS, "--out"]).arg(&made);
+    maturin.args(STRIPPED);
     build.configure(&mut maturin)?;
     step::output(
         maturin.current_dir(crate::root().join("python-module")).env("SOURCE_DATE_EPOCH", &release.time),
@@ -86,7 +88,10 @@ pub fn check(wheel: &Path, folder: &Path) -> anyhow::Result<()> {
     let find = find
         .args(["-c", "import importlib.metadata as m; print(m.distribution('furlong').locate_file('.'))"]);
     let packages = PathBuf::from(step::text(find.current_dir(folder))?);
-    licences::check(&packages.join(format!("furlong-{}.dist-info/licenses", env!("CARGO_PKG_VERSION"))))?;
+    licences::check(
+        X86_64,
+        &packages.join(format!("furlong-{}.dist-info/licenses", env!("CARGO_PKG_VERSION"))),
+    )?;
     fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))
 }
 

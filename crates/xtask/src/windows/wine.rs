@@ -1,6 +1,7 @@
 //! Wine: a prefix of its own, made once by each version of it, and no window anywhere.
 
-use super::names::{LINKER, of_version};
+use super::names::WINDOWS;
+use crate::sysroot::of_version;
 use furlong_driver_harness::step;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,11 @@ fn make(folder: &Path, prefix: &Path) -> anyhow::Result<()> {
     if !library.exists() {
         fs::write(&source, RANDOM)?;
         step::output(
-            Command::new(LINKER).args(["-O2", "-shared", "-o"]).arg(library).arg(source).arg("-ladvapi32"),
+            Command::new(WINDOWS.linker)
+                .args(["-O2", "-shared", "-o"])
+                .arg(library)
+                .arg(source)
+                .arg("-ladvapi32"),
         )?;
     }
     Ok(fs::rename(&making, prefix)?)

@@ -1,0 +1,112 @@
+//! The standard library for a target that the compiler came without, built once by each version of Debian's compiler, and
+//! cargo that compiles for that target.
+
+use anyhow::Context;
+use furlong_driver_harness::step;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Debian's packages with the compiler and its library's source.
+pub const PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
+
+/// Debian's compiler, and no other: the library's source is of its version.
+pub const RUSTC: &str = "/usr/bin/rustc";
+
+/// Debian's cargo.
+pub const CARGO: &str = "/usr/bin/cargo";
+
+/// Debian's cargo, which may compile the standard library too.
+pub fn cargo_with_source() -> Command {
+    let mut command = Command::new(CARGO);
+    command.env("RUSTC", RUSTC).env("RUSTC_BOOTSTRAP", "1");
+    command
+}
+
+/// What is compiled for, and what links for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    pub triple: &'static str,
+    pub linker: &'static str,
+}
+
+impl Target {
+    /// What cargo reads of this target, under this name, from its environment.
+    pub fn variable(self, name: &str) -> String {
+        format!("CARGO_TARGET_{}_{name}", self.triple.to_uppercase().replace('-', "_"))
+    }
+
+    /// Cargo that compiles into `build` for the target, with the library that is kept in `folder`, and tells the compiler
+    /// these flags too; its own arguments follow.
+    ///
+    /// # Errors
+    /// As [`provide`].
+    pub fn cargo(self, verb: &str, folder: &Path, build: &Path, flags: &str) -> anyhow::Result<Command> {
+        let sysroot = provide(self, folder)?;
+        let mut command = Command::new(CARGO);
+        command
+            .args([verb, "--target", self.triple, "--target-dir"])
+            .arg(build)
+            .env("RUSTC", RUSTC)
+            // The library is built to unwind, which tests need.
+            .env("CARGO_PROFILE_RELEASE_PANIC", "unwind")
+            .env(self.variable("RUSTFLAGS"), format!("--sysroot={} {flags}", sysroot.display()))
+            .env(self.variable("LINKER"), self.linker)
+            .current_dir(crate::root());
+        Ok(command)
+    }
+}
+
+/// The version that a program tells, as a name that can be a folder's.
+///
+/// # Errors
+/// If it cannot be asked.
+pub fn of_version(command: &mut Command) -> anyhow::Result<String> {
+    let said = step::text(command)?;
+    let version = said.split(" (").next().unwrap_or_default();
+    Ok(version.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect())
+}
+
+/// The folder with the library, which is built where it is missing.
+///
+/// # Errors
+/// What the compiler said.
+fn provide(target: Target, folder: &Path) -> anyhow::Result<PathBuf> {
+    let triple = target.triple;
+    let sysroot = folder.join(of_version(Command::new(RUSTC).arg("--version"))?);
+    if sysroot.exists() {
+        return Ok(sysroot);
+    }
+    step::timed(&format!("building the standard library for {triple}"), || {
+        let (empty, built) = (folder.join("empty"), folder.join("library"));
+        fs::create_dir_all(empty.join("src"))?;
+        fs::write(empty.join("src/lib.rs"), "")?;
+        fs::write(
+            empty.join("Cargo.toml"),
+            "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n",
+        )?;
+        step::output(
+            cargo_with_source()
+                .args(["build", "--release", "--target", triple])
+                .arg("-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test")
+                .arg("--target-dir")
+                .arg(&built)
+                .env(target.variable("LINKER"), target.linker)
+                .current_dir(&empty),
+        )?;
+        // Under its own name only once it is whole.
+        let making = folder.join("making-sysroot");
+        let _ = fs::remove_dir_all(&making);
+        let library = making.join("lib/rustlib").join(triple).join("lib");
+        fs::create_dir_all(&library)?;
+        for entry in fs::read_dir(built.join(triple).join("release/deps"))?.flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if name.ends_with(".rlib") && !name.starts_with("libempty") {
+                fs::copy(&path, library.join(&name)).with_context(|| path.display().to_string())?;
+            }
+        }
+        fs::remove_dir_all(&built)?;
+        fs::rename(&making, &sysroot).context("put the library in its place")
+    })?;
+    Ok(sysroot)
+}
