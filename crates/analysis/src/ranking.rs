@@ -20,6 +20,9 @@ pub struct Group {
     /// How messages go back and forth.
     #[serde(default = "round_trip")]
     pub pattern: Pattern,
+    /// Whether receivers may lose messages.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loses: bool,
     /// What is asked with, where the pattern is a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
@@ -80,8 +83,15 @@ impl Group {
     fn of_row(row: &Row) -> Self {
         match &row.programs {
             Some(programs) if !programs.counts => Group::of_what(&row.case, Carries::WholeRun),
+            _ if row.lost_share.is_some() => Group::of(&row.case, row.family).losing(),
             _ => Group::of(&row.case, row.family),
         }
+    }
+
+    /// The same of rows whose receivers may lose messages.
+    fn losing(self) -> Self {
+        let (name, title) = (format!("{}/losing", self.name), format!("{}, who may lose some", self.title));
+        Group { loses: true, name, title, ..self }
     }
 
     fn of_what(case: &Case, carries: Carries) -> Self {
@@ -130,6 +140,7 @@ impl Group {
         Group {
             carries,
             pattern,
+            loses: false,
             request,
             size_bytes,
             placement,
@@ -398,6 +409,23 @@ mod tests {
         );
         assert!(rows.iter().all(|row| row.rank == 1));
         assert_eq!(groups[3].title, "128B messages on processors 0 and 3, sleeping until woken");
+    }
+
+    #[test]
+    fn rows_that_may_lose_messages_are_ranked_by_themselves() {
+        let to_three = |lost_share| {
+            let mut row = row("ring", Wait::Futex, Placement::Spread, 5000.0);
+            (row.case.pattern, row.case.parties) = (Pattern::FanOut, NonZeroU32::new(3).unwrap());
+            Row { lost_share, ..row }
+        };
+        let mut rows = vec![to_three(Some(0.0)), to_three(None), to_three(Some(0.5))];
+        let groups = rank(&mut rows, &Harness::default(), by_median);
+        let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
+        let all = "spread/sleeping/fan-out/128B/3-receivers";
+        assert_eq!(names, [all, &format!("{all}/losing")]);
+        assert!(groups[1].title.ends_with("3 receivers, who may lose some"), "{}", groups[1].title);
+        let of_each: Vec<_> = rows.iter().map(|row| (row.lost_share, row.tied_with.len())).collect();
+        assert_eq!(of_each, [(None, 0), (Some(0.0), 1), (Some(0.5), 1)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{
     trials::MeasuredTrial,
 };
 use furlong_model::{
-    AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, ProgramFacts, RunHeader,
+    AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, ProgramFacts, Role, RunHeader,
 };
 use furlong_stats::{Distribution, DistributionShape, are_apart, median_interval, tidy};
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,9 @@ pub struct Row {
     /// What the other receivers got while one slept; `None` where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<Stalled>,
+    /// Share of the messages for each receiver that it lost, 0 to 1, of all of them together; `None` where none can be lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_share: Option<f64>,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
     #[serde(default)]
     pub late_sends_share: Option<f64>,
@@ -129,6 +132,7 @@ impl Row {
             reached: Reached::of(&trials)?,
             shares: Shares::of(&trials),
             stalled: Stalled::of(&trials),
+            lost_share: lost_share(&trials),
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,
             // The checks refuse anything else.
@@ -183,6 +187,14 @@ impl Row {
     pub fn differs_from(&self, other: &Row) -> bool {
         are_apart(self.exchange.ns.median_ci95, other.exchange.ns.median_ci95)
     }
+}
+
+/// What receivers lost, by what they lost and got.
+fn lost_share(trials: &[&Measurement]) -> Option<f64> {
+    let lost: u64 = trials.iter().map(|trial| trial.lost).sum::<Option<u64>>()?;
+    let receivers = trials.iter().flat_map(|trial| &trial.roles);
+    let got = receivers.filter(|tally| tally.party.role == Role::Responder).map(|tally| tally.round_trips);
+    Some(tidy(lost as f64 / (lost + got.sum::<u64>()).max(1) as f64))
 }
 
 /// The times of each trial; the first one that cannot stand fails the row.
@@ -278,6 +290,16 @@ mod tests {
         assert!((times.uncertainty().unwrap() - 0.04).abs() < 0.002);
         assert!([times.p50, times.p90, times.p99, times.p999, times.max].is_sorted());
         assert!(row.verified && row.trials == 3);
+    }
+
+    #[test]
+    fn what_receivers_lost_is_a_share_of_what_was_sent_to_them() {
+        assert_eq!(measure(|_, _| {}).unwrap().lost_share, None);
+        let got: u64 =
+            measurement(&case("pipe", Wait::Block, Placement::OtherCore), 5000.0, 0).roles[1].round_trips;
+        let row = measure(|index, trial| trial.lost = Some(if index == 0 { 3 * got } else { 0 })).unwrap();
+        // Three of six in all.
+        assert_eq!(row.lost_share, Some(0.5));
     }
 
     #[test]

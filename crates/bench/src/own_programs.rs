@@ -223,6 +223,7 @@ impl PairTrial<'_> {
             histogram: timing.histogram,
             late_sends: 0,
             outstanding_ns: None,
+            lost: None,
             verified_messages: 0,
             effective: BTreeMap::new(),
             depth: None,

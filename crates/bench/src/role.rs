@@ -140,6 +140,8 @@ fn run_role(
         key: configuration.key,
         window: configuration.window.get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
+        may_lose: configuration.pattern == Pattern::FanOut
+            && entry.capabilities.when_full == WhenFull::DropsOldest,
     };
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
@@ -167,6 +169,19 @@ fn run_role(
 
     // Where messages are read out of the sender's memory, it must stay until the last one is read.
     enter_phase(control, Phase::Finish)?;
+    knows_what_it_lost(message_loop.channel(), &messages)?;
     let tally = tally(configuration.party, messages.done, result)?;
     report_done(control, RoleResult { tally, verified_messages, timing, taken: None })
+}
+
+/// Whether an end that counts what it has lost has counted what is missing.
+fn knows_what_it_lost(channel: &dyn Channel, messages: &Messages<'_>) -> Result<(), RoleError> {
+    match channel.lost().filter(|lost| *lost != messages.lost) {
+        Some(lost) => {
+            let missing = messages.lost;
+            let what = format!("{missing} messages are missing, and its end says that {lost} are lost");
+            Err(RoleError::new(Fault::Lost, what).at(Phase::Finish))
+        }
+        None => Ok(()),
+    }
 }

@@ -13,4 +13,9 @@ pub trait Channel {
 
     /// How many messages of this size may still be read out of the sender's buffers when `send` has returned.
     fn unread_buffers(&self, size_bytes: usize) -> usize;
+
+    /// How many messages it knows to have lost; `None` if it does not count them.
+    fn lost(&self) -> Option<u64> {
+        None
+    }
 }

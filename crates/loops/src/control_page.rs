@@ -40,9 +40,9 @@ pub struct ControlPage {
 /// How far a party has come: messages since the trial began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Messages sent.
+    /// Messages sent; one way, for a receiver, those that it got.
     pub sent: u64,
-    /// Messages received.
+    /// The number of the message that was received last.
     pub received: u64,
 }
 
@@ -125,14 +125,14 @@ impl ControlPage {
         }
     }
 
-    /// Notes on its line when a party has received a message, and which.
+    /// Notes on its line when a party has received a message, and how far it has come with it.
     #[inline]
-    pub fn note_arrival(&self, line: usize, number: u64, now_ns: u64) {
+    pub fn note_arrival(&self, line: usize, Progress { sent, received }: Progress, now_ns: u64) {
         let line = offset(line);
         self.region.double_word(line + 16).store(now_ns, Ordering::Relaxed);
-        self.region.double_word(line).store(number, Ordering::Relaxed);
+        self.region.double_word(line).store(sent, Ordering::Relaxed);
         // Release: who sees the number sees the time.
-        self.region.double_word(line + 8).store(number, Ordering::Release);
+        self.region.double_word(line + 8).store(received, Ordering::Release);
     }
 
     /// Room for as many times as there are receivers.

@@ -1,4 +1,4 @@
-//! Messages to every one of several receivers, each over a link of its own, written in turn.
+//! Messages to every one of several receivers: over a link each, written in turn, or over one that broadcasts.
 //!
 //! How many messages arrive in a second is measured as where there is one receiver: the sender is held back by the receiver that has
 //! the least room. How long a message takes until the first, the median and the last receiver has it is measured with one
@@ -122,7 +122,7 @@ pub fn receive_with_a_stall(
     loop {
         let length = messages.receive(channel)?;
         messages.took(length)?;
-        messages.note(messages.done, messages.done);
+        messages.note_taken();
         let asleep_at = clock::now_ns();
         if stall.is_none() && asleep_at.saturating_sub(start) >= budget_ns / 4 {
             let before = messages.received_by_others();

@@ -31,8 +31,12 @@ pub struct Messages<'a> {
     pub own: Stamp,
     /// What the messages that come must carry.
     pub other: Stamp,
-    /// Messages received so far, each way; one way, those sent for who sends. The next has this number plus 1.
+    /// Messages received so far, each way, and lost; one way, those sent for who sends. The next has this number plus 1.
     pub done: u64,
+    /// Whether messages may be lost, and those that come are whole and in order.
+    pub may_lose: bool,
+    /// Messages that are missing between those that came.
+    pub lost: u64,
     /// Length of a message that was received and not checked yet.
     pub unchecked: Option<usize>,
 }
@@ -50,6 +54,8 @@ pub struct MessageFormat {
     pub window: u32,
     /// There is no other process, and the messages that come are those that were sent.
     pub alone: bool,
+    /// Messages may be lost, and those that come are whole and in order.
+    pub may_lose: bool,
 }
 
 /// What one run of a loop took.
@@ -69,12 +75,15 @@ pub struct LoopResult {
     pub late_sends: u64,
     /// How long the messages of a window had been outstanding before and after that time.
     pub outstanding_ns: Option<[u64; 2]>,
+    /// Messages that were lost meanwhile, which are not counted above; `None` where none can be.
+    pub lost: Option<u64>,
 }
 
 /// Where a role stood when the clock began.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline {
     done: u64,
+    lost: u64,
     usage: Usage,
     began_ns: u64,
 }
@@ -120,6 +129,8 @@ impl<'a> Messages<'a> {
             own,
             other,
             done: 0,
+            may_lose: format.may_lose,
+            lost: 0,
             unchecked: None,
         })
     }
@@ -160,14 +171,27 @@ impl<'a> Messages<'a> {
     pub fn settle(&mut self) -> Result<(), RoleError> {
         match self.unchecked.take() {
             Some(length) if !self.other.holds(&self.inbox, length, self.done as u32) => {
-                Err(self.discrepancy(length))
+                self.take_another(length)
             }
             _ => Ok(()),
         }
     }
 
+    /// Takes a message that is not the next one, if those before it may be lost.
     #[cold]
     #[inline(never)]
+    fn take_another(&mut self, length: usize) -> Result<(), RoleError> {
+        let number = self.other.claimed(&self.inbox).filter(|_| self.may_lose);
+        match number.map(|number| (number, number.wrapping_sub(self.done as u32))) {
+            Some((number, ahead)) if ahead as i32 > 0 && self.other.holds(&self.inbox, length, number) => {
+                self.done += u64::from(ahead);
+                self.lost += u64::from(ahead);
+                Ok(())
+            }
+            _ => Err(self.discrepancy(length)),
+        }
+    }
+
     fn discrepancy(&self, length: usize) -> RoleError {
         self.other.explain(&self.inbox, length, self.done as u32).into()
     }
@@ -201,27 +225,45 @@ impl<'a> Messages<'a> {
     /// Messages that all receivers but this one have received, together.
     pub fn received_by_others(&self) -> u64 {
         let others = self.control_page.all_progress().enumerate().skip(1);
-        others.filter(|(line, _)| *line != self.line).map(|(_, progress)| progress.received).sum()
+        others.filter(|(line, _)| *line != self.line).map(|(_, progress)| progress.sent).sum()
+    }
+
+    /// Lets all know that this one has the message that came last, and how many it got.
+    #[inline(always)]
+    pub fn note_taken(&self) {
+        self.note(self.done - self.lost, self.done);
     }
 
     /// Lets whoever sends to several know when this one had the message that came last.
     #[inline(always)]
     pub fn note_arrival(&self, now_ns: u64) {
-        self.control_page.note_arrival(self.line, self.done, now_ns);
+        let progress = Progress { sent: self.done - self.lost, received: self.done };
+        self.control_page.note_arrival(self.line, progress, now_ns);
     }
 
     /// Where this role stands before it is measured.
     pub fn baseline(&self) -> Result<Baseline, RoleError> {
-        Ok(Baseline { done: self.done, began_ns: clock::now_ns(), usage: used()? })
+        Ok(Baseline { done: self.done, lost: self.lost, began_ns: clock::now_ns(), usage: used()? })
     }
 
     /// What was done and used since then, in `elapsed_ns`.
     pub fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
         let usage = used()? - before.usage;
-        let round_trips = self.done - before.done;
+        let lost = self.lost - before.lost;
+        let round_trips = self.done - before.done - lost;
+        let lost = self.may_lose.then_some(lost);
         let idle = Idle::default();
         let began_ns = before.began_ns;
-        Ok(LoopResult { round_trips, began_ns, elapsed_ns, usage, idle, late_sends: 0, outstanding_ns: None })
+        Ok(LoopResult {
+            round_trips,
+            began_ns,
+            elapsed_ns,
+            usage,
+            idle,
+            late_sends: 0,
+            outstanding_ns: None,
+            lost,
+        })
     }
 }
 

@@ -212,6 +212,6 @@ fn receive_next<C: Channel + ?Sized>(channel: &mut C, messages: &mut Messages<'_
 #[inline(always)]
 fn check_next(messages: &mut Messages<'_>, length: usize) -> Result<(), RoleError> {
     messages.took(length)?;
-    messages.note(messages.done, messages.done);
+    messages.note_taken();
     Ok(())
 }

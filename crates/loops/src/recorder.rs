@@ -34,6 +34,8 @@ pub struct Timing {
     pub histogram: String,
     /// As in a measurement.
     pub reached: Option<[String; 2]>,
+    /// Messages that were lost meanwhile; `None` where none can be.
+    pub lost: Option<u64>,
     /// As in a measurement, for the receiver that slept.
     pub stall: Option<Stall>,
 }
@@ -128,6 +130,7 @@ impl Recorder {
             outstanding_ns: result.outstanding_ns,
             histogram,
             reached: None,
+            lost: result.lost,
             stall: None,
         }))
     }
@@ -177,6 +180,7 @@ pub fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
         idle: Idle::default(),
         late_sends: 0,
         outstanding_ns: None,
+        lost: None,
     };
     recorder.timing(&result, batch)?.ok_or_else(|| RoleError::new(Fault::Error, "no times were kept"))
 }

@@ -102,4 +102,8 @@ impl<E: Endpoint> Channel for Waiting<E> {
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         self.endpoint.unread_buffers(size_bytes)
     }
+
+    fn lost(&self) -> Option<u64> {
+        self.endpoint.lost()
+    }
 }

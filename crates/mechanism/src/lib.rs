@@ -25,9 +25,14 @@ pub use contract::{
     DIRECTIONS, Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message,
 };
 pub use furlong_os::wait::Interest;
-/// One mechanism by its type, for what spoils its messages in a test.
+/// Two mechanisms by their types, for what spoils their messages in a test.
 #[cfg(target_os = "linux")]
-pub type BroadcastRing = memory::layout::broadcast::Broadcast<memory::doorbell::Futex>;
+pub type BroadcastRing =
+    memory::layout::broadcast::Broadcast<memory::layout::broadcast::HeldBack, memory::doorbell::Futex>;
+/// The other one.
+#[cfg(target_os = "linux")]
+pub type OvertakingRing =
+    memory::layout::broadcast::Broadcast<memory::layout::broadcast::Overtaking, memory::doorbell::Futex>;
 /// One mechanism by its type: with it can be measured what a program beside furlong loses.
 #[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;

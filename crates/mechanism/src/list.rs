@@ -10,7 +10,10 @@ use crate::memory::{doorbell, layout::mailbox::Mailbox, segment};
 #[cfg(target_os = "linux")]
 use crate::memory::{
     layout::{
-        broadcast::Broadcast, latest_value::LatestValue, seqlock::Seqlock, triple_buffer::TripleBuffer,
+        broadcast::{Broadcast, HeldBack, Overtaking},
+        latest_value::LatestValue,
+        seqlock::Seqlock,
+        triple_buffer::TripleBuffer,
     },
     linux::{channel, pidfd_getfd, proc_mem, process_vm},
 };
@@ -104,8 +107,10 @@ mechanisms! {
     LatestValue<Seqlock, doorbell::Futex>,
     LatestValue<TripleBuffer, doorbell::Spin>,
     LatestValue<TripleBuffer, doorbell::Futex>,
-    Broadcast<doorbell::Spin>,
-    Broadcast<doorbell::Futex>,
+    Broadcast<HeldBack, doorbell::Spin>,
+    Broadcast<HeldBack, doorbell::Futex>,
+    Broadcast<Overtaking, doorbell::Spin>,
+    Broadcast<Overtaking, doorbell::Futex>,
 }
 
 #[cfg(windows)]

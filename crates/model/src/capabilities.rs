@@ -203,6 +203,8 @@ pub enum WhenFull {
     Overwrites,
     /// The newer is thrown away.
     Drops,
+    /// The oldest is thrown away, and the receiver is told how many were.
+    DropsOldest,
 }
 
 /// What a process notices by itself when the other end goes away.

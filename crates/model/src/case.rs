@@ -125,6 +125,9 @@ pub fn row_of_subsystem(mechanism: &str, wait: Wait, subsystem: Option<Subsystem
     subsystem.map_or_else(|| row.clone(), |subsystem| format!("{row} ({subsystem})"))
 }
 
+/// Below that a message has no room for its number and a check word, which tell it from others and from damage.
+const STAMPED_BYTES: usize = 8;
+
 /// What a pipe holds unless it is told otherwise.
 const PIPE_BYTES: usize = 64 << 10;
 
@@ -229,6 +232,9 @@ impl Case {
         if *pattern == Pattern::Ready {
             return self.refuse_watching(capabilities);
         }
+        if self.may_lose(capabilities) {
+            return self.refuse_losing();
+        }
         if pattern.is_one_way() && capabilities.when_full != WhenFull::Waits {
             return Some(Unavailable::new(
                 format!(
@@ -245,6 +251,22 @@ impl Case {
             Unavailable::new(
                 "a request of 0 bytes carries nothing that could be verified",
                 "ask with 1 byte or more",
+            )
+        })
+    }
+
+    /// Whether receivers of a mechanism with these promises may lose messages in this case, and count them.
+    pub fn may_lose(&self, capabilities: &Capabilities) -> bool {
+        self.pattern == Pattern::FanOut && capabilities.when_full == WhenFull::DropsOldest
+    }
+
+    /// Why it cannot be told which messages were lost in this case, if it cannot.
+    fn refuse_losing(&self) -> Option<Unavailable> {
+        (self.size_bytes < STAMPED_BYTES).then(|| {
+            let size = format_bytes(self.size_bytes);
+            Unavailable::new(
+                format!("a message of {size} has no room for what tells which were lost before it"),
+                format!("ask for {STAMPED_BYTES}B or more"),
             )
         })
     }
@@ -273,8 +295,6 @@ impl Case {
 
     /// Why several processes cannot use one end of the link in this case, if they cannot.
     fn refuse_sharing(&self, capabilities: &Capabilities) -> Option<Unavailable> {
-        /// Below that a message has no room for a check word, which tells whose it is.
-        const LEAST_BYTES: usize = 8;
         let Case { mechanism, pattern, size_bytes, .. } = self;
         let several = pattern.several();
         let (reason, remedy) = if capabilities.sharing == Sharing::EveryReceiver {
@@ -284,10 +304,10 @@ impl Case {
         } else if capabilities.sharing == Sharing::OneEach {
             let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
             (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
-        } else if *size_bytes < LEAST_BYTES {
+        } else if *size_bytes < STAMPED_BYTES {
             let reason =
                 format!("a message of {} has no room for what tells whose it is", format_bytes(*size_bytes));
-            (reason, format!("ask for {LEAST_BYTES}B or more"))
+            (reason, format!("ask for {STAMPED_BYTES}B or more"))
         } else if capabilities.sharing == Sharing::AtomicWrites && *size_bytes > ATOMIC_BYTES {
             let most = format_bytes(ATOMIC_BYTES);
             let reason = format!(

@@ -82,6 +82,9 @@ pub struct Measurement {
     /// What the other receivers got while one slept, where that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall: Option<Stall>,
+    /// Messages of the measured part that receivers lost, all of them together; `None` where none can be lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
     /// What each of several pairs or receivers did; empty where there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -168,8 +171,8 @@ pub struct RoleTally {
     pub party: Party,
     /// The processor it was on at the end, by the kernel's number.
     pub processor: usize,
-    /// Messages that this role received from the first of the trial to the last; one way, for the initiator, those
-    /// that it sent.
+    /// Messages that this role received from the first of the trial to the last, with those that it knows it lost; one way,
+    /// for the initiator, those that it sent.
     pub messages_received: u64,
     /// Round trips between the two readings of the figures below.
     pub round_trips: u64,

@@ -141,7 +141,7 @@ static SECOND: [Column; 12] = [
 ];
 
 /// Those behind the figures of messages.
-static THIRD: [Column; 22] = [
+static THIRD: [Column; 23] = [
     ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
     ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
     ("request_bytes", |line| {
@@ -155,6 +155,7 @@ static THIRD: [Column; 22] = [
     ("parties", |line| line.case.parties.to_string()),
     ("first_p50_ns", |line| line.figure_if_any(|row| row.reached.map(|reached| reached.first_ns))),
     ("half_p50_ns", |line| line.figure_if_any(|row| row.reached.map(|reached| reached.median_ns))),
+    ("lost_share", |line| line.figure_if_any(|row| row.lost_share)),
     ("stalled_receiver", |line| line.case.stall.map_or_else(String::new, |receiver| receiver.to_string())),
     ("others_share_while_asleep", |line| {
         line.figure_if_any(|row| row.stalled.map(|stalled| stalled.others_share))

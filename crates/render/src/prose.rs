@@ -3,8 +3,8 @@
 use super::{
     counting::counted,
     ranking::{
-        has_depth, has_failed_trials, has_no_interval, has_shares, has_stall, is_batched, is_fan_out,
-        marked_name,
+        has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall, is_batched,
+        is_fan_out, marked_name,
     },
     words::count,
 };
@@ -108,7 +108,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
             .to_owned()
     });
     let to_all = marked(is_fan_out).next().map(|_| {
-        "Messages to every receiver, each over a link of its own: p50, p99 and so on are times until the last receiver has a \
+        "Messages to every receiver, over a link each or one that broadcasts: p50, p99 and so on are times until the last receiver has a \
          message, first until the first has it, half until half of them have; one message is under way. messages/s and all/s \
          count each message once for each receiver."
             .to_owned()
@@ -123,6 +123,12 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         "all/s: what all do together in a second; all and slowest: that, and what the slowest does, in multiples of one \
          alone. fairness: Jain's index, 1 where all have the same, 1/n where one has all; shares: the smallest and the \
          largest."
+            .to_owned()
+    });
+    let losing = marked(has_losses).next().map(|_| {
+        "lost: of the messages that were sent to each receiver as fast as the sender can, which never waits, the share that came \
+         too late for it and was overwritten. What it got is whole and in order, and it was told how many it lost; all/s counts \
+         what it got."
             .to_owned()
     });
     let stalled = marked(has_stall).next().map(|_| {
@@ -164,6 +170,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         to_all,
         over_one_link,
         several,
+        losing,
         stalled,
         lone,
         failed,

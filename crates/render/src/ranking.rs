@@ -40,7 +40,7 @@ const INTERVAL: &str = "95 %";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 28] = [
+static COLUMNS: [Column; 29] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
@@ -71,6 +71,9 @@ static COLUMNS: [Column; 28] = [
     }),
     column_if(has_shares, Head::figures("shares").expendable(2), |entry| {
         shared(entry, |shares| format!("{:.1}-{:.1} %", 100.0 * shares.least, 100.0 * shares.most))
+    }),
+    column_if(has_losses, Head::figures("lost"), |entry| {
+        entry.row.lost_share.map_or_else(String::new, |share| format!("{:.1} %", 100.0 * share))
     }),
     column_if(has_stall, Head::figures("others"), |entry| {
         entry.row.stalled.map_or_else(String::new, |stalled| format!("{:.1} %", 100.0 * stalled.others_share))
@@ -135,6 +138,11 @@ fn is_one_message(row: &Row) -> bool {
 /// Whether there were several pairs.
 pub(crate) fn has_shares(row: &Row) -> bool {
     row.shares.is_some()
+}
+
+/// Whether receivers may have lost messages.
+pub(crate) fn has_losses(row: &Row) -> bool {
+    row.lost_share.is_some()
 }
 
 /// Whether one of several receivers slept for a while.

@@ -78,6 +78,9 @@ fn judge(shortlist: &Shortlist, offer: &Offer, wait: Wait) -> Result<(), String>
     })?;
     // What would help furlong with a limit helps no other program, so the reason must do.
     let case = workload.case(capabilities.name, wait, *placement);
+    if case.may_lose(capabilities) {
+        return Err("a receiver that is too slow for a moment loses messages".to_owned());
+    }
     case.refusal(capabilities, limits).map_or(Ok(()), |why: Unavailable| Err(why.reason))
 }
 
@@ -111,7 +114,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
 mod tests {
     use super::*;
     use crate::fixture::capabilities::capabilities;
-    use furlong_model::{Family, Language, Reach, Start};
+    use furlong_model::{Family, Language, Pattern, Reach, Start, WhenFull};
 
     const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];
 
@@ -157,6 +160,16 @@ mod tests {
         let found = shortlist(Workload::default(), &offers, tried, Placement::OtherCore, 3);
         assert_eq!(rows(&found), ["network/block"]);
         assert!(found.excluded[0].reason.ends_with("it was not there"), "{:?}", found.excluded);
+    }
+
+    #[test]
+    fn what_may_lose_messages_is_out_where_every_receiver_has_all() {
+        let ring = Capabilities { name: "ring", when_full: WhenFull::DropsOldest, ..capabilities() };
+        let offers = [Offer { capabilities: &ring, here: Ok(Limits::none()) }];
+        let several = Workload { pattern: Pattern::OneWay, receivers: 3, ..Workload::default() };
+        let found = asked(several, &offers);
+        assert!(found.candidates.is_empty() && found.excluded[0].reason.contains("loses messages"));
+        assert_eq!(rows(&asked(Workload::default(), &offers)), ["ring/block"]);
     }
 
     #[test]

@@ -30,7 +30,11 @@ pub(super) fn integration_costs(workload: &Workload, capabilities: &Capabilities
         (capabilities.reach == Reach::PidNamespace, "hold the right to read the other process", 3),
         (capabilities.lifetime == Lifetime::Removal, "remove what outlives both processes", 1),
         (capabilities.peer_death == PeerDeath::Unnoticed, "watch whether the peer lives", 1),
-        (capabilities.when_full == WhenFull::Drops, "make up for lost messages", 2),
+        (
+            matches!(capabilities.when_full, WhenFull::Drops | WhenFull::DropsOldest),
+            "make up for lost messages",
+            2,
+        ),
         (capabilities.when_full == WhenFull::Overwrites, "do without messages that a newer one replaced", 2),
         (capabilities.family == Family::IoUring, "take a library for io_uring, or map its rings", 2),
         (capabilities.copies == Copies::One, "leave a sent buffer alone until it was read", 2),

@@ -194,6 +194,7 @@ impl CountedTrial<'_> {
             histogram: timing.histogram,
             late_sends: idle.late,
             outstanding_ns: None,
+            lost: None,
             verified_messages,
             effective,
             depth: None,

@@ -127,6 +127,7 @@ impl RegionRole {
             idle,
             late_sends: 0,
             outstanding_ns: None,
+            lost: None,
         };
         let tally = tally(role.into(), round_trips, result)?;
         report_done(control, Done { tally, passes, verified_bytes })

@@ -64,6 +64,10 @@ impl Work for MessageExchange<'_> {
 
     fn is_ranked_with(&self, other: &Self) -> bool {
         let notifies = |work: &Self| work.entry.capabilities.notifies_only();
+        let may_lose = |work: &Self| work.case.may_lose(work.entry.capabilities);
+        if may_lose(self) != may_lose(other) {
+            return false;
+        }
         match (notifies(self), notifies(other)) {
             // Notifications carry what they carry.
             (true, true) => {
@@ -374,6 +378,7 @@ impl RunningTrial {
             late_sends,
             outstanding_ns,
             reached,
+            lost,
             stall,
             ..
         } = timing;
@@ -390,6 +395,7 @@ impl RunningTrial {
             roles,
             parts,
             reached,
+            lost,
             stall,
             others: Vec::new(),
             adapter: self.adapter,

@@ -7,7 +7,7 @@ use crate::saboteur::{SABOTEUR_BUDGET, SABOTEUR_TIMEOUT};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_mechanism::{
-    BroadcastRing, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message,
+    BroadcastRing, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message, OvertakingRing,
 };
 use furlong_model::{
     Capabilities, Case, Fault, Limits, Outcome, Party, Pattern, Placement, Role, Sharing, Unavailable, Wait,
@@ -30,6 +30,9 @@ const TEAR: u8 = 3;
 const EARLY: u64 = 5;
 const LATE: u64 = 20;
 
+/// Of the ring whose writer overtakes, one of the measured part, where messages may be missing.
+const OVERTAKEN: u64 = 22;
+
 /// The mechanisms that do wrong, for the roles.
 pub fn mechanisms() -> Vec<MechanismEntry> {
     vec![
@@ -38,6 +41,10 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
         MechanismEntry::of::<Spoiled<TWICE, EARLY>>(),
         MechanismEntry::of::<Spoiled<SWAP, EARLY>>(),
         MechanismEntry::of::<Spoiled<TEAR, EARLY>>(),
+        MechanismEntry::of::<Spoiled<SKIP, OVERTAKEN>>(),
+        MechanismEntry::of::<Spoiled<TWICE, OVERTAKEN>>(),
+        MechanismEntry::of::<Spoiled<SWAP, OVERTAKEN>>(),
+        MechanismEntry::of::<Spoiled<TEAR, OVERTAKEN>>(),
     ]
 }
 
@@ -56,6 +63,10 @@ pub fn tests() -> Vec<Trial> {
         (Fault::Repeated, "message 4 came again where 5 was due"),
         (Fault::Reordered, "message 5 came after 6"),
         (Fault::Flipped, "message 5 differs from what was sent, first at byte 64"),
+        (Fault::Lost, "messages are missing, and its end says that"),
+        (Fault::Repeated, "came again where"),
+        (Fault::Repeated, "came again where"),
+        (Fault::Flipped, "differs from what was sent"),
     ]) {
         let name = format!("saboteur/{}: is caught among three receivers", entry.capabilities.name);
         tests.push(Trial::test(name, move || is_caught(&entry, fault, told)));
@@ -70,11 +81,22 @@ fn to(receivers: u32, case: Case) -> Case {
 }
 
 fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
-    if let Err(unavailable) = entry.probe() {
-        return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
-    }
+    let limits = match entry.probe() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
     for (receivers, size_bytes) in SIZES.map(|size_bytes| (3, size_bytes)).into_iter().chain([(1, 128)]) {
         let case = to(receivers, case(entry, wait, size_bytes));
+        let may_lose = case.may_lose(entry.capabilities);
+        match case.refusal(entry.capabilities, &limits) {
+            // There is no room for what tells which were lost.
+            Some(_) if may_lose && size_bytes < 8 => continue,
+            Some(refusal) => return Err(format!("{case}: {}", refusal.reason).into()),
+            None if may_lose && size_bytes < 8 => return Err(format!("{case} ought to be refused").into()),
+            None => {}
+        }
         let outcome = quick(&registry(), entry, &case, WATCHDOG)?;
         let Outcome::Measured(measured) = outcome else { return Err(format!("{case}: {outcome:?}").into()) };
         let found: Vec<Party> = measured.roles.iter().map(|role| role.party).collect();
@@ -82,6 +104,7 @@ fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Complet
         let sound = found == case.all_parties()
             && measured.roles.iter().all(|role| role.messages_received == sent)
             && measured.verified_messages >= u64::from(receivers)
+            && measured.lost.is_some() == may_lose
             && measured.reached.is_some();
         if !sound {
             return Err(format!("{case}: {measured:?}").into());
@@ -110,13 +133,17 @@ pub struct Spoiled<const HOW: u8, const AT: u64>;
 impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
     const CAPABILITIES: Capabilities = Capabilities {
         name: match (HOW, AT) {
+            (SKIP, OVERTAKEN) => "skip-untold",
+            (TWICE, OVERTAKEN) => "give-twice-overtaken",
+            (SWAP, OVERTAKEN) => "swap-two-overtaken",
+            (_, OVERTAKEN) => "tear-overtaken",
             (SKIP, EARLY) => "skip-receiver-early",
             (SKIP, _) => "skip-receiver-late",
             (TWICE, _) => "give-twice",
             (SWAP, _) => "swap-two",
             _ => "tear",
         },
-        ..BroadcastRing::CAPABILITIES
+        ..if AT == OVERTAKEN { OvertakingRing::CAPABILITIES } else { BroadcastRing::CAPABILITIES }
     };
     type Endpoint = Spoiler<HOW, AT>;
 
@@ -131,7 +158,8 @@ impl<const HOW: u8, const AT: u64> Mechanism for Spoiled<HOW, AT> {
     fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Self::Endpoint> {
         let is_first = || File::create_new(specification.folder.join("spoiler")).is_ok();
         let spoils = setup.role == Role::Responder && is_first();
-        let end = BroadcastRing::open(specification, setup)?;
+        let open = if AT == OVERTAKEN { OvertakingRing::open } else { BroadcastRing::open };
+        let end = open(specification, setup)?;
         Ok(Spoiler { end, spoils, received: 0, held: Vec::new() })
     }
 }
@@ -146,6 +174,10 @@ pub struct Spoiler<const HOW: u8, const AT: u64> {
 }
 
 impl<const HOW: u8, const AT: u64> Endpoint for Spoiler<HOW, AT> {
+    fn lost(&self) -> Option<u64> {
+        self.end.lost()
+    }
+
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.end.send(message)
     }
@@ -174,9 +206,11 @@ impl<const HOW: u8, const AT: u64> Endpoint for Spoiler<HOW, AT> {
                     self.held = message.to_vec();
                     let half = length / 2;
                     message[..half].copy_from_slice(&first[..half]);
-                    // The end, where there is a word that is always checked, is the first one's too.
-                    let tail = length - 8;
-                    message[tail..].copy_from_slice(&first[tail..]);
+                    // In the verified pass the end, where there is a word that is always checked, is the first one's too.
+                    if AT == EARLY {
+                        let tail = length - 8;
+                        message[tail..].copy_from_slice(&first[tail..]);
+                    }
                 }
                 _ => {}
             }

@@ -222,6 +222,30 @@ fn when_full<M: Mechanism>() -> Finding {
             step("receive", end.recv(&mut bytes))?;
             ensure(bytes[0] == 7, || format!("{} came, the latter of 5 and 7 is claimed", bytes[0]))
         }),
+        WhenFull::DropsOldest => run_role::<M>(
+            |end, stage| {
+                (0..16).try_for_each(|_| send_many::<M>(end).map(drop))?;
+                stage.open(Gate::Sent);
+                Ok(())
+            },
+            |end, stage| {
+                stage.pass(Gate::Sent);
+                let mut bytes = message(size(&M::CAPABILITIES), 0)?;
+                step("receive", end.recv(&mut bytes))?;
+                let mut received = 1;
+                // The last of each 64 has that number.
+                let (mut last, all) = (number_of(&bytes), u64::from(MANY) * 16);
+                let lost = end.lost().ok_or("it does not say what was lost")?;
+                ensure(lost > 0, || "nothing was thrown away".to_owned())?;
+                while received + lost < all {
+                    step("receive", end.recv(&mut bytes))?;
+                    let (due, found) = (last % MANY + 1, number_of(&bytes));
+                    ensure(found == due, || format!("{found} came, {due} was due"))?;
+                    (last, received) = (found, received + 1);
+                }
+                ensure(last == MANY && end.lost() == Some(lost), || format!("the newest that came is {last}"))
+            },
+        ),
         WhenFull::Drops => {
             let receive: Part<M> = |end, stage| {
                 stage.pass(Gate::Sent);

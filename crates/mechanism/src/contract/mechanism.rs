@@ -59,6 +59,11 @@ pub trait Endpoint {
         0
     }
 
+    /// How many messages it knows to have lost since it was opened; `None` if it does not count them.
+    fn lost(&self) -> Option<u64> {
+        None
+    }
+
     /// The descriptor that `select` and its kin may watch; `None` if there is none.
     fn readiness(&self, _interest: Interest) -> Option<BorrowedHandle<'_>> {
         None

@@ -6,6 +6,10 @@
 //! short messages, which lie in other lines than what says that they are there. Of several expect one copy by the writer where a link
 //! each takes one for each of them. Where readers sleep, one system call wakes all of them, and the kernel's work for it grows with
 //! their number. Writable by all, so only for processes that trust each other.
+//!
+//! Either the writer waits for the slowest reader, or it never waits, and a reader that was overtaken goes on with the oldest message
+//! that is still whole, and knows how many it has lost. What lies in front of a message says which it is, so a reader sees that it was
+//! overtaken while it copied.
 
 use crate::memory::doorbell::ManyWaiters;
 use crate::memory::segment;
@@ -20,7 +24,7 @@ use furlong_os::shared_place::Stretch;
 use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// Bytes apart, so that processors, which fetch two lines together, pass none to and fro in vain.
 const APART: usize = 128;
@@ -34,7 +38,7 @@ const COME: usize = APART;
 /// Where the position of the first reader lies; the others follow.
 const POSITIONS: usize = 2 * APART;
 
-/// Bytes in front of a message: its length, and as many more as align what follows.
+/// Bytes in front of a message: its number and its length.
 const HEAD_BYTES: usize = 8;
 
 /// Where messages lie in a ring.
@@ -73,14 +77,45 @@ impl Shape {
     }
 }
 
-/// A ring in a memfd, each way, with a doorbell `D`.
-#[derive(Debug)]
-pub struct Broadcast<D>(PhantomData<D>);
+/// What a writer does that finds no room.
+pub trait Pace: 'static {
+    /// The mechanism's name.
+    const NAME: &'static str;
+    /// One line that says what it is.
+    const SUMMARY: &'static str;
+    /// [`Capabilities::when_full`].
+    const WHEN_FULL: WhenFull;
+}
 
-impl<D: ManyWaiters> Mechanism for Broadcast<D> {
+/// It waits for the slowest reader.
+#[derive(Debug)]
+pub struct HeldBack;
+
+impl Pace for HeldBack {
+    const NAME: &'static str = "broadcast-ring";
+    const SUMMARY: &'static str =
+        "a ring in a memfd that several read, of whom the slowest holds the writer back";
+    const WHEN_FULL: WhenFull = WhenFull::Waits;
+}
+
+/// It overtakes the slowest reader.
+#[derive(Debug)]
+pub struct Overtaking;
+
+impl Pace for Overtaking {
+    const NAME: &'static str = "overtaking-ring";
+    const SUMMARY: &'static str = "a ring in a memfd that several read; who is overtaken by the writer is told how many messages it lost";
+    const WHEN_FULL: WhenFull = WhenFull::DropsOldest;
+}
+
+/// A ring in a memfd, each way, whose writer goes at a pace `P`, with a doorbell `D`.
+#[derive(Debug)]
+pub struct Broadcast<P, D>(PhantomData<(P, D)>);
+
+impl<P: Pace, D: ManyWaiters> Mechanism for Broadcast<P, D> {
     const CAPABILITIES: Capabilities = Capabilities {
-        name: "broadcast-ring",
-        summary: "a ring in a memfd that several read, of whom the slowest holds the writer back",
+        name: P::NAME,
+        summary: P::SUMMARY,
         family: Family::Memory,
         waits: D::WAITS,
         boundaries: true,
@@ -88,7 +123,7 @@ impl<D: ManyWaiters> Mechanism for Broadcast<D> {
         calls: D::CALLS,
         buffer: KernelBuffer::None,
         copies: Copies::Two,
-        when_full: WhenFull::Waits,
+        when_full: P::WHEN_FULL,
         peer_death: D::PEER_DEATH,
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
@@ -115,7 +150,8 @@ impl<D: ManyWaiters> Mechanism for Broadcast<D> {
         let region = segment::attach_object(&mut setup, back.end())?;
         let doorbell = D::open(specification, &mut setup, &region)?;
         let (own, other) = setup.send_and_receive(there, back);
-        Ok(Rings { own: Writer::new(&region, own), other: Reader::new(&region, other)?, doorbell })
+        let waits = P::WHEN_FULL == WhenFull::Waits;
+        Ok(Rings { own: Writer::new(&region, own, waits), other: Reader::new(&region, other)?, doorbell })
     }
 }
 
@@ -151,9 +187,15 @@ impl Ring {
         number as usize & (self.slots.len() - 1)
     }
 
+    /// The word that says which message lies in a slot: while one is written, one that never does.
+    #[inline(always)]
+    fn number_in(&self, slot: usize) -> &AtomicU32 {
+        self.region.word(self.shape.first_slot() + slot * self.shape.slot_bytes)
+    }
+
     #[inline(always)]
     fn length_in(&self, slot: usize) -> &AtomicU32 {
-        self.region.word(self.shape.first_slot() + slot * self.shape.slot_bytes)
+        self.region.word(self.shape.first_slot() + slot * self.shape.slot_bytes + 4)
     }
 }
 
@@ -161,26 +203,32 @@ impl Ring {
 #[derive(Debug)]
 struct Writer {
     ring: Ring,
+    /// Whether it waits for the slowest reader.
+    waits: bool,
     published: u32,
     /// Messages that all readers have copied, as it knows.
     copied_by_all: u32,
 }
 
 impl Writer {
-    fn new(region: &Arc<Region>, shape: Shape) -> Writer {
-        Writer { ring: Ring::new(region, shape), published: 0, copied_by_all: 0 }
+    fn new(region: &Arc<Region>, shape: Shape, waits: bool) -> Writer {
+        Writer { ring: Ring::new(region, shape), waits, published: 0, copied_by_all: 0 }
     }
 
-    /// Writes the next message, once the slowest reader has made room for it.
+    /// Writes the next message, if it is to wait once the slowest reader has made room for it.
     #[inline(always)]
     fn write(&mut self, message: &[u8]) {
-        if self.is_full() {
+        if self.waits && self.is_full() {
             self.wait_for_room();
         }
         let number = self.published.wrapping_add(1);
         let slot = self.ring.slot_of(number);
-        self.ring.slots[slot].write(message);
+        // The next one's number, which belongs into another slot. Who sees it sees how far the writer has come.
+        self.ring.number_in(slot).store(number.wrapping_add(1), Ordering::Release);
+        fence(Ordering::Release);
         self.ring.length_in(slot).store(message.len() as u32, Ordering::Relaxed);
+        self.ring.slots[slot].write(message);
+        self.ring.number_in(slot).store(number, Ordering::Release);
         self.published = number;
         self.ring.published().store(number, Ordering::Release);
     }
@@ -212,7 +260,9 @@ struct Reader {
     ring: Ring,
     /// Which of the readers: they take their places as they come.
     place: usize,
+    /// The number of the message that it copied last.
     copied: u32,
+    lost: u64,
 }
 
 impl Reader {
@@ -223,19 +273,43 @@ impl Reader {
             let what = format!("the ring was made for {} readers, and all of them have come", shape.readers);
             return Err(io::Error::other(what));
         }
-        Ok(Reader { ring, place, copied: 0 })
+        Ok(Reader { ring, place, copied: 0, lost: 0 })
     }
 
-    /// Copies the next message out, as much as there is room for, and gives its length. It must be there.
+    /// Copies the next message out, as much as there is room for, and gives its length. One must be there.
     #[inline(always)]
     fn read(&mut self, buffer: &mut [u8]) -> usize {
-        self.copied = self.copied.wrapping_add(1);
-        let slot = self.ring.slot_of(self.copied);
-        let length = self.ring.length_in(slot).load(Ordering::Relaxed) as usize;
-        let count = length.min(buffer.len());
-        self.ring.slots[slot].read(&mut buffer[..count]);
-        self.ring.position(self.place).store(self.copied, Ordering::Release);
-        length
+        loop {
+            let next = self.copied.wrapping_add(1);
+            let slot = self.ring.slot_of(next);
+            if self.ring.number_in(slot).load(Ordering::Acquire) == next {
+                let length = self.ring.length_in(slot).load(Ordering::Relaxed) as usize;
+                let count = length.min(buffer.len());
+                self.ring.slots[slot].read(&mut buffer[..count]);
+                fence(Ordering::Acquire);
+                if self.ring.number_in(slot).load(Ordering::Relaxed) == next {
+                    self.copied = next;
+                    self.ring.position(self.place).store(next, Ordering::Release);
+                    return length;
+                }
+            }
+            self.was_overtaken(next);
+        }
+    }
+
+    /// Goes on with the oldest message that is whole, now that `next` is not.
+    #[cold]
+    #[inline(never)]
+    fn was_overtaken(&mut self, next: u32) {
+        let published = self.ring.published().load(Ordering::Acquire);
+        // In the slot of the oldest lies the next one, or is about to.
+        let oldest = published.wrapping_sub(self.ring.shape.slots as u32).wrapping_add(2);
+        let lost = oldest.wrapping_sub(next);
+        // How far the writer has come may be seen later than what it writes.
+        if lost as i32 > 0 {
+            self.copied = self.copied.wrapping_add(lost);
+            self.lost += u64::from(lost);
+        }
     }
 }
 
@@ -259,6 +333,10 @@ impl<D: ManyWaiters> Endpoint for Rings<D> {
         self.doorbell.wait(self.other.ring.published(), self.other.copied)?;
         Ok(self.other.read(message))
     }
+
+    fn lost(&self) -> Option<u64> {
+        Some(self.other.lost)
+    }
 }
 
 #[cfg(test)]
@@ -273,7 +351,7 @@ mod tests {
         let region = Arc::new(Region::anonymous(shape.end()).unwrap());
         let reader = move |region: &Arc<Region>| Reader::new(region, shape);
         let readers = (0..READERS).map(|_| reader(&region).unwrap()).collect();
-        (Writer::new(&region, shape), readers, move || reader(&region))
+        (Writer::new(&region, shape, true), readers, move || reader(&region))
     }
 
     #[test]
@@ -307,6 +385,34 @@ mod tests {
         readers[1].read(&mut buffer);
         writer.wait_for_room();
         assert_eq!(writer.copied_by_all, 1);
+    }
+
+    #[test]
+    fn who_is_overtaken_reads_whole_messages_in_order_and_knows_what_it_lost() {
+        const MESSAGES: u32 = 100_000;
+        let shape = Shape::new(0, 1, 1000);
+        let region = Arc::new(Region::anonymous(shape.end()).unwrap());
+        let mut writer = Writer::new(&region, shape, false);
+        let mut reader = Reader::new(&region, shape).unwrap();
+        let message = |number: u32| [&number.to_le_bytes()[..], &[number as u8; 996]].concat();
+        std::thread::scope(|scope| {
+            scope.spawn(move || (1..=MESSAGES).for_each(|number| writer.write(&message(number))));
+            let (mut buffer, mut last, mut missed) = ([0; 1000], 0, 0);
+            while last < MESSAGES {
+                if reader.ring.published().load(Ordering::Acquire) == reader.copied {
+                    std::thread::yield_now();
+                    continue;
+                }
+                assert_eq!(reader.read(&mut buffer), 1000);
+                let number = u32::from_le_bytes(std::array::from_fn(|at| buffer[at]));
+                assert!(number > last, "{number} came after {last}");
+                assert_eq!(buffer[..], message(number)[..], "message {number} is torn");
+                missed += u64::from(number - last - 1);
+                assert_eq!(reader.lost, missed);
+                last = number;
+            }
+            assert!(missed > 0, "nothing was ever overtaken, so that nothing was tried");
+        });
     }
 
     #[test]
