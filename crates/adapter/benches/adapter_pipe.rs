@@ -77,7 +77,7 @@ fn medians_ns(mechanisms: &[MechanismEntry], cases: [Case; 2]) -> Result<[Vec<f6
     let session = Session::open(Options { program, file_folder: None, handle_signals: false })?;
     let mut medians = [Vec::new(), Vec::new()];
     let mut failed = None;
-    Run { mechanisms, plan: &plan, harness: harness(), session: &session }.go(&mut |event| {
+    Run { mechanisms, plan: &plan, harness: harness(), session: &session, peer: None }.go(&mut |event| {
         let Event::Record(Record::Trial(trial)) = event else { return };
         match &trial.outcome {
             Outcome::Measured(found) => {

@@ -80,8 +80,8 @@ fn it_can_all_that_the_built_in_row_can() {
     let session = Session::open(Options { program, file_folder: None, handle_signals: false }).unwrap();
     let (mut measured, mut counted) = (0, 0);
     let mechanisms = [entry];
-    Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session }.go(&mut |event| {
-        match event {
+    Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session, peer: None }.go(
+        &mut |event| match event {
             Event::Record(Record::Trial(trial)) => match &trial.outcome {
                 Outcome::Measured(found) => {
                     let adapter = found.adapter.as_ref().expect("what carries it");
@@ -96,8 +96,8 @@ fn it_can_all_that_the_built_in_row_can() {
                 counted += usize::from(count.roles.iter().all(|role| role.system_calls.is_some()));
             }
             _ => {}
-        }
-    });
+        },
+    );
     assert_eq!((measured, counted), (6, 6));
 }
 

@@ -116,7 +116,8 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
             of_role(Role::Initiator).all(|one| of_role(Role::Responder).all(|other| one != other))
         }
         Placement::SameCore | Placement::OneProcess => ran_on.iter().all(|one| *one == ran_on[0]),
-        Placement::Free => true,
+        // The numbers are of two hosts, where there are two.
+        Placement::Free | Placement::OtherHost => true,
         // How many processors there were is not recorded.
         Placement::Spread => {
             let times = |processor: &usize| ran_on.iter().filter(|one| *one == processor).count();

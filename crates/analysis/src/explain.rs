@@ -235,6 +235,8 @@ fn is_covered(row: &Row) -> Result<(), NotExplained> {
         NotExplained::Paced
     } else if case.placement == Placement::Free {
         NotExplained::Free
+    } else if case.placement == Placement::OtherHost {
+        NotExplained::OtherHost
     } else if case.parties.get() > 1 {
         NotExplained::SeveralPairs
     } else if case.window.get() > 1 {

@@ -15,6 +15,8 @@ pub enum NotExplained {
     Paced,
     /// The scheduler chose where its roles ran.
     Free,
+    /// Its responder was on another host, of whose costs nothing is known.
+    OtherHost,
     /// Several of its messages are outstanding, and the model is of one.
     SeveralOutstanding,
     /// Several pairs do the same at once, and the model is of one.

@@ -204,6 +204,7 @@ pub fn describe_placement(placement: Placement) -> String {
         Placement::SameCore => "one core".to_owned(),
         Placement::OneProcess => "one core, both ends in one process".to_owned(),
         Placement::Free => "processors that the scheduler chooses".to_owned(),
+        Placement::OtherHost => "two hosts".to_owned(),
         Placement::Spread => "all cores in turn".to_owned(),
         Placement::Packed => "all cores, neighbours together".to_owned(),
         Placement::List(list) => format!("processors {list} in turn", list = Placement::List(list)),

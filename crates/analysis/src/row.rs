@@ -8,7 +8,8 @@ use crate::{
     trials::MeasuredTrial,
 };
 use furlong_model::{
-    AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, ProgramFacts, Role, RunHeader,
+    AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
+    RunHeader,
 };
 use furlong_stats::{Distribution, DistributionShape, are_apart, median_interval, tidy};
 use serde::{Deserialize, Serialize};
@@ -143,11 +144,7 @@ impl Row {
             programs: trials[0].programs.clone(),
             others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
-            trials_on_one_processor: case
-                .placement
-                .has_two_processors()
-                .is_none()
-                .then(|| on_one_processor(&trials)),
+            trials_on_one_processor: (case.placement == Placement::Free).then(|| on_one_processor(&trials)),
         })
     }
 
@@ -267,7 +264,7 @@ fn smallest_effective(trials: &[&Measurement]) -> BTreeMap<String, u64> {
 mod tests {
     use super::*;
     use crate::fixture::{case, header, measurement};
-    use furlong_model::{Placement, Wait};
+    use furlong_model::Wait;
 
     fn measure(change: impl Fn(usize, &mut Measurement)) -> Result<Row, Breach> {
         let case = case("pipe", Wait::Block, Placement::OtherCore);

@@ -1,7 +1,7 @@
 //! What a run is and what it was measured on: the head of everything that is computed from one.
 
 use crate::{Run, Verdict};
-use furlong_model::{Harness, Machine};
+use furlong_model::{Harness, Machine, PeerHost};
 use serde::{Deserialize, Serialize};
 
 /// The head of a result: which run it is of.
@@ -20,6 +20,9 @@ pub struct RunFacts {
     pub across: u32,
     /// What the run was measured on.
     pub machine: Machine,
+    /// The host that responders were on; `None` where that is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Box<PeerHost>>,
     /// What the harness itself costs; never subtracted.
     pub harness: Harness,
     /// How quiet the machine was.
@@ -43,6 +46,7 @@ impl RunFacts {
             seed: header.seed,
             across: header.across,
             machine: header.machine,
+            peer: header.peer,
             harness: header.harness,
             noise,
             partial: run.is_partial(),

@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::registry::MechanismEntry;
 use crate::{bare_pair, handover, janitor, noise, probe, role};
 #[cfg(target_os = "linux")]
-use crate::{boundary, link_child};
+use crate::{boundary, link_child, peer::stand_in};
 use furlong_loops::single_costs;
 use furlong_os::{AsHandle, RawHandle, beginning, handle};
 use std::io;
@@ -33,6 +33,8 @@ fn run(control: &mut Control, mechanisms: fn() -> Vec<MechanismEntry>) -> io::Re
         ChildKind::Role => role::fresh(control, &mechanisms()),
         #[cfg(target_os = "linux")]
         ChildKind::Link => link_child::run(control, &mechanisms()),
+        #[cfg(target_os = "linux")]
+        ChildKind::StandIn => stand_in::run(control),
         ChildKind::Handover => handover::role::fresh(control),
         ChildKind::SpinProbe => probe::run(control, noise::spin),
         ChildKind::CostProbe => probe::run(control, single_costs::measure),

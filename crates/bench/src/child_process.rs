@@ -27,6 +27,9 @@ pub(crate) enum ChildKind {
     /// Makes the link of a mechanism that a program beside furlong has.
     #[cfg(target_os = "linux")]
     Link,
+    /// Stands for a role on another host.
+    #[cfg(target_os = "linux")]
+    StandIn,
     /// One role of a handover.
     Handover,
     /// Measures how much of a processor's time others take.

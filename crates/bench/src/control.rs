@@ -71,6 +71,16 @@ pub struct ControlPageEnd {
     pub lines: usize,
     /// The party's own, from 0 on.
     pub line: usize,
+    /// Where the other role is on another host, which has a page of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnPageEnd>,
+}
+
+/// What a party has beside a page that is its host's alone.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct OwnPageEnd {
+    /// The number of the descriptor of what takes announcements to the other host; the initiator has one.
+    pub carrier: Option<RawHandle>,
 }
 
 /// All that a role needs to know of the mechanism that carries requests.

@@ -28,6 +28,7 @@ pub mod not_measured;
 #[cfg(target_os = "linux")]
 mod own_programs;
 mod parties;
+pub mod peer;
 mod persistent;
 mod phases;
 pub mod placement;

@@ -12,6 +12,10 @@ pub fn pinned(placement: Placement, parties: &[Party]) -> Result<Option<Vec<usiz
     if placement == Placement::Free {
         return Ok(None);
     }
+    if placement == Placement::OtherHost {
+        let reason = "only messages are exchanged between hosts";
+        return Err(Unavailable::new(reason, "name a place on this machine"));
+    }
     let all = match placement {
         Placement::Spread | Placement::Packed => {
             let by_core = cores_first(allowed()?);
@@ -94,7 +98,11 @@ pub fn resolve(placement: Placement) -> Result<[usize; 2], Unavailable> {
             })
         }
         Placement::Explicit(initiator, responder) => Ok([initiator, responder]),
-        Placement::Free | Placement::Spread | Placement::Packed | Placement::List(_) => {
+        Placement::Free
+        | Placement::OtherHost
+        | Placement::Spread
+        | Placement::Packed
+        | Placement::List(_) => {
             Err(Unavailable::new("it names no processor for each role", "name two of them"))
         }
     }

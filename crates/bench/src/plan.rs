@@ -1,12 +1,15 @@
 //! What is to be measured, and in which order.
 
 use crate::parties;
+use crate::peer::Peer;
 use crate::placement;
 use crate::registry::{MechanismEntry, find};
 use crate::subsystem;
 #[cfg(target_os = "linux")]
 use furlong_mechanism::probe_rings;
-use furlong_model::{Amount, Case, ChildStart, Handover, Limits, Outcome, StartMethod, Unavailable, Wait};
+use furlong_model::{
+    Amount, Case, ChildStart, Handover, Limits, Outcome, Placement, StartMethod, Unavailable, Wait,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -73,13 +76,15 @@ pub(crate) struct ResolvedCase<'a> {
 #[derive(Debug)]
 pub(crate) struct CaseResolver<'a> {
     mechanisms: &'a [MechanismEntry],
+    /// Whether responders can be on another host.
+    has_peer: bool,
     probed: BTreeMap<(&'static str, Wait), Result<Limits, Unavailable>>,
 }
 
 impl<'a> CaseResolver<'a> {
     /// Nothing is asked yet.
-    pub(crate) fn new(mechanisms: &'a [MechanismEntry]) -> Self {
-        CaseResolver { mechanisms, probed: BTreeMap::new() }
+    pub(crate) fn new(mechanisms: &'a [MechanismEntry], has_peer: bool) -> Self {
+        CaseResolver { mechanisms, has_peer, probed: BTreeMap::new() }
     }
 
     /// Finds what a case needs.
@@ -111,7 +116,14 @@ impl<'a> CaseResolver<'a> {
         if let Some(subsystem) = case.subsystem {
             subsystem::program(subsystem).map_err(|why| Box::new(Outcome::Unavailable(why)))?;
         }
-        let processors = placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?;
+        let processors = if case.placement == Placement::OtherHost {
+            if let Some(refusal) = Peer::refusal(entry, self.has_peer) {
+                return Err(Box::new(Outcome::Refused(refusal)));
+            }
+            None
+        } else {
+            placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?
+        };
         let by = case.request.as_ref().and_then(|request| request.by.as_deref());
         let request_carrier = by.map(|by| self.request_carrier(by)).transpose()?;
         Ok(ResolvedCase { entry, request_carrier, processors })

@@ -96,6 +96,11 @@ impl MechanismEntry {
         }
     }
 
+    /// Whether its two ends can be on two hosts.
+    pub fn reaches_other_hosts(&self) -> bool {
+        matches!(self.source, Source::BuiltIn(BuiltIn { between_hosts: Some(_), .. }))
+    }
+
     /// Whether its roles run furlong's own loop.
     pub fn runs_furlongs_loop(&self) -> bool {
         self.with_own_loop().is_none() && self.programs().is_none()

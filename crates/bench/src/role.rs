@@ -95,6 +95,13 @@ fn known<'a>(
         .ok_or_else(|| RoleError::new(Fault::Error, format!("no mechanism is called {mechanism}")))
 }
 
+/// Maps this party's control page.
+fn open_control_page(end: ControlPageEnd) -> io::Result<ControlPage> {
+    let page = ControlPage::open(handle::inherit(end.descriptor)?.as_handle(), end.lines)?;
+    let Some(own) = end.own else { return Ok(page) };
+    Ok(page.of_one_host(own.carrier.map(handle::inherit).transpose()?))
+}
+
 /// Pins this process, if it is to be.
 pub(crate) fn pin(processor: Option<usize>) -> Result<(), RoleError> {
     processor.map_or(Ok(()), |processor| {
@@ -109,9 +116,8 @@ fn run_role(
     configuration: &RoleConfiguration,
     setups: Vec<EndpointSetup>,
 ) -> Result<(), RoleError> {
-    let ControlPageEnd { descriptor, lines, line } = configuration.control_page;
-    let control_page =
-        handle::inherit(descriptor).and_then(|object| ControlPage::open(object.as_handle(), lines));
+    let line = configuration.control_page.line;
+    let control_page = open_control_page(configuration.control_page);
     let control_page = step(Phase::Open, "open the control page", control_page)?;
     let entry = known(mechanisms, &configuration.mechanism, configuration.wait)?;
     let request = configuration

@@ -5,6 +5,7 @@ use crate::count::Counting;
 use crate::handover::RegionHandover;
 use crate::noise;
 use crate::not_measured::Interrupted;
+use crate::peer::Peer;
 use crate::placement;
 use crate::plan::{CaseResolver, Plan, ResolvedCase, blocks};
 use crate::process_start;
@@ -59,6 +60,8 @@ pub struct Run<'a> {
     pub harness: Harness,
     /// What surrounds the trials.
     pub session: &'a Session,
+    /// The host that responders run on, where that is another one.
+    pub peer: Option<&'a Peer>,
 }
 
 /// What is asked for by number takes no longer, or a row that spins on one core would take a quarter of an hour.
@@ -78,7 +81,7 @@ impl Run<'_> {
     }
 
     fn all_trials(&self, start_ns: u64, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
-        let mut resolver = CaseResolver::new(self.mechanisms);
+        let mut resolver = CaseResolver::new(self.mechanisms, self.peer.is_some());
         let exchanges = self.plan.cases.iter().map(|case| self.exchange(&mut resolver, case));
         self.measure(exchanges.collect(), self.plan.costs, start_ns, on_event)?;
         let handovers = self.plan.handovers.iter().map(|handover| self.handover(handover));
@@ -148,8 +151,8 @@ impl Run<'_> {
         let mechanisms = self.mechanisms;
         match resolver.resolve(case) {
             Ok(ResolvedCase { entry, request_carrier, processors }) => {
-                let work =
-                    MessageExchange { mechanisms, entry, request_carrier, case, child: self.plan.child };
+                let (child, peer) = (self.plan.child, self.peer);
+                let work = MessageExchange { mechanisms, entry, request_carrier, case, child, peer };
                 let most_round_trips = self.plan.amount.map(|amount| amount.exchanges(case.size_bytes));
                 Ok((
                     TrialContext { work, processors, session: self.session },

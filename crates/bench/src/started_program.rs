@@ -55,6 +55,11 @@ impl StartedProgram {
         StartedProgram { role, child, exit: None, lines, come, silent: false, printed, kills_before }
     }
 
+    /// Where its lines come from.
+    pub(crate) fn lines(&self) -> BorrowedHandle<'_> {
+        self.lines.as_handle()
+    }
+
     /// What becomes readable when it says something or dies.
     pub(crate) fn handles(&self) -> Vec<BorrowedHandle<'_>> {
         let lines = (!self.silent).then(|| self.lines.as_handle());

@@ -6,6 +6,7 @@ use crate::progress::{Progress, Shown};
 use crate::saving::Store;
 use anyhow::Context;
 use furlong_analysis::Run;
+use furlong_bench::peer::Peer;
 use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
@@ -24,6 +25,8 @@ pub struct Surroundings {
     pub file_folder: Option<PathBuf>,
     /// What is shown of the run on stderr, if that is a terminal.
     pub shown: Shown,
+    /// The host that responders run on, where that is another one.
+    pub peer: Option<Peer>,
 }
 
 impl From<&CommonOptions> for Surroundings {
@@ -33,6 +36,7 @@ impl From<&CommonOptions> for Surroundings {
             seed: options.seed,
             file_folder: options.file_folder.clone(),
             shown: if options.no_progress { Shown::Nothing } else { Shown::Line },
+            peer: None,
         }
     }
 }
@@ -131,7 +135,11 @@ impl<'a> RunEnvironment<'a> {
             host: saving.name.host.clone().or_else(furlong_os::facts::host_name),
             ..furlong_os::facts::machine(self.private_ipc_namespace)
         };
-        let header = header(plan, harness, machine, saving.name.label.clone());
+        let peer = self.around.peer.as_ref();
+        let header = RunHeader {
+            peer: peer.map(|peer| Box::new(peer.host().clone())),
+            ..header(plan, harness, machine, saving.name.label.clone())
+        };
         let store = Store::of(saving, &header)?;
         let shown = match self.around.shown {
             Shown::Nothing => Shown::Nothing,
@@ -140,8 +148,16 @@ impl<'a> RunEnvironment<'a> {
         };
         let mechanisms = self.mechanisms;
         let progress = Progress::new(shown);
-        let mut begun =
-            RunRecorder { mechanisms, harness, session, progress, store, records: Vec::new(), end: None };
+        let mut begun = RunRecorder {
+            mechanisms,
+            harness,
+            session,
+            peer,
+            progress,
+            store,
+            records: Vec::new(),
+            end: None,
+        };
         begun.keep(Record::Run(header));
         Ok(begun)
     }
@@ -152,6 +168,7 @@ pub struct RunRecorder<'a> {
     mechanisms: &'a [MechanismEntry],
     harness: Harness,
     session: Session,
+    peer: Option<&'a Peer>,
     progress: Progress,
     store: Option<Store>,
     records: Vec<Record>,
@@ -173,10 +190,10 @@ impl RunRecorder<'_> {
         if self.end.is_some_and(|end| end.interrupted_by.is_some()) {
             return;
         }
-        let RunRecorder { mechanisms, harness, session, progress, store, records, end } = self;
+        let RunRecorder { mechanisms, harness, session, peer, progress, store, records, end } = self;
         let before_ns = end.map_or(0, |end| end.elapsed_ns);
         let mut part = None;
-        let run = furlong_bench::run::Run { mechanisms, plan, harness: *harness, session };
+        let run = furlong_bench::run::Run { mechanisms, plan, harness: *harness, session, peer: *peer };
         run.go(&mut |event| match event {
             Event::Record(Record::End(ended)) => part = Some(*ended),
             Event::Record(record) => {
@@ -242,6 +259,7 @@ fn header(plan: &Plan, harness: Harness, machine: Machine, label: Option<String>
         across: plan.repetitions(),
         budget_ns: plan.budget.as_nanos() as u64,
         machine,
+        peer: None,
         label,
         harness,
     }

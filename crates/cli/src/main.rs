@@ -8,6 +8,7 @@ mod mechanisms;
 mod nearest;
 mod output;
 mod own_programs;
+mod peer;
 mod progress;
 mod saved;
 mod saving;
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
     // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
     if let Some(control) = furlong_bench::requested_child() {
         return ExitCode::from(furlong_bench::child_main(furlong_bench::registry, control) as u8);
+    }
+    if let Some(asked) = furlong_bench::peer::requested() {
+        let version = env!("FURLONG_VERSION");
+        return ExitCode::from(furlong_bench::peer::main(furlong_bench::registry, version, asked) as u8);
     }
     if let Err(error) = furlong_os::beginning::settle() {
         output::tell(format_args!("furlong: cannot open /dev/null: {error}"));

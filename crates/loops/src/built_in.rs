@@ -13,7 +13,7 @@ use crate::short_lived::{OneLink, one_link};
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
 use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_mechanism::{BetweenHosts, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Capabilities, Limits, Role, Unavailable, Wait};
 use std::io;
 
@@ -57,6 +57,8 @@ pub struct BuiltIn {
     pub open_among_several: Option<OpenAmongSeveral>,
     /// The life of one link, with both ends in one process.
     pub one_link: OneLink,
+    /// [`Mechanism::BETWEEN_HOSTS`].
+    pub between_hosts: Option<BetweenHosts>,
 }
 
 impl BuiltIn {
@@ -77,6 +79,7 @@ impl BuiltIn {
             },
             open_among_several: among_several::<M>(),
             one_link: one_link::<M>,
+            between_hosts: M::BETWEEN_HOSTS,
         }
     }
 

@@ -4,9 +4,12 @@
 //! word in a message. Each role notes how far it has come in a line that only it writes, so that the
 //! supervisor can tell a lost message from a slow one; in the measured loop only the responder does. Nobody
 //! waits for anything on it.
+//!
+//! Roles on two hosts share no memory: each has a page of its own. Then the number of the last message is carried to the other
+//! host, and it is not sent before it is known there.
 
 use furlong_os::memory::{Region, anonymous_object, page_bytes};
-use furlong_os::{BorrowedHandle, Handle};
+use furlong_os::{AsHandle, BorrowedHandle, Handle, handle};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -35,6 +38,15 @@ const fn offset(line: usize) -> usize {
 pub struct ControlPage {
     region: Region,
     lines: usize,
+    /// Where it is this side's alone.
+    own: Option<OwnPage>,
+}
+
+/// What stands for the page on the other host.
+#[derive(Debug)]
+struct OwnPage {
+    /// Takes the number of the last message there, and answers when it is there; only the initiator has one.
+    carrier: Option<Handle>,
 }
 
 /// How far a party has come: messages since the trial began.
@@ -49,7 +61,6 @@ pub struct Progress {
 impl ControlPage {
     /// A new page with so many lines, and the descriptor by which roles map it.
     pub fn create(lines: usize) -> io::Result<(ControlPage, Handle)> {
-        use furlong_os::AsHandle;
         let object = anonymous_object("furlong-control-page", size_bytes(lines))?;
         let control_page = ControlPage::open(object.as_handle(), lines)?;
         Ok((control_page, object))
@@ -57,7 +68,25 @@ impl ControlPage {
 
     /// Maps the page of a descriptor.
     pub fn open(object: BorrowedHandle<'_>, lines: usize) -> io::Result<ControlPage> {
-        Ok(ControlPage { region: Region::of_file(object, size_bytes(lines))?, lines })
+        Ok(ControlPage { region: Region::of_file(object, size_bytes(lines))?, lines, own: None })
+    }
+
+    /// The same as one of two, of which the other is on another host; `carrier` takes there what is announced.
+    pub fn of_one_host(self, carrier: Option<Handle>) -> ControlPage {
+        ControlPage { own: Some(OwnPage { carrier }), ..self }
+    }
+
+    /// Whether it is: then the last message waits until its number is known on the other host.
+    pub fn is_of_one_host(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// Notes that the responder's first message has come, with which the time of a stream begins where the initiator's clock
+    /// is another host's.
+    pub fn begin_here(&self, now_ns: u64) {
+        if self.own.is_some() {
+            self.announce_start(now_ns);
+        }
     }
 
     /// Announces when the measured part began, before its first message is sent.
@@ -83,6 +112,10 @@ impl ControlPage {
     /// Announces the number of the last message of it, before it is sent.
     pub fn announce_last(&self, sequence: u64) {
         self.region.double_word(LAST).store(sequence, Ordering::Release);
+        if let Some(OwnPage { carrier: Some(carrier) }) = &self.own {
+            // Who carries it is watched: where it is gone, the trial ends, and says so.
+            let _ = carry(carrier.as_handle(), sequence);
+        }
     }
 
     /// Whether `sequence` is the last message of it. The announcement was made before it was sent.
@@ -160,8 +193,18 @@ impl ControlPage {
 
     /// Messages that all have received who do: everyone but the party with the first line.
     pub fn received_by_all(&self) -> u64 {
+        if self.own.is_some() {
+            // Nobody notes here what has come there.
+            return u64::MAX;
+        }
         (1..self.lines).map(|line| self.progress(line).received).min().unwrap_or_default()
     }
+}
+
+/// Hands over the number of the last message, and waits until it is known on the other host.
+fn carry(carrier: BorrowedHandle<'_>, sequence: u64) -> io::Result<()> {
+    handle::write(carrier, &sequence.to_le_bytes())?;
+    handle::read(carrier, &mut [0]).map(drop)
 }
 
 /// Bytes of a page with so many lines.

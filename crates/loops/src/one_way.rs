@@ -126,7 +126,9 @@ impl<C: Channel> OneWayLoop for C {
             }
             in_batch += 1;
             let ended = messages.control_page.is_last(messages.done);
-            if in_batch == batch || (ended && last == start) {
+            // Between hosts the last message has waited for its announcement.
+            let full = in_batch == batch && !(ended && messages.control_page.is_of_one_host());
+            if full || (ended && last == start) {
                 let now = clock::now_ns();
                 recorder.keep(now.saturating_sub(last), in_batch);
                 (last, in_batch) = (now, 0);
@@ -189,6 +191,7 @@ pub fn begin_receiving(
     messages: &mut Messages<'_>,
 ) -> Result<Baseline, RoleError> {
     receive_next(channel, messages)?;
+    messages.control_page.begin_here(clock::now_ns());
     messages.baseline()
 }
 

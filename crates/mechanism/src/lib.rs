@@ -22,7 +22,8 @@ mod streams;
 mod template;
 
 pub use contract::{
-    DIRECTIONS, Endpoint, EndpointSetup, Handles, Link, LinkSpecification, Mechanism, Message,
+    BetweenHosts, DIRECTIONS, Endpoint, EndpointSetup, Entrance, Handles, Link, LinkSpecification, Mechanism,
+    Message, Secret,
 };
 pub use furlong_os::wait::Interest;
 /// Two mechanisms by their types, for what spoils their messages in a test.

@@ -9,7 +9,7 @@
 use crate::{Link, LinkSpecification};
 #[cfg(windows)]
 use furlong_model::Wait;
-use furlong_model::{Depth, Room};
+use furlong_model::{Depth, Role, Room};
 use furlong_os::memory::page_bytes;
 use furlong_os::socket::{Buffer, buffer_bytes, set_buffer};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
@@ -109,7 +109,29 @@ pub(crate) fn link(
     holds: Holds,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
-    let ends = [pair.0.as_handle(), pair.1.as_handle()];
+    let mut link = empty_link([pair.0.as_handle(), pair.1.as_handle()], holds, specification)?;
+    link.give_pair(pair);
+    Ok(link)
+}
+
+/// The same with the socket of one role, whose other end is on another host: its own buffers stand for those there.
+pub(crate) fn one_end(
+    socket: Handle,
+    role: Role,
+    holds: Holds,
+    specification: &LinkSpecification,
+) -> io::Result<Link> {
+    let mut link = empty_link([socket.as_handle(); 2], holds, specification)?;
+    link.give(role, socket);
+    Ok(link)
+}
+
+/// What is known of a link over these sockets, the initiator's first, once their buffers are as they were asked for.
+fn empty_link(
+    ends: [BorrowedHandle<'_>; 2],
+    holds: Holds,
+    specification: &LinkSpecification,
+) -> io::Result<Link> {
     if let Some(bytes) = specification.buffer_bytes {
         for end in ends {
             set_buffer(end, Buffer::Send, bytes)?;
@@ -120,7 +142,6 @@ pub(crate) fn link(
     let mut link = Link::new([holds.room(ends[0], ends[1], there)?, holds.room(ends[1], ends[0], back)?]);
     link.note("send-buffer-bytes", buffer_bytes(ends[0], Buffer::Send)?);
     link.note("receive-buffer-bytes", buffer_bytes(ends[0], Buffer::Receive)?);
-    link.give_pair(pair);
     Ok(link)
 }
 

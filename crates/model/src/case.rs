@@ -366,6 +366,9 @@ impl Case {
         if let Some(refusal) = self.refuse_pattern(capabilities) {
             return Some(refusal);
         }
+        if let Some(refusal) = self.refuse_between_hosts(capabilities) {
+            return Some(refusal);
+        }
         if let Some(refusal) = self.refuse_several(capabilities) {
             return Some(refusal);
         }

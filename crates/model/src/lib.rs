@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod arrival;
+mod between_hosts;
 mod calls;
 mod capabilities;
 mod case;
@@ -32,6 +33,7 @@ mod window;
 mod workload;
 
 pub use arrival::Arrival;
+pub use between_hosts::PeerHost;
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
     ATOMIC_BYTES, Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach,

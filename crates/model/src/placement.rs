@@ -19,6 +19,8 @@ pub enum Placement {
     Spread,
     /// Neighbours together: both roles of a pair on one processor, and the pairs over all processors.
     Packed,
+    /// Each on a host of its own, and nobody pinned.
+    OtherHost,
     /// Initiators on the first, responders on the second, by the kernel's numbers.
     Explicit(usize, usize),
     /// All parties in turn over these processors.
@@ -54,7 +56,7 @@ impl Placement {
         match self {
             Placement::OtherCore | Placement::Spread => Some(true),
             Placement::SameCore | Placement::OneProcess | Placement::Packed => Some(false),
-            Placement::Free => None,
+            Placement::Free | Placement::OtherHost => None,
             Placement::Explicit(initiator, responder) => Some(initiator != responder),
             Placement::List(list) => {
                 let numbers: Vec<_> = list.numbers().collect();
@@ -73,6 +75,7 @@ impl fmt::Display for Placement {
             Placement::Free => f.pad("free"),
             Placement::Spread => f.pad("spread"),
             Placement::Packed => f.pad("packed"),
+            Placement::OtherHost => f.pad("host"),
             Placement::Explicit(initiator, responder) => f.pad(&format!("{initiator}:{responder}")),
             Placement::List(list) => {
                 let numbers: Vec<_> = list.numbers().map(|number| number.to_string()).collect();
@@ -87,6 +90,7 @@ impl FromStr for Placement {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let invalid = || {
+            // Another host is asked for by naming it (--peer).
             let known = [
                 "other-core",
                 "same-core",
@@ -105,6 +109,7 @@ impl FromStr for Placement {
             "free" => Ok(Placement::Free),
             "spread" => Ok(Placement::Spread),
             "packed" => Ok(Placement::Packed),
+            "host" => Ok(Placement::OtherHost),
             _ => {
                 let numbers: Vec<u16> =
                     text.split(':').map(str::parse).collect::<Result<_, _>>().map_err(|_| invalid())?;
@@ -136,9 +141,18 @@ mod tests {
 
     #[test]
     fn placements_read_back_as_written() {
-        for text in
-            ["other-core", "same-core", "one-process", "free", "spread", "packed", "0:1", "13:7", "0:1:0:3"]
-        {
+        for text in [
+            "other-core",
+            "same-core",
+            "one-process",
+            "free",
+            "spread",
+            "packed",
+            "host",
+            "0:1",
+            "13:7",
+            "0:1:0:3",
+        ] {
             assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
         }
         let too_many = ["1"; ProcessorList::MOST + 1].join(":");
@@ -151,8 +165,8 @@ mod tests {
     fn a_list_gives_pairs_two_processors_or_one() {
         let two = |text: &str| text.parse::<Placement>().unwrap().has_two_processors();
         assert_eq!(
-            [two("0:1:2:3"), two("0:0:1:1"), two("1:1"), two("free")],
-            [Some(true), Some(false), Some(false), None]
+            [two("0:1:2:3"), two("0:0:1:1"), two("1:1"), two("free"), two("host")],
+            [Some(true), Some(false), Some(false), None, None]
         );
     }
 }

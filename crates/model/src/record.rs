@@ -1,7 +1,7 @@
 //! What a run leaves behind: one line of JSON a record, appended as things happen.
 
 use crate::{
-    CostReading, Count, Experiment, HandoverCount, HandoverTrial, Machine, NoiseReading, Shortlist,
+    CostReading, Count, Experiment, HandoverCount, HandoverTrial, Machine, NoiseReading, PeerHost, Shortlist,
     StartReading, Trial,
 };
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,9 @@ pub struct RunHeader {
     pub budget_ns: u64,
     /// The machine.
     pub machine: Machine,
+    /// The host that responders were on; `None` where that is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Box<PeerHost>>,
     /// What the harness itself costs.
     pub harness: Harness,
 }

@@ -3,14 +3,14 @@
 
 use crate::error::Context;
 use crate::handle::{BorrowedHandle, Handle};
-use crate::platform::socket::{ask_for_buffer, owned};
+use crate::platform::socket::ask_for_buffer;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 
 #[cfg(target_os = "linux")]
 pub use crate::platform::socket::{Kind, socketpair, unix_pair};
 pub use crate::platform::socket::{
-    buffer_bytes, has_unix_streams, receive_message, send, set_buffer, settle, unix_stream_pair,
+    buffer_bytes, has_unix_streams, owned, receive_message, send, set_buffer, settle, unix_stream_pair,
 };
 pub use crate::socket_buffer::Buffer;
 
@@ -48,7 +48,10 @@ pub fn udp_pair() -> io::Result<(Handle, Handle)> {
 }
 
 /// Takes all datagrams that have arrived, and drops them.
-fn drop_received(socket: &UdpSocket) -> io::Result<()> {
+///
+/// # Errors
+/// If it cannot receive.
+pub fn drop_received(socket: &UdpSocket) -> io::Result<()> {
     // Room for the longest: of one that is longer than its buffer Windows makes an error.
     let mut buffer = vec![0; 1 << 16];
     socket.set_nonblocking(true)?;

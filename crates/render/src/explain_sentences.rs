@@ -48,6 +48,9 @@ pub fn not_explained(why: &NotExplained) -> String {
         NotExplained::Free => {
             "the scheduler chose its processors, and the model needs to know whether they were one or two"
         }
+        NotExplained::OtherHost => {
+            "its responder was on another host, and the model knows the costs of this one alone"
+        }
         NotExplained::YieldsOnOneCore => {
             "on one core the scheduler decides when a role that yields really gives way"
         }

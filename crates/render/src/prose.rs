@@ -10,7 +10,7 @@ use super::{
 };
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
-use furlong_model::{Harness, Machine, Runtime, format_bytes, format_ns};
+use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns};
 use furlong_stats::distinct;
 
 /// Rows that are named one by one.
@@ -37,6 +37,17 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
         stand_in(machine),
     ];
     parts.into_iter().flatten().map(|part| plain(&part)).collect::<Vec<_>>().join(", ")
+}
+
+/// Which host responders were on, where that is another one.
+pub(crate) fn peer(peer: &PeerHost) -> String {
+    let PeerHost { peer, address, machine } = peer;
+    let host = machine.host.as_deref().unwrap_or("a host without a name");
+    let Machine { system, kernel, architecture, .. } = machine;
+    plain(&format!(
+        "Responders were on {host}, {system} {kernel} {architecture}, at {address} ({peer}). Clocks of the two hosts are never \
+         compared, and what the noise verdict says is of this host alone."
+    ))
 }
 
 /// What stood for the system that the machine's name says; `None` where that was the system itself.

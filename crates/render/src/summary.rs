@@ -36,8 +36,12 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
 /// Everything above the tables.
 fn head(summary: &Summary) -> Section {
     let run = &summary.run;
-    let section =
-        with_noise(Section::default().paragraph(prose::machine(&run.machine, &run.harness)), &run.noise);
+    let section = Section::default().paragraph(prose::machine(&run.machine, &run.harness));
+    let section = match &run.peer {
+        Some(peer) => section.paragraph(prose::peer(peer)),
+        None => section,
+    };
+    let section = with_noise(section, &run.noise);
     let section = match prose::standing(summary) {
         Some(standing) => section.paragraph(standing),
         None => section,

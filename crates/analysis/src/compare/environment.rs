@@ -3,7 +3,7 @@
 use super::row::ComparedRow;
 use crate::NamedRun;
 use crate::machine_facts::{UNKNOWN, machine_facts};
-use furlong_model::{Machine, format_ns};
+use furlong_model::{Machine, PeerHost, format_ns};
 use furlong_stats::distinct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,7 +55,19 @@ fn difference(new: NamedRun, what: impl Into<String>, then: String, now: String)
 fn facts(side: NamedRun) -> Vec<(&'static str, String)> {
     let header = &side.run.records.header;
     let host = header.machine.host.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let peer = header.peer.as_deref().map_or_else(
+        || "none".to_owned(),
+        |PeerHost { machine, address, .. }| {
+            format!(
+                "{} ({} {}) at {address}",
+                machine.host.as_deref().unwrap_or(UNKNOWN),
+                machine.system,
+                machine.kernel
+            )
+        },
+    );
     let of_run = [
+        ("host of responders", peer),
         ("furlong", header.version.clone()),
         ("trials", header.trials.to_string()),
         ("time of a trial", format_ns(header.budget_ns as f64)),

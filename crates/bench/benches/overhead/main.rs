@@ -104,6 +104,7 @@ impl Bench {
         let entry = find(&self.mechanisms, &case.mechanism, case.wait).ok_or("no such row")?;
         let processors = placement::pinned(case.placement, &case.all_parties())?;
         let work = MessageExchange {
+            peer: None,
             mechanisms: &self.mechanisms,
             entry,
             request_carrier: None,

@@ -5,10 +5,15 @@ use super::over_one_link::{exactly_once, lost_of_several};
 use super::together::together;
 use crate::adapter::{self, Adapter};
 use crate::child_process::ChildKind;
-use crate::control::{ControlPageEnd, End, RequestConfiguration, RoleConfiguration, RoleResult, Timing};
+use crate::control::{
+    ControlPageEnd, End, OwnPageEnd, RequestConfiguration, RoleConfiguration, RoleResult, Timing,
+};
 use crate::not_measured::{NotMeasured, not_started};
 use crate::own_programs;
 use crate::parties::{Parties, PartySetup, broadcast_to};
+#[cfg(target_os = "linux")]
+use crate::peer::stand_in::StandIn;
+use crate::peer::{Connection, Peer};
 use crate::registry::MechanismEntry;
 use crate::role;
 use crate::session::Session;
@@ -18,9 +23,10 @@ use furlong_loops::control_page::ControlPage;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
-    Measurement, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Unavailable, Wait,
+    Measurement, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Unavailable,
+    Wait, WhenFull,
 };
-use furlong_os::{AsHandle, RawHandle, identity};
+use furlong_os::{AsHandle, Handle, RawHandle, identity, pipe};
 use furlong_stats::Distribution;
 use std::collections::BTreeMap;
 use std::io;
@@ -39,6 +45,8 @@ pub struct MessageExchange<'a> {
     pub case: &'a Case,
     /// How a responder of a subsystem of its own is started.
     pub child: ChildStart,
+    /// The host that the responder runs on, where that is another one.
+    pub peer: Option<&'a Peer>,
 }
 
 /// Round trips whose system calls are counted.
@@ -104,7 +112,11 @@ impl Work for MessageExchange<'_> {
             return own_programs::measure(programs, processors.as_deref(), session, settings, observer);
         }
         let mut running = RunningTrial::start(context, settings)?;
-        let reported = running.watch.until_done(context.session, observer)?;
+        let reported = running.watch.until_done(context.session, observer);
+        let reported = reported.map_err(|why| running.explained(why))?;
+        if let (Some(peer), Some(far)) = (context.work.peer, running.far.take()) {
+            peer.give_back(far.connection);
+        }
         Ok(running.measured(reported)?)
     }
 
@@ -148,6 +160,8 @@ struct RunningTrial {
     depth: [Depth; 2],
     pattern: Pattern,
     adapter: Option<AdapterFacts>,
+    /// Where the responder is on another host. Behind the processes, which have to end first.
+    far: Option<FarSide>,
     /// Dropped last: they remove what the processes use.
     _links: Vec<TrialLink>,
 }
@@ -169,22 +183,27 @@ impl TrialLink {
         MessageExchange { entry, request_carrier, case, .. }: MessageExchange<'_>,
         (number, links): (usize, usize),
         session: &Session,
-    ) -> io::Result<TrialLink> {
+        make: impl FnOnce(&LinkSpecification) -> Result<Link, NotMeasured>,
+    ) -> Result<TrialLink, NotMeasured> {
+        let creating = |error| not_started(Phase::Create, &error);
         let depth = if case.pattern.is_one_way() { STREAM_DEPTH } else { case.window.get() as usize };
         let specification = LinkSpecification {
             depth,
             receivers: broadcast_to(case, entry.capabilities),
             buffer_bytes: case.buffer_bytes,
-            ..session.specification(number as u32, case.sizes_bytes(), waits_inside(entry, case))?
+            ..session
+                .specification(number as u32, case.sizes_bytes(), waits_inside(entry, case))
+                .map_err(creating)?
         };
-        let mut link = entry.create(&specification, case.wait)?;
+        let mut link = make(&specification)?;
         if case.pattern == Pattern::Connect {
             // Each of the role's links takes its name.
             link = link.without_objects();
         }
         let request = request_carrier
             .map(|entry| RequestLink::create(entry, case, (links + number) as u32, session))
-            .transpose()?;
+            .transpose()
+            .map_err(creating)?;
         Ok(TrialLink { specification, link, request })
     }
 
@@ -261,12 +280,19 @@ impl RunningTrial {
         let creating = |error| not_started(Phase::Create, &error);
         let opening = |error| not_started(Phase::Open, &error);
         let parties = Parties::of(case, entry.capabilities);
+        let peer = work.peer.filter(|_| case.placement == Placement::OtherHost);
+        let mut far = peer.map(|peer| FarSide::new(peer, session)).transpose()?;
         let create = |number| {
-            let made = TrialLink::create(*work, (number, parties.links), session);
-            made.map_err(|error| match (case.pattern, number) {
-                // Others like it were made: it is the number that a limit is against.
-                (Pattern::Ready, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
-                _ => creating(error),
+            TrialLink::create(*work, (number, parties.links), session, |specification| {
+                if let (Some(peer), Some(far)) = (peer, &mut far) {
+                    let at = peer.listen_at();
+                    return far.connection.link(entry, case.wait, specification, at, session);
+                }
+                entry.create(specification, case.wait).map_err(|error| match (case.pattern, number) {
+                    // Others like it were made: it is the number that a limit is against.
+                    (Pattern::Ready, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
+                    _ => creating(error),
+                })
             })
         };
         let mut links = (0..parties.links).map(create).collect::<Result<Vec<_>, _>>()?;
@@ -308,6 +334,7 @@ impl RunningTrial {
                     descriptor: page_objects[setup.control_page].raw_handle(),
                     lines: parties.lines,
                     line: setup.line,
+                    own: far.as_ref().map(|far| far.page_end(setup.party.role)),
                 },
                 budget_ns: settings.budget.as_nanos() as u64,
                 arrival: case.arrival,
@@ -322,10 +349,17 @@ impl RunningTrial {
             let request = configuration.request.iter().map(|request| &request.end);
             let ends = configuration.ends.iter().chain(request);
             let descriptors = ends.flat_map(|end| end.descriptors.iter().copied());
-            let inherit = descriptors.chain([configuration.control_page.descriptor]).collect();
-            processes.push(start_process(*work, setup, &mut links, inherit, session).map_err(opening)?);
+            let carrier = configuration.control_page.own.and_then(|own| own.carrier);
+            let inherit = descriptors.chain([configuration.control_page.descriptor]).chain(carrier).collect();
+            let process = match &far {
+                Some(far) if setup.party.role == Role::Responder => far.stand_in(setup.party, session),
+                _ => start_process(*work, setup, &mut links, inherit, session),
+            };
+            processes.push(process.map_err(opening)?);
             configurations.push(configuration);
         }
+        // As long as this process had it too, neither end could notice that the other is gone.
+        far.iter_mut().for_each(|far| far.announcements = None);
         let pids: Vec<i32> = processes.iter().map(|process| process.child.pid()).collect();
         for (place, mut configuration) in configurations.into_iter().enumerate() {
             let peer =
@@ -343,7 +377,9 @@ impl RunningTrial {
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let unit = if case.pattern.is_one_way() { "message" } else { "round trip" };
         let pattern = case.pattern;
+        let between_hosts = far.is_some();
         let explain = Box::new(move |watch: &Watch<RoleResult>| match pattern.shares_an_end() {
+            _ if between_hosts => Some(lost_between_hosts(watch, there_full)),
             true => lost_of_several(watch, pattern),
             false => lost_message(watch, &parties, unit),
         });
@@ -354,8 +390,17 @@ impl RunningTrial {
             depth: rooms.map(|room| room.depth),
             pattern,
             adapter: entry.adapter().map(Adapter::facts),
+            far,
             _links: links,
         })
+    }
+
+    /// The same, with what the command has said that reaches the other host, if it has ended.
+    fn explained(&mut self, why: NotMeasured) -> NotMeasured {
+        match (why, &mut self.far) {
+            (NotMeasured::Failed(failure), Some(far)) => far.connection.explained(failure).into(),
+            (why, _) => why,
+        }
     }
 
     /// The figures of both roles, once they are done and gone.
@@ -401,6 +446,56 @@ impl RunningTrial {
             adapter: self.adapter,
             programs: None,
         })
+    }
+}
+
+/// What a trial has where its responder is on another host.
+struct FarSide {
+    connection: Connection,
+    /// By which the initiator hands over numbers of last messages, and the stand-in takes them.
+    announcements: Option<[Handle; 2]>,
+}
+
+impl FarSide {
+    fn new(peer: &Peer, session: &Session) -> Result<FarSide, NotMeasured> {
+        let pair = pipe::duplex().map_err(|error| not_started(Phase::Create, &error))?;
+        Ok(FarSide { connection: peer.take(session)?, announcements: Some(pair.into()) })
+    }
+
+    /// What a role has beside its page, which no other maps.
+    fn page_end(&self, role: Role) -> OwnPageEnd {
+        let carrier = self.announcements.as_ref().filter(|_| role == Role::Initiator);
+        OwnPageEnd { carrier: carrier.map(|[initiator, _]| initiator.raw_handle()) }
+    }
+
+    /// The process that stands for the responder here.
+    #[cfg(target_os = "linux")]
+    fn stand_in(&self, party: Party, session: &Session) -> io::Result<RoleProcess<RoleResult>> {
+        let gone = || io::Error::other("the connection to the other host has ended");
+        let [requests, replies] = self.connection.raw_handles().ok_or_else(gone)?;
+        let announcements = self.announcements.as_ref().ok_or_else(gone)?[1].raw_handle();
+        let inherit = vec![requests, replies, announcements];
+        let mut process = RoleProcess::fresh(party, session.program(), ChildKind::StandIn, inherit)?;
+        process.control.send(&StandIn { requests, replies, announcements })?;
+        Ok(process)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn stand_in(&self, _party: Party, _session: &Session) -> io::Result<RoleProcess<RoleResult>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Why nothing has happened between two hosts. How far the responder has come is not seen from here.
+fn lost_between_hosts(watch: &Watch<RoleResult>, when_full: WhenFull) -> Failure {
+    let timeout = watch.timeout;
+    let gone = "the other host stands still, or the network to it is cut";
+    match when_full {
+        WhenFull::Drops => {
+            let detail = format!("nothing has happened for {timeout:?}: a message was lost, or {gone}");
+            watch.failure(None, Fault::Lost, detail)
+        }
+        _ => watch.failure(None, Fault::Silent, format!("nothing has happened for {timeout:?}: {gone}")),
     }
 }
 

@@ -154,7 +154,7 @@ impl<D: DeserializeOwned> RoleProcess<D> {
     }
 
     /// The first two lines that it wrote to its standard error: where and why a panic was.
-    fn captured_stderr(&self) -> String {
+    pub(crate) fn captured_stderr(&self) -> String {
         const MOST: u64 = 4096;
         written_text(self.stderr.as_handle(), MOST).lines().take(2).collect::<Vec<_>>().join(" ")
     }

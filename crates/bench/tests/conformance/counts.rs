@@ -73,6 +73,7 @@ fn count(
     let settings = Settings { clock_read_ns: 25.0, ..Settings::default() };
     let session = session()?;
     let work = MessageExchange {
+        peer: None,
         mechanisms,
         entry,
         request_carrier: None,

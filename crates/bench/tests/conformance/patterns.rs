@@ -128,7 +128,7 @@ fn outcomes(cases: &[Case], amount: Option<Amount>) -> Result<Vec<Outcome>, Fail
     };
     let mut found = vec![None; cases.len()];
     let session = session()?;
-    let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session };
+    let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session, peer: None };
     run.go(&mut |event| {
         if let Event::Record(Record::Trial(trial)) = event
             && let Some(at) = cases.iter().position(|case| *case == trial.case)

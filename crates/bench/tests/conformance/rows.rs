@@ -89,8 +89,14 @@ pub fn persistent(
     };
     let processors =
         placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
-    let work =
-        MessageExchange { mechanisms, entry, request_carrier: None, case, child: ChildStart::default() };
+    let work = MessageExchange {
+        mechanisms,
+        entry,
+        request_carrier: None,
+        case,
+        child: ChildStart::default(),
+        peer: None,
+    };
     let context = TrialContext { work, processors, session: &session };
     context.run(&settings).map_err(|_| "interrupted".into())
 }

@@ -4,11 +4,14 @@ use super::chart::ChartOptions;
 use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
 use clap::Args;
 use clap::builder::TypedValueParser;
+use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Across, Plan};
 use furlong_console::exit::Usage;
 use furlong_model::{Counts, Percent, Rates, Time};
 use furlong_stats::FEWEST_FIRST_TRIALS;
+use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// The most messages that can be asked to be outstanding.
 const MOST_OUTSTANDING: i64 = 1_000_000;
@@ -43,6 +46,9 @@ Examples:
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run --program './serve' --program './ask' pipe
                                                  two programs of your own, which say 'ready' and 'done 1000'
+  furlong run tcp udp --peer ssh://node-7        between this host and another one
+  furlong run tcp -m one-way --peer command:sh --peer-address 127.0.0.1
+                                                 the same by whatever gives a pipe to a shell there: here one of this host
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
   furlong run pipe tcp --across 3                three times, 10 s apart: what stays the same
@@ -96,6 +102,15 @@ pub struct RunOptions {
     /// With -m ready: so many links, of which one carries each message; a number or a sweep such as 1..4096:x4. 2 if not given
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub links: Option<Counts>,
+    /// Run the responder on another host: ssh://[USER@]HOST[:PORT] (ssh has to come in without a question), or
+    /// command:'COMMAND', which gives a pipe to a shell there. furlong is copied there for the run if this version is not there.
+    /// Without names of rows, all that reach another host are measured
+    #[arg(long, value_name = "PEER", conflicts_with_all = ["count", "places"])]
+    pub peer: Option<PeerAddress>,
+    /// The address of the other host at which the responder listens, and that this host reaches; if not given, the one by which
+    /// ssh has reached it
+    #[arg(long, value_name = "ADDRESS", requires = "peer")]
+    pub peer_address: Option<IpAddr>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s
@@ -165,6 +180,11 @@ impl PrecisionOptions {
     const TRIALS: u32 = 9;
     /// How certain a median is to be where nothing is said.
     const PRECISION: f64 = 0.05;
+
+    /// The longest time in which nothing is measured.
+    pub fn longest_pause(&self) -> Duration {
+        self.across.map_or(Duration::ZERO, |_| self.apart.0)
+    }
 
     /// What was asked for, in a plan. A self-check compares copies with the same number of trials.
     ///

@@ -6,12 +6,12 @@ use crate::environment::{RunEnvironment, Surroundings};
 use crate::mechanisms::mechanisms;
 use crate::progress::Shown;
 use crate::selection::Manner;
-use crate::{output, own_programs, selection};
+use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Arrival, Pattern};
+use furlong_model::{Arrival, Pattern, Placement};
 use furlong_render as render;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -56,6 +56,7 @@ pub fn quick() -> anyhow::Result<Outcome> {
         seed: None,
         file_folder: None,
         shown: Shown::Leaders,
+        peer: None,
     };
     let environment = RunEnvironment::enter(&mechanisms, around)?;
     let plan = Plan {
@@ -111,6 +112,12 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     asked_cases.rows.extend(programs.iter().map(|row| row.capabilities.name.to_owned()));
     let (mut mechanisms, mut options) = mechanisms(&asked_cases)?;
     mechanisms.extend(programs);
+    if asked.peer.is_some() {
+        options.places = vec![Placement::OtherHost];
+        if options.rows.is_empty() {
+            options.rows = peer::rows(&mechanisms);
+        }
+    }
     if !asked.pattern.response.is_empty() {
         options.sizes.clone_from(&asked.pattern.response);
     }
@@ -128,7 +135,10 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         }
     }
     let budget = asked.budget.map_or_else(|| usual_budget(&arrivals, is_beside_several), |time| time.0);
-    let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
+    // Before this process is in namespaces of its own, which the command may not be able to leave.
+    let peer = peer::connect(asked, budget)?;
+    let around = Surroundings { peer, ..Surroundings::from(&asked.common) };
+    let environment = RunEnvironment::enter(&mechanisms, around)?;
     let mut plan = asked.precision.apply(Plan {
         warm_up: asked.warm_up.map(|time| time.0),
         count: asked.count || connects,

@@ -18,6 +18,7 @@ mod export;
 mod files;
 mod fleet;
 mod formats;
+mod hosts;
 mod inherited;
 mod interrupt;
 mod kill;

@@ -1,6 +1,6 @@
 //! Every command that the README, the pages of docs/ and `--help` show can be typed as it stands.
 
-use crate::common::{Place, look_for};
+use crate::common::{Place, SSH_TO_HERE, look_for};
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -150,7 +150,11 @@ fn expect_it_runs(place: &Place, line: &str) {
         }}
         {line}"
     );
-    let running = place.start(&mut place.shell(&script));
+    let mut shell = place.shell(&script);
+    if line.contains("ssh://") {
+        shell.env("PATH", place.path_with("ssh", SSH_TO_HERE));
+    }
+    let running = place.start(&mut shell);
     let finished = running.finish_within(Duration::from_secs(120)).expect_no_panic();
     // On a machine that is not fit, --strict says so; a row may fail to tie with itself by chance, and be too slow or
     // vary too much.

@@ -89,6 +89,15 @@ impl Link {
         Link { effective: self.effective, ..Link::new(rooms) }
     }
 
+    /// Where each end was made by itself and knows its own side alone: the same with what is held for certain.
+    pub fn with_rooms_of_other_end(mut self, others: [Room; 2]) -> Link {
+        for (room, other) in self.rooms.iter_mut().zip(others) {
+            room.depth = room.depth.min(other.depth);
+            room.while_waiting = room.while_waiting.min(other.while_waiting);
+        }
+        self
+    }
+
     /// How many messages each direction holds, there and back.
     pub fn rooms(&self) -> [Room; 2] {
         self.rooms

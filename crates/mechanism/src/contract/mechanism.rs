@@ -1,6 +1,6 @@
 //! What a mechanism is: what it claims, how its link is made, and what each end of it does.
 
-use super::{EndpointSetup, Link, LinkSpecification, Message};
+use super::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Capabilities, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
@@ -12,6 +12,8 @@ pub trait Mechanism: 'static {
     const CAPABILITIES: Capabilities;
     /// Whether programs use it so often that whoever measures nothing in particular looks for it.
     const IS_COMMON: bool = true;
+    /// How its ends are made on two hosts; `None` where both are made on one.
+    const BETWEEN_HOSTS: Option<BetweenHosts> = None;
     /// One process's end.
     type Endpoint: Endpoint;
 

@@ -1,9 +1,11 @@
 //! What every mechanism is made of, and what it is handed.
 
+mod between_hosts;
 mod link;
 mod mechanism;
 mod message;
 
+pub use between_hosts::{BetweenHosts, Entrance, Secret};
 pub use link::{DIRECTIONS, EndpointSetup, Handles, Link, LinkSpecification};
 pub use mechanism::{Endpoint, Mechanism};
 pub use message::Message;

@@ -2,7 +2,7 @@
 
 use crate::socket_link::{self, Holds};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message};
-use furlong_model::{Call, Calls};
+use furlong_model::{Call, Calls, Role};
 use furlong_os::socket::{self, Buffer};
 use furlong_os::{AsHandle, Handle};
 #[cfg(target_os = "linux")]
@@ -62,12 +62,28 @@ pub(crate) fn link(
     holds: Holds,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
-    if specification.buffer_bytes.is_none() {
-        let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
-        for end in [&pair.0, &pair.1] {
-            socket::grow_buffer(end.as_handle(), Buffer::Send, needed)?;
-            socket::grow_buffer(end.as_handle(), Buffer::Receive, needed)?;
-        }
+    for end in [&pair.0, &pair.1] {
+        make_room(end, specification)?;
     }
     socket_link::link(pair, holds, specification)
+}
+
+/// The same with the socket of one role, whose other end is on another host.
+pub(crate) fn one_end(
+    socket: Handle,
+    role: Role,
+    holds: Holds,
+    specification: &LinkSpecification,
+) -> io::Result<Link> {
+    make_room(&socket, specification)?;
+    socket_link::one_end(socket, role, holds, specification)
+}
+
+fn make_room(end: &Handle, specification: &LinkSpecification) -> io::Result<()> {
+    if specification.buffer_bytes.is_none() {
+        let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
+        socket::grow_buffer(end.as_handle(), Buffer::Send, needed)?;
+        socket::grow_buffer(end.as_handle(), Buffer::Receive, needed)?;
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Sockets that keep messages apart.
 
+mod between_hosts;
 pub(crate) mod datagram;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;

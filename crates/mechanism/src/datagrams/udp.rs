@@ -4,10 +4,11 @@
 //! acknowledgements. Expect less than TCP and more than a UNIX socket. A datagram for which the receiver has no
 //! room is thrown away.
 
+use crate::datagrams::between_hosts::DATAGRAMS_BETWEEN_HOSTS;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
 use crate::socket_link::{Holds, SOCKET_WAITS};
-use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use crate::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
     Unavailable, WhenFull,
@@ -40,6 +41,7 @@ impl Mechanism for Udp {
         start: Start::Fresh,
         sharing: Sharing::OneEach,
     };
+    const BETWEEN_HOSTS: Option<BetweenHosts> = Some(DATAGRAMS_BETWEEN_HOSTS);
     type Endpoint = Datagram;
 
     fn probe() -> Result<Limits, Unavailable> {

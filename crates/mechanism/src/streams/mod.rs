@@ -1,5 +1,6 @@
 //! Streams of bytes: order is kept, boundaries between messages are not.
 
+mod between_hosts;
 #[cfg(target_os = "linux")]
 pub(crate) mod byte_stream;
 #[cfg(target_os = "linux")]

@@ -5,9 +5,10 @@
 //! wake-up hides much of it.
 
 use crate::socket_link::{Holds, SOCKET_WAITS, link};
+use crate::streams::between_hosts::STREAM_BETWEEN_HOSTS;
 use crate::streams::socket_stream::{STREAM_CALLS, SocketStream};
 use crate::streams::stream::limits;
-use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use crate::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
     Unavailable, WhenFull,
@@ -37,6 +38,7 @@ impl Mechanism for Tcp {
         start: Start::Fresh,
         sharing: Sharing::OneEach,
     };
+    const BETWEEN_HOSTS: Option<BetweenHosts> = Some(STREAM_BETWEEN_HOSTS);
     type Endpoint = SocketStream;
 
     fn probe() -> Result<Limits, Unavailable> {

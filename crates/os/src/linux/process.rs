@@ -60,7 +60,7 @@ pub enum Bond {
     DiesWithParent,
     /// The same, and it leads a process group of its own, which is killed with it.
     DiesWithParentAndGroup,
-    /// In a session of its own; it outlives its parent.
+    /// In a session of its own, whose first group it leads; it outlives its parent.
     Outlives,
 }
 
@@ -75,6 +75,8 @@ pub struct Program<'a> {
     pub environment: &'a [(&'a str, &'a OsStr)],
     /// Its working folder; this process's own if not given.
     pub folder: Option<&'a Path>,
+    /// What it reads as its standard input; /dev/null if not given.
+    pub input: Option<BorrowedFd<'a>>,
     /// Where its standard output goes.
     pub output: Output<'a>,
     /// The processor that it and all that it starts are bound to from the beginning; `None` for those of this process.
@@ -100,14 +102,14 @@ impl<'a> Program<'a> {
             arguments: &[],
             environment: &[],
             folder: None,
+            input: None,
             output: Output::Null,
             processor: None,
         }
     }
 }
 
-/// Starts `program`. It inherits the descriptors in `inherit` under their numbers, and `stderr` as its standard error; its
-/// input is /dev/null.
+/// Starts `program`. It inherits the descriptors in `inherit` under their numbers, and `stderr` as its standard error.
 ///
 /// # Errors
 /// If no process can be made. A program that cannot be started shows as a child that ends with code 127.
@@ -117,7 +119,7 @@ pub fn spawn(
     stderr: BorrowedFd<'_>,
     bond: Bond,
 ) -> io::Result<Child> {
-    let Program { path, arguments, environment, folder, output, processor } = *program;
+    let Program { path, arguments, environment, folder, input, output, processor } = *program;
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
     let (path, folder) = (text(path)?, folder.map(text).transpose()?);
     let arguments: Vec<CString> =
@@ -130,7 +132,9 @@ pub fn spawn(
         Output::WithErrors => Some(2),
         Output::To(output) => Some(output.as_raw_fd()),
     };
-    let kept: Vec<RawFd> = inherit.iter().copied().chain(output.filter(|number| *number > 2)).collect();
+    let input = input.map(|input| input.as_raw_fd());
+    let standard = input.into_iter().chain(output).filter(|number| *number > 2);
+    let kept: Vec<RawFd> = inherit.iter().copied().chain(standard).collect();
     let child = fork(&kept, stderr, bond, || {
         for &number in inherit {
             keep_on_exec(number);
@@ -141,6 +145,9 @@ pub fn spawn(
         // SAFETY: path, folder, arguments and variables are NUL-terminated, and both lists end with a null pointer. What
         // follows fork in the child up to here allocates nothing.
         unsafe {
+            if let Some(input) = input {
+                libc::dup2(input, 0);
+            }
             if let Some(output) = output {
                 libc::dup2(output, 1);
             }
@@ -198,7 +205,7 @@ pub fn fork(
         unsafe { libc::setpgid(pid, pid) };
     }
     let mut child = Child::of(pid);
-    child.leads_group = bond == Bond::DiesWithParentAndGroup;
+    child.leads_group = bond != Bond::DiesWithParent;
     Ok(child)
 }
 
@@ -332,9 +339,12 @@ impl Child {
     /// Kills it, if it is alive, and the group that it leads. The number cannot be another's: it was not waited for.
     pub fn kill(&self) {
         if self.exit.is_none() {
-            let whom = if self.leads_group { -self.pid } else { self.pid };
-            // SAFETY: no memory is involved.
-            unsafe { libc::kill(whom, libc::SIGKILL) };
+            // One that has just been started may not lead its group yet.
+            let group = self.leads_group.then_some(-self.pid);
+            for whom in group.into_iter().chain([self.pid]) {
+                // SAFETY: no memory is involved.
+                unsafe { libc::kill(whom, libc::SIGKILL) };
+            }
         }
     }
 }

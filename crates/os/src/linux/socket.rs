@@ -163,7 +163,7 @@ fn connect(socket: &OwnedFd, path: &Path) -> io::Result<()> {
 }
 
 /// What a socket of the standard library owns.
-pub(crate) fn owned(socket: impl Into<OwnedFd>) -> OwnedFd {
+pub fn owned(socket: impl Into<OwnedFd>) -> OwnedFd {
     socket.into()
 }
 

@@ -18,7 +18,7 @@ use windows_sys::Win32::Networking::WinSock::{
 };
 
 /// What a socket of the standard library owns.
-pub(crate) fn owned(socket: impl IntoRawSocket) -> Handle {
+pub fn owned(socket: impl IntoRawSocket) -> Handle {
     // SAFETY: the socket was owned by what gives it up here, and is a handle of Windows' own.
     unsafe { Handle::from_raw_handle(socket.into_raw_socket() as usize as RawHandle) }
 }

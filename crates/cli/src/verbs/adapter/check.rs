@@ -94,7 +94,7 @@ fn exchanges(entry: &MechanismEntry, adapter: &Adapter, session: &Session, tried
     *tried += plan.cases.len();
     let mut faults = Vec::new();
     let mechanisms = [*entry];
-    let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session };
+    let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session, peer: None };
     run.go(&mut |event| {
         if let Event::Record(Record::Trial(trial)) = event {
             let why = match &trial.outcome {

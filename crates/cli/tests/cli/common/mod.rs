@@ -12,7 +12,7 @@ mod terminal;
 mod turn;
 pub mod value;
 
-pub use place::{Finished, Place, Running};
+pub use place::{Finished, Place, Running, SSH_TO_HERE};
 pub use processes::Kind;
 pub use snapshot::Snapshot;
 pub use terminal::Terminal;

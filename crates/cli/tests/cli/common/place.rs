@@ -17,6 +17,9 @@ pub const MARK: &str = "FURLONG_TEST";
 /// How long any furlong may take before it counts as hung, unless a test says more.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
+/// What stands for ssh to a host where a test has none: a shell of this one, which says of itself what sshd does.
+pub const SSH_TO_HERE: &str = r#"echo "$@" >"$HOME/ssh"; SSH_CONNECTION="127.0.0.1 1 127.0.0.1 22" exec sh"#;
+
 /// Folders and a mark that no other test has.
 pub struct Place {
     folder: TempDir,
@@ -71,6 +74,19 @@ impl Place {
     /// How many records of a kind all saved runs have by now.
     pub fn records_of_all(&self, kind: &str) -> usize {
         self.all_saved().iter().map(|run| records(run, kind)).sum()
+    }
+
+    /// The variable PATH by which this script is found under this name, before any other program.
+    pub fn path_with(&self, name: &str, script: &str) -> String {
+        let folder = self.path("bin");
+        fs::create_dir_all(&folder).expect("a folder");
+        let program = folder.join(name);
+        // What is there may be a link to a program.
+        let _ = fs::remove_file(&program);
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a file in a new folder");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&program, mode).expect("our own file");
+        format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default())
     }
 
     /// A program that runs in this place, with furlong's path as `$FURLONG`.

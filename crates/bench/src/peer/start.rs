@@ -1,0 +1,50 @@
+//! How the command is started that gives a pipe to the other host.
+
+use super::options::PeerOptions;
+use super::pipe::Pipe;
+use crate::started_program::{PRINTED_BYTES, StartedProgram};
+use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_os::AsHandle;
+use furlong_os::linux::pipe::{pipe, set_size, size_bytes};
+use furlong_os::linux::signal;
+use furlong_os::memory::bounded_object;
+use furlong_os::process::{Bond, Output, Program, send_signal, spawn};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// What the pipe to the other host is to hold, so that much goes into it at once.
+const PIPE_BYTES: usize = 1 << 20;
+
+/// Starts the command, in a session of its own: nothing that is typed at this terminal comes to it, it can ask nobody for a
+/// password there, and it ends with its pipe, however this process ends.
+///
+/// # Errors
+/// What could not be made.
+pub(super) fn start(options: &PeerOptions) -> Result<Pipe, Failure> {
+    started(&options.address.command(options.patience)).map_err(|error| Failure {
+        phase: Phase::Create,
+        party: Some(Role::Responder.into()),
+        fault: Fault::Error,
+        detail: format!("start the command that reaches the other host: {error}"),
+    })
+}
+
+fn started(command: &str) -> io::Result<Pipe> {
+    let ((their_requests, requests), (replies, their_replies)) = (pipe()?, pipe()?);
+    // What it holds as it comes will do, too.
+    let _ = set_size(requests.as_handle(), PIPE_BYTES);
+    let part_bytes = size_bytes(requests.as_handle())? as usize;
+    let printed = bounded_object("furlong-peer-output", PRINTED_BYTES)?;
+    let program = Program {
+        arguments: &["-c", command],
+        input: Some(their_requests.as_handle()),
+        output: Output::To(their_replies.as_handle()),
+        ..Program::at(Path::new("/bin/sh"))
+    };
+    let child = spawn(&program, &[], printed.as_handle(), Bond::Outlives)?;
+    let program = StartedProgram::new(Role::Responder, child, replies, printed);
+    // A command that is gone already needs no word. The number of its group is its own, with a minus.
+    let ask_to_end = |pid: i32| drop(send_signal(-pid, signal::TERMINATE));
+    Ok(Pipe::new(program, File::from(requests), part_bytes, ask_to_end))
+}

@@ -1,0 +1,41 @@
+//! The other host of a run, as it was asked for.
+
+use crate::arguments::RunOptions;
+use furlong_bench::MechanismEntry;
+use furlong_bench::peer::{NoPeer, Peer, PeerOptions};
+use furlong_console::exit::{CannotHere, Usage};
+use std::time::Duration;
+
+/// Beside all that two trials may take: for what comes between them.
+const LEAST_LEASE: Duration = Duration::from_secs(20);
+
+/// Goes to the host that was asked for, if one was.
+///
+/// # Errors
+/// Why it cannot be had.
+pub fn connect(asked: &RunOptions, budget: Duration) -> anyhow::Result<Option<Peer>> {
+    let Some(address) = asked.peer.clone() else { return Ok(None) };
+    let patience = asked.common.timeout.0;
+    let longest_trial = patience + budget + asked.warm_up.map_or(Duration::ZERO, |time| time.0);
+    let connected = Peer::connect(PeerOptions {
+        address,
+        listen_at: asked.peer_address,
+        version: env!("FURLONG_VERSION").to_owned(),
+        patience,
+        lease: LEAST_LEASE + 2 * longest_trial + asked.precision.longest_pause(),
+    });
+    connected.map(Some).map_err(|why| match why {
+        NoPeer::Unreachable(why) => CannotHere(why).into(),
+        NoPeer::NoAddress => Usage(
+            "--peer: nothing says at which address responders are to listen there: say --peer-address"
+                .to_owned(),
+        )
+        .into(),
+    })
+}
+
+/// What is measured between hosts where no row is named.
+pub fn rows(mechanisms: &[MechanismEntry]) -> Vec<String> {
+    let reach = mechanisms.iter().filter(|entry| entry.reaches_other_hosts());
+    reach.map(|entry| entry.capabilities.name.to_owned()).collect()
+}

@@ -1,0 +1,167 @@
+//! A datagram socket between two hosts: each is connected to the other, once both have seen the secret from there.
+//!
+//! Any of these datagrams may be lost. So the initiator shows the secret again and again until it is answered, and then says
+//! that it was. What else comes of that is waited for and dropped: as a message it would be damage.
+
+use crate::datagrams::datagram::one_end;
+use crate::socket_link::Holds;
+use crate::{BetweenHosts, Entrance, Link, LinkSpecification, Secret};
+use furlong_model::Role;
+use furlong_os::socket::{drop_received, owned};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+/// How datagrams with an address do that.
+pub(super) const DATAGRAMS_BETWEEN_HOSTS: BetweenHosts = BetweenHosts { listen, enter };
+
+/// How long an answer is waited for before the secret is shown again.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How long a responder that has answered waits for the word that its answer came.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// What a datagram says behind the secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Here = 1,
+    Seen = 2,
+    Done = 3,
+}
+
+fn datagram(secret: &Secret, word: Word) -> [u8; 17] {
+    let mut bytes = [word as u8; 17];
+    bytes[..16].copy_from_slice(secret);
+    bytes
+}
+
+/// Whether this datagram came before the time was over, and from whom. Others are passed over.
+fn comes(
+    socket: &UdpSocket,
+    secret: &Secret,
+    words: &[Word],
+    until: Instant,
+) -> io::Result<Option<(Word, SocketAddr)>> {
+    // Room for more than it has: one that is longer is not it.
+    let mut buffer = [0; 64];
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        socket.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        match socket.recv_from(&mut buffer) {
+            Ok((length, from)) => {
+                let said = words.iter().find(|word| buffer[..length] == datagram(secret, **word));
+                if let Some(word) = said {
+                    return Ok(Some((*word, from)));
+                }
+            }
+            // The time is over, or a host on the way has said that nobody is there yet.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                std::thread::sleep(PATIENCE / 10)
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+                ) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn listen(at: IpAddr) -> io::Result<Box<dyn Entrance>> {
+    Ok(Box::new(DatagramEntrance(UdpSocket::bind((at, 0))?)))
+}
+
+fn enter(
+    to: SocketAddr,
+    secret: &Secret,
+    deadline: Instant,
+    specification: &LinkSpecification,
+) -> io::Result<Link> {
+    let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(to)?;
+    let began = Instant::now();
+    let mut unanswered = 0;
+    loop {
+        if Instant::now() >= deadline {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("nothing came back from the port at {to}"),
+            ));
+        }
+        socket.send(&datagram(secret, Word::Here))?;
+        unanswered += 1;
+        if comes(&socket, secret, &[Word::Seen], deadline.min(Instant::now() + PATIENCE))?.is_some() {
+            break;
+        }
+    }
+    unanswered -= 1;
+    socket.send(&datagram(secret, Word::Done))?;
+    // Those that were shown in vain may be answered yet.
+    let until = Instant::now() + (2 * began.elapsed()).min(LAST_WORD);
+    while unanswered > 0 && comes(&socket, secret, &[Word::Seen], until)?.is_some() {
+        unanswered -= 1;
+    }
+    finished(socket, Role::Initiator, specification)
+}
+
+/// A socket that nobody is connected to yet.
+struct DatagramEntrance(UdpSocket);
+
+impl Entrance for DatagramEntrance {
+    fn address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
+    fn admit(
+        self: Box<Self>,
+        secret: &Secret,
+        deadline: Instant,
+        specification: &LinkSpecification,
+    ) -> io::Result<Link> {
+        let socket = self.0;
+        let Some((_, from)) = comes(&socket, secret, &[Word::Here], deadline)? else {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the initiator has not come to the port"));
+        };
+        socket.connect(from)?;
+        let mut word = Some(Word::Here);
+        while word == Some(Word::Here) {
+            socket.send(&datagram(secret, Word::Seen))?;
+            let until = deadline.min(Instant::now() + LAST_WORD);
+            word = comes(&socket, secret, &[Word::Here, Word::Done], until)?.map(|(word, _)| word);
+        }
+        finished(socket, Role::Responder, specification)
+    }
+}
+
+/// The link with the end of this role, at which nothing has come yet.
+fn finished(socket: UdpSocket, role: Role, specification: &LinkSpecification) -> io::Result<Link> {
+    socket.set_read_timeout(None)?;
+    drop_received(&socket)?;
+    one_end(owned(socket), role, Holds::Arrived, specification)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_has_the_secret_is_heard() {
+        let responder = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let to = responder.local_addr().unwrap();
+        let secret = [7; 16];
+        let until = || Instant::now() + Duration::from_millis(200);
+        stranger.send_to(&datagram(&[8; 16], Word::Here), to).unwrap();
+        stranger.send_to(&secret, to).unwrap();
+        assert_eq!(comes(&responder, &secret, &[Word::Here], until()).unwrap(), None);
+        stranger.send_to(&datagram(&secret, Word::Done), to).unwrap();
+        stranger.send_to(&datagram(&secret, Word::Here), to).unwrap();
+        let (word, from) = comes(&responder, &secret, &[Word::Here], until()).unwrap().unwrap();
+        assert_eq!((word, from), (Word::Here, stranger.local_addr().unwrap()));
+    }
+}

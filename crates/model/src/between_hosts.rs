@@ -1,0 +1,87 @@
+//! Which cases can be measured with each role on a host of its own, and what is recorded of the other host.
+
+use crate::{Arrival, Capabilities, Case, Machine, Pattern, Placement, Reach, Unavailable, is_one};
+use serde::{Deserialize, Serialize};
+
+/// The host that responders were on, where that was another than the run's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PeerHost {
+    /// How it was asked for, as in `ssh://node-7`.
+    pub peer: String,
+    /// The address at which its responders listened.
+    pub address: String,
+    /// What it is.
+    pub machine: Machine,
+}
+
+impl Case {
+    /// Why the roles cannot be on two hosts in this case, if they are to be and cannot.
+    pub(crate) fn refuse_between_hosts(&self, capabilities: &Capabilities) -> Option<Unavailable> {
+        if self.placement != Placement::OtherHost {
+            return None;
+        }
+        let Case { mechanism, pattern, arrival, request, .. } = self;
+        let (reason, remedy) = if capabilities.reach != Reach::Network {
+            let reason = format!(
+                "{mechanism} does not reach another host (its reach: {})",
+                capabilities.reach.describe()
+            );
+            (
+                reason,
+                "furlong list shows the reach of every row; ask for those that reach any host in the network",
+            )
+        } else if !Pattern::OVER_ONE_LINK.contains(pattern) || !is_one(&self.parties) {
+            let reason = "between hosts two processes use one link: one on each host".to_owned();
+            (reason, "ask for round-trip, request or one-way, without --pairs")
+        } else if request.as_ref().is_some_and(|request| request.by.is_some()) {
+            let reason = "between hosts one mechanism carries requests and responses".to_owned();
+            (reason, "leave --request-by out")
+        } else if *pattern == Pattern::OneWay && matches!(arrival, Arrival::Interval(_)) {
+            let reason =
+                "a time from when a message was due to when it came needs one clock, and two hosts have two"
+                    .to_owned();
+            (reason, "leave --rate out, or measure round trips at a rate")
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Family, Limits, Request, Wait};
+    use std::num::NonZeroU32;
+
+    fn refused(reach: Reach, change: impl FnOnce(&mut Case)) -> Option<String> {
+        let mut case = Case::round_trip("tcp", Wait::Block, 128, Placement::OtherHost);
+        change(&mut case);
+        let capabilities =
+            Capabilities { name: "tcp", family: Family::Socket, reach, ..Capabilities::library("a network") };
+        case.refusal(&capabilities, &Limits::none()).map(|why| why.reason)
+    }
+
+    #[test]
+    fn what_needs_one_host_is_refused_between_two() {
+        assert_eq!(refused(Reach::Network, |_| {}), None);
+        assert_eq!(refused(Reach::Network, |case| case.pattern = Pattern::OneWay), None);
+        let told = refused(Reach::FileSystem, |_| {}).unwrap();
+        assert!(told.contains("does not reach another host (its reach: same file system)"), "{told}");
+        let told = refused(Reach::Network, |case| case.parties = NonZeroU32::new(2).unwrap()).unwrap();
+        assert!(told.contains("one on each host"), "{told}");
+        let told = refused(Reach::Network, |case| {
+            case.pattern = Pattern::OneWay;
+            case.arrival = Arrival::Interval(1_000_000);
+        });
+        assert!(told.unwrap().contains("two hosts have two"));
+        let told = refused(Reach::Network, |case| {
+            case.pattern = Pattern::Request;
+            case.request = Some(Request { size_bytes: 1, by: Some("pipe".to_owned()) });
+        });
+        assert!(told.unwrap().contains("one mechanism carries"));
+        // On one host all of these are as they were.
+        assert_eq!(refused(Reach::FileSystem, |case| case.placement = Placement::Free), None);
+    }
+}
