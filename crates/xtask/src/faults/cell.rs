@@ -69,7 +69,8 @@ pub fn run(
             "--kill-child",
             "--mount-proc",
         ])
-        .args(["sh", "script"])
+        // What this process ignores, as under nohup, a shell could not set back.
+        .args(["env", "--default-signal", "sh", "script"])
         .current_dir(&folder.0)
         .env("FURLONG", furlong)
         .env("XTASK", path("xtask"))
