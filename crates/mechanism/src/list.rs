@@ -107,10 +107,10 @@ mechanisms! {
     LatestValue<Seqlock, doorbell::Futex>,
     LatestValue<TripleBuffer, doorbell::Spin>,
     LatestValue<TripleBuffer, doorbell::Futex>,
-    Broadcast<HeldBack, doorbell::Spin>,
     Broadcast<HeldBack, doorbell::Futex>,
-    Broadcast<Overtaking, doorbell::Spin>,
+    Broadcast<HeldBack, doorbell::Spin>,
     Broadcast<Overtaking, doorbell::Futex>,
+    Broadcast<Overtaking, doorbell::Spin>,
 }
 
 #[cfg(windows)]
