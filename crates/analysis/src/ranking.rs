@@ -259,7 +259,7 @@ pub(crate) fn rank(
     for (group, members) in &mut by_group {
         let comparables = compare(members);
         for (row, found) in members.iter_mut().zip(comparables) {
-            row.comparable = found.map(|found| found.resolved(resolution_ns(row, harness)));
+            row.comparable = resolved(row, found, harness);
         }
         sort_by(members, |a, b| ranked_by(a).total_cmp(&ranked_by(b)).then(a.case.cmp(&b.case)));
         let (ties, ranks) = (ties(members), ranks(members));
@@ -306,6 +306,11 @@ pub(crate) fn overlap(a: &Row, b: &Row) -> bool {
         let ([a_low, a_high], [b_low, b_high]) = (a.interval_ns, b.interval_ns);
         a_low <= b_high && b_low <= a_high
     })
+}
+
+/// What is found of a row, no finer than time is told there.
+pub(crate) fn resolved(row: &Row, found: Option<Comparable>, harness: &Harness) -> Option<Comparable> {
+    found.map(|found| found.resolved(resolution_ns(row, harness)))
 }
 
 /// What two medians must differ by to differ at all, in nanoseconds: a bucket of the histogram, which is

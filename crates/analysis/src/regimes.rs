@@ -4,11 +4,11 @@
 //! the cores were near to each other need not hold while they are far apart, and a median over both is of neither.
 
 use crate::{
-    Alike, Comparable, Group, Row, Run,
+    Alike, Group, Row, Run,
     checks::on_two_processors,
     comparable::comparables,
     noise::{MOVED, core_to_core_times},
-    ranking::{overlap, resolution_ns},
+    ranking::{overlap, resolved},
     trials::{MeasuredTrial, Trials},
 };
 use furlong_stats::{median, tidy};
@@ -115,10 +115,8 @@ impl InBoth {
         let at: [Vec<Row>; 2] = array::from_fn(|level| {
             let trials: Vec<_> = rows.iter().map(|(_, levels)| levels[level].clone()).collect();
             let of = rows.iter().zip(comparables(&trials));
-            let harness = &run.header.harness;
-            let resolved = |row: &Row, found: Comparable| found.resolved(resolution_ns(row, harness));
             of.map(|((row, _), found)| Row {
-                comparable: found.map(|found| resolved(row, found)),
+                comparable: resolved(row, found, &run.header.harness),
                 ..(*row).clone()
             })
             .collect()

@@ -6,7 +6,7 @@
 use crate::{
     DecodedRun, Group, Row, Skipped,
     comparable::comparables,
-    ranking::{overlap, resolution_ns},
+    ranking::{overlap, resolved},
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, Family, RunHeader, Trial};
@@ -192,7 +192,7 @@ fn compare<'a>(
         let comparables = comparables(&trials);
         for (copies, comparables) in members.iter_mut().zip(comparables.chunks_exact(2)) {
             for (row, found) in copies.rows.iter_mut().zip(comparables) {
-                row.comparable = found.map(|found| found.resolved(resolution_ns(row, &header.harness)));
+                row.comparable = resolved(row, *found, &header.harness);
             }
         }
     }

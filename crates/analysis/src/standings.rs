@@ -2,7 +2,7 @@
 
 use crate::{Carries, Group, TrialTimes};
 use furlong_model::{Case, Family, Trial};
-use furlong_stats::{median, median_interval, sort_by};
+use furlong_stats::{median, median_interval, sort_by, uncertainty};
 use std::collections::BTreeMap;
 
 /// The medians of the trials so far, by group and row.
@@ -29,7 +29,7 @@ pub struct Leader {
     pub row: String,
     /// The median of its trials' medians, in nanoseconds.
     pub median_ns: f64,
-    /// Half of the 95 % interval of that median by the median; `None` while there are too few trials.
+    /// How far the 95 % interval of that median reaches from it, as a share; `None` while there are too few trials.
     pub precision: Option<f64>,
 }
 
@@ -59,7 +59,7 @@ impl Standings {
 
 fn leader(case: &Case, p50s: &[f64]) -> Option<Leader> {
     let median_ns = median(p50s)?;
-    let precision = median_interval(p50s).map(|[low, high]| (high - low) / 2.0 / median_ns);
+    let precision = median_interval(p50s).map(|interval| uncertainty(median_ns, interval));
     Some(Leader { row: case.row(), median_ns, precision })
 }
 

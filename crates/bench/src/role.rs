@@ -146,8 +146,7 @@ fn run_role(
         key: configuration.key,
         window: configuration.window.get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
-        may_lose: configuration.pattern == Pattern::FanOut
-            && entry.capabilities.when_full == WhenFull::DropsOldest,
+        may_lose: configuration.pattern.may_lose(entry.capabilities),
     };
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);

@@ -75,10 +75,7 @@ impl StartedProgram {
         // Its death is looked for first: then all that it has said before is there to be read.
         self.exit = self.exit.or_else(|| self.child.try_wait());
         loop {
-            if let Some(end) = self.come.iter().position(|byte| *byte == b'\n') {
-                let rest = self.come.split_off(end + 1);
-                let mut line = std::mem::replace(&mut self.come, rest);
-                line.pop();
+            if let Some(line) = take_line(&mut self.come) {
                 return Ok(Said::Line(line));
             }
             if self.come.len() > longest {
@@ -159,6 +156,15 @@ impl StartedProgram {
         let last = lines[lines.len().saturating_sub(LINES)..].join(" ");
         if last.is_empty() { what } else { format!("{what}; it said: {}", shortened(&last)) }
     }
+}
+
+/// Takes the first line out of what has come, without its end; `None` if there is no whole one.
+pub(crate) fn take_line(come: &mut Vec<u8>) -> Option<Vec<u8>> {
+    let end = come.iter().position(|byte| *byte == b'\n')?;
+    let rest = come.split_off(end + 1);
+    let mut line = std::mem::replace(come, rest);
+    line.pop();
+    Some(line)
 }
 
 /// The beginning of what a program says, on one line.

@@ -117,8 +117,11 @@ impl Progress {
 /// As many rows of each group as the terminal has lines for, and nothing where it has too few.
 fn leaders(so_far: &Standings) -> String {
     let (style, lines) = (output::style_on_stderr(), output::lines_on_stderr());
+    if lines < FEWEST_LINES {
+        return String::new();
+    }
     let drawn = |most| standings(&so_far.leaders(most), style);
     // The line below may take two, and what is as high as the terminal scrolls.
-    let fits = |text: &String| lines >= FEWEST_LINES && text.lines().count() + 3 <= lines;
+    let fits = |text: &String| text.lines().count() + 3 <= lines;
     (1..=LEADERS).rev().map(drawn).find(fits).unwrap_or_default()
 }

@@ -228,17 +228,22 @@ impl<'a> Messages<'a> {
         others.filter(|(line, _)| *line != self.line).map(|(_, progress)| progress.sent).sum()
     }
 
+    /// How far a receiver has come, and how many messages it got.
+    #[inline(always)]
+    fn taken(&self) -> Progress {
+        Progress { sent: self.done - self.lost, received: self.done }
+    }
+
     /// Lets all know that this one has the message that came last, and how many it got.
     #[inline(always)]
     pub fn note_taken(&self) {
-        self.note(self.done - self.lost, self.done);
+        self.control_page.note(self.line, self.taken());
     }
 
     /// Lets whoever sends to several know when this one had the message that came last.
     #[inline(always)]
     pub fn note_arrival(&self, now_ns: u64) {
-        let progress = Progress { sent: self.done - self.lost, received: self.done };
-        self.control_page.note_arrival(self.line, progress, now_ns);
+        self.control_page.note_arrival(self.line, self.taken(), now_ns);
     }
 
     /// Where this role stands before it is measured.

@@ -45,6 +45,11 @@ impl Pattern {
         matches!(self, Pattern::FanIn | Pattern::Work)
     }
 
+    /// Whether receivers of a mechanism with these promises may lose messages that go so, and count them.
+    pub fn may_lose(self, capabilities: &Capabilities) -> bool {
+        self == Pattern::FanOut && capabilities.when_full == WhenFull::DropsOldest
+    }
+
     /// Of what there can be several, in words.
     pub const fn several(self) -> &'static str {
         match self {
@@ -257,7 +262,7 @@ impl Case {
 
     /// Whether receivers of a mechanism with these promises may lose messages in this case, and count them.
     pub fn may_lose(&self, capabilities: &Capabilities) -> bool {
-        self.pattern == Pattern::FanOut && capabilities.when_full == WhenFull::DropsOldest
+        self.pattern.may_lose(capabilities)
     }
 
     /// Why it cannot be told which messages were lost in this case, if it cannot.

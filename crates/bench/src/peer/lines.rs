@@ -1,6 +1,7 @@
 //! Lines from a pipe, of which no more is read than is there: half a line holds nobody up.
 
 use super::protocol::LONGEST_LINE;
+use crate::started_program::take_line;
 use furlong_os::{AsHandle, BorrowedHandle, Handle, handle};
 use std::io;
 
@@ -30,11 +31,7 @@ impl Lines {
 
     /// A line that was read already.
     pub(super) fn buffered(&mut self) -> Option<Vec<u8>> {
-        let end = self.come.iter().position(|byte| *byte == b'\n')?;
-        let rest = self.come.split_off(end + 1);
-        let mut line = std::mem::replace(&mut self.come, rest);
-        line.pop();
-        Some(line)
+        take_line(&mut self.come)
     }
 
     /// The next line. Reads once; call it when there is something to read.

@@ -19,7 +19,14 @@ pub const DOCUMENTS: &str = "usr/share/doc/furlong";
 
 impl Files {
     /// The program, and what it says of itself, or another one that runs here: its manual, what completes it, its licences.
-    pub fn of(platform: Platform, program: &Path, runs_here: &Path, root: &Path) -> anyhow::Result<Files> {
+    /// `crates` are the licences of what is linked in on all platforms.
+    pub fn of(
+        platform: Platform,
+        program: &Path,
+        runs_here: &Path,
+        crates: &str,
+        root: &Path,
+    ) -> anyhow::Result<Files> {
         let files = Files { platform, root: root.to_owned() };
         let folder = |name: &str| -> anyhow::Result<PathBuf> {
             let folder = root.join(name);
@@ -47,7 +54,7 @@ impl Files {
             fs::copy(crate::root().join(name), documents.join(name))
                 .with_context(|| format!("cannot copy {name}"))?;
         }
-        licences::gather(platform, &documents)?;
+        licences::gather(platform, crates, &documents)?;
         // Debian wants one file of this name, which says it all or where it is.
         let mit = fs::read_to_string(documents.join("LICENSE-MIT"))?;
         fs::write(documents.join("copyright"), [include_str!("copyright"), &mit].concat())?;

@@ -17,8 +17,8 @@ const STANDARD_LIBRARY: &str = "RUST-STANDARD-LIBRARY.html";
 /// What the C compiler links, and the licence that Debian's words on it leave to a file of its own.
 const ARCHIVES: [(&str, &str); 2] = [("libc.a", "LGPL-2.1"), ("libgcc_eh.a", "GPL-3")];
 
-/// Writes all of them into a folder.
-pub fn gather(platform: Platform, folder: &Path) -> anyhow::Result<()> {
+/// Writes all of them into a folder, those of crates as [`of_crates`] gives them.
+pub fn gather(platform: Platform, crates: &str, folder: &Path) -> anyhow::Result<()> {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(crate::root().join(name), folder.join(name))
             .with_context(|| format!("cannot copy {name}"))?;
@@ -28,8 +28,8 @@ pub fn gather(platform: Platform, folder: &Path) -> anyhow::Result<()> {
     fs::copy(&rust, folder.join(STANDARD_LIBRARY))
         .with_context(|| format!("cannot copy {}", rust.display()))?;
     let archives = ARCHIVES.map(|(archive, licence)| of_archive(platform, archive, licence));
-    let parts = std::iter::once(of_crates()).chain(archives).collect::<anyhow::Result<String>>()?;
-    fs::write(folder.join(THIRD_PARTY), parts)?;
+    let archives = archives.into_iter().collect::<anyhow::Result<String>>()?;
+    fs::write(folder.join(THIRD_PARTY), [crates, &archives].concat())?;
     Ok(())
 }
 
@@ -66,8 +66,8 @@ pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// By `cargo about`.
-fn of_crates() -> anyhow::Result<String> {
+/// Those of all crates, by `cargo about`, which takes a while. Every platform links the same ones.
+pub fn of_crates() -> anyhow::Result<String> {
     let mut about = tool::ABOUT.command()?;
     let here = Path::new("crates/xtask/src/dist");
     about.args(["generate", "--frozen", "--fail", "--manifest-path", "crates/cli/Cargo.toml", "--config"]);

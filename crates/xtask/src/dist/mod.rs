@@ -61,12 +61,11 @@ pub fn check() -> anyhow::Result<()> {
 /// Makes all of it in `folder`, built in `build`, and gives the files.
 fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let build = Build { folder: build.to_owned() };
-    let programs = [X86_64, ARM].map(|platform| {
+    let built = |platform: Platform| {
         let what = format!("building a program that needs no library, for {}", platform.machine);
         step::timed(&what, || build.program(platform))
-    });
-    let [program, arm_program] = programs;
-    let (program, arm_program) = (program?, arm_program?);
+    };
+    let (program, arm_program) = (built(X86_64)?, built(ARM)?);
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
@@ -74,8 +73,12 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     let time = step::text(git.args(["log", "-1", "--format=%ct"]).current_dir(root()))?;
     let release = Release { version: env!("CARGO_PKG_VERSION"), time, folder: folder.to_owned() };
-    let files = Files::of(X86_64, &program, &program, &folder.join("files"))?;
-    let arm_files = Files::of(ARM, &arm_program, &program, &folder.join("arm-files"))?;
+    let crates = licences::of_crates()?;
+    let files_of = |platform, installed: &Path, name| {
+        Files::of(platform, installed, &program, &crates, &folder.join(name))
+    };
+    let files = files_of(X86_64, &program, "files")?;
+    let arm_files = files_of(ARM, &arm_program, "arm-files")?;
     let [wheel, components] = step::timed("making a wheel", || wheel::wheel(&release, &build, &files))?;
     let made = vec![
         release.archive(&files)?,
