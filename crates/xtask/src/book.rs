@@ -1,9 +1,11 @@
-//! The book's pictures, which furlong draws itself, and the book where mdBook is installed.
+//! The book's pictures, which furlong draws itself, and the book, which mdBook makes.
 
 use crate::command::succeed;
+use crate::driver::step;
 use crate::root;
 use crate::target::target;
-use anyhow::Context;
+use crate::tool::BOOK;
+use anyhow::{Context, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,22 +31,69 @@ const DRAWN: [Drawn; 2] = [
     },
 ];
 
-/// Measures, writes `docs/pictures`, and builds the book into `target/book` if mdBook is there.
-pub fn make() -> anyhow::Result<()> {
+/// Measures, and writes `docs/pictures`.
+///
+/// # Errors
+/// What failed to be built, measured or written.
+pub fn draw() -> anyhow::Result<()> {
     succeed(Command::new("cargo").args(["build", "--release", "--locked"]).current_dir(root()))?;
     let furlong = target()?.join("release/furlong");
     let folder = target()?.join("pictures");
-    for drawn in &DRAWN {
-        draw(&furlong, &folder, drawn)?;
-    }
-    if Command::new("mdbook").arg("--version").output().is_err() {
-        println!("xtask: mdbook is not installed, so the book is not built: cargo install mdbook");
-        return Ok(());
-    }
-    succeed(Command::new("mdbook").arg("build").arg(root()))
+    DRAWN.iter().try_for_each(|drawn| draw_run(&furlong, &folder, drawn))
 }
 
-fn draw(furlong: &Path, folder: &Path, drawn: &Drawn) -> anyhow::Result<()> {
+/// Builds the book into `target/book`, and wants no warning, and every link in it to lead to a page of it.
+///
+/// # Errors
+/// What mdBook said, or links that lead nowhere.
+pub fn build() -> anyhow::Result<()> {
+    let folder = target()?.join("book");
+    let mut mdbook = BOOK.command()?;
+    let said = step::output(mdbook.arg("build").arg("--dest-dir").arg(&folder))?.stderr;
+    let said = String::from_utf8_lossy(&said);
+    ensure!(!said.contains("WARN") && !said.contains("ERROR"), "mdBook is not content:\n{said}");
+    let lost = lost_links(&folder)?;
+    ensure!(lost.is_empty(), "these links lead nowhere:\n{}", lost.join("\n"));
+    println!("{}", folder.join("index.html").display());
+    Ok(())
+}
+
+/// The links of a folder's pages to files or headings that are not there, each behind its page.
+fn lost_links(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut lost = Vec::new();
+    for page in pages(folder)? {
+        let text = fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
+        for link in text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            if file.contains(':') {
+                continue;
+            }
+            let to = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
+            let is_there = heading.is_empty()
+                || fs::read_to_string(&to).is_ok_and(|text| text.contains(&format!("id=\"{heading}\"")));
+            if !to.exists() || !is_there {
+                lost.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    Ok(lost)
+}
+
+/// All pages below a folder.
+fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            found.extend(pages(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "html") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn draw_run(furlong: &Path, folder: &Path, drawn: &Drawn) -> anyhow::Result<()> {
     let _ = fs::remove_dir_all(folder);
     // Runs of its own, of which this is the last.
     let furlong = |arguments: &[&str]| {

@@ -13,6 +13,7 @@ mod faults;
 mod new_mechanism;
 mod sysroot;
 mod target;
+mod tool;
 mod windows;
 
 use furlong_driver_harness as driver;
@@ -25,7 +26,8 @@ cargo xtask new-mechanism KIND NAME
                                    (KIND: streams, datagrams, queues, notifications, memory)
 cargo xtask adapters test [NAME…]  install the adapters that furlong brings, and check what they claim (installs the
                                    Debian packages that they need, as root)
-cargo xtask book                   measure and draw the pictures of docs/pictures, and build the book if mdBook is installed
+cargo xtask book                   build the book of docs/ with mdBook, and follow its links
+cargo xtask book --pictures        measure and draw docs/pictures first
 cargo xtask dist                   make what people without Rust install, in target/dist: an archive, a package for Debian, an
                                    image for containers, a wheel, a list of what is in them, and their sums
 cargo xtask dist --check           make it twice, compare the bytes, and measure with each (as root)
@@ -61,7 +63,8 @@ fn main() -> ExitCode {
         ["ci", "--root"] => ci::run(true),
         ["new-mechanism", kind, name] => new_mechanism::write(&root(), kind, name),
         ["adapters", "test", names @ ..] => adapters::test(names),
-        ["book"] => book::make(),
+        ["book"] => book::build(),
+        ["book", "--pictures"] => book::draw().and_then(|()| book::build()),
         ["dist"] => dist::make(),
         ["dist", "--check"] => dist::check(),
         ["faults", options @ ..] => faults::Options::of(options).and_then(|options| faults::run(&options)),

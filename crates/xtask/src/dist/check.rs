@@ -1,10 +1,10 @@
 //! Whether what was made is the same each time, and runs where nothing else is.
 
 use super::files::DOCUMENTS;
-use super::platform::{ARM, Platform};
-use super::{licences, tool};
-use crate::arm::{EMULATION, NAMESPACES};
+use super::licences;
+use super::platform::Platform;
 use crate::driver::{headers, step};
+use crate::tool;
 use anyhow::{Context, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,21 @@ pub fn dependencies() -> anyhow::Result<()> {
     let mut deny = tool::DENY.command()?;
     step::output(deny.args(["--frozen", "check", "--deny", "warnings", "licenses", "bans", "sources"]))?;
     println!("xtask: every dependency is one that deny.toml allows");
+    Ok(())
+}
+
+/// Wants the library that is for others to be ready for crates.io and docs.rs: it compiles from its package alone, and its
+/// documentation without a warning.
+pub fn library() -> anyhow::Result<()> {
+    let cargo = |words: &str| {
+        let mut cargo = Command::new("cargo");
+        let words = words.split_whitespace().chain(["--package", "furlong-channel", "--locked"]);
+        cargo.args(words).current_dir(crate::root()).env("RUSTDOCFLAGS", "-D warnings");
+        step::output(&mut cargo)
+    };
+    cargo("publish --dry-run --allow-dirty")?;
+    cargo("doc --no-deps")?;
+    println!("xtask: furlong-channel is ready to be published");
     Ok(())
 }
 
@@ -62,8 +77,10 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
                 "/usr/bin/furlong".to_owned()
             }
             name if name.ends_with(".whl") => {
-                super::wheel::check(path, &folder.join("python"))?;
-                println!("xtask: {name} is installed, and its module's tests pass");
+                let platform = Platform::of_file(name);
+                super::wheel::check(platform, path, &folder.join("python"))?;
+                let how = platform.how();
+                println!("xtask: {name} is installed, and its module's tests pass{how}");
                 continue;
             }
             name if name.ends_with(".cdx.json") => {
@@ -78,7 +95,7 @@ pub fn all_run(made: &[PathBuf]) -> anyhow::Result<()> {
         let ran = run_alone(platform, &system, &program);
         fs::remove_dir_all(&system)?;
         ran.with_context(|| name.clone())?;
-        let how = if platform == ARM { ", in emulation" } else { "" };
+        let how = platform.how();
         println!("xtask: {name} has its licences, and measures in a system that has nothing else{how}");
     }
     Ok(())
@@ -131,8 +148,7 @@ fn layer_of(image: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
 
 /// Measures in a root of its own, with the file systems that the kernel gives.
 fn run_alone(platform: Platform, system: &Path, program: &str) -> anyhow::Result<()> {
-    let (namespaces, emulation) =
-        if platform == ARM { (&NAMESPACES[..], EMULATION) } else { (&["--mount"][..], "") };
+    let (namespaces, emulation) = platform.emulation();
     let script = format!(
         "set -e\n\
          {emulation}\n\

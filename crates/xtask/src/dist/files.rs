@@ -18,6 +18,11 @@ pub struct Files {
 pub const DOCUMENTS: &str = "usr/share/doc/furlong";
 
 impl Files {
+    /// Where the program lies.
+    pub fn program(&self) -> PathBuf {
+        self.root.join("usr/bin/furlong")
+    }
+
     /// The program, and what it says of itself, or another one that runs here: its manual, what completes it, its licences.
     /// `crates` are the licences of what is linked in on all platforms.
     pub fn of(

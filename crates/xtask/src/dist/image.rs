@@ -26,7 +26,8 @@ pub fn oci(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     let layer = blob(&blobs, fs::read(&layer).and_then(|bytes| fs::remove_file(&layer).map(|()| bytes))?)?;
 
     let configuration = json!({
-        "architecture": "amd64",
+        // The specification calls processors as Debian does.
+        "architecture": files.platform.debian,
         "os": "linux",
         "config": { "Entrypoint": ["/usr/bin/furlong"], "Env": ["PATH=/usr/bin", "HOME=/tmp", "TMPDIR=/tmp"] },
         // Of one layer that is not compressed, this is its own sum.
@@ -45,7 +46,7 @@ pub fn oci(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     fs::write(layout.join("index.json"), json!({ "schemaVersion": 2, "manifests": [named] }).to_string())?;
     fs::write(layout.join("oci-layout"), json!({ "imageLayoutVersion": "1.0.0" }).to_string())?;
 
-    let path = release.folder.join(format!("furlong-{}-oci.tar", release.version));
+    let path = release.folder.join(format!("furlong-{}-{}-oci.tar", release.version, files.platform.machine));
     step::output(release.tar(&path, &layout).args(["blobs", "index.json", "oci-layout"]))?;
     fs::remove_dir_all(layout)?;
     Ok(path)

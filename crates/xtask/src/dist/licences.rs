@@ -1,8 +1,8 @@
 //! The licences of all that is linked into the program, with their texts.
 
 use super::platform::Platform;
-use super::tool;
 use crate::driver::step;
+use crate::tool;
 use anyhow::{Context, bail};
 use std::fs;
 use std::path::Path;

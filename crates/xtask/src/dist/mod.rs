@@ -7,7 +7,6 @@ mod image;
 mod licences;
 mod package;
 mod platform;
-mod tool;
 mod wheel;
 
 use crate::{driver, root};
@@ -44,13 +43,15 @@ pub fn make() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Judges the dependencies, makes all of it twice in different folders, wants the same bytes, and runs what is in each package.
+/// Judges the dependencies and the library that is published, makes all of it twice in different folders, wants the same bytes,
+/// and runs what is in each package.
 ///
 /// # Errors
 /// What differs, or does not run.
 pub fn check() -> anyhow::Result<()> {
     packages::provide(&TOOLS)?;
     check::dependencies()?;
+    check::library()?;
     let target = crate::target::target()?;
     let first = release(&target.join("dist"), &target.join("dist-build"))?;
     let second = release(&target.join("dist-again"), &target.join("dist-build-again"))?;
@@ -79,7 +80,8 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     };
     let files = files_of(X86_64, &program, "files")?;
     let arm_files = files_of(ARM, &arm_program, "arm-files")?;
-    let [wheel, components] = step::timed("making a wheel", || wheel::wheel(&release, &build, &files))?;
+    let [wheel, arm_wheel, components] =
+        step::timed("making wheels", || wheel::wheels(&release, &build, [&files, &arm_files]))?;
     let made = vec![
         release.archive(&files)?,
         release.archive(&arm_files)?,
@@ -87,7 +89,9 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
         package::command(&release, &arm_files)?,
         package::driver(&release, &files)?,
         image::oci(&release, &files)?,
+        image::oci(&release, &arm_files)?,
         wheel,
+        arm_wheel,
         components,
     ];
     for files in [&files, &arm_files] {

@@ -32,7 +32,7 @@ pub fn driver(release: &Release, files: &Files) -> anyhow::Result<PathBuf> {
     let version = release.version;
     let root = release.folder.join("driver-files");
     let source = root.join(format!("usr/src/furlong-{version}"));
-    let mut furlong = Command::new(files.root.join("usr/bin/furlong"));
+    let mut furlong = Command::new(files.program());
     step::output(furlong.args(["driver", "build", "--source-only", "--into"]).arg(&source))?;
     let configuration =
         fs::read_to_string(source.join("dkms.conf")).context("the driver has no dkms.conf")?;

@@ -1,5 +1,7 @@
 //! What a release is for.
 
+use crate::arm::{EMULATION, NAMESPACES};
+
 /// A kind of processor under Linux. The program for it needs no library, and so no version of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Platform {
@@ -30,5 +32,15 @@ impl Platform {
     pub fn of_file(name: &str) -> Platform {
         let is_for_arm = [ARM.machine, ARM.debian].iter().any(|word| name.contains(word));
         if is_for_arm { ARM } else { X86_64 }
+    }
+
+    /// What `unshare` is told so that a program for it runs here, and what a shell is told in there.
+    pub fn emulation(self) -> (&'static [&'static str], &'static str) {
+        if self == ARM { (&NAMESPACES, EMULATION) } else { (&["--mount"], "") }
+    }
+
+    /// What is said of how a program for it ran.
+    pub fn how(self) -> &'static str {
+        if self == ARM { ", in emulation" } else { "" }
     }
 }

@@ -1,7 +1,7 @@
-//! A wheel: the program and the module for Python, as `pip` installs them.
+//! Wheels: the program and the module for Python, as `pip` installs them.
 
 use super::files::{DOCUMENTS, Files};
-use super::platform::X86_64;
+use super::platform::{Platform, X86_64};
 use super::{Build, Release, STRIPPED, licences};
 use crate::driver::step;
 use anyhow::Context;
@@ -15,8 +15,9 @@ const WHEEL: &str = "wheel==0.48.0";
 /// The oldest systems that it may be installed on: `pip` refuses others. The program needs no library of theirs.
 const SYSTEMS: &str = "manylinux2014";
 
-/// Makes the wheel of what was built already, and a list of all that is in the program (CycloneDX), which maturin makes.
-pub fn wheel(release: &Release, build: &Build, files: &Files) -> anyhow::Result<[PathBuf; 2]> {
+/// Makes a wheel for each platform, the first by maturin and the others from it, and a list of all that is in the program
+/// (CycloneDX), which maturin makes. Every platform links the same crates.
+pub fn wheels(release: &Release, build: &Build, platforms: [&Files; 2]) -> anyhow::Result<[PathBuf; 3]> {
     let environment = Environment::new(&build.folder.join("maturin"))?;
     environment.install(MATURIN)?;
     environment.install(WHEEL)?;
@@ -35,14 +36,28 @@ pub fn wheel(release: &Release, build: &Build, files: &Files) -> anyhow::Result<
     let unpacked = made.join(&name);
     let about = unpacked.join(format!("{name}.dist-info"));
     let components = without_folder(&about.join("sboms/furlong.cyclonedx.json"))?;
-    add_licences(&about, &files.root.join(DOCUMENTS))?;
-    let mut pack = Command::new(environment.program("wheel"));
-    pack.arg("pack").arg("--dest-dir").arg(&release.folder).arg(&unpacked);
-    step::output(pack.env("SOURCE_DATE_EPOCH", &release.time))?;
     let list = release.folder.join(format!("{name}.cdx.json"));
     fs::write(&list, components)?;
+    let metadata = fs::read_to_string(about.join("METADATA"))?;
+    let tags = fs::read_to_string(about.join("WHEEL"))?;
+    let packed = |files: &Files| -> anyhow::Result<PathBuf> {
+        let machine = files.platform.machine;
+        fs::copy(files.program(), unpacked.join(format!("{name}.data/scripts/furlong")))?;
+        fs::write(about.join("WHEEL"), tags.replace(X86_64.machine, machine))?;
+        fs::write(about.join("METADATA"), with_licences(&metadata, &about, &files.root.join(DOCUMENTS))?)?;
+        let folder = made.join(machine);
+        fs::create_dir(&folder)?;
+        let mut pack = Command::new(environment.program("wheel"));
+        pack.arg("pack").arg("--dest-dir").arg(&folder).arg(&unpacked);
+        step::output(pack.env("SOURCE_DATE_EPOCH", &release.time))?;
+        let from = with_ending(&folder, "whl")?;
+        let to = release.folder.join(from.file_name().context("a wheel has a name")?);
+        fs::rename(from, &to)?;
+        Ok(to)
+    };
+    let [first, second] = platforms.map(packed);
     fs::remove_dir_all(made)?;
-    Ok([with_ending(&release.folder, "whl")?, list])
+    Ok([first?, second?, list])
 }
 
 /// Takes the folder in which furlong was built out of a list of components: where that was changes nothing.
@@ -53,20 +68,17 @@ fn without_folder(list: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Puts the licences into what a wheel says of itself, where its kind has them.
-fn add_licences(about: &Path, documents: &Path) -> anyhow::Result<()> {
+/// Puts the licences among what a wheel says of itself, and gives its metadata with their names, where its kind has them.
+fn with_licences(metadata: &str, about: &Path, documents: &Path) -> anyhow::Result<String> {
     let folder = about.join("licenses");
-    fs::create_dir(&folder)?;
+    fs::create_dir_all(&folder)?;
     let mut lines = String::new();
     for name in licences::FILES {
         fs::copy(documents.join(name), folder.join(name))?;
         lines += &format!("License-File: {name}\n");
     }
-    let path = about.join("METADATA");
-    let text = fs::read_to_string(&path)?;
-    let at = text.find("License-Expression: ").context("the wheel does not say its licence")?;
-    fs::write(path, [&text[..at], &lines, &text[at..]].concat())?;
-    Ok(())
+    let at = metadata.find("License-Expression: ").context("the wheel does not say its licence")?;
+    Ok([&metadata[..at], &lines, &metadata[at..]].concat())
 }
 
 /// The only file of a folder with this ending.
@@ -76,22 +88,27 @@ fn with_ending(folder: &Path, ending: &str) -> anyhow::Result<PathBuf> {
     found.with_context(|| format!("no .{ending} was made in {}", folder.display()))
 }
 
-/// Installs the wheel where nothing else is, and runs the module's tests with what is in it.
-pub fn check(wheel: &Path, folder: &Path) -> anyhow::Result<()> {
+/// Installs the wheel where nothing else is, and runs the module's tests with what is in it: of another processor's wheel, in
+/// emulation.
+pub fn check(platform: Platform, wheel: &Path, folder: &Path) -> anyhow::Result<()> {
     let environment = Environment::new(folder)?;
-    environment.install(wheel)?;
+    let packages = folder.join("packages");
+    let mut pip = environment.pip();
+    pip.arg("--target").arg(&packages).args(["--no-deps", "--only-binary=:all:", "--platform"]);
+    step::output(pip.arg(format!("{SYSTEMS}_{}", platform.machine)).arg(wheel))?;
     let tests = crate::root().join("python-module/tests");
-    let mut python = Command::new(environment.program("python"));
-    python.args(["-B", "-m", "unittest", "discover", "--start-directory"]).arg(tests);
-    step::output(python.current_dir(folder).env_remove("PYTHONPATH"))?;
-    let mut find = Command::new(environment.program("python"));
-    let find = find
-        .args(["-c", "import importlib.metadata as m; print(m.distribution('furlong').locate_file('.'))"]);
-    let packages = PathBuf::from(step::text(find.current_dir(folder))?);
-    licences::check(
-        X86_64,
-        &packages.join(format!("furlong-{}.dist-info/licenses", env!("CARGO_PKG_VERSION"))),
-    )?;
+    let (namespaces, emulation) = platform.emulation();
+    let mut python = Command::new("unshare");
+    python.args(namespaces).args(["sh", "-ec", &format!("{emulation}exec \"$@\""), "sh"]);
+    python
+        .arg(environment.program("python"))
+        .args(["-B", "-m", "unittest", "discover", "--start-directory"])
+        .arg(tests);
+    let path = std::env::var("PATH").context("PATH is not set")?;
+    let path = format!("{}:{path}", packages.join("bin").display());
+    step::output(python.current_dir(folder).env("PYTHONPATH", &packages).env("PATH", path))?;
+    let about = format!("furlong-{}.dist-info/licenses", env!("CARGO_PKG_VERSION"));
+    licences::check(platform, &packages.join(about))?;
     fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))
 }
 
@@ -112,8 +129,13 @@ impl Environment {
 
     /// Installs a package by name, or from a file.
     fn install(&self, package: impl AsRef<std::ffi::OsStr>) -> anyhow::Result<()> {
+        step::output(self.pip().arg(package)).map(drop)
+    }
+
+    /// Installs what is told it next.
+    fn pip(&self) -> Command {
         let mut pip = Command::new(self.program("pip"));
-        pip.args(["install", "--quiet", "--disable-pip-version-check"]).arg(package);
-        step::output(&mut pip).map(drop)
+        pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+        pip
     }
 }

@@ -7,13 +7,16 @@ use std::process::Command;
 pub struct Tool {
     name: &'static str,
     version: &'static str,
-    features: &'static str,
+    features: &'static [&'static str],
 }
 
 /// Gathers the licences of dependencies.
-pub const ABOUT: Tool = Tool { name: "cargo-about", version: "0.9.3", features: "cli" };
+pub const ABOUT: Tool = Tool { name: "cargo-about", version: "0.9.3", features: &["--features", "cli"] };
 /// Refuses dependencies by their licence, their source, or because they are there twice.
-pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: "" };
+pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: &[] };
+/// Makes a book of Markdown; without the server that shows it while it is written.
+pub const BOOK: Tool =
+    Tool { name: "mdbook", version: "0.5.4", features: &["--no-default-features", "--features", "search"] };
 
 /// What is optimised all the same: without that, licences are told from one another for five minutes rather than for one.
 const OPTIMISED: [&str; 7] =
@@ -26,7 +29,7 @@ impl Tool {
         let folder = crate::target::target()?.join("tools");
         let mut install = Command::new("cargo");
         install.args(["install", "--debug", "--locked", "--quiet", self.name, "--version", self.version]);
-        install.args(["--features", self.features, "--root"]).arg(&folder);
+        install.args(self.features).arg("--root").arg(&folder);
         for name in OPTIMISED {
             install.arg("--config").arg(format!("profile.dev.package.{name}.opt-level=3"));
         }
