@@ -228,7 +228,7 @@ impl Growths {
         };
         let mut groups: Vec<(Group, Vec<&Row>)> = Vec::new();
         for row in rows.iter().filter(grows) {
-            let group = Group::of(&row.case.of_one(), row.family);
+            let group = Group::of(&row.case.of_one(), row.family).if_losing(row.lost_share.is_some());
             if group.carries == Carries::Nothing {
                 continue;
             }

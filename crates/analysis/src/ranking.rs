@@ -80,18 +80,20 @@ impl Group {
         )
     }
 
-    fn of_row(row: &Row) -> Self {
+    pub(crate) fn of_row(row: &Row) -> Self {
         match &row.programs {
             Some(programs) if !programs.counts => Group::of_what(&row.case, Carries::WholeRun),
-            _ if row.lost_share.is_some() => Group::of(&row.case, row.family).losing(),
-            _ => Group::of(&row.case, row.family),
+            _ => Group::of(&row.case, row.family).if_losing(row.lost_share.is_some()),
         }
     }
 
-    /// The same of rows whose receivers may lose messages.
-    fn losing(self) -> Self {
+    /// The same where receivers may lose messages, if they may.
+    pub(crate) fn if_losing(self, loses: bool) -> Self {
+        if !loses {
+            return self;
+        }
         let (name, title) = (format!("{}/losing", self.name), format!("{}, who may lose some", self.title));
-        Group { loses: true, name, title, ..self }
+        Group { loses, name, title, ..self }
     }
 
     fn of_what(case: &Case, carries: Carries) -> Self {
@@ -116,10 +118,11 @@ impl Group {
             false => (format!("/window-{window}"), format!(", {window} outstanding")),
         };
         let parties = case.parties;
-        let (several_suffix, several_addition) = match furlong_model::is_one(&parties) {
-            true => Default::default(),
-            false => {
-                let several = case.pattern.several();
+        let several = case.pattern.several();
+        let (several_suffix, several_addition) = match (furlong_model::is_one(&parties), several) {
+            (true, "pairs") => Default::default(),
+            (true, _) => (String::new(), format!(", 1 {}", several.trim_end_matches('s'))),
+            (false, _) => {
                 let at_once = if several == "pairs" { " at once" } else { "" };
                 (format!("/{parties}-{several}"), format!(", {parties} {several}{at_once}"))
             }
@@ -231,6 +234,9 @@ fn title(
         (Carries::Data, Some(bytes)) => format!("{} {what}", format_bytes(bytes)),
         (Carries::Nothing, _) => "No mechanism".to_owned(),
         (_, _) if pattern == Pattern::Connect => format!("Notifications {OVER_LINKS}"),
+        (_, _) if pattern.shares_an_end() => {
+            format!("{} (they carry nothing)", what.replacen("messages", "Notifications", 1))
+        }
         _ => "Notifications alone (they carry 0 to 8 bytes)".to_owned(),
     };
     let wait = match (waiting, placement) {
@@ -432,6 +438,31 @@ mod tests {
         assert!(groups[1].title.ends_with("3 receivers, who may lose some"), "{}", groups[1].title);
         let of_each: Vec<_> = rows.iter().map(|row| (row.lost_share, row.tied_with.len())).collect();
         assert_eq!(of_each, [(None, 0), (Some(0.0), 1), (Some(0.5), 1)]);
+    }
+
+    #[test]
+    fn a_heading_says_how_many_and_what_they_exchange() {
+        let heading = |pattern, parties, family| {
+            let mut row = row("eventfd", Wait::Block, Placement::Spread, 5000.0);
+            (row.case.pattern, row.case.parties) = (pattern, NonZeroU32::new(parties).unwrap());
+            Group::of(&row.case, Some(family)).title
+        };
+        let (data, nothing) = (Family::Socket, Family::Notification);
+        let heading_of = |said: (Pattern, u32, Family)| heading(said.0, said.1, said.2);
+        for (case, first, last) in [
+            ((Pattern::Ready, 1, data), "128B messages by one of all links", "woken, 1 link"),
+            ((Pattern::FanOut, 1, data), "128B messages to every receiver", "woken, 1 receiver"),
+            ((Pattern::RoundTrip, 1, data), "128B messages on", "woken"),
+            ((Pattern::RoundTrip, 2, data), "128B messages on", "woken, 2 pairs at once"),
+            (
+                (Pattern::Work, 4, nothing),
+                "Notifications, each to one worker (they carry nothing) on",
+                ", 4 workers",
+            ),
+        ] {
+            let title = heading_of(case);
+            assert!(title.starts_with(first) && title.ends_with(last), "{title}");
+        }
     }
 
     #[test]

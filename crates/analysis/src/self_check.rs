@@ -9,7 +9,7 @@ use crate::{
     ranking::{overlap, resolved},
     trials::{CaseTrials, MeasuredTrial},
 };
-use furlong_model::{Case, Family, RunHeader, Trial};
+use furlong_model::{Case, RunHeader, Trial};
 use furlong_stats::{FEWEST_TRIALS, distinct, median, median_interval, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -182,7 +182,7 @@ fn compare<'a>(
             continue;
         }
         match Copies::of(header, case, &trials) {
-            Ok(copies) => groups.entry(Group::of(case, copies.family)).or_default().push(copies),
+            Ok(copies) => groups.entry(Group::of_row(&copies.rows[0])).or_default().push(copies),
             Err(reason) => results.push((case, Err(reason))),
         }
     }
@@ -204,7 +204,6 @@ fn compare<'a>(
 /// The two copies of a case in one repeat.
 struct Copies<'a> {
     case: &'a Case,
-    family: Option<Family>,
     rows: [Row; 2],
     trials: [CaseTrials<'a>; 2],
 }
@@ -222,7 +221,7 @@ impl<'a> Copies<'a> {
             Row::measure(header, case, family, &measured).map_err(|breach| breach.reason)
         };
         let rows = [row(0)?, row(1)?];
-        Ok(Copies { case, family, rows, trials: copies })
+        Ok(Copies { case, rows, trials: copies })
     }
 
     fn comparison(&self) -> Comparison {
@@ -304,6 +303,20 @@ mod tests {
         // Of 20 comparisons, 3 may differ and 5 may not: 0.0755 and 0.0026 by the binomial distribution.
         assert!((chance_of_misses(3, 20) - 0.0755).abs() < 1e-4, "{}", chance_of_misses(3, 20));
         assert!((chance_of_misses(5, 20) - 0.0026).abs() < 1e-4);
+    }
+
+    #[test]
+    fn who_may_lose_messages_is_checked_apart() {
+        let mut run = run(wobble);
+        for trial in &mut run.trials {
+            if let Outcome::Measured(measured) = &mut trial.outcome {
+                measured.lost = Some(0);
+            }
+        }
+        let run = DecodedRun::of(&run);
+        let (case, trials) = run.trials.by_case().next().unwrap();
+        let copies = Copies::of(&run.records.header, case, &trials.only(|_| true)).unwrap();
+        assert!(Group::of_row(&copies.rows[0]).loses);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which rows lead while a run is under way. What only a whole run can tell (ties, noise, what is void) is not in it.
 
 use crate::{Carries, Group, TrialTimes};
-use furlong_model::{Case, Family, Trial};
+use furlong_model::{Case, Family, Outcome, Trial};
 use furlong_stats::{median, median_interval, sort_by, uncertainty};
 use std::collections::BTreeMap;
 
@@ -37,7 +37,8 @@ impl Standings {
     /// Takes a trial in, if it was measured.
     pub fn add(&mut self, trial: &Trial) {
         let Some(times) = TrialTimes::of(trial) else { return };
-        let group = Group::of(&trial.case, trial.family);
+        let loses = matches!(&trial.outcome, Outcome::Measured(measured) if measured.lost.is_some());
+        let group = Group::of(&trial.case, trial.family).if_losing(loses);
         if group.carries != Carries::Nothing && trial.family != Some(Family::Programs) {
             self.groups.entry(group).or_default().entry(trial.case.clone()).or_default().push(times.p50_ns);
         }
