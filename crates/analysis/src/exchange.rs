@@ -118,7 +118,8 @@ impl ExchangeFigures {
         let rates: Vec<_> = trials.iter().map(|trial| trial.round_trips as f64 / seconds(trial)).collect();
         let per_second = tidy(median(&rates)?);
         let each = |figure: fn(&RoleTally) -> u64| per_exchange(case, trials, figure);
-        let carries_a_load = case.pattern == Pattern::Request || case.pattern.is_one_way();
+        let carries_a_load =
+            case.size_bytes > 0 && (case.pattern == Pattern::Request || case.pattern.is_one_way());
         Some(ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,

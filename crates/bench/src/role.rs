@@ -152,7 +152,8 @@ fn run_role(
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
     if configuration.pattern.shares_an_end() {
-        return shared_end::perform(control, &mut message_loop, &mut messages, configuration);
+        let notifies_only = entry.capabilities.notifies_only();
+        return shared_end::perform(control, &mut message_loop, &mut messages, configuration, notifies_only);
     }
 
     enter_phase(control, Phase::Verify)?;

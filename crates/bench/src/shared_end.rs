@@ -28,15 +28,16 @@ pub(crate) fn open(
     open_shared(specification, setup, wait)
 }
 
-/// Passes all phases.
+/// Passes all phases, with messages or notifications alone.
 pub(crate) fn perform(
     control: &mut Control,
     message_loop: &mut MessageLoop,
     messages: &mut Messages<'_>,
     configuration: &RoleConfiguration,
+    notifies_only: bool,
 ) -> Result<(), RoleError> {
     let RoleConfiguration { pattern, party, parties, .. } = *configuration;
-    let mut place = Place::of(pattern, party, parties.get());
+    let mut place = Place::of(pattern, party, parties.get(), notifies_only);
 
     enter_phase(control, Phase::Verify)?;
     let size_bytes = configuration.specifications[0].sizes_bytes[0];

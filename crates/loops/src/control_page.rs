@@ -9,7 +9,7 @@
 //! host, and it is not sent before it is known there.
 
 use furlong_os::memory::{Region, anonymous_object, page_bytes};
-use furlong_os::{AsHandle, BorrowedHandle, Handle, handle};
+use furlong_os::{AsHandle, BorrowedHandle, Handle, cpu, handle};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -135,10 +135,17 @@ impl ControlPage {
         self.region.double_word(offset(line) + LAST_OF_LINE).store(sequence, Ordering::Release);
     }
 
-    /// Whether `sequence` is the last message of the sender with this line.
+    /// The number of the last message of the sender with this line; `u64::MAX` where it has said that there will be more.
     #[inline]
-    pub fn is_last_of(&self, line: usize, sequence: u64) -> bool {
-        self.region.double_word(offset(line) + LAST_OF_LINE).load(Ordering::Acquire) == sequence
+    pub fn last_of(&self, line: usize) -> u64 {
+        self.region.double_word(offset(line) + LAST_OF_LINE).load(Ordering::Acquire)
+    }
+
+    /// Waits until another start is announced than that of the part before.
+    pub fn wait_for_start(&self, start_before: u64) {
+        while self.start() == start_before {
+            cpu::yield_now();
+        }
     }
 
     /// Notes on its line how far a party has come.

@@ -9,6 +9,7 @@ mod both_ends;
 pub mod built_in;
 pub mod channel;
 pub mod control_page;
+pub mod counted;
 pub mod fan_out;
 pub mod message_loop;
 pub mod messages;

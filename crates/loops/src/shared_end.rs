@@ -10,6 +10,7 @@
 
 use crate::channel::Channel;
 use crate::control_page::Progress;
+use crate::counted::{Counted, notify, take_as_worker, take_from_several};
 use crate::messages::{LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
@@ -29,11 +30,22 @@ pub enum Place {
     ToWorkers(u32),
     /// One of several workers.
     Worker(Taken),
+    /// One who sends notifications, of whom there are so many.
+    Notifier(Counted),
+    /// One who takes them.
+    Notified(Counted),
 }
 
 impl Place {
-    /// That of a party, of which there are `several` at the shared end.
-    pub fn of(pattern: Pattern, party: Party, several: u32) -> Place {
+    /// That of a party, of which there are `several` at the shared end of a link that carries messages, or notifications alone.
+    pub fn of(pattern: Pattern, party: Party, several: u32, notifies_only: bool) -> Place {
+        if notifies_only {
+            let counted = Counted::of(pattern, several);
+            return match party.role {
+                Role::Initiator => Place::Notifier(counted),
+                Role::Responder => Place::Notified(counted),
+            };
+        }
         let bits = bits_for(several);
         match (pattern, party.role) {
             (Pattern::FanIn, Role::Initiator) => {
@@ -173,6 +185,13 @@ fn run<C: Channel + ?Sized, const WHOLE: bool>(
             send_to_workers::<C, WHOLE>(channel, messages, *workers, amount, recorder)
         }
         Place::Worker(taken) => receive_as_worker::<C, WHOLE>(channel, messages, taken, recorder),
+        Place::Notifier(counted) => {
+            notify(channel, messages, *counted, (amount.budget_ns, amount.batch), recorder)
+        }
+        Place::Notified(counted) if messages.pattern == Pattern::FanIn => {
+            take_from_several(channel, messages, *counted, (amount.budget_ns, amount.batch), recorder)
+        }
+        Place::Notified(_) => take_as_worker(channel, messages, recorder),
     }
 }
 
@@ -187,7 +206,7 @@ fn send_beside_others<C: Channel + ?Sized, const WHOLE: bool>(
     let (page, line, start_before) = (messages.control_page, messages.line, messages.control_page.start());
     send_next::<C, WHOLE>(channel, messages, numbering)?;
     messages.note(messages.done, 0);
-    wait_for_start(messages, start_before);
+    page.wait_for_start(start_before);
     let before = messages.baseline()?;
     let start = page.start();
     let elapsed_ns = send_for::<C, WHOLE>(channel, messages, numbering, start, amount, recorder)?;
@@ -271,7 +290,7 @@ fn receive_from_several<C: Channel + ?Sized, const WHOLE: bool>(
     while ended < senders {
         let Some(sender) = receive_next::<C, WHOLE>(channel, messages, received)? else { continue };
         in_batch += 1;
-        ended += usize::from(page.is_last_of(sender, received.numbers[sender]));
+        ended += usize::from(page.last_of(sender) == received.numbers[sender]);
         let is_first = last == start;
         if in_batch == batch || (ended == senders && is_first) {
             let now = clock::now_ns();
@@ -295,7 +314,7 @@ fn receive_as_worker<C: Channel + ?Sized, const WHOLE: bool>(
 ) -> Result<LoopResult, RoleError> {
     let (page, start_before) = (messages.control_page, messages.control_page.start());
     take_next::<C, WHOLE>(channel, messages, taken)?;
-    wait_for_start(messages, start_before);
+    page.wait_for_start(start_before);
     let before = messages.baseline()?;
     let (taken_before, mut in_time) = (taken.count, taken.count);
     loop {
@@ -312,13 +331,6 @@ fn receive_as_worker<C: Channel + ?Sized, const WHOLE: bool>(
         recorder.keep(result.elapsed_ns, in_time);
     }
     Ok(result)
-}
-
-/// Waits until another start is announced than that of the part before.
-fn wait_for_start(messages: &Messages<'_>, start_before: u64) {
-    while messages.control_page.start() == start_before {
-        cpu::yield_now();
-    }
 }
 
 /// Stamps and sends the next message.

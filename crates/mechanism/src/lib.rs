@@ -26,14 +26,17 @@ pub use contract::{
     Message, Secret,
 };
 pub use furlong_os::wait::Interest;
-/// Two mechanisms by their types, for what spoils their messages in a test.
+/// Mechanisms by their types, for what spoils their messages in a test.
 #[cfg(target_os = "linux")]
 pub type BroadcastRing =
     memory::layout::broadcast::Broadcast<memory::layout::broadcast::HeldBack, memory::doorbell::Futex>;
-/// The other one.
+/// The one whose writer overtakes.
 #[cfg(target_os = "linux")]
 pub type OvertakingRing =
     memory::layout::broadcast::Broadcast<memory::layout::broadcast::Overtaking, memory::doorbell::Futex>;
+/// One that carries nothing.
+#[cfg(target_os = "linux")]
+pub use notifications::linux::eventfd_semaphore::EventfdSemaphore;
 /// One mechanism by its type: with it can be measured what a program beside furlong loses.
 #[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;

@@ -19,7 +19,7 @@ use crate::memory::{
 };
 #[cfg(target_os = "linux")]
 use crate::notifications::linux::{
-    eventfd, futex, io_uring_msg_ring, posix_semaphore, signal, signalfd, sysv_semaphore,
+    eventfd, eventfd_semaphore, futex, io_uring_msg_ring, posix_semaphore, signal, signalfd, sysv_semaphore,
 };
 #[cfg(windows)]
 use crate::notifications::windows::{event, semaphore};
@@ -70,6 +70,7 @@ mechanisms! {
     sysv_mq::SysvMq,
     driver_message::DriverMessage,
     eventfd::Eventfd,
+    eventfd_semaphore::EventfdSemaphore,
     signal::Signal,
     signalfd::Signalfd,
     posix_semaphore::PosixSemaphore,

@@ -222,7 +222,7 @@ impl Case {
                 )
             });
         }
-        if capabilities.notifies_only() {
+        if capabilities.notifies_only() && !pattern.shares_an_end() {
             return Some(Unavailable::new(
                 format!("{mechanism} carries no data"),
                 "measure its round trips, or ask for a row that does",
@@ -309,7 +309,7 @@ impl Case {
         } else if capabilities.sharing == Sharing::OneEach {
             let reason = format!("{several} of {mechanism} cannot share its end, which is for one process");
             (reason, "ask for --pairs or -m fan-out, which have a link each".to_owned())
-        } else if *size_bytes < STAMPED_BYTES {
+        } else if *size_bytes < STAMPED_BYTES && !capabilities.notifies_only() {
             let reason =
                 format!("a message of {} has no room for what tells whose it is", format_bytes(*size_bytes));
             (reason, format!("ask for {STAMPED_BYTES}B or more"))

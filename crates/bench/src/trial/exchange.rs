@@ -20,6 +20,7 @@ use crate::session::Session;
 use crate::subsystem;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_loops::control_page::ControlPage;
+use furlong_loops::counted::Counted;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
@@ -377,10 +378,12 @@ impl RunningTrial {
         let budget = budget.max(settings.warm_up.unwrap_or_default());
         let unit = if case.pattern.is_one_way() { "message" } else { "round trip" };
         let pattern = case.pattern;
+        let counted =
+            entry.capabilities.notifies_only().then(|| Counted::of(case.pattern, case.parties.get()));
         let between_hosts = far.is_some();
         let explain = Box::new(move |watch: &Watch<RoleResult>| match pattern.shares_an_end() {
             _ if between_hosts => Some(lost_between_hosts(watch, there_full)),
-            true => lost_of_several(watch, pattern),
+            true => lost_of_several(watch, pattern, counted),
             false => lost_message(watch, &parties, unit),
         });
         let watch = Watch { processes, control_pages, timeout, budget, explain };

@@ -3,6 +3,7 @@
 
 use crate::control::RoleResult;
 use crate::watch::{RoleProcess, Watch};
+use furlong_loops::counted::Counted;
 use furlong_loops::shared_end::Taken;
 use furlong_model::{Failure, Fault, Pattern, Phase, Role};
 
@@ -47,10 +48,22 @@ fn sums_up_to(last: u64) -> [u64; 2] {
 }
 
 /// The message for which all wait, if one does: of a sender that has sent more than came from it, or of the worker that has
-/// taken the least.
-pub(super) fn lost_of_several(watch: &Watch<RoleResult>, pattern: Pattern) -> Option<Failure> {
+/// taken the least. Of notifications, which are `counted`, nobody knows which is missing.
+pub(super) fn lost_of_several(
+    watch: &Watch<RoleResult>,
+    pattern: Pattern,
+    counted: Option<Counted>,
+) -> Option<Failure> {
     let Watch { processes, control_pages, timeout, .. } = watch;
     let page = control_pages.first()?;
+    if let Some(counted) = counted {
+        let [sent, taken] = counted.sent_and_taken(page);
+        let detail = format!(
+            "nothing has happened for {timeout:?} after {sent} notifications were sent and {taken} taken: one was lost or a role \
+             hangs"
+        );
+        return Some(watch.failure(None, Fault::Lost, detail));
+    }
     let of = |role: Role| move |process: &&RoleProcess<RoleResult>| process.party.role == role;
     let senders = processes.iter().filter(of(Role::Initiator));
     let waiting = processes

@@ -17,6 +17,8 @@ mod handover_leftovers;
 mod handovers;
 #[cfg(windows)]
 mod kills;
+#[cfg(target_os = "linux")]
+mod notifiers;
 mod paces;
 mod pair;
 mod parties;
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
                 vec![unread::mechanism()],
                 #[cfg(target_os = "linux")]
                 broadcasts::mechanisms(),
+                #[cfg(target_os = "linux")]
+                notifiers::mechanisms(),
                 #[cfg(windows)]
                 vec![kills::mechanism()],
             ]
@@ -70,6 +74,8 @@ fn main() -> ExitCode {
         parties::tests(),
         #[cfg(target_os = "linux")]
         broadcasts::tests(),
+        #[cfg(target_os = "linux")]
+        notifiers::tests(),
         #[cfg(target_os = "linux")]
         unread::tests(),
         faults::tests(),

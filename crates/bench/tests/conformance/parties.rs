@@ -241,13 +241,16 @@ fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fa
     };
     let capabilities = entry.capabilities;
     for pattern in [Pattern::FanIn, Pattern::Work] {
-        let sizes =
-            if is_usual(entry, wait) { &[7, 8, 128, ATOMIC_BYTES, ATOMIC_BYTES + 1][..] } else { &[128] };
-        for &size_bytes in sizes {
+        let sizes = match capabilities.fixed_size_bytes {
+            Some(size) => vec![size],
+            None if is_usual(entry, wait) => vec![7, 8, 128, ATOMIC_BYTES, ATOMIC_BYTES + 1],
+            None => vec![128],
+        };
+        for size_bytes in sizes {
             let case = Case { pattern, ..of_three(capabilities.name, wait, size_bytes) };
             let shared = match capabilities.sharing {
                 Sharing::OneEach | Sharing::EveryReceiver => false,
-                Sharing::Messages => size_bytes >= 8,
+                Sharing::Messages => size_bytes >= 8 || capabilities.notifies_only(),
                 Sharing::AtomicWrites => (8..=ATOMIC_BYTES).contains(&size_bytes),
             };
             match case.refusal(capabilities, &limits) {

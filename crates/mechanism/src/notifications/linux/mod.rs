@@ -1,6 +1,7 @@
 //! Notifications that Linux has.
 
 pub(crate) mod eventfd;
+pub(crate) mod eventfd_semaphore;
 pub(crate) mod futex;
 pub(crate) mod io_uring_msg_ring;
 pub(crate) mod posix_semaphore;

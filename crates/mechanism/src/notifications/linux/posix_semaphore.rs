@@ -38,7 +38,7 @@ impl Mechanism for PosixSemaphore {
         reach: Reach::Descriptor,
         lifetime: Lifetime::Users,
         start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        sharing: Sharing::Messages,
     };
     type Endpoint = Semaphores;
 

@@ -36,7 +36,7 @@ impl Mechanism for SysvSemaphore {
         reach: Reach::IpcNamespace,
         lifetime: Lifetime::Removal,
         start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        sharing: Sharing::Messages,
     };
     type Endpoint = Semaphores;
 

@@ -61,7 +61,7 @@ impl Mechanism for DriverMessage {
         reach: Reach::Device,
         lifetime: Lifetime::Removal,
         start: Start::Fresh,
-        sharing: Sharing::OneEach,
+        sharing: Sharing::Messages,
     };
     type Endpoint = Channels;
 

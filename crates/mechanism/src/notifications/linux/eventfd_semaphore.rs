@@ -1,0 +1,83 @@
+//! Eventfd as a semaphore: a counter of which each read takes 1.
+//!
+//! It differs from `eventfd` in a flag (EFD_SEMAPHORE): what is not taken in between is not merged, so several can write and several
+//! wait, and each write lets one of them go on. A write wakes one waiter and no more. Expect the figures of `eventfd` between two,
+//! and of several workers one wake-up for each notification where the worker is faster than the sender.
+
+use crate::handle_pair::HandlePair;
+use crate::notifications::linux::eventfd::EVENTFD_CALLS;
+use crate::streams::byte_stream::DESCRIPTOR_WAITS;
+use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Sharing, Start,
+    Unavailable, WhenFull,
+};
+use furlong_os::linux::eventfd;
+use furlong_os::{AsHandle, BorrowedHandle};
+use std::io;
+
+/// A semaphore each way.
+#[derive(Debug)]
+pub struct EventfdSemaphore;
+
+/// The counter holds 2^64 - 2, which nobody comes near.
+const HELD: u64 = 1 << 32;
+
+impl Mechanism for EventfdSemaphore {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "eventfd-semaphore",
+        summary: "an eventfd each way, of which each read takes 1; it carries nothing",
+        family: Family::Notification,
+        waits: DESCRIPTOR_WAITS,
+        boundaries: true,
+        fixed_size_bytes: Some(0),
+        calls: EVENTFD_CALLS,
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::Messages,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = Semaphores;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        Ok(Limits::none())
+    }
+
+    fn create(_specification: &LinkSpecification) -> io::Result<Link> {
+        let mut link = Link::new([Depth::Messages(HELD); 2]);
+        link.give_both(eventfd::semaphore()?)?;
+        link.give_both(eventfd::semaphore()?)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Semaphores> {
+        Ok(Semaphores { ways: HandlePair::of_shared(specification, &mut setup)? })
+    }
+}
+
+/// A semaphore to add to and one to take from.
+#[derive(Debug)]
+pub struct Semaphores {
+    ways: HandlePair,
+}
+
+impl Endpoint for Semaphores {
+    #[inline]
+    fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+        eventfd::add(self.ways.send.as_handle(), 1)
+    }
+
+    #[inline]
+    fn recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        eventfd::take(self.ways.receive.as_handle()).map(|_| 0)
+    }
+
+    fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
+        Some(self.ways.readiness(interest))
+    }
+}
