@@ -20,7 +20,8 @@ pub(crate) fn growth(Growths { pattern, among, rows }: &Growths) -> String {
         }
     }
     let sentences: Vec<_> = alike_rows.iter().map(|rows| sentence(*pattern, rows)).collect();
-    format!("More {}, among rows {}: {}.", pattern.several(), alike(among), sentences.join("; "))
+    let what = format!("What all {} do together, among rows {}", pattern.several(), alike(among));
+    format!("{what}: {}.", sentences.join(". "))
 }
 
 /// Whether the same is said of both, but for figures.
@@ -36,20 +37,21 @@ fn ends_like(one: &Growth, other: &Growth) -> bool {
 fn sentence(pattern: Pattern, rows: &[&Growth]) -> String {
     let names: Vec<String> = rows.iter().map(|row| plain(&row.row)).collect();
     let names = listed(&names, NAMED);
-    let (first, to) = (rows[0], rows[0].in_proportion_to);
+    let (first, to, several) = (rows[0], rows[0].in_proportion_to, pattern.several());
+    let grow = if rows.len() == 1 { "grows" } else { "grow" };
     let Some(Beyond { parties, held_by }) = &first.beyond else {
-        return format!("{names} in proportion up to {to}, the most that was asked");
+        return format!("{names} {grow} in proportion up to {to} {several}, the most that was asked");
     };
     let how_far = if to == NonZeroU32::MIN {
-        format!("{names} less than in proportion from {parties} on")
+        format!("{names} {grow} less than in proportion already with {parties} {several}")
     } else {
-        format!("{names} in proportion up to {to}")
+        format!("{names} {grow} in proportion up to {to} {several}, and with {parties} no longer")
     };
     if held_by.is_empty() {
-        return format!("{how_far}, and no figure says what holds it at {parties}");
+        return format!("{how_far}, and no figure says why");
     }
     let reasons: Vec<_> = (0..held_by.len()).map(|at| reason(pattern, rows, at)).collect();
-    format!("{how_far}: with {parties} {}", reasons.join(", and "))
+    format!("{how_far}: {}", reasons.join(", and "))
 }
 
 /// One reason of all `rows`, which have the same ones, with the figures of each.
@@ -70,6 +72,7 @@ fn reason(pattern: Pattern, rows: &[&Growth], at: usize) -> String {
     let unit = Unit::of(pattern).word();
     match held.first().map(|(_, holds)| holds) {
         Some(Holds::Processors { processors: 1 }) => "the processor is busy".to_owned(),
+        Some(Holds::Processors { processors: 2 }) => "both processors are busy".to_owned(),
         Some(Holds::Processors { processors }) => format!("all {processors} processors are busy"),
         Some(Holds::OneProcess { role }) => {
             let one = if *role == Role::Initiator { "sender" } else { "receiver" };
@@ -115,9 +118,10 @@ mod tests {
                 Pattern::RoundTrip,
                 &[("pipe/block", 2, held(3.5)), ("fifo/block", 2, None), ("tcp/block", 2, held(4.0))]
             ),
-            "More pairs, among rows sleeping on all cores in turn (128B): pipe/block, tcp/block in proportion up to 2: with 4 \
-             all 2 processors are busy, and a round trip has more context switches (pipe/block 2.00 to 3.50, tcp/block 2.00 \
-             to 4.00); fifo/block in proportion up to 2, the most that was asked."
+            "What all pairs do together, among rows sleeping on all cores in turn (128B): pipe/block, tcp/block grow in \
+             proportion up to 2 pairs, and with 4 no longer: both processors are busy, and a round trip has more context \
+             switches (pipe/block 2.00 to 3.50, tcp/block 2.00 to 4.00). fifo/block grows in proportion up to 2 pairs, the \
+             most that was asked."
         );
     }
 
@@ -127,14 +131,18 @@ mod tests {
             (
                 Pattern::FanOut,
                 Holds::OneProcess { role: Role::Initiator },
-                "with 2 the one sender is busy all the time",
+                "with 2 receivers: the one sender is busy all the time.",
             ),
-            (Pattern::FanIn, Holds::OneProcess { role: Role::Responder }, "with 2 the one receiver is busy"),
-            (Pattern::Work, Holds::Processors { processors: 1 }, "with 2 the processor is busy."),
+            (
+                Pattern::FanIn,
+                Holds::OneProcess { role: Role::Responder },
+                "with 2 senders: the one receiver is busy",
+            ),
+            (Pattern::Work, Holds::Processors { processors: 1 }, "with 2 workers: the processor is busy."),
             (
                 Pattern::FanIn,
                 Holds::Calls { from: 2.0, to: 4.004 },
-                "with 2 a message makes more system calls (2.00 to 4.00).",
+                "with 2 senders: a message makes more system calls (2.00 to 4.00).",
             ),
             (
                 Pattern::FanIn,
@@ -143,12 +151,17 @@ mod tests {
             ),
         ] {
             let sentence = said(pattern, &[("pipe/block", 1, Some((2, vec![holds])))]);
-            assert!(sentence.contains("pipe/block less than in proportion from 2 on: "), "{sentence}");
+            assert!(
+                sentence.contains("pipe/block grows less than in proportion already with 2 "),
+                "{sentence}"
+            );
             assert!(sentence.contains(words), "{sentence}");
         }
         let nothing = said(Pattern::Work, &[("pipe/block", 4, Some((8, vec![])))]);
         assert!(
-            nothing.ends_with("in proportion up to 4, and no figure says what holds it at 8."),
+            nothing.ends_with(
+                "grows in proportion up to 4 workers, and with 8 no longer, and no figure says why."
+            ),
             "{nothing}"
         );
     }
