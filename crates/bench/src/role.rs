@@ -147,6 +147,8 @@ fn run_role(
         window: configuration.window.get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
         may_lose: configuration.pattern.may_lose(entry.capabilities),
+        last_may_be_lost: configuration.pattern.may_lose(entry.capabilities)
+            && entry.capabilities.when_full == WhenFull::Drops,
     };
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);

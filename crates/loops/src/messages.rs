@@ -35,6 +35,8 @@ pub struct Messages<'a> {
     pub done: u64,
     /// Whether messages may be lost, and those that come are whole and in order.
     pub may_lose: bool,
+    /// Whether the last one of a part may be lost too, and is sent again until all have it.
+    pub last_may_be_lost: bool,
     /// Messages that are missing between those that came.
     pub lost: u64,
     /// Length of a message that was received and not checked yet.
@@ -56,6 +58,8 @@ pub struct MessageFormat {
     pub alone: bool,
     /// Messages may be lost, and those that come are whole and in order.
     pub may_lose: bool,
+    /// Among them the last one of a part, which is sent again until all have it.
+    pub last_may_be_lost: bool,
 }
 
 /// What one run of a loop took.
@@ -130,6 +134,7 @@ impl<'a> Messages<'a> {
             other,
             done: 0,
             may_lose: format.may_lose,
+            last_may_be_lost: format.last_may_be_lost,
             lost: 0,
             unchecked: None,
         })
@@ -164,6 +169,11 @@ impl<'a> Messages<'a> {
         self.done += 1;
         self.unchecked = Some(length);
         self.settle()
+    }
+
+    /// Whether this is the message that came last, once more.
+    pub fn is_last_again(&self, length: usize) -> bool {
+        self.other.holds(&self.inbox, length, self.done as u32)
     }
 
     /// Checks the message that came last, if that was not done yet.

@@ -2,7 +2,7 @@
 
 use crate::Mechanism;
 #[cfg(target_os = "linux")]
-use crate::datagrams::linux::{scm_rights, unix_dgram, unix_seqpacket};
+use crate::datagrams::linux::{scm_rights, udp_multicast, unix_dgram, unix_dgram_to_all, unix_seqpacket};
 use crate::datagrams::udp;
 #[cfg(windows)]
 use crate::memory::windows::read_process_memory;
@@ -30,7 +30,8 @@ use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
 use crate::queues::windows::mailslot;
 #[cfg(target_os = "linux")]
 use crate::streams::linux::{
-    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, pipe, socketpair, splice, vmsplice, vsock,
+    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, io_uring_to_all, pipe, socketpair, splice,
+    tee, vmsplice, vsock,
 };
 #[cfg(windows)]
 use crate::streams::windows::{anonymous_pipe, named_pipe};
@@ -112,6 +113,10 @@ mechanisms! {
     Broadcast<HeldBack, doorbell::Spin>,
     Broadcast<Overtaking, doorbell::Futex>,
     Broadcast<Overtaking, doorbell::Spin>,
+    tee::Tee,
+    unix_dgram_to_all::UnixDgramToAll,
+    io_uring_to_all::IoUringToAll,
+    udp_multicast::UdpMulticast,
 }
 
 #[cfg(windows)]

@@ -44,7 +44,7 @@ pub(crate) enum Holds {
 
 impl Holds {
     /// Messages of `size_bytes` that are held at least when `sender` waits, or when `receiver` loses one.
-    fn room(
+    pub(crate) fn room(
         self,
         sender: BorrowedHandle<'_>,
         receiver: BorrowedHandle<'_>,

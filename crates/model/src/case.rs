@@ -47,7 +47,8 @@ impl Pattern {
 
     /// Whether receivers of a mechanism with these promises may lose messages that go so, and count them.
     pub fn may_lose(self, capabilities: &Capabilities) -> bool {
-        self == Pattern::FanOut && capabilities.when_full == WhenFull::DropsOldest
+        let drops = matches!(capabilities.when_full, WhenFull::Drops | WhenFull::DropsOldest);
+        self == Pattern::FanOut && drops && capabilities.sharing == Sharing::EveryReceiver
     }
 
     /// Of what there can be several, in words.

@@ -87,7 +87,9 @@ fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Complet
             return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
         }
     };
-    for (receivers, size_bytes) in SIZES.map(|size_bytes| (3, size_bytes)).into_iter().chain([(1, 128)]) {
+    let fits = |(_, size_bytes): &(u32, usize)| limits.max_size_bytes.is_none_or(|most| *size_bytes <= most);
+    let sizes = SIZES.map(|size_bytes| (3, size_bytes)).into_iter().chain([(1, 128)]);
+    for (receivers, size_bytes) in sizes.filter(fits) {
         let case = to(receivers, case(entry, wait, size_bytes));
         let may_lose = case.may_lose(entry.capabilities);
         match case.refusal(entry.capabilities, &limits) {

@@ -3,10 +3,11 @@
 use crate::socket_link::{self, Holds};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Call, Calls, Role};
+use furlong_os::BorrowedHandle;
 use furlong_os::socket::{self, Buffer};
-use furlong_os::{AsHandle, Handle};
 #[cfg(target_os = "linux")]
-use furlong_os::{BorrowedHandle, wait::Interest};
+use furlong_os::wait::Interest;
+use furlong_os::{AsHandle, Handle};
 use std::io;
 
 /// One call carries one message.
@@ -15,6 +16,25 @@ pub(crate) const DATAGRAM_CALLS: Calls = Calls::of(&[Call::Once("sendto")], &[Ca
 /// One call carries one message.
 #[cfg(windows)]
 pub(crate) const DATAGRAM_CALLS: Calls = Calls::of(&[Call::Once("send")], &[Call::Once("recv")]);
+
+/// Sends a message with one call.
+#[inline]
+pub(crate) fn send_one(socket: BorrowedHandle<'_>, message: &Message) -> io::Result<()> {
+    match socket::send(socket, message)? {
+        count if count == message.len() => Ok(()),
+        _ => Err(io::ErrorKind::WriteZero.into()),
+    }
+}
+
+/// Receives a message with one call, and gives its length.
+#[inline]
+pub(crate) fn receive_one(socket: BorrowedHandle<'_>, message: &mut Message) -> io::Result<usize> {
+    match socket::receive_message(socket, message)? {
+        // No message here is empty, so this is how a connected socket says that its peer is gone.
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        count => Ok(count),
+    }
+}
 
 /// An end of a socket on which one call carries one message.
 #[derive(Debug)]
@@ -32,19 +52,12 @@ impl Datagram {
 impl Endpoint for Datagram {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        match socket::send(self.socket.as_handle(), message)? {
-            count if count == message.len() => Ok(()),
-            _ => Err(io::ErrorKind::WriteZero.into()),
-        }
+        send_one(self.socket.as_handle(), message)
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        match socket::receive_message(self.socket.as_handle(), message)? {
-            // No message here is empty, so this is how a connected socket says that its peer is gone.
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            count => Ok(count),
-        }
+        receive_one(self.socket.as_handle(), message)
     }
 
     #[cfg(target_os = "linux")]
@@ -79,11 +92,14 @@ pub(crate) fn one_end(
     socket_link::one_end(socket, role, holds, specification)
 }
 
-fn make_room(end: &Handle, specification: &LinkSpecification) -> io::Result<()> {
-    if specification.buffer_bytes.is_none() {
-        let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
-        socket::grow_buffer(end.as_handle(), Buffer::Send, needed)?;
-        socket::grow_buffer(end.as_handle(), Buffer::Receive, needed)?;
+/// Makes room in both buffers of a socket for the largest message, unless their size was asked for: then they get that.
+pub(crate) fn make_room(end: &Handle, specification: &LinkSpecification) -> io::Result<()> {
+    let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
+    for buffer in [Buffer::Send, Buffer::Receive] {
+        match specification.buffer_bytes {
+            Some(bytes) => socket::set_buffer(end.as_handle(), buffer, bytes)?,
+            None => socket::grow_buffer(end.as_handle(), buffer, needed)?,
+        }
     }
     Ok(())
 }

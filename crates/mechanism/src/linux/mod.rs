@@ -1,3 +1,4 @@
 //! What several of Linux's mechanisms share.
 
 pub(crate) mod driver_channel;
+pub(crate) mod one_to_all;

@@ -62,7 +62,14 @@ impl ByteStream {
         self.ways.send.as_handle()
     }
 
-    fn new(reader: Handle, writer: Handle, blocking: bool) -> io::Result<ByteStream> {
+    /// One that is only read from.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_reader(reader: Handle) -> io::Result<ByteStream> {
+        ByteStream::new(reader.try_clone()?, reader, true)
+    }
+
+    /// Reads from one and writes to the other.
+    pub(crate) fn new(reader: Handle, writer: Handle, blocking: bool) -> io::Result<ByteStream> {
         Ok(Stream::over(HandlePair::new(writer, reader, blocking)?))
     }
 }

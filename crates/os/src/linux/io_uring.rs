@@ -9,6 +9,7 @@ use crate::error::{Context, check};
 use crate::linux::handle::own;
 use crate::linux::memory::Region;
 use crate::linux::readiness::events;
+use crate::linux::socket::send;
 use crate::wait::Interest;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -271,6 +272,35 @@ impl Ring {
         self.transfer(OPERATION_SEND, socket, bytes.as_ptr() as u64, bytes.len())
     }
 
+    /// Sends by each of these sockets, with one call for as many as the ring has room for, and waits until all have taken all.
+    ///
+    /// # Errors
+    /// As [`send`](Ring::send), by one of them; then some may have got it.
+    #[inline]
+    pub fn send_to_all(&mut self, sockets: &[OwnedFd], bytes: &[u8]) -> io::Result<()> {
+        for some in sockets.chunks(ENTRIES as usize) {
+            for (place, socket) in some.iter().enumerate() {
+                self.put(place as u32, send_request(socket, bytes, place as u64));
+            }
+            let count = some.len() as u32;
+            self.hand_over(count, count)?;
+            let mut sent = Ok(());
+            for _ in some {
+                let Completion { result, user_data, .. } = self.completed();
+                let by = some[user_data as usize].as_fd();
+                let rest = match result {
+                    result if result as usize == bytes.len() => Ok(()),
+                    result if result >= 0 => send_rest(by, &bytes[result as usize..]),
+                    result if -result == libc::EINTR => send_rest(by, bytes),
+                    result => Err(io::Error::from_raw_os_error(-result)),
+                };
+                sent = sent.and(rest);
+            }
+            sent?;
+        }
+        Ok(())
+    }
+
     /// One request about memory that the caller has borrowed for as long as this runs, and its result.
     #[inline]
     fn transfer(&mut self, operation: u8, fd: BorrowedFd<'_>, address: u64, len: usize) -> io::Result<usize> {
@@ -287,17 +317,21 @@ impl Ring {
                 ..Request::default()
             };
             self.submit(request, 1)?;
-            let result = loop {
-                match self.take() {
-                    Some(completion) => break completion.result,
-                    // The kernel has what was borrowed until the completion is there, whatever this call says.
-                    None => drop(self.enter(0, 1, ENTER_GETEVENTS)),
-                }
-            };
-            match result {
+            match self.completed().result {
                 result if result >= 0 => return Ok(result as usize),
                 result if -result == libc::EINTR => {}
                 result => return Err(io::Error::from_raw_os_error(-result)),
+            }
+        }
+    }
+
+    /// The completion of a request about memory that is borrowed: the kernel has it until then, whatever a call says.
+    #[inline]
+    fn completed(&mut self) -> Completion {
+        loop {
+            match self.take() {
+                Some(completion) => return completion,
+                None => drop(self.enter(0, 1, ENTER_GETEVENTS)),
             }
         }
     }
@@ -369,12 +403,28 @@ impl Ring {
     /// Why the kernel has not taken it: then nothing is under way.
     #[inline]
     fn submit(&mut self, request: Request, completions: u32) -> io::Result<()> {
-        let tail = self.rings.word(self.layout.request_tail as usize);
-        let next = tail.load(Ordering::Relaxed);
-        let slot = (next % ENTRIES) as usize * size_of::<Request>();
+        self.put(0, request);
+        self.hand_over(1, completions)
+    }
+
+    /// Writes a request into the entry that is so far ahead of the next one.
+    #[inline]
+    fn put(&mut self, ahead: u32, request: Request) {
+        let next = self.rings.word(self.layout.request_tail as usize).load(Ordering::Relaxed);
+        let slot = (next.wrapping_add(ahead) % ENTRIES) as usize * size_of::<Request>();
         // SAFETY: the place is inside, aligned, and the kernel reads it once the tail is beyond it.
         unsafe { self.entries.place::<Request>(slot).write(request) };
-        tail.store(next.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Has the next `count` entries taken out, and waits for `completions` at the same time.
+    ///
+    /// # Errors
+    /// Why the kernel has not taken all: then nothing is under way.
+    #[inline]
+    fn hand_over(&mut self, count: u32, completions: u32) -> io::Result<()> {
+        let tail = self.rings.word(self.layout.request_tail as usize);
+        let next = tail.load(Ordering::Relaxed);
+        tail.store(next.wrapping_add(count), Ordering::Release);
         if self.submission == Submission::KernelThread {
             // What was written before is seen by the thread before it is seen to sleep.
             fence(Ordering::SeqCst);
@@ -384,18 +434,25 @@ impl Ring {
             return Ok(());
         }
         let flags = if completions > 0 { ENTER_GETEVENTS } else { 0 };
-        while let Err(error) = self.enter(1, completions, flags) {
-            let head = self.rings.word(self.layout.request_head as usize);
-            if head.load(Ordering::Acquire) == next.wrapping_add(1) {
-                // It was taken, and the wait was interrupted.
+        let mut taken = 0;
+        loop {
+            let entered = self.enter(count - taken, completions, flags);
+            let head = self.rings.word(self.layout.request_head as usize).load(Ordering::Acquire);
+            taken = head.wrapping_sub(next);
+            if taken == count {
+                // If there is an error, the wait was interrupted.
                 return Ok(());
             }
-            if let Err(error) = again(error) {
-                tail.store(next, Ordering::Release);
+            if let Err(error) = entered.or_else(again) {
+                self.rings
+                    .word(self.layout.request_tail as usize)
+                    .store(next.wrapping_add(taken), Ordering::Release);
+                for _ in 0..taken {
+                    self.completed();
+                }
                 return Err(error);
             }
         }
-        Ok(())
     }
 
     /// Whether the kernel has set a flag.
@@ -445,6 +502,29 @@ impl AsFd for Ring {
     }
 }
 
+/// A send by a socket of all bytes, which the caller has borrowed until its completion has come.
+fn send_request(socket: &OwnedFd, bytes: &[u8], value: u64) -> Request {
+    Request {
+        operation: OPERATION_SEND,
+        fd: socket.as_raw_fd(),
+        address: bytes.as_ptr() as u64,
+        length: u32::try_from(bytes.len()).unwrap_or(1 << 30),
+        operation_flags: (libc::MSG_NOSIGNAL | libc::MSG_WAITALL) as u32,
+        user_data: value,
+        ..Request::default()
+    }
+}
+
+/// Sends what a request has left, as kernels before 5.19 may.
+#[cold]
+fn send_rest(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < bytes.len() {
+        sent += send(socket, &bytes[sent..])?;
+    }
+    Ok(())
+}
+
 /// A poll that ends once a descriptor can be read or written.
 fn poll_request(fd: RawFd, interest: Interest, value: u64) -> Request {
     let events = events(interest) as u32;
@@ -491,6 +571,25 @@ mod tests {
             drop(theirs);
             assert_eq!(ring.send(ours.as_fd(), b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
         }
+    }
+
+    #[test]
+    fn one_call_sends_by_all_sockets() {
+        let Ok(mut ring) = Ring::new(Submission::Own) else { return };
+        let pairs: Vec<_> = (0..=ENTRIES).map(|_| socketpair(Kind::Stream).unwrap()).collect();
+        let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        for text in [b"one", b"two"] {
+            ring.send_to_all(&ours, text).unwrap();
+        }
+        let mut buffer = [0; 6];
+        for socket in &theirs {
+            assert_eq!(ring.receive(socket.as_fd(), &mut buffer).unwrap(), 6);
+            assert_eq!(&buffer, b"onetwo");
+        }
+        drop(theirs);
+        assert_eq!(ring.send_to_all(&ours, b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        // All that was under way has ended.
+        assert!(ring.take().is_none());
     }
 
     #[test]

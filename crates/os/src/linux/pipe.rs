@@ -58,3 +58,39 @@ pub fn splice(file: BorrowedFd<'_>, offset: usize, end: BorrowedFd<'_>, len: usi
     retry(|| unsafe { libc::splice(file, &mut offset, end, std::ptr::null_mut(), len, 0) })
         .map(|count| count as usize)
 }
+
+/// One `tee`: puts references to up to `len` bytes of what is in a pipe into another one too, and waits for room there.
+#[inline]
+pub fn tee(from: BorrowedFd<'_>, to: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
+    // SAFETY: plain integers in and out.
+    retry(|| unsafe { libc::tee(from.as_raw_fd(), to.as_raw_fd(), len, 0) }).map(|count| count as usize)
+}
+
+/// One `splice` from a pipe into another one, which waits for room there.
+#[inline]
+pub fn move_on(from: BorrowedFd<'_>, to: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
+    let none = std::ptr::null_mut();
+    // SAFETY: pipes have no offsets.
+    retry(|| unsafe { libc::splice(from.as_raw_fd(), none, to.as_raw_fd(), none, len, 0) })
+        .map(|count| count as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::handle::{read, write};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn what_is_in_a_pipe_comes_to_two_others() {
+        let (own, one, other) = (pipe().unwrap(), pipe().unwrap(), pipe().unwrap());
+        assert_eq!(write(own.1.as_fd(), b"to both").unwrap(), 7);
+        assert_eq!(tee(own.0.as_fd(), one.1.as_fd(), 7).unwrap(), 7);
+        assert_eq!(move_on(own.0.as_fd(), other.1.as_fd(), 7).unwrap(), 7);
+        let mut buffer = [0; 16];
+        for reader in [&one.0, &other.0] {
+            let length = read(reader.as_fd(), &mut buffer).unwrap();
+            assert_eq!(&buffer[..length], b"to both");
+        }
+    }
+}

@@ -1,6 +1,9 @@
 //! Sockets of Linux's that keep messages apart.
 
 pub(crate) mod scm_rights;
+mod two_sockets;
+pub(crate) mod udp_multicast;
 pub(crate) mod unix_dgram;
+pub(crate) mod unix_dgram_to_all;
 mod unix_limits;
 pub(crate) mod unix_seqpacket;

@@ -1,0 +1,88 @@
+//! UDP multicast over the loopback interface.
+//!
+//! One call sends a datagram to a group, and every socket that has joined it gets a copy of its own: the sender passes through the
+//! protocol and the loopback device once, and the kernel clones what arrives for each receiver, without copying the bytes. So
+//! expect of one receiver the figures of `udp`, and of several a call that takes longer with each by less than a call. A receiver whose
+//! buffer is full loses what comes, and is not told: the numbers of the messages tell it.
+
+use super::two_sockets::TwoSockets;
+use crate::datagrams::datagram::{DATAGRAM_CALLS, make_room};
+use crate::linux::one_to_all::{give_each, take_own};
+use crate::socket_link::{Holds, SOCKET_WAITS};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_model::{
+    Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role, Sharing, Start,
+    Unavailable, WhenFull,
+};
+use furlong_os::AsHandle;
+use furlong_os::linux::multicast;
+use furlong_os::socket::{self, Buffer, buffer_bytes};
+use std::io;
+
+/// 65,535 bytes less the headers of IP and UDP.
+const LARGEST_BYTES: usize = 65_507;
+
+/// A group on the loopback interface.
+#[derive(Debug)]
+pub struct UdpMulticast;
+
+impl Mechanism for UdpMulticast {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "udp-multicast",
+        summary: "UDP to a group of receivers over loopback; who has no room loses the datagram",
+        family: Family::Socket,
+        waits: SOCKET_WAITS,
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: DATAGRAM_CALLS,
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Drops,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Network,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::EveryReceiver,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = TwoSockets;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        match multicast::try_it() {
+            Ok(()) => Ok(Limits::at(LARGEST_BYTES, "the largest UDP datagram over IPv4", "")),
+            Err(error) => Err(Unavailable::new(
+                format!("no datagram to a group comes back over the loopback interface: {error}"),
+                "bring the interface lo up, or measure outside of the network namespace that has none",
+            )),
+        }
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let (sender, members) = multicast::group(specification.receivers)?;
+        let (answered, answers) = socket::udp_pair()?;
+        for socket in members.iter().chain([&sender, &answered, &answers]) {
+            make_room(socket, specification)?;
+        }
+        let [there, back] = specification.sizes_bytes;
+        let first = members[0].as_handle();
+        let mut link = Link::new([
+            Holds::Arrived.room(sender.as_handle(), first, there)?,
+            Holds::Arrived.room(answers.as_handle(), answered.as_handle(), back)?,
+        ]);
+        link.note("send-buffer-bytes", buffer_bytes(sender.as_handle(), Buffer::Send)?);
+        link.note("receive-buffer-bytes", buffer_bytes(first, Buffer::Receive)?);
+        link.give_pair((sender, answers));
+        link.give(Role::Initiator, answered);
+        give_each(&mut link, members)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<TwoSockets> {
+        let send = setup.descriptor()?;
+        let receive = match setup.role {
+            Role::Initiator => setup.descriptor()?,
+            Role::Responder => take_own(specification, &mut setup)?,
+        };
+        TwoSockets::new(send, receive, specification.blocking)
+    }
+}

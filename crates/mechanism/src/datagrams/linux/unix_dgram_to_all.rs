@@ -1,0 +1,116 @@
+//! UNIX datagram sockets, to all of which one call sends.
+//!
+//! `sendmmsg` takes a list of messages, each with its address: here the same bytes for each receiver. In the kernel it is a loop
+//! around what `sendmsg` does, copy and wake-up included, so what is saved for each receiver but the first is the way into the kernel
+//! and out of it. Expect of one receiver the figures of `unix-dgram`, and of several a little less processor time than a link each
+//! takes. A receiver without room holds up those behind it in the list.
+
+use super::two_sockets::TwoSockets;
+use super::unix_limits::unix_limits;
+use crate::datagrams::datagram::make_room;
+use crate::linux::one_to_all::{OneToAll, ToAll, give_each, take_own};
+use crate::socket_link::Holds;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Room, Sharing, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::datagrams_to_all::{Addressees, sockets};
+use furlong_os::socket::{self, Buffer, Kind, buffer_bytes};
+use furlong_os::{AsHandle, Handle};
+use std::io;
+
+/// Sockets that the kernel has named.
+#[derive(Debug)]
+pub struct UnixDgramToAll;
+
+impl Mechanism for UnixDgramToAll {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "unix-dgram-to-all",
+        summary: "UNIX datagram sockets, to all of which one sendmmsg sends",
+        family: Family::Socket,
+        waits: &[Wait::Block],
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls::of(
+            &[Call::AtMostOnce("sendmmsg"), Call::AtMostOnce("sendto")],
+            &[Call::Once("recvfrom")],
+        ),
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::EveryReceiver,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = OneToAll<Datagrams, TwoSockets>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        unix_limits(Kind::Datagram)
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let (sender, receivers) = sockets(specification.receivers)?;
+        let (answered, answers) = socket::socketpair(Kind::Datagram)?;
+        for socket in receivers.iter().chain([&sender, &answered, &answers]) {
+            make_room(socket, specification)?;
+        }
+        let [there, back] = specification.sizes_bytes;
+        // What all have not read yet is in the buffer of the one who sends.
+        let of_each = |depth: Depth| match depth {
+            Depth::Messages(all) => Depth::Messages((all / receivers.len() as u64).max(1)),
+            unbounded => unbounded,
+        };
+        let Room { depth, while_waiting } =
+            Holds::Datagrams.room(sender.as_handle(), receivers[0].as_handle(), there)?;
+        let mut link = Link::new([
+            Room { depth: of_each(depth), while_waiting: of_each(while_waiting) },
+            Holds::Datagrams.room(answers.as_handle(), answered.as_handle(), back)?,
+        ]);
+        link.note("send-buffer-bytes", buffer_bytes(sender.as_handle(), Buffer::Send)?);
+        link.note("receive-buffer-bytes", buffer_bytes(receivers[0].as_handle(), Buffer::Receive)?);
+        link.give_pair((sender, answers));
+        link.give(Role::Initiator, answered);
+        for receiver in &receivers {
+            link.give(Role::Initiator, receiver.try_clone()?);
+        }
+        give_each(&mut link, receivers)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let send = setup.descriptor()?;
+        match setup.role {
+            Role::Initiator => {
+                let answered = setup.descriptor()?;
+                let mut named = Vec::new();
+                for _ in 0..specification.receivers {
+                    named.push(setup.descriptor()?);
+                }
+                let to_all = Datagrams { socket: send.try_clone()?, all: Addressees::of(&named)? };
+                Ok(OneToAll::Sender(to_all, TwoSockets::new(send, answered, true)?))
+            }
+            Role::Responder => {
+                let own = take_own(specification, &mut setup)?;
+                Ok(OneToAll::Receiver(TwoSockets::new(send, own, true)?))
+            }
+        }
+    }
+}
+
+/// A socket, and those to whom it sends.
+#[derive(Debug)]
+pub struct Datagrams {
+    socket: Handle,
+    all: Addressees,
+}
+
+impl ToAll for Datagrams {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.all.send(self.socket.as_handle(), message)
+    }
+}

@@ -1,0 +1,115 @@
+//! UNIX stream sockets, by all of which one call of io_uring sends.
+//!
+//! The sender puts a request for each receiver into its ring and hands over all with one system call, which waits until all have
+//! ended. So expect of one receiver the figures of `io-uring-socketpair`, and of several one way into the kernel in place of one
+//! for each, with a copy and a wake-up for each all the same. A receiver without room holds up the sender, but not what is under way to
+//! the others.
+
+use super::ring_stream;
+use crate::linux::one_to_all::{OneToAll, ToAll, give_each, take_own};
+use crate::socket_link::Holds;
+use crate::streams::byte_stream::ByteStream;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Sharing, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::linux::io_uring::{Ring, Submission};
+use furlong_os::linux::pipe;
+use furlong_os::socket::{self, Buffer, Kind, buffer_bytes, set_buffer};
+use furlong_os::{AsHandle, Handle};
+use std::io;
+
+/// A pair of sockets for each receiver, and a pipe back.
+#[derive(Debug)]
+pub struct IoUringToAll;
+
+impl Mechanism for IoUringToAll {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "io-uring-to-all",
+        summary: "UNIX stream sockets, by all of which one call of io_uring sends",
+        family: Family::IoUring,
+        waits: &[Wait::Block],
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: Calls::of(
+            &[Call::AtMostOnce("io_uring_enter"), Call::AtMostOnce("write")],
+            &[Call::Once("read")],
+        ),
+        buffer: KernelBuffer::Socket,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::EveryReceiver,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = OneToAll<Sockets, ByteStream>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        ring_stream::probe(Submission::Own)
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let pairs = (0..specification.receivers)
+            .map(|_| socket::socketpair(Kind::Stream))
+            .collect::<io::Result<Vec<_>>>()?;
+        if let Some(bytes) = specification.buffer_bytes {
+            for socket in pairs.iter().flat_map(|(ours, theirs)| [ours, theirs]) {
+                set_buffer(socket.as_handle(), Buffer::Send, bytes)?;
+                set_buffer(socket.as_handle(), Buffer::Receive, bytes)?;
+            }
+        }
+        let back = pipe::pipe()?;
+        let (sender, receiver) = (pairs[0].0.as_handle(), pairs[0].1.as_handle());
+        let [there, size_back] = specification.sizes_bytes;
+        let pipe_bytes = pipe::size_bytes(back.0.as_handle())? as usize;
+        let mut link = Link::new([
+            Holds::Blocks.room(sender, receiver, there)?,
+            super::pipe::room(pipe_bytes, size_back),
+        ]);
+        link.note("send-buffer-bytes", buffer_bytes(sender, Buffer::Send)?);
+        link.note("receive-buffer-bytes", buffer_bytes(sender, Buffer::Receive)?);
+        link.give_pair(back);
+        let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        for socket in ours {
+            link.give(Role::Initiator, socket);
+        }
+        give_each(&mut link, theirs)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let back = setup.descriptor()?;
+        match setup.role {
+            Role::Initiator => {
+                let mut sockets = Vec::new();
+                for _ in 0..specification.receivers {
+                    sockets.push(setup.descriptor()?);
+                }
+                let sockets = Sockets { ring: Ring::new(Submission::Own)?, sockets };
+                Ok(OneToAll::Sender(sockets, ByteStream::of_reader(back)?))
+            }
+            Role::Responder => {
+                let own = take_own(specification, &mut setup)?;
+                Ok(OneToAll::Receiver(ByteStream::new(own, back, true)?))
+            }
+        }
+    }
+}
+
+/// A socket to each receiver, and the ring by which all of them send.
+#[derive(Debug)]
+pub struct Sockets {
+    ring: Ring,
+    sockets: Vec<Handle>,
+}
+
+impl ToAll for Sockets {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.ring.send_to_all(&self.sockets, message)
+    }
+}

@@ -1,0 +1,134 @@
+//! Pipes, into all of which the same pages are put.
+//!
+//! The sender writes a message into a pipe of its own, `tee` puts references to its pages into the pipe of each receiver but the last, and
+//! `splice` moves the pages on to the last one. So the bytes are copied in once, and out once by each receiver, and for each receiver there is
+//! a call as with a pipe each. Expect more than `pipe` for one receiver, by the move; nothing gained for small messages, where a call
+//! costs as much as a copy; and for large ones to several the copies that are saved, less the calls for each page. A page goes
+//! on at a time: what one `tee` could not put into a pipe, the next one would put there again from its beginning. A receiver without room
+//! holds up the others.
+
+use crate::linux::one_to_all::{OneToAll, ToAll, give_each, take_own};
+use crate::streams::byte_stream::ByteStream;
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Sharing, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::handle::write;
+use furlong_os::linux::pipe;
+use furlong_os::memory::page_bytes;
+use furlong_os::{AsHandle, Handle};
+use std::io;
+
+/// A pipe to each receiver, and one back.
+#[derive(Debug)]
+pub struct Tee;
+
+impl Mechanism for Tee {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "tee",
+        summary: "a pipe to each receiver, into all of which the same pages are put",
+        family: Family::Pipe,
+        waits: &[Wait::Block],
+        boundaries: false,
+        fixed_size_bytes: None,
+        calls: Calls::of(&[Call::Once("write"), Call::AtMostOnce("splice")], &[Call::Once("read")]),
+        buffer: KernelBuffer::Pipe,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Noticed,
+        reach: Reach::Descriptor,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::EveryReceiver,
+    };
+    const IS_COMMON: bool = false;
+    type Endpoint = OneToAll<Pipes, ByteStream>;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let try_it = || {
+            let (own, one) = (pipe::pipe()?, pipe::pipe()?);
+            write(own.1.as_handle(), &[0])?;
+            pipe::tee(own.0.as_handle(), one.1.as_handle(), 1)
+        };
+        try_it().map(|_| Limits::none()).map_err(|error| {
+            Unavailable::new(
+                format!("tee is refused here: {error}"),
+                "run outside of the filter that forbids it",
+            )
+        })
+    }
+
+    fn create(specification: &LinkSpecification) -> io::Result<Link> {
+        let new = || {
+            let ends = pipe::pipe()?;
+            if let Some(bytes) = specification.buffer_bytes {
+                pipe::set_size(ends.0.as_handle(), bytes)?;
+            }
+            Ok(ends)
+        };
+        let there = (0..specification.receivers).map(|_| new()).collect::<io::Result<Vec<_>>>()?;
+        let back = new()?;
+        let bytes = pipe::size_bytes(back.0.as_handle())? as usize;
+        let [depth, depth_back] = specification.sizes_bytes.map(|size_bytes| {
+            // Each page that is put there has a place of its own.
+            Depth::of(bytes / page_bytes() / size_bytes.div_ceil(page_bytes()).max(1))
+        });
+        let mut link = Link::new([depth, depth_back]);
+        link.note("pipe-size-bytes", bytes);
+        link.give_pair(back);
+        let (readers, writers): (Vec<_>, Vec<_>) = there.into_iter().unzip();
+        for writer in writers {
+            link.give(Role::Initiator, writer);
+        }
+        give_each(&mut link, readers)?;
+        Ok(link)
+    }
+
+    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        let back = setup.descriptor()?;
+        match setup.role {
+            Role::Initiator => {
+                let mut others = Vec::new();
+                for _ in 1..specification.receivers {
+                    others.push(setup.descriptor()?);
+                }
+                let pipes = Pipes { own: pipe::pipe()?, others, last: setup.descriptor()? };
+                Ok(OneToAll::Sender(pipes, ByteStream::of_reader(back)?))
+            }
+            Role::Responder => {
+                let own = take_own(specification, &mut setup)?;
+                Ok(OneToAll::Receiver(ByteStream::new(own, back, true)?))
+            }
+        }
+    }
+}
+
+/// A pipe of the sender's own, and those to the receivers.
+#[derive(Debug)]
+pub struct Pipes {
+    own: (Handle, Handle),
+    others: Vec<Handle>,
+    last: Handle,
+}
+
+impl ToAll for Pipes {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let (reader, writer) = (self.own.0.as_handle(), self.own.1.as_handle());
+        for page in message.chunks(page_bytes()) {
+            whole(page, write(writer, page)?)?;
+            for other in &self.others {
+                whole(page, pipe::tee(reader, other.as_handle(), page.len())?)?;
+            }
+            whole(page, pipe::move_on(reader, self.last.as_handle(), page.len())?)?;
+        }
+        Ok(())
+    }
+}
+
+/// That a call has done all of what takes one place in a pipe.
+#[inline]
+fn whole(page: &[u8], done: usize) -> io::Result<()> {
+    if done == page.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+}
