@@ -137,9 +137,9 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
             .to_owned()
     });
     let losing = marked(has_losses).next().map(|_| {
-        "lost: of the messages that were sent to each receiver as fast as the sender can, which never waits, the share that came \
-         too late for it and was overwritten. What it got is whole and in order, and it was told how many it lost; all/s counts \
-         what it got."
+        "lost: of the messages that were sent to each receiver as fast as the sender can, which never waits, the share that it \
+         did not get: overwritten before it came to it, or thrown away for want of room. What it got is whole and in order; all/s \
+         counts what it got."
             .to_owned()
     });
     let stalled = marked(has_stall).next().map(|_| {
