@@ -1,8 +1,8 @@
 //! What this machine charges for the things of which a round trip is made, each with its interval.
 
 use crate::{
-    DecodedRun,
-    reference::{ReferenceFigure, Waiting},
+    DecodedRun, Run,
+    reference::{ReferenceFigure, References, Waiting},
 };
 use furlong_model::Cost;
 use furlong_stats::{Curve, median, median_interval, tidy};
@@ -60,14 +60,12 @@ impl Costs {
 
     /// The same without the rows of the mechanism `excluded`: costs are never fitted to the row they explain.
     pub(crate) fn of_excluding(run: &DecodedRun, excluded: Option<&str>) -> Self {
-        let mut looks: BTreeMap<(Cost, Option<usize>), Vec<f64>> = BTreeMap::new();
-        for figure in run.records.costs.iter().flat_map(|reading| &reading.figures) {
-            looks.entry((figure.cost, figure.size_bytes)).or_default().push(figure.ns);
-        }
+        let looks = looks(run.records);
         let measured = looks.iter().filter_map(|((cost, size), looks)| measured(*cost, *size, looks));
         let (mut figures, by_size): (Vec<_>, Vec<_>) =
             measured.partition(|figure| figure.size_bytes.is_none());
-        let figure = |waiting| ReferenceFigure::of(run, waiting, excluded);
+        let references = run.references();
+        let figure = |waiting| ReferenceFigure::of(&references, waiting, excluded);
         let switch = figure(Waiting::OneCore).map(|figure| from_rows(CONTEXT_SWITCH, figure));
         let wake_up = figure(Waiting::TwoCores).map(|figure| from_rows(WAKE_UP, figure));
         figures.extend([switch, wake_up].into_iter().flatten());
@@ -114,6 +112,26 @@ impl Costs {
         let points = self.figures.iter().filter(|figure| figure.name == cost_name(cost));
         Curve::new(points.filter_map(|figure| Some((figure.size_bytes?, figure.ns))))
     }
+}
+
+/// The medians alone of all that [`Costs::of`] gives, in nanoseconds, by name and size.
+pub(crate) fn cost_medians(found: &References) -> BTreeMap<(String, Option<usize>), f64> {
+    let of_looks = looks(found.run).into_iter().filter_map(|((cost, size_bytes), looks)| {
+        Some(((cost_name(cost).to_owned(), size_bytes), tidy(median(&looks)?)))
+    });
+    let of_rows = [(CONTEXT_SWITCH, Waiting::OneCore), (WAKE_UP, Waiting::TwoCores)];
+    let of_rows =
+        of_rows.into_iter().filter_map(|(name, waiting)| Some(((name.to_owned(), None), found.ns(waiting)?)));
+    of_looks.chain(of_rows).collect()
+}
+
+/// What was read of each cost, by its size.
+fn looks(run: &Run) -> BTreeMap<(Cost, Option<usize>), Vec<f64>> {
+    let mut looks: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for figure in run.costs.iter().flat_map(|reading| &reading.figures) {
+        looks.entry((figure.cost, figure.size_bytes)).or_default().push(figure.ns);
+    }
+    looks
 }
 
 /// A cost that was measured by itself, from its looks.
@@ -163,7 +181,6 @@ pub const fn cost_name(cost: Cost) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Run;
     use crate::fixture::{
         costs, costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SEMAPHORE,
     };

@@ -1,5 +1,6 @@
 //! A run decoded and judged once: what all that is said of a run is computed from.
 
+use crate::reference::{ReferenceRow, References};
 use crate::{Run, Summary, trials::Trials};
 use furlong_model::{Case, Measurement, Trial};
 use furlong_stats::Distribution;
@@ -36,6 +37,16 @@ impl<'a> DecodedRun<'a> {
 
     fn judge(records: &'a Run, trials: Trials<'a>) -> Self {
         DecodedRun { summary: Summary::of(records, &trials), records, trials }
+    }
+
+    /// What costs of waiting are looked for in.
+    pub(crate) fn references(&self) -> References<'_> {
+        let rows = self.summary.rows.iter().map(|row| ReferenceRow {
+            case: &row.case,
+            family: row.family,
+            switches: row.exchange.switches,
+        });
+        References { run: self.records, trials: &self.trials, rows: rows.collect() }
     }
 
     /// The measured trials of a case, in the order in which they ran.

@@ -57,6 +57,7 @@ mod saturation;
 mod self_check;
 mod shares;
 mod skipped;
+mod sound;
 mod stalled;
 mod standings;
 mod store;

@@ -5,8 +5,8 @@
 //! first reading of theirs says anything about others. Steal and throttling count on, so their difference
 //! over the whole run counts.
 
-use crate::{Row, Run, checks::on_two_processors, trials::Trials};
-use furlong_model::{NoiseReading, Placement};
+use crate::{Run, checks::on_two_processors, trials::Trials};
+use furlong_model::{Case, NoiseReading, Placement};
 use furlong_stats::{median, sort_by, sort_by_key, tidy};
 use serde::{Deserialize, Serialize};
 
@@ -156,8 +156,12 @@ pub enum Disturbance {
 type Seen = Option<(Level, Disturbance)>;
 
 impl Verdict {
-    /// Judges the run in which `rows` were measured in `trials`.
-    pub(crate) fn of(run: &Run, trials: &Trials, rows: &[Row]) -> Self {
+    /// Judges the run of these trials, in which rows were measured with these uncertainties of their medians.
+    pub(crate) fn of<'a>(
+        run: &Run,
+        trials: &Trials,
+        uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>,
+    ) -> Self {
         let times = core_to_core_times(&run.noise);
         let core_to_core_ns = CoreToCore::of(&times);
         let seen = [
@@ -167,7 +171,7 @@ impl Verdict {
             moved(&times),
             busy_before(run),
             preemptions(trials),
-            wide_intervals(rows),
+            wide_intervals(uncertainties),
         ];
         let mut seen: Vec<_> =
             seen.into_iter().flatten().filter(|(level, _)| *level > Level::Quiet).collect();
@@ -256,10 +260,10 @@ fn preemptions(trials: &Trials) -> Seen {
 }
 
 /// Rows that spin on one core measure the scheduler's slices and are wide on the quietest machine.
-fn wide_intervals(rows: &[Row]) -> Seen {
-    let steady = |row: &&Row| row.case.placement != Placement::SameCore || row.case.wait.sleeps_in_the_end();
+fn wide_intervals<'a>(uncertainties: impl Iterator<Item = (&'a Case, Option<f64>)>) -> Seen {
+    let steady = |case: &Case| case.placement != Placement::SameCore || case.wait.sleeps_in_the_end();
     let widths: Vec<f64> =
-        rows.iter().filter(steady).filter_map(|row| row.exchange.ns.uncertainty()).collect();
+        uncertainties.filter(|(case, _)| steady(case)).filter_map(|(_, width)| width).collect();
     let wide = widths.iter().filter(|width| **width > WIDE).count();
     let intervals = Disturbance::WideIntervals { wide, rows: widths.len(), limit: WIDE };
     (wide as f64 > WIDE_ROWS * widths.len() as f64).then_some((Level::Noisy, intervals))
@@ -268,7 +272,7 @@ fn wide_intervals(rows: &[Row]) -> Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, header, measurement, quiet, row};
+    use crate::fixture::{case, header, measurement, quiet};
     use furlong_model::{Outcome, Record, Trial, Wait};
 
     fn run(readings: [NoiseReading; 2], trials: Vec<Trial>) -> Run {
@@ -281,7 +285,7 @@ mod tests {
         let mut readings = [quiet(0, 290.0), quiet(40, 300.0)];
         let [before, after] = &mut readings;
         change(before, after);
-        Verdict::of(&run(readings, Vec::new()), &Trials::decode(&[]), &[])
+        Verdict::of(&run(readings, Vec::new()), &Trials::decode(&[]), std::iter::empty())
     }
 
     fn expect(
@@ -302,7 +306,11 @@ mod tests {
 
     #[test]
     fn nothing_read_is_no_reason() {
-        let verdict = Verdict::of(&run([NoiseReading::default(); 2], Vec::new()), &Trials::decode(&[]), &[]);
+        let verdict = Verdict::of(
+            &run([NoiseReading::default(); 2], Vec::new()),
+            &Trials::decode(&[]),
+            std::iter::empty(),
+        );
         assert_eq!((verdict.level, verdict.core_to_core_ns), (Level::Quiet, None));
     }
 
@@ -341,20 +349,18 @@ mod tests {
                 [quiet(0, 290.0), quiet(40, 290.0)],
                 vec![Trial { case, family: None, number: 0, at_ns: None, outcome }],
             );
-            assert_eq!(Verdict::of(&run, &Trials::decode(&run.trials), &[]).level, level);
+            assert_eq!(Verdict::of(&run, &Trials::decode(&run.trials), std::iter::empty()).level, level);
         }
     }
 
     #[test]
     fn many_wide_rows_make_a_run_noisy_but_not_those_that_spin_on_one_core() {
-        let wide = |wait, placement| {
-            let mut row = row("pipe", wait, placement, 5000.0);
-            row.exchange.ns.median_ci95 = Some([4000.0, 6000.0]);
-            row
-        };
         let run = run([quiet(0, 290.0), quiet(40, 290.0)], Vec::new());
-        let level = |rows: &[Row]| Verdict::of(&run, &Trials::decode(&[]), rows).level;
-        assert_eq!(level(&[wide(Wait::Block, Placement::OtherCore)]), Level::Noisy);
-        assert_eq!(level(&[wide(Wait::Spin, Placement::SameCore)]), Level::Quiet);
+        let level = |wait, placement| {
+            let case = case("pipe", wait, placement);
+            Verdict::of(&run, &Trials::decode(&[]), [(&case, Some(0.2))].into_iter()).level
+        };
+        assert_eq!(level(Wait::Block, Placement::OtherCore), Level::Noisy);
+        assert_eq!(level(Wait::Spin, Placement::SameCore), Level::Quiet);
     }
 }

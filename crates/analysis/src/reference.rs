@@ -2,9 +2,11 @@
 //! processes than in one is waiting alone.
 
 use crate::{
-    DecodedRun, Row,
+    Run, Switches,
     checks::on_two_processors,
     count::{count_of, system_calls},
+    sound::Sound,
+    trials::{MeasuredTrial, Trials},
 };
 use furlong_model::{Case, Family, Placement, WaitKind};
 use furlong_stats::{bootstrap_interval, median, sort_by, tidy};
@@ -37,9 +39,37 @@ pub(crate) struct ReferenceFigure {
     pub from: Vec<String>,
 }
 
+/// What references are looked for in: a run, its trials, and its rows.
+pub(crate) struct References<'a> {
+    /// What was recorded.
+    pub run: &'a Run,
+    /// Its trials.
+    pub trials: &'a Trials<'a>,
+    /// Those that have a speed.
+    pub rows: Vec<ReferenceRow<'a>>,
+}
+
+/// What a row has to say of itself to be a reference.
+pub(crate) struct ReferenceRow<'a> {
+    /// What was measured.
+    pub case: &'a Case,
+    /// The kind of mechanism.
+    pub family: Option<Family>,
+    /// Context switches over both roles, a round trip.
+    pub switches: Switches,
+}
+
+impl<'a> Sound<'a> {
+    /// What it has to say of itself to be a reference.
+    pub(crate) fn reference(&self) -> ReferenceRow<'a> {
+        let switches = Switches::of_trials(self.case, &self.trials);
+        ReferenceRow { case: self.case, family: self.family, switches }
+    }
+}
+
 /// One row between two processes and in one.
 struct Reference<'a> {
-    row: &'a Row,
+    case: &'a Case,
     /// Switches, or wake-ups, in a round trip.
     switches: f64,
     /// Medians of the trials in nanoseconds, between two processes and in one.
@@ -52,24 +82,21 @@ impl Reference<'_> {
         let [between, within] = [between, within].map(|medians| median(medians).unwrap_or_default());
         (between - within) / self.switches
     }
+
+    fn estimate(&self) -> f64 {
+        self.ns(&self.medians[0], &self.medians[1])
+    }
 }
 
 impl ReferenceFigure {
     /// From all reference rows but those of the mechanism `excluded`; `None` if there is none, or if
     /// between two processes nothing takes longer.
-    pub(crate) fn of(run: &DecodedRun, waiting: Waiting, excluded: Option<&str>) -> Option<Self> {
-        let mut references: Vec<_> = run
-            .summary
-            .rows
-            .iter()
-            .filter(|row| excluded != Some(row.case.mechanism.as_str()))
-            .filter_map(|row| reference(run, row, waiting))
-            .collect();
-        sort_by(&mut references, |a, b| a.row.case.cmp(&b.row.case));
+    pub(crate) fn of(found: &References, waiting: Waiting, excluded: Option<&str>) -> Option<Self> {
+        let mut references = found.all(waiting, excluded);
+        sort_by(&mut references, |a, b| a.case.cmp(b.case));
         let samples: Vec<_> = references.iter().flat_map(|row| &row.medians).map(Vec::as_slice).collect();
-        let estimates: Vec<_> =
-            references.iter().map(|row| row.ns(&row.medians[0], &row.medians[1])).collect();
-        let ns = median(&estimates).filter(|ns| *ns > 0.0)?;
+        let estimates: Vec<_> = references.iter().map(Reference::estimate).collect();
+        let ns = of_estimates(&estimates)?;
         let statistic = |drawn: &[Vec<f64>]| {
             let estimates =
                 references.iter().zip(drawn.chunks_exact(2)).map(|(row, drawn)| row.ns(&drawn[0], &drawn[1]));
@@ -78,40 +105,62 @@ impl ReferenceFigure {
         let ends = estimates.iter().fold([ns, ns], |[least, most], one| [least.min(*one), most.max(*one)]);
         Some(ReferenceFigure {
             ns: tidy(ns),
-            ci95: bootstrap_interval(&samples, statistic, run.records.header.seed).map(|ends| ends.map(tidy)),
+            ci95: bootstrap_interval(&samples, statistic, found.run.header.seed).map(|ends| ends.map(tidy)),
             spread: ends.map(tidy),
-            from: references.iter().map(|reference| reference.row.case.row()).collect(),
+            from: references.iter().map(|reference| reference.case.row()).collect(),
         })
     }
 }
 
-/// `row` as a reference, if it is one.
-fn reference<'a>(run: &DecodedRun, row: &'a Row, waiting: Waiting) -> Option<Reference<'a>> {
-    let case = &row.case;
-    let carries_nothing = row.family == Some(Family::Notification);
-    let sleeps =
-        case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop() && case.window.get() == 1;
-    let twin = Case { placement: Placement::OneProcess, ..case.clone() };
-    let has_twin = run.summary.rows.iter().any(|other| other.case == twin);
-    let switches = row.exchange.switches;
-    let (is_there, switches) = match waiting {
-        Waiting::OneCore => {
-            let on_one_core =
-                case.placement != Placement::OneProcess && case.placement.has_two_processors() == Some(false);
-            (on_one_core, switches.voluntary + switches.involuntary)
+impl<'a> References<'a> {
+    /// Nanoseconds alone, without the interval, for which thousands are drawn.
+    pub(crate) fn ns(&self, waiting: Waiting) -> Option<f64> {
+        let estimates: Vec<_> = self.all(waiting, None).iter().map(Reference::estimate).collect();
+        of_estimates(&estimates).map(tidy)
+    }
+
+    fn all(&self, waiting: Waiting, excluded: Option<&str>) -> Vec<Reference<'a>> {
+        let others = self.rows.iter().filter(|row| excluded != Some(row.case.mechanism.as_str()));
+        others.filter_map(|row| self.reference(row, waiting)).collect()
+    }
+
+    /// `row` as a reference, if it is one.
+    fn reference(&self, row: &ReferenceRow<'a>, waiting: Waiting) -> Option<Reference<'a>> {
+        let ReferenceRow { case, family, switches } = *row;
+        let carries_nothing = family == Some(Family::Notification);
+        let sleeps =
+            case.wait.kind() == WaitKind::Sleeping && case.arrival.is_closed_loop() && case.window.get() == 1;
+        if !(carries_nothing && sleeps) {
+            return None;
         }
-        Waiting::TwoCores => (on_two_processors(case.placement), switches.voluntary),
-    };
-    let is_one = carries_nothing && sleeps && has_twin && is_there && switches >= FEWEST_SWITCHES;
-    (is_one && calls_are_alike(run, case, &twin)).then(|| Reference {
-        row,
-        switches,
-        medians: [run.medians_ns(case), run.medians_ns(&twin)],
-    })
+        let twin = Case { placement: Placement::OneProcess, ..case.clone() };
+        let has_twin = self.rows.iter().any(|other| *other.case == twin);
+        let (is_there, switches) = match waiting {
+            Waiting::OneCore => {
+                let on_one_core = case.placement != Placement::OneProcess
+                    && case.placement.has_two_processors() == Some(false);
+                (on_one_core, switches.voluntary + switches.involuntary)
+            }
+            Waiting::TwoCores => (on_two_processors(case.placement), switches.voluntary),
+        };
+        let is_one = has_twin && is_there && switches >= FEWEST_SWITCHES;
+        let medians =
+            |case: &Case| self.trials.measured(case).filter_map(MeasuredTrial::median_ns).collect::<Vec<_>>();
+        (is_one && calls_are_alike(self.run, case, &twin)).then(|| Reference {
+            case,
+            switches,
+            medians: [medians(case), medians(&twin)],
+        })
+    }
+}
+
+/// The median over rows; `None` where nothing takes longer.
+fn of_estimates(estimates: &[f64]) -> Option<f64> {
+    median(estimates).filter(|ns| *ns > 0.0)
 }
 
 /// Where waiting needs calls of its own, those would be counted as a part of the switch.
-fn calls_are_alike(run: &DecodedRun, case: &Case, twin: &Case) -> bool {
-    let calls = |case: &Case| count_of(run.records, case).and_then(system_calls);
+fn calls_are_alike(run: &Run, case: &Case, twin: &Case) -> bool {
+    let calls = |case: &Case| count_of(run, case).and_then(system_calls);
     calls(case).zip(calls(twin)).is_some_and(|(case, twin)| (case - twin).abs() <= CALLS_APART * twin)
 }

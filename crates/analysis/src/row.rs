@@ -1,17 +1,17 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Comparable, ExchangeFigures, Law, Reached, Shares, Stalled,
-    checks::{check_trial, is_above_the_clock},
+    Comparable, ExchangeFigures, Reached, Shares, Stalled,
     count::{CountRow, total},
     law::Breach,
+    sound::{Sound, no_trial},
     trials::MeasuredTrial,
 };
 use furlong_model::{
     AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
     RunHeader,
 };
-use furlong_stats::{Distribution, DistributionShape, are_apart, median_interval, tidy};
+use furlong_stats::{DistributionShape, are_apart, tidy};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -104,16 +104,17 @@ impl Row {
         family: Option<Family>,
         trials: &[&MeasuredTrial],
     ) -> Result<Self, Breach> {
-        let times = checked_times(case, trials)?;
-        let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
-        let trials: Vec<_> = trials.iter().map(|trial| trial.record).collect();
-        let no_trial = || Breach::new(Law::CompleteRecord, "there is no measured trial");
-        let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
-        if header.across > 1 {
-            exchange.ns.median_ci95 = across_repetitions(&numbers, &times, header.trials);
-        }
-        is_above_the_clock(exchange.ns.p50, exchange.per_sample, &header.harness)?;
-        Ok(Row {
+        Sound::of(header, case, family, trials)?.row(header).ok_or_else(no_trial)
+    }
+}
+
+impl Sound<'_> {
+    /// All of its figures; `None` without trials.
+    pub(crate) fn row(self, header: &RunHeader) -> Option<Row> {
+        let Sound { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
+        let mut exchange = ExchangeFigures::of(case, &trials, &times)?;
+        exchange.ns.median_ci95 = median_ci95;
+        Some(Row {
             case: case.clone(),
             status: RowStatus::Measured,
             family,
@@ -122,7 +123,7 @@ impl Row {
             tied_with: Vec::new(),
             comparable: None,
             trials: trials.len(),
-            failed_trials: 0,
+            failed_trials,
             shape: DistributionShape::of(
                 &times,
                 exchange.per_sample,
@@ -130,7 +131,7 @@ impl Row {
                 header.seed,
             ),
             exchange,
-            reached: Reached::of(&trials)?,
+            reached,
             shares: Shares::of(&trials),
             stalled: Stalled::of(&trials),
             lost_share: lost_share(&trials),
@@ -147,7 +148,9 @@ impl Row {
             trials_on_one_processor: (case.placement == Placement::Free).then(|| on_one_processor(&trials)),
         })
     }
+}
 
+impl Row {
     /// With what its counted pass found.
     pub(crate) fn counted(self, count: CountRow) -> Self {
         Row {
@@ -192,29 +195,6 @@ fn lost_share(trials: &[&Measurement]) -> Option<f64> {
     let receivers = trials.iter().flat_map(|trial| &trial.roles);
     let got = receivers.filter(|tally| tally.party.role == Role::Responder).map(|tally| tally.round_trips);
     Some(tidy(lost as f64 / (lost + got.sum::<u64>()).max(1) as f64))
-}
-
-/// The times of each trial; the first one that cannot stand fails the row.
-fn checked_times(case: &Case, trials: &[&MeasuredTrial]) -> Result<Vec<Distribution>, Breach> {
-    let checked = |trial: &&MeasuredTrial| {
-        let times = trial.times.clone().map_err(|error| Breach::new(Law::CompleteRecord, error.to_string()));
-        let checked = times.and_then(|times| check_trial(case, trial.record, &times).map(|()| times));
-        checked.map_err(|breach| breach.in_trial(trial.number))
-    };
-    trials.iter().map(checked).collect()
-}
-
-/// What the intervals of all repetitions of so many trials, and that of all trials together, reach from and to.
-fn across_repetitions(numbers: &[u32], times: &[Distribution], trials: u32) -> Option<[f64; 2]> {
-    let medians: Vec<f64> = times.iter().map(Distribution::median_ns).collect();
-    let of_one = |repetition: u32| {
-        let own = numbers.iter().zip(&medians).filter(|(number, _)| *number / trials.max(1) == repetition);
-        median_interval(&own.map(|(_, median_ns)| *median_ns).collect::<Vec<_>>())
-    };
-    let repetitions = numbers.iter().map(|number| number / trials.max(1)).max().unwrap_or_default();
-    let intervals = (0..=repetitions).filter_map(of_one).chain(median_interval(&medians));
-    let hull = intervals.reduce(|one, other| [one[0].min(other[0]), one[1].max(other[1])]);
-    hull.map(|ends| ends.map(tidy))
 }
 
 /// Only a pace of fixed times makes a message late.
@@ -263,6 +243,7 @@ fn smallest_effective(trials: &[&Measurement]) -> BTreeMap<String, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Law;
     use crate::fixture::{case, header, measurement};
     use furlong_model::Wait;
 

@@ -8,6 +8,7 @@ use crate::renamed_keys::renamed;
 use crate::run::{Builder, Problem, Run};
 use furlong_model::{Record, RunHeader, SCHEMA};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::{
     borrow::Cow,
     fs::File,
@@ -19,21 +20,6 @@ use std::{
 const MAX_LINE_BYTES: u64 = 4 << 20;
 /// Longest run, in bytes: about 100,000 trials, all of which are held in memory.
 const MAX_RUN_BYTES: u64 = 512 << 20;
-/// The kinds of record that this version knows; others come from later versions and are passed over.
-const KINDS: [&str; 11] = [
-    "run",
-    "noise",
-    "costs",
-    "trial",
-    "count",
-    "handover",
-    "handover-count",
-    "start",
-    "experiment",
-    "shortlist",
-    "end",
-];
-
 /// Why a run cannot be read, and where.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -158,16 +144,39 @@ fn parse(text: &[u8], schema: u32) -> Result<Option<Record>, Problem> {
         Some(schema) if envelope.record == "run" && schema > SCHEMA.into() => {
             Err(Problem::NewerSchema(schema))
         }
-        _ if KINDS.contains(&envelope.record.as_ref()) => {
-            let record = if schema < SCHEMA {
-                serde_json::from_slice(text).map(renamed).and_then(serde_json::from_value)
-            } else {
-                serde_json::from_slice(text)
-            };
-            let record = record.map_err(Problem::NoRecord)?;
-            impossible_figure(&record).map_or(Ok(Some(record)), |figure| Err(Problem::Impossible(figure)))
-        }
-        _ => Ok(None),
+        _ => match record(&envelope.record, text, schema).map_err(Problem::NoRecord)? {
+            Some(record) => {
+                impossible_figure(&record).map_or(Ok(Some(record)), |figure| Err(Problem::Impossible(figure)))
+            }
+            None => Ok(None),
+        },
+    }
+}
+
+/// The record of this kind; `None` for one that a later version added. What is read by its kind is not held as any value first.
+fn record(kind: &str, text: &[u8], schema: u32) -> serde_json::Result<Option<Record>> {
+    Ok(Some(match kind {
+        "run" => Record::Run(fields(text, schema)?),
+        "noise" => Record::Noise(fields(text, schema)?),
+        "costs" => Record::Costs(fields(text, schema)?),
+        "trial" => Record::Trial(fields(text, schema)?),
+        "count" => Record::Count(fields(text, schema)?),
+        "handover" => Record::Handover(fields(text, schema)?),
+        "handover-count" => Record::HandoverCount(fields(text, schema)?),
+        "start" => Record::Start(fields(text, schema)?),
+        "experiment" => Record::Experiment(fields(text, schema)?),
+        "shortlist" => Record::Shortlist(fields(text, schema)?),
+        "end" => Record::End(fields(text, schema)?),
+        _ => return Ok(None),
+    }))
+}
+
+/// What a record holds, by the names that it has in this version.
+fn fields<T: DeserializeOwned>(text: &[u8], schema: u32) -> serde_json::Result<T> {
+    if schema < SCHEMA {
+        serde_json::from_slice(text).map(renamed).and_then(serde_json::from_value)
+    } else {
+        serde_json::from_slice(text)
     }
 }
 

@@ -2,19 +2,9 @@
 
 use crate::{
     CountRow, Counting, Finding, Group, Growths, Level, RateSweep, Regimes, Row, Run, RunFacts, Skipped,
-    SkippedStatus, Verdict,
-    cache_line::is_above_the_cache_line,
-    comparable::comparables,
-    count::count_of,
-    declared::calls_as_declared,
-    findings,
-    law::Breach,
-    noise::core_to_core_times,
-    ranking,
-    saturation::Saturation,
-    trials::{CaseTrials, MeasuredTrial, Trials},
+    Verdict, comparable::comparables, count::count_of, findings, ranking, sound::Sound, trials::Trials,
 };
-use furlong_model::{Case, Family, is_one};
+use furlong_model::{Case, is_one};
 use furlong_stats::sort_by_key;
 use serde::{Deserialize, Serialize};
 
@@ -51,9 +41,13 @@ impl Summary {
     pub(crate) fn of(run: &Run, trials: &Trials) -> Summary {
         let (mut rows, mut skipped) = (Vec::new(), Vec::new());
         for (case, trials) in trials.by_case() {
-            let (row, trouble) = judge(run, case, trials);
-            rows.extend(row);
+            let (sound, trouble) = Sound::judge(run, case, trials);
             skipped.extend(trouble);
+            let row = sound.and_then(|sound| sound.row(&run.header));
+            rows.extend(row.map(|row| match count_of(run, case) {
+                Some(count) => row.counted(CountRow::of(count)),
+                None => row,
+            }));
         }
         sort_by_key(&mut skipped, |entry: &Skipped| (!entry.is_corruption(), entry.status));
         let groups = ranking::rank(&mut rows, &run.header.harness, |rows| {
@@ -61,7 +55,8 @@ impl Summary {
             comparables(&rows.iter().map(measured).collect::<Vec<_>>())
         });
         compare_with_one(&mut rows);
-        let noise = Verdict::of(run, trials, &rows);
+        let intervals = rows.iter().map(|row| (&row.case, row.exchange.ns.uncertainty()));
+        let noise = Verdict::of(run, trials, intervals);
         let mut findings = findings::draw(&noise, &groups, &rows);
         findings.extend(Regimes::of(run, trials, &groups, &rows).map(Finding::TwoLevels));
         if noise.level != Level::Unreliable {
@@ -103,54 +98,10 @@ fn compare_with_one(rows: &mut [Row]) {
     }
 }
 
-/// A case's row, its trouble, or both: a few failed trials leave the row standing, a corrupted message does not.
-fn judge(run: &Run, case: &Case, trials: &CaseTrials) -> (Option<Row>, Option<Skipped>) {
-    let measured: Vec<_> = trials.measured().collect();
-    let trouble = Skipped::of(case, trials.records());
-    let failed = match &trouble {
-        Some(entry) if entry.status == SkippedStatus::Failed => entry.trials,
-        _ => 0,
-    };
-    let corrupted = trouble.as_ref().is_some_and(Skipped::is_corruption);
-    // A row that fails as often as not is not one that can be used.
-    if corrupted || measured.len() <= failed {
-        return (None, trouble);
-    }
-    // A mechanism that the writer did not know counts as a carrier of data.
-    let family = trials.records().find_map(|trial| trial.family);
-    match (
-        sound_row(run, case, family, &measured),
-        Saturation::of(case, measured.iter().map(|trial| trial.record)),
-    ) {
-        (Ok(_), Some(saturation)) => {
-            (None, trouble.or(Some(Skipped::saturated(case, measured.len(), saturation))))
-        }
-        (Ok(row), None) => (Some(Row { failed_trials: failed, ..row }), trouble),
-        (Err(breach), _) => (None, Some(Skipped::void(case, measured.len(), breach))),
-    }
-}
-
-/// The row with its counts, if neither its own figures nor the rest of the run say that they cannot be true.
-fn sound_row(
-    run: &Run,
-    case: &Case,
-    family: Option<Family>,
-    trials: &[&MeasuredTrial],
-) -> Result<Row, Breach> {
-    let row = Row::measure(&run.header, case, family, trials)?;
-    let shortest_bare_ns = core_to_core_times(&run.noise).first().copied();
-    is_above_the_cache_line(&row, shortest_bare_ns)?;
-    calls_as_declared(case, &run.counts)?;
-    Ok(match count_of(run, case) {
-        Some(count) => row.counted(CountRow::of(count)),
-        None => row,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DecodedRun, Law, fixture};
+    use crate::{DecodedRun, Law, SkippedStatus, fixture};
     use furlong_model::{CountMethod, Failure, Fault, Outcome, Phase, Placement, Record, Trial, Wait};
     use std::collections::BTreeMap;
 

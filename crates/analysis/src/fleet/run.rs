@@ -1,7 +1,11 @@
 //! What is kept of a run when many are compared.
 
+use crate::costs::cost_medians;
 use crate::machine_facts::machine_facts;
-use crate::{CoreToCore, Costs, DecodedRun, Disturbance, Level, Unit, cost_name};
+use crate::reference::References;
+use crate::sound::Sound;
+use crate::trials::Trials;
+use crate::{CoreToCore, Disturbance, Level, Run, Unit, Verdict, cost_name};
 use furlong_model::{Case, Cost, Machine};
 use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
@@ -71,28 +75,31 @@ pub enum Unused {
 }
 
 impl FleetRun {
-    /// What is kept of a run of this name.
+    /// What is kept of a run of this name. No more of it is judged than that.
     ///
     /// # Errors
     /// That it has neither rows nor costs.
-    pub fn of(name: &str, run: &DecodedRun) -> Result<Self, Unused> {
-        let (header, noise) = (&run.records.header, &run.summary.run.noise);
+    pub fn of(name: &str, run: &Run) -> Result<Self, Unused> {
+        let header = &run.header;
         let machine = &header.machine;
-        let mut costs: BTreeMap<CostKey, f64> =
-            Costs::of(run).figures.into_iter().map(|cost| ((cost.name, cost.size_bytes), cost.ns)).collect();
+        let trials = Trials::decode(&run.trials);
+        let sound: Vec<Sound> =
+            trials.by_case().filter_map(|(case, trials)| Sound::judge(run, case, trials).0).collect();
+        let noise = Verdict::of(run, &trials, sound.iter().map(|row| (row.case, row.uncertainty())));
+        let references =
+            References { run, trials: &trials, rows: sound.iter().map(Sound::reference).collect() };
+        let mut costs = cost_medians(&references);
         let clock = header.harness.clock_read_ns;
         costs.entry((cost_name(Cost::ClockRead).to_owned(), None)).or_insert(clock);
         let core_to_core = noise.core_to_core_ns.map(|CoreToCore { median, .. }| median);
         costs.extend(core_to_core.map(|ns| ((CORE_TO_CORE.to_owned(), None), ns)));
         costs.retain(|_, ns| ns.is_finite() && *ns > 0.0);
-        let rows: Vec<_> = run
-            .summary
-            .rows
+        let rows: Vec<_> = sound
             .iter()
-            .map(|row| (row.case.clone(), row.exchange.unit, row.exchange.ns.p50))
+            .map(|row| (row.case.clone(), row.unit(), row.p50_ns))
             .filter(|(_, _, ns)| ns.is_finite() && *ns > 0.0)
             .collect();
-        if rows.is_empty() && run.records.costs.is_empty() {
+        if rows.is_empty() && run.costs.is_empty() {
             return Err(Unused::NoRows);
         }
         Ok(FleetRun {
@@ -104,7 +111,7 @@ impl FleetRun {
             platform: platform(machine),
             facts: facts(machine),
             level: noise.level,
-            disturbances: noise.reasons.clone(),
+            disturbances: noise.reasons,
             rows,
             costs,
         })

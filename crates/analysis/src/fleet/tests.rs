@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::comparison::{MARGIN, TrialBuilder};
 use crate::fixture::fleet::{MadeHost, made, mistakes};
-use crate::{Change, DecodedRun, Run};
+use crate::{Change, Run};
 use furlong_model::Runtime;
 
 fn by_host(fleet: &[MadeHost]) -> FleetComparison {
@@ -13,7 +13,7 @@ fn by_host(fleet: &[MadeHost]) -> FleetComparison {
 /// What is kept of a run with these records.
 fn kept(name: &str, host: &MadeHost, label: Option<&str>, times: f64, trials: &mut TrialBuilder) -> FleetRun {
     let run = Run::from_records(host.records(label, times, trials)).unwrap();
-    FleetRun::of(name, &DecodedRun::of(&run)).unwrap()
+    FleetRun::of(name, &run).unwrap()
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn runs_of_another_platform_are_not_used_and_named() {
         header.machine.runtime = Runtime::Wine("8.0".to_owned());
     }
     let wine = Run::from_records(records).unwrap();
-    runs.push(FleetRun::of("wine", &DecodedRun::of(&wine)).unwrap());
+    runs.push(FleetRun::of("wine", &wine).unwrap());
     let found = compare_fleet(runs, Vec::new(), FleetBy::Host, MARGIN);
     assert_eq!((found.runs, found.unused.len(), found.unused[0].run.as_str()), (20, 1, "wine"));
     let other = &found.unused[0].reason;

@@ -3,7 +3,7 @@
 use crate::arguments::{CompareBy, CompareFormat, CompareOptions};
 use crate::output;
 use crate::saved::{self, SavedRun};
-use furlong_analysis::{DecodedRun, FleetBy, FleetComparison, FleetRun, Unused, UnusedRun, compare_fleet};
+use furlong_analysis::{FleetBy, FleetComparison, FleetRun, Unused, UnusedRun, compare_fleet};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ fn kept(file: &SavedRun) -> Result<FleetRun, Unused> {
         return Err(unreadable("there is no such file".to_owned()));
     }
     let run = file.records().map_err(|error| unreadable(error.to_string()))?;
-    FleetRun::of(&file.name, &DecodedRun::of(&run))
+    FleetRun::of(&file.name, &run)
 }
 
 fn rendered(found: &FleetComparison, format: CompareFormat) -> String {

@@ -8,7 +8,7 @@
 mod writer;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use flate2::read::ZlibDecoder;
+use flate2::bufread::ZlibDecoder;
 use std::io::Read;
 use std::sync::Arc;
 pub use writer::{HistogramRange, encode};

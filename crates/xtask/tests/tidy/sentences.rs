@@ -20,10 +20,10 @@ const EXCEPTIONS: [(&str, &str); 17] = [
     ("replay/handover.rs", "why a case has no speed"),
     ("replay/rows.rs", "what a run lacks, beside what its experiment says"),
     ("replay/starts.rs", "what a run lacks, beside what its experiment says"),
-    ("row.rs", "why a case has no speed"),
     ("saturation.rs", "why a case has no speed"),
     ("self_check.rs", "why a case has no speed"),
     ("skipped.rs", "why a case has no speed"),
+    ("sound.rs", "why a case has no speed"),
     ("ranking.rs", "the title of a group"),
 ];
 
