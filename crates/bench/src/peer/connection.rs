@@ -115,6 +115,11 @@ impl Connection {
         }
     }
 
+    /// Whether the command that gives it has ended, though nothing was asked meanwhile.
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.pipe.program.child.wait_at_most(0).is_some()
+    }
+
     /// Where requests go in and replies come out, for a process that inherits both.
     pub(crate) fn raw_handles(&self) -> Option<[RawHandle; 2]> {
         Some([self.pipe.requests.as_ref()?.raw_handle(), self.pipe.program.lines().raw_handle()])

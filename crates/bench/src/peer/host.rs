@@ -64,12 +64,16 @@ impl Peer {
         self.listen_at
     }
 
-    /// The connection, made again after a trial that has taken it and did not end well.
+    /// The connection, made again after a trial that has taken it and did not end well, and where its command has ended since.
     ///
     /// # Errors
     /// Why there is none.
     pub(crate) fn take(&self, session: &Session) -> Result<Connection, NotMeasured> {
-        match self.connection.take() {
+        let mut kept = self.connection.take();
+        if kept.as_mut().is_some_and(Connection::has_ended) {
+            kept = None;
+        }
+        match kept {
             Some(connection) => Ok(connection),
             None => Connection::open(&self.options, Some(session)),
         }

@@ -106,3 +106,12 @@ pub fn run(
         hung,
     })
 }
+
+/// The script that measures all these rows at once.
+pub fn all_rows(before: &str, rows: &[String], options: &str) -> String {
+    format!(
+        "( {before} \"$FURLONG\" run {} --trials 1 --budget 2ms --warm-up 100us {options} --no-save --no-progress \
+         --format json > stdout 2> stderr ); echo $? > code\nnothing_left",
+        rows.join(" ")
+    )
+}

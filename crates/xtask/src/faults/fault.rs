@@ -23,8 +23,10 @@ pub struct Fault {
 #[derive(Debug, Clone)]
 pub enum Act {
     /// One row and another one are measured with these options, and this is done in shell while the roles of the row are at
-    /// work: `$run`, `$initiator` and `$responder` are processes.
+    /// work: `$run`, `$initiator`, `$responder` and `$last`, the last of all roles, are processes.
     Role {
+        /// Who is measured.
+        setting: Setting,
         /// When.
         moment: Moment,
         /// What is done.
@@ -49,6 +51,31 @@ pub enum Act {
     Script(String),
 }
 
+/// Who is measured, and which other row beside.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Options of `furlong run`. It is left to furlong which rows it refuses then, and why.
+    pub options: &'static str,
+    /// Processes at work.
+    pub roles: usize,
+    /// How many pairs, receivers, senders or workers, where it is not one pair.
+    pub parties: Option<u64>,
+    /// The other row, and which one where the first is of the same mechanism as the row that is disturbed.
+    pub others: [&'static str; 2],
+}
+
+impl Setting {
+    /// A pair of processes of this machine.
+    pub const PAIR: Setting =
+        Setting { options: "", roles: 2, parties: None, others: ["pipe/block", "unix-stream/block"] };
+
+    /// The row that stands beside this one.
+    pub fn other(&self, row: &str) -> &'static str {
+        let mechanism = |row: &str| row.split('/').next().map(str::to_owned);
+        self.others[usize::from(mechanism(self.others[0]) == mechanism(row))]
+    }
+}
+
 /// When a role is disturbed.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
@@ -61,8 +88,13 @@ pub struct Moment {
 /// What must come of the row whose role is disturbed.
 #[derive(Debug, Clone, Copy)]
 pub enum RowMust {
-    /// It has failed, and says this.
-    Fail(&'static str),
+    /// It has failed, and says who in which phase, and this.
+    Fail {
+        /// Who; empty where that is not known.
+        who: &'static str,
+        /// What.
+        what: &'static str,
+    },
     /// It was measured.
     Measure,
     /// Nothing: the run was ended.
@@ -82,8 +114,23 @@ pub fn role_fault(
     code: i32,
     must: &'static str,
 ) -> Fault {
-    let act = Act::Role { moment, then: then.to_owned(), row, code };
+    let act = Act::Role { setting: Setting::PAIR, moment, then: then.to_owned(), row, code };
     Fault { number, what: what.to_owned(), means: "kill", must, needs: &[], act, quick: true }
+}
+
+impl Fault {
+    /// The same where others are measured.
+    pub fn among(mut self, others: Setting) -> Fault {
+        if let Act::Role { setting, .. } = &mut self.act {
+            *setting = others;
+        }
+        self
+    }
+
+    /// The same, left out of the quick part.
+    pub fn slow(self) -> Fault {
+        Fault { quick: false, ..self }
+    }
 }
 
 /// One in which all rows are measured.

@@ -50,8 +50,9 @@ fn row_of(value: &Value) -> String {
     )
 }
 
-fn find<'a>(run: &'a Value, list: &str, row: &str) -> Option<&'a Value> {
-    run[list].as_array()?.iter().find(|value| row_of(value) == row)
+fn find<'a>(run: &'a Value, list: &str, row: &str, parties: Option<u64>) -> Option<&'a Value> {
+    let is_it = |value: &&Value| row_of(value) == row && value["parties"].as_u64() == parties;
+    run[list].as_array()?.iter().find(is_it)
 }
 
 /// What is wrong with the figures of a row, if something is.
@@ -85,59 +86,119 @@ pub fn baseline(ended: &Ended) -> Result<Baseline, String> {
     Ok((rows, skipped.collect()))
 }
 
-/// What came of a row whose role was disturbed.
-pub fn of_role(ended: &Ended, row: &str, other: &str, must: RowMust, code: i32) -> Verdict {
-    let failed = Verdict::Failed;
-    match of_script(ended) {
-        Verdict::Passed => {}
-        other => return other,
+/// A row of which a role is disturbed.
+#[derive(Debug, Clone, Copy)]
+pub struct Disturbed<'a> {
+    /// Its name.
+    pub row: &'a str,
+    /// The row that is measured beside it.
+    pub other: &'a str,
+    /// How many take part in both.
+    pub parties: Option<u64>,
+    /// The phase in which it is disturbed.
+    pub phase: &'a str,
+    /// What must come of it.
+    pub must: RowMust,
+    /// With which code furlong must end.
+    pub code: i32,
+}
+
+impl Disturbed<'_> {
+    /// Why the row was not measured, if it was not.
+    fn reason(&self, run: &Value) -> Option<String> {
+        let skipped = find(run, "skipped", self.row, self.parties)?;
+        Some(skipped["reason"].as_str().unwrap_or_default().to_owned())
     }
-    if code == 137 {
-        return if ended.code == Some(code) {
+
+    /// Whether what was done came before or after the phase, or to the other row.
+    pub fn missed(&self, ended: &Ended) -> bool {
+        let elsewhere = |run: Value| match self.reason(&run) {
+            Some(reason) => {
+                reason.contains(" in phase ") && !reason.contains(&format!(" in phase {}:", self.phase))
+            }
+            None => {
+                let measured = find(&run, "rows", self.row, self.parties).is_some();
+                measured && matches!(self.must, RowMust::Fail { .. })
+            }
+        };
+        ended.stderr.contains("No such process") || printed(ended).is_ok_and(elsewhere)
+    }
+
+    /// What came of it.
+    pub fn judge(&self, ended: &Ended) -> Verdict {
+        let failed = Verdict::Failed;
+        match of_script(ended) {
+            Verdict::Passed => {}
+            other => return other,
+        }
+        if self.code == 137 {
+            return if ended.code == Some(self.code) {
+                Verdict::Passed
+            } else {
+                failed(format!("exit code {:?}", ended.code))
+            };
+        }
+        let run = match printed(ended) {
+            Ok(run) => run,
+            Err(what) => return failed(what),
+        };
+        if ended.code != Some(self.code) {
+            return failed(format!("exit code {:?}, not {}: {}", ended.code, self.code, run["skipped"]));
+        }
+        if let Some(wrong) = run["rows"].as_array().into_iter().flatten().find_map(wrong_figure) {
+            return failed(wrong);
+        }
+        let reason = self.reason(&run);
+        let measured = |row| find(&run, "rows", row, self.parties).is_some();
+        let holds = match self.must {
+            RowMust::Fail { who, what } => {
+                let phase = format!(" in phase {}: ", self.phase);
+                let said = reason.as_ref().is_some_and(|reason| {
+                    // What is nobody's fault says in brackets in which phase it came to light.
+                    let by_whom = if who.is_empty() {
+                        reason.contains(&phase[1..])
+                    } else {
+                        reason.starts_with(&format!("{who}{phase}"))
+                    };
+                    by_whom && reason.contains(what)
+                });
+                said && !measured(self.row) && measured(self.other)
+            }
+            RowMust::Measure => measured(self.row) && measured(self.other),
+            RowMust::End => run["partial"] == true && reason.is_none(),
+        };
+        if holds {
             Verdict::Passed
         } else {
-            failed(format!("exit code {:?}", ended.code))
-        };
-    }
-    let run = match printed(ended) {
-        Ok(run) => run,
-        Err(what) => return failed(what),
-    };
-    if ended.code != Some(code) {
-        return failed(format!("exit code {:?}, not {code}: {}", ended.code, run["skipped"]));
-    }
-    if let Some(wrong) = run["rows"].as_array().into_iter().flatten().find_map(wrong_figure) {
-        return failed(wrong);
-    }
-    let reason = find(&run, "skipped", row).map(|skipped| skipped["reason"].as_str().unwrap_or_default());
-    let measured = |row| find(&run, "rows", row).is_some();
-    let holds = match must {
-        RowMust::Fail(words) => {
-            let said = reason.is_some_and(|reason| reason.contains(words) && reason.contains(" in phase "));
-            said && !measured(row) && measured(other)
+            let skipped = &run["skipped"];
+            failed(format!("the row: {reason:?}; the other measured: {}: {skipped}", measured(self.other)))
         }
-        RowMust::Measure => measured(row) && measured(other),
-        RowMust::End => run["partial"] == true && reason.is_none(),
-    };
-    if holds {
-        Verdict::Passed
-    } else {
-        failed(format!("the row: {reason:?}; the other measured: {}", measured(other)))
     }
 }
 
-/// What came of one of all rows.
-pub fn of_rows(ended: &Ended, row: &str, says: &[String], may_fail: bool) -> Verdict {
+/// Rows that are refused in a setting, with why.
+///
+/// # Errors
+/// That nothing was printed.
+pub fn refused(ended: &Ended) -> Result<Vec<(String, String)>, String> {
+    let run = printed(ended)?;
+    let refused = run["skipped"].as_array().into_iter().flatten().filter(|row| row["status"] == "refused");
+    Ok(refused.map(|row| (row_of(row), row["reason"].as_str().unwrap_or_default().to_owned())).collect())
+}
+
+/// What came of each of these rows, which were measured in one run.
+pub fn of_rows(ended: &Ended, rows: &[String], says: &[String], may_fail: bool) -> Vec<(String, Verdict)> {
+    let all = |verdict: Verdict| rows.iter().map(|row| (row.clone(), verdict.clone())).collect();
     if let verdict @ Verdict::Failed(_) = of_script(ended) {
-        return verdict;
+        return all(verdict);
     }
     let run = match printed(ended) {
         Ok(run) => run,
         // Where it cannot begin at all it says why.
         Err(_) if ended.code == Some(1) && says.iter().any(|word| ended.stderr.contains(word.as_str())) => {
-            return Verdict::Passed;
+            return all(Verdict::Passed);
         }
-        Err(what) => return Verdict::Failed(what),
+        Err(what) => return all(Verdict::Failed(what)),
     };
     let any = run["rows"].as_array().is_some_and(|rows| !rows.is_empty());
     let any_failed =
@@ -148,12 +209,17 @@ pub fn of_rows(ended: &Ended, row: &str, says: &[String], may_fail: bool) -> Ver
         (false, false) => 7,
     };
     if ended.code != Some(right) {
-        return Verdict::Failed(format!("exit code {:?}, not {right}", ended.code));
+        return all(Verdict::Failed(format!("exit code {:?}, not {right}", ended.code)));
     }
-    if let Some(measured) = find(&run, "rows", row) {
+    rows.iter().map(|row| (row.clone(), of_one_row(&run, row, says, may_fail))).collect()
+}
+
+/// What came of one of them.
+fn of_one_row(run: &Value, row: &str, says: &[String], may_fail: bool) -> Verdict {
+    if let Some(measured) = find(run, "rows", row, None) {
         return wrong_figure(measured).map_or(Verdict::Passed, Verdict::Failed);
     }
-    let Some(skipped) = find(&run, "skipped", row) else {
+    let Some(skipped) = find(run, "skipped", row, None) else {
         return Verdict::Failed("it is neither among the rows nor among the others".to_owned());
     };
     let reason = format!(
@@ -186,9 +252,27 @@ mod tests {
     #[test]
     fn a_killed_role_is_judged_by_its_row_and_the_other() {
         let text = format!(r#"{{"rows":[{PIPE}],"skipped":[{KILLED}],"partial":false}}"#);
-        let judged =
-            |row, other, words, code| of_role(&run(&text, code), row, other, RowMust::Fail(words), 1);
+        let disturbed = |row, other, what| Disturbed {
+            row,
+            other,
+            parties: None,
+            phase: "timed",
+            must: RowMust::Fail { who: "initiator", what },
+            code: 1,
+        };
+        let judged = |row, other, words, code| disturbed(row, other, words).judge(&run(&text, code));
         assert_eq!(judged("fifo/block", "pipe/block", "killed by SIGKILL", 1), Verdict::Passed);
+        let killed = disturbed("fifo/block", "pipe/block", "killed by SIGKILL");
+        for other in [
+            Disturbed { phase: "warm-up", ..killed },
+            Disturbed { parties: Some(2), ..killed },
+            Disturbed { must: RowMust::Fail { who: "responder", what: "killed by SIGKILL" }, ..killed },
+        ] {
+            assert!(matches!(other.judge(&run(&text, 1)), Verdict::Failed(_)), "{other:?}");
+        }
+        assert!(!killed.missed(&run(&text, 1)));
+        assert!(Disturbed { phase: "warm-up", ..killed }.missed(&run(&text, 1)));
+        assert!(Disturbed { row: "pipe/block", ..killed }.missed(&run(&text, 1)));
         for (row, other, words, code) in [
             ("fifo/block", "pipe/block", "killed by SIGSEGV", 1),
             ("fifo/block", "pipe/block", "killed by SIGKILL", 0),
@@ -199,15 +283,17 @@ mod tests {
         let untriable = Ended { untriable: Some("no cgroup".to_owned()), ..Ended::default() };
         assert_eq!(of_script(&untriable), Verdict::NotTriable("no cgroup".to_owned()));
         let hung = Ended { hung: true, ..Ended::default() };
-        let judged = of_role(&hung, "fifo/block", "pipe/block", RowMust::End, 137);
-        assert!(matches!(judged, Verdict::Failed(_)));
+        let ended = Disturbed { must: RowMust::End, code: 137, ..killed };
+        assert!(matches!(ended.judge(&hung), Verdict::Failed(_)));
     }
 
     #[test]
     fn a_row_is_measured_or_says_why_not() {
         let text = format!(r#"{{"rows":[{PIPE}],"skipped":[{KILLED}]}}"#);
         let judged = |text: &str, row, says: &str, may_fail, code| {
-            of_rows(&run(text, code), row, &[says.to_owned()], may_fail)
+            let row: &str = row;
+            let mut judged = of_rows(&run(text, code), &[row.to_owned()], &[says.to_owned()], may_fail);
+            judged.remove(0).1
         };
         assert_eq!(judged(&text, "pipe/block", "", true, 1), Verdict::Passed);
         assert_eq!(judged(&text, "fifo/block", "SIGKILL", true, 1), Verdict::Passed);

@@ -4,7 +4,9 @@ mod calls;
 mod environment;
 mod figures;
 mod files;
+mod hosts;
 mod limits;
+mod parties;
 mod processes;
 mod security;
 
@@ -15,6 +17,8 @@ pub fn faults() -> Vec<Fault> {
     [
         processes::roles(),
         processes::supervisors(),
+        parties::parties(),
+        hosts::hosts(),
         processes::parents(),
         processes::groups(),
         calls::calls(),

@@ -358,6 +358,27 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_are_damaged_anywhere_are_shown_in_one_line_that_commands_nothing() {
+        let replacements = [" ", "-", "=", ":", "\u{1b}", "\u{0}", "ä", "99999999999999999999", ""];
+        for line in REAL {
+            for at in 0..line.len() {
+                let cut = [line[..at].to_owned(), line[at..].to_owned()];
+                let replaced = replacements.map(|new| format!("{}{new}{}", &line[..at], &line[at + 1..]));
+                let twice = format!("{}{}", &line[..at], line);
+                for damaged in cut.iter().chain(&replaced).chain([&twice]) {
+                    let Some(read) = Line::read(damaged) else { continue };
+                    for format in [ByteFormat::Text, ByteFormat::Hex] {
+                        let text = read.text(format);
+                        assert!(!text.contains(char::is_control), "{damaged:?}: {text:?}");
+                    }
+                    let json = read.json();
+                    assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{damaged:?}: {json}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_is_not_a_whole_event_is_shown_as_it_is() {
         for line in [
             "x-1 [000] ..... 1.000000: message_send: channel=0 sequence=0 length=6 bytes=6",

@@ -4,7 +4,9 @@ use crate::faults::fault::{Fault, SHORT, rows_fault, script};
 
 /// What surrounds the process.
 pub(super) fn environment() -> Vec<Fault> {
-    let all = |what, means, before, quick| rows_fault("E4", what, means, before, &[], quick);
+    let read_only =
+        |more: &str| format!("unshare --mount sh -c 'mount -o remount,bind,ro / && {more} exec \"$@\"' sh");
+    let all = |what, means, before: &str, quick| rows_fault("E4", what, means, before, &[], quick);
     vec![
         rows_fault(
             "E2",
@@ -102,6 +104,31 @@ pub(super) fn environment() -> Vec<Fault> {
         ),
         all("no terminal, no session", "setsid", "setsid -w", false),
         all("standard input and error closed", "shell", "sh -c 'exec \"$@\" <&- 2>&-' sh", true),
+        rows_fault(
+            "E4",
+            "a root that is read-only",
+            "unshare",
+            &read_only(""),
+            &["TMPDIR"],
+            false,
+        ),
+        all("a root that is read-only, with /dev/shm for temporary files", "unshare", &read_only("TMPDIR=/dev/shm"), false),
+        script(
+            "E4",
+            "standard input, output and error closed",
+            "shell",
+            "the run is saved whole",
+            &[],
+            "\"$FURLONG\" run pipe posix-shm fifo --trials 1 --budget 2ms --warm-up 100us --save closed --no-progress <&- >&- 2>&-
+             code=$?
+             [ $code = 0 ] || echo \"bad: exit code $code\"
+             tail -n 1 data/furlong/runs/closed.jsonl | grep -q '\"record\":\"end\"' || echo 'bad: it does not end as a run'
+             expect 0 \"$FURLONG\" export closed
+             [ \"$(grep -c ,measured, said)\" = 3 ] || echo \"bad: not all rows were measured: $(tail -c 300 said)\"
+             nothing_left"
+                .to_owned(),
+            true,
+        ),
         all("HOME and XDG_DATA_HOME unset", "env", "env -u HOME -u XDG_DATA_HOME", false),
         rows_fault(
             "E4",

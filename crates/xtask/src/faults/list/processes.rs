@@ -5,9 +5,11 @@ use crate::faults::fault::{Fault, Moment, RowMust, SHORT, role_fault, script};
 /// Long in the warm-up.
 const WARM_UP: Moment = Moment { phase: "warm-up", options: "--warm-up $LONG --budget 5ms --timeout 2s" };
 /// Long in the measured part.
-const TIMED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 2s" };
+pub(super) const TIMED: Moment =
+    Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 2s" };
 /// For a row that stands still for longer than the time-out.
-const MEASURED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 1s" };
+pub(super) const MEASURED: Moment =
+    Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 1s" };
 /// For a role that goes on.
 const CONTINUED: Moment = Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 10s" };
 
@@ -21,7 +23,7 @@ pub(super) fn roles() -> Vec<Fault> {
                 &format!("SIGKILL to the {role} in its {phase}"),
                 moment,
                 &format!("kill -KILL ${role}"),
-                RowMust::Fail("killed by SIGKILL"),
+                RowMust::Fail { who: role, what: "killed by SIGKILL" },
                 1,
                 "the row has failed, with role, phase and signal",
             ));
@@ -33,8 +35,8 @@ pub(super) fn roles() -> Vec<Fault> {
             &format!("SIG{signal} to the responder"),
             TIMED,
             // The standard library's handler takes the first one of a fault for the thread's stack.
-            &format!("kill -{signal} $responder; sleep 0.2; kill -{signal} $responder 2> kill.err"),
-            RowMust::Fail(words),
+            &format!("kill -{signal} $responder; for again in 1 2 3; do sleep 0.05; kill -{signal} $responder 2> kill.err; done"),
+            RowMust::Fail { who: "responder", what: words },
             1,
             "each way to die is told from the others",
         ));
@@ -46,7 +48,7 @@ pub(super) fn roles() -> Vec<Fault> {
         "kill -STOP $run; kill -KILL $responder; sleep 0.2
          grep -q '^State:.Z' \"/proc/$responder/status\" || echo 'bad: it is no zombie'
          kill -CONT $run",
-        RowMust::Fail("killed by SIGKILL"),
+        RowMust::Fail { who: "responder", what: "killed by SIGKILL" },
         1,
         "a zombie counts as dead",
     ));
@@ -55,7 +57,7 @@ pub(super) fn roles() -> Vec<Fault> {
         "SIGSTOP to the responder, for ever",
         MEASURED,
         "kill -STOP $responder",
-        RowMust::Fail("stopped by a signal"),
+        RowMust::Fail { who: "responder", what: "stopped by a signal" },
         1,
         "stopped is told from dead and from slow",
     ));

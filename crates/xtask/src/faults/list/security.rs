@@ -43,6 +43,15 @@ pub(super) fn security() -> Vec<Fault> {
             names,
             false,
         ),
+        script(
+            "E6",
+            "every name that a run makes is known beforehand, and taken",
+            "strace",
+            "the row says so, and what stands there is not taken for its own",
+            &["strace"],
+            include_str!("squatted.sh").to_owned(),
+            true,
+        ),
         script("S", "objects after umask 000", "find", "none that all may write to", &[], open, true),
         script("S", "links and lies in the folder for temporary files", "ln", must, &[], links, true),
     ]

@@ -1,0 +1,78 @@
+//! Between hosts: either side dies or stands still, the shell dies, the cable is cut. The other host is a shell of this one, or
+//! a network namespace at the end of a virtual cable.
+
+use super::processes::TIMED;
+use crate::faults::fault::{Fault, Moment, RowMust, Setting, role_fault, script};
+
+/// The initiator here, and the responder there. What stands for the responder here is a process too.
+const HOSTS: Setting = Setting {
+    options: "--peer command:sh --peer-address 127.0.0.1",
+    roles: 3,
+    parties: None,
+    others: ["tcp/block", "udp/block"],
+};
+
+/// What happens between hosts.
+pub(super) fn hosts() -> Vec<Fault> {
+    let fault = |number, what, moment: Moment, then: &str, row, code, must| {
+        let then = format!("{}\n{then}", include_str!("hosts.sh"));
+        role_fault(number, what, moment, &then, row, code, must).among(HOSTS).slow()
+    };
+    let fails = |what, then: &str, who, said| {
+        let must = "the row has failed and says what was lost; nothing is left on either side";
+        fault("D1", what, TIMED, then, RowMust::Fail { who, what: said }, 1, must)
+    };
+    let ended =
+        |number, what, then: &str, code, must| fault(number, what, TIMED, then, RowMust::End, code, must);
+    let connection = "the connection to the other host has ended";
+    vec![
+        fails(
+            "SIGKILL to the responder on the other host",
+            "kill -KILL $responder",
+            "responder",
+            "killed by SIGKILL",
+        ),
+        fails(
+            "SIGKILL to the initiator of two hosts",
+            "kill -KILL $initiator",
+            "initiator",
+            "killed by SIGKILL",
+        ),
+        fails("SIGKILL to furlong on the other host", "kill -KILL $agent", "responder", connection),
+        fault(
+            "D1",
+            "SIGKILL to the shell on the other host, which furlong there survives",
+            TIMED,
+            "kill -KILL $there",
+            RowMust::Measure,
+            0,
+            "the row goes on, and for the next one the other host is asked again",
+        ),
+        fault(
+            "D5",
+            "SIGSTOP to furlong on the other host",
+            Moment { phase: "timed", options: "--warm-up 1ms --budget $LONG --timeout 1s" },
+            "kill -STOP $agent; wait $run; ended=$?; kill -CONT $agent",
+            RowMust::Fail { who: "", what: "the other host stands still" },
+            1,
+            "the row has failed and says so; the other side ends when it goes on",
+        ),
+        ended(
+            "D3",
+            "SIGKILL to the supervisor of two hosts",
+            "kill -KILL $run",
+            137,
+            "both sides end, and nothing is left",
+        ),
+        ended("D4", "SIGINT between two hosts", "kill -INT $run", 130, "a partial result"),
+        script(
+            "E5",
+            "the cable between two hosts is cut, or their network goes, while rows are measured",
+            "ip link",
+            "both rows have failed in time, and nothing is left",
+            &["ip", "nsenter"],
+            include_str!("cable.sh").to_owned(),
+            false,
+        ),
+    ]
+}

@@ -1,0 +1,267 @@
+//! Every fault with every row, several cells at the same time.
+
+use super::cell::{self, Ended};
+use super::fault::{Act, Fault, Moment, Setting};
+use super::judge::{self, Disturbed, Verdict};
+use super::page::Line;
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Cells that are tried at the same time: they mostly wait.
+const THREADS: usize = 5;
+
+/// How long a phase lasts in which something is done to a role, and how many milliseconds a role has to have run before; more
+/// of both once that came too early or too late.
+const LONG: [(&str, u32); 4] = [("600ms", 30), ("1500ms", 150), ("3s", 500), ("6s", 1500)];
+
+/// A row in a setting, by its options.
+type InSetting = (String, &'static str);
+
+/// What is tried.
+pub struct Matrix<'a> {
+    furlong: &'a Path,
+    rows: &'a [String],
+    /// The row that an adapter's program carries, of which roles are disturbed too.
+    adapter: Option<&'a String>,
+    unable: &'a [(String, String)],
+    /// Rows that furlong refuses, with why.
+    refused: BTreeMap<InSetting, String>,
+    /// With which seed a row comes first: it is looked for once.
+    seeds: Mutex<BTreeMap<InSetting, String>>,
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Matrix<'a> {
+    /// Nothing is tried yet.
+    pub fn new(
+        furlong: &'a Path,
+        rows: &'a [String],
+        adapter: Option<&'a String>,
+        unable: &'a [(String, String)],
+    ) -> Self {
+        Matrix { furlong, rows, adapter, unable, refused: BTreeMap::new(), seeds: Mutex::default() }
+    }
+
+    /// All cells of all faults.
+    ///
+    /// # Errors
+    /// What kept a cell from being tried.
+    pub fn tried(mut self, faults: Vec<Fault>) -> anyhow::Result<Vec<Line>> {
+        // A role's fault has a cell of its own for each row; the others are one script.
+        let mut cells: Vec<(usize, Option<&String>)> = Vec::new();
+        for (index, fault) in faults.iter().enumerate() {
+            match fault.act {
+                Act::Role { setting, .. } => {
+                    self.ask_what_is_refused(setting)?;
+                    let adapter = self.adapter.filter(|_| setting.options.is_empty());
+                    cells.extend(self.rows.iter().chain(adapter).map(|row| (index, Some(row))));
+                }
+                Act::Rows { .. } | Act::Script(_) => cells.push((index, None)),
+            }
+        }
+        // The long ones first.
+        cells.sort_by_key(|(_, row)| row.is_some());
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    while let Some((index, row)) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let tried = self.cell(&faults[*index], *row);
+                        if let Ok(tried) = &tried {
+                            tell_failed(&faults[*index], tried);
+                        }
+                        lock(&found).push((*index, tried));
+                    }
+                });
+            }
+        });
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut lines: Vec<Line> =
+            faults.into_iter().map(|fault| Line { fault, cells: Vec::new() }).collect();
+        for (index, tried) in found {
+            lines[index].cells.extend(tried?);
+        }
+        for line in &mut lines {
+            if !matches!(line.fault.act, Act::Script(_)) {
+                let why = |(row, why): &(String, String)| (row.clone(), Verdict::NotTriable(why.clone()));
+                line.cells.extend(self.unable.iter().map(why));
+            }
+            line.cells.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
+        Ok(lines)
+    }
+
+    /// Has furlong say which rows it refuses in a setting.
+    fn ask_what_is_refused(&mut self, setting: Setting) -> anyhow::Result<()> {
+        let options = setting.options;
+        if options.is_empty() || self.refused.keys().any(|(_, asked)| *asked == options) {
+            return Ok(());
+        }
+        let ended = cell::run(
+            self.furlong,
+            &cell::all_rows("", &self.quoted(), options),
+            &[],
+            Duration::from_secs(600),
+        )?;
+        let refused = judge::refused(&ended).map_err(anyhow::Error::msg)?;
+        self.refused.extend(refused.into_iter().map(|(row, why)| ((row, options), why)));
+        Ok(())
+    }
+
+    fn quoted(&self) -> Vec<String> {
+        self.rows.iter().map(|row| format!("'{row}'")).collect()
+    }
+
+    /// The cell of a row, or all cells of a fault that is tried once.
+    fn cell(&self, fault: &Fault, row: Option<&String>) -> anyhow::Result<Vec<(String, Verdict)>> {
+        if let Some(missing) = fault.needs.iter().find(|program| !is_here(program)) {
+            let why = Verdict::NotTriable(format!("{missing} is not here"));
+            let rows = match fault.act {
+                Act::Rows { .. } => self.rows,
+                _ => &[row.cloned().unwrap_or_default()],
+            };
+            return Ok(rows.iter().map(|row| (row.clone(), why.clone())).collect());
+        }
+        match &fault.act {
+            Act::Role { setting, moment, then, row: must, code } => {
+                let row = row.context("a role's fault needs a row")?;
+                // One role alone has no peer that could be told from it.
+                let why = if let Some(why) = self.refused.get(&(row.clone(), setting.options)) {
+                    Some(why.clone())
+                } else if row.starts_with("null/") && (then.contains("$responder") || then.contains("$last"))
+                {
+                    Some("it has one role, which is called initiator".to_owned())
+                } else {
+                    None
+                };
+                let verdict = match why {
+                    Some(why) => Verdict::NotApplicable(why),
+                    None => {
+                        let disturbed = Disturbed {
+                            row,
+                            other: setting.other(row),
+                            parties: setting.parties,
+                            phase: moment.phase,
+                            must: *must,
+                            code: *code,
+                        };
+                        self.role(disturbed, *setting, *moment, then)?
+                    }
+                };
+                Ok(vec![(row.clone(), verdict)])
+            }
+            Act::Rows { before, says, options, may_fail } => {
+                let script = cell::all_rows(before, &self.quoted(), options);
+                let ended = cell::run(self.furlong, &script, &[], Duration::from_secs(400))?;
+                Ok(judge::of_rows(&ended, self.rows, says, *may_fail))
+            }
+            Act::Script(script) => {
+                let ended = cell::run(self.furlong, script, &[], Duration::from_secs(3600))?;
+                Ok(vec![(String::new(), judge::of_script(&ended))])
+            }
+        }
+    }
+
+    /// Disturbs a role of a row.
+    fn role(
+        &self,
+        disturbed: Disturbed<'_>,
+        setting: Setting,
+        moment: Moment,
+        then: &str,
+    ) -> anyhow::Result<Verdict> {
+        let seed = match self.seed(disturbed, setting)? {
+            Ok(seed) => seed,
+            Err(verdict) => return Ok(verdict),
+        };
+        let script = format!(
+            "{}\n{then}\n[ ! -d held ] || : > held/let-go\n[ -n \"${{ended-}}\" ] || {{ wait $run; ended=$?; }}\necho $ended > code\nnothing_left",
+            include_str!("role.sh")
+        );
+        for (long, ran_ms) in LONG {
+            let more = [
+                ("OPTIONS", moment.options.replace("$LONG", long)),
+                ("RAN_MS", ran_ms.to_string()),
+                ("SEED", seed.clone()),
+            ];
+            let ended = self.pair(&script, disturbed, setting, &more)?;
+            if !disturbed.missed(&ended) {
+                return Ok(disturbed.judge(&ended));
+            }
+        }
+        Ok(Verdict::Failed(format!("the {} was missed each time", moment.phase)))
+    }
+
+    /// The seed with which a row is measured before the other one, or what came of looking for it.
+    fn seed(&self, disturbed: Disturbed<'_>, setting: Setting) -> anyhow::Result<Result<String, Verdict>> {
+        let key = (disturbed.row.to_owned(), setting.options);
+        if let Some(seed) = lock(&self.seeds).get(&key) {
+            return Ok(Ok(seed.clone()));
+        }
+        let ended = self.pair(include_str!("first.sh"), disturbed, setting, &[])?;
+        let seed = ended.stdout.trim().to_owned();
+        match judge::of_script(&ended) {
+            Verdict::Passed if seed.is_empty() => {
+                return Ok(Err(Verdict::Failed(format!("no seed was found: {}", ended.stderr))));
+            }
+            Verdict::Passed => {}
+            other => return Ok(Err(other)),
+        }
+        lock(&self.seeds).insert(key, seed.clone());
+        Ok(Ok(seed))
+    }
+
+    /// Runs a script about a row and the other one.
+    fn pair(
+        &self,
+        script: &str,
+        disturbed: Disturbed<'_>,
+        setting: Setting,
+        more: &[(&str, String)],
+    ) -> anyhow::Result<Ended> {
+        let roles = if disturbed.row.starts_with("null/") { 1 } else { setting.roles };
+        let mut variables = vec![
+            ("ROW", disturbed.row.to_owned()),
+            ("OTHER", disturbed.other.to_owned()),
+            ("SETTING", setting.options.to_owned()),
+            ("PARTIES", disturbed.parties.map_or_else(String::new, |parties| parties.to_string())),
+            ("ROLES", roles.to_string()),
+            ("PHASE", disturbed.phase.to_owned()),
+        ];
+        variables.extend_from_slice(more);
+        let script = format!("{}\n{script}", include_str!("pair.sh"));
+        cell::run(self.furlong, &script, &variables, Duration::from_secs(60))
+    }
+}
+
+/// Says at once what has failed.
+fn tell_failed(fault: &Fault, cells: &[(String, Verdict)]) {
+    for (row, verdict) in cells {
+        if let Verdict::Failed(what) = verdict {
+            println!("xtask: {} {} {row}: {what}", fault.number, fault.what);
+        }
+    }
+}
+
+/// Whether a program is found where programs lie.
+fn is_here(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_looked_for() {
+        assert!(is_here("sh") && !is_here("no-such-program-of-anybody"));
+    }
+}
