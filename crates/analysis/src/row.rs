@@ -56,6 +56,10 @@ pub struct Row {
     /// Share of the messages for each receiver that it lost, 0 to 1, of all of them together; `None` where none can be lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
+    /// Messages that were sent again for each that was answered, since they or their answers were lost on the way; `None` where
+    /// that is seen to by somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_again_share: Option<f64>,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
     #[serde(default)]
     pub late_sends_share: Option<f64>,
@@ -135,6 +139,7 @@ impl Sound<'_> {
             shares: Shares::of(&trials),
             stalled: Stalled::of(&trials),
             lost_share: lost_share(&trials),
+            sent_again_share: sent_again_share(&trials),
             late_sends_share: late_sends_share(case, &trials),
             count_method: None,
             // The checks refuse anything else.
@@ -195,6 +200,13 @@ fn lost_share(trials: &[&Measurement]) -> Option<f64> {
     let receivers = trials.iter().flat_map(|trial| &trial.roles);
     let got = receivers.filter(|tally| tally.party.role == Role::Responder).map(|tally| tally.round_trips);
     Some(tidy(lost as f64 / (lost + got.sum::<u64>()).max(1) as f64))
+}
+
+/// Of all trials together.
+fn sent_again_share(trials: &[&Measurement]) -> Option<f64> {
+    let again: u64 = trials.iter().map(|trial| trial.sent_again).sum::<Option<u64>>()?;
+    let answered: u64 = trials.iter().map(|trial| trial.round_trips).sum();
+    Some(tidy(again as f64 / answered.max(1) as f64))
 }
 
 /// Only a pace of fixed times makes a message late.
@@ -278,6 +290,13 @@ mod tests {
         let row = measure(|index, trial| trial.lost = Some(if index == 0 { 3 * got } else { 0 })).unwrap();
         // Three of six in all.
         assert_eq!(row.lost_share, Some(0.5));
+    }
+
+    #[test]
+    fn what_was_sent_again_is_a_share_of_what_was_answered() {
+        assert_eq!(measure(|_, _| {}).unwrap().sent_again_share, None);
+        let row = measure(|index, trial| trial.sent_again = Some(trial.round_trips * index as u64)).unwrap();
+        assert!((row.sent_again_share.unwrap() - 1.0).abs() < 0.05, "{:?}", row.sent_again_share);
     }
 
     #[test]

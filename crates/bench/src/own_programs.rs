@@ -224,6 +224,7 @@ impl PairTrial<'_> {
             late_sends: 0,
             outstanding_ns: None,
             lost: None,
+            sent_again: None,
             verified_messages: 0,
             effective: BTreeMap::new(),
             depth: None,

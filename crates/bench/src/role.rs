@@ -8,6 +8,7 @@ use crate::registry::{MechanismEntry, find};
 use crate::shared_end;
 use crate::timed::{timed, warm_up};
 use crate::verification::{verified_bursts, verify};
+use furlong_loops::again::{Again, AgainOptions};
 use furlong_loops::channel::Channel;
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::message_loop::MessageLoop;
@@ -95,6 +96,29 @@ fn known<'a>(
         .ok_or_else(|| RoleError::new(Fault::Error, format!("no mechanism is called {mechanism}")))
 }
 
+/// How messages are sent again, where the network between two hosts may lose them.
+fn send_again(
+    entry: &MechanismEntry,
+    configuration: &RoleConfiguration,
+    setups: &[EndpointSetup],
+) -> io::Result<Option<AgainOptions>> {
+    let between =
+        configuration.control_page.own.and(entry.built_in().ok()).and_then(|entry| entry.between_hosts);
+    let socket = setups.first().and_then(|setup| setup.handles.descriptors.front());
+    let Some((send, socket)) = between.and_then(|between| between.send_again).zip(socket) else {
+        return Ok(None);
+    };
+    let role = configuration.party.role;
+    Ok(Some(AgainOptions {
+        role,
+        key: configuration.key,
+        size_bytes: configuration.sizes_bytes()[role.index()],
+        window: configuration.window.get(),
+        socket: socket.as_handle().try_clone_to_owned()?,
+        send,
+    }))
+}
+
 /// Maps this party's control page.
 fn open_control_page(end: ControlPageEnd) -> io::Result<ControlPage> {
     let page = ControlPage::open(handle::inherit(end.descriptor)?.as_handle(), end.lines)?;
@@ -127,6 +151,7 @@ fn run_role(
         .transpose()?;
     pin(configuration.processor)?;
     let RoleConfiguration { specifications, wait, .. } = configuration;
+    let again = step(Phase::Open, "hold the socket twice", send_again(entry, configuration, &setups))?;
     let opened = entry.built_in().and_then(|built_in| match configuration.pattern {
         pattern if pattern.shares_an_end() => shared_end::open(built_in, &specifications[0], setups, *wait),
         Pattern::Ready => {
@@ -138,6 +163,10 @@ fn run_role(
         _ => built_in.open(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;
+    if let Some(options) = again {
+        let again = step(Phase::Open, "start a thread", Again::new(message_loop.into_channel(), options))?;
+        message_loop = MessageLoop::OneEnd(Box::new(again));
+    }
 
     let one_process = configuration.ends.iter().any(|end| end.role != configuration.party.role);
     let format = MessageFormat {

@@ -66,6 +66,7 @@ pub(crate) fn timed(
         }
         (_, Role::Responder) => Recorder::counting(0, None),
     };
+    let again_before = message_loop.channel().sent_again();
     let result = match (pattern, role, arrival.is_closed_loop()) {
         (Pattern::OneWay, Role::Initiator, true) => {
             message_loop.sender()?.send_stream(messages, budget_ns, batch, &mut recorder)
@@ -87,8 +88,9 @@ pub(crate) fn timed(
         }
         (_, Role::Responder, _) => message_loop.responder()?.respond(messages),
     }?;
+    let again = message_loop.channel().sent_again().zip(again_before).map(|(after, before)| after - before);
     let timing = recorder.timing(&result, per_sample)?;
-    Ok((result, timing))
+    Ok((result, timing.map(|timing| Timing { sent_again: again, ..timing })))
 }
 
 /// Round trips that follow each other at once: one at a time, `batch` to a reading of the clock, or several outstanding.

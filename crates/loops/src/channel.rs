@@ -18,4 +18,9 @@ pub trait Channel {
     fn lost(&self) -> Option<u64> {
         None
     }
+
+    /// How many messages it has sent again, since they were not answered; `None` if it does not do so.
+    fn sent_again(&self) -> Option<u64> {
+        None
+    }
 }

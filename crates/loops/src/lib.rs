@@ -4,6 +4,7 @@
 //! starts and watches, is compiled for size.
 #![forbid(unsafe_code)]
 
+pub mod again;
 mod between_attempts;
 mod both_ends;
 pub mod built_in;

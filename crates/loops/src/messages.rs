@@ -110,11 +110,8 @@ impl<'a> Messages<'a> {
             Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => unread_buffers + 1,
         }
         .next_power_of_two();
-        // Each direction has a key of its own, so that a message that comes back to its sender is caught.
-        let direction =
-            |from: Role| Stamp::new(if from == Role::Initiator { format.key } else { !format.key });
-        let own = direction(role);
-        let other = if format.alone { own } else { direction(role.peer()) };
+        let own = Stamp::of_direction(format.key, role);
+        let other = if format.alone { own } else { Stamp::of_direction(format.key, role.peer()) };
         let (outbox, inbox) = if sent_bytes == received_bytes {
             let mut outbox = Message::several(buffers + 1, sent_bytes)?;
             let inbox = outbox.split_off(buffers).remove(0);

@@ -36,6 +36,9 @@ pub struct Timing {
     pub reached: Option<[String; 2]>,
     /// Messages that were lost meanwhile; `None` where none can be.
     pub lost: Option<u64>,
+    /// Messages that were sent again, since they were not answered; `None` where none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_again: Option<u64>,
     /// As in a measurement, for the receiver that slept.
     pub stall: Option<Stall>,
 }
@@ -131,6 +134,7 @@ impl Recorder {
             histogram,
             reached: None,
             lost: result.lost,
+            sent_again: None,
             stall: None,
         }))
     }

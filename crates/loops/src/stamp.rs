@@ -6,7 +6,7 @@
 //! made of number and key as well, and each is compared. A message of fewer than 8 bytes carries what fits of
 //! its number, one of fewer than 16 no word at its end, and one of no bytes only the fact that it came.
 
-use furlong_model::Fault;
+use furlong_model::{Fault, Role};
 
 /// Bytes of the number and the check word.
 const HEAD: usize = 8;
@@ -46,6 +46,12 @@ impl Stamp {
     /// That of a direction with this key.
     pub fn new(key: u64) -> Stamp {
         Stamp { key: mix(key) }
+    }
+
+    /// That of the messages that this role sends in a trial with this key. Each direction has one of its own, so that a message
+    /// that comes back to its sender is caught.
+    pub fn of_direction(key: u64, from: Role) -> Stamp {
+        Stamp::new(if from == Role::Initiator { key } else { !key })
     }
 
     /// The word that makes the messages of this direction unlike others, for programs that make stamps themselves.

@@ -23,7 +23,7 @@ mod template;
 
 pub use contract::{
     BetweenHosts, DIRECTIONS, Endpoint, EndpointSetup, Entrance, Handles, Link, LinkSpecification, Mechanism,
-    Message, Secret,
+    Message, Secret, SendAgain,
 };
 pub use furlong_os::wait::Interest;
 /// Mechanisms by their types, for what spoils their messages in a test.

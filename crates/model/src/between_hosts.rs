@@ -1,6 +1,7 @@
 //! Which cases can be measured with each role on a host of its own, and what is recorded of the other host.
 
-use crate::{Arrival, Capabilities, Case, Machine, Pattern, Placement, Reach, Unavailable, is_one};
+use crate::case::STAMPED_BYTES;
+use crate::{Arrival, Capabilities, Case, Machine, Pattern, Placement, Reach, Unavailable, WhenFull, is_one};
 use serde::{Deserialize, Serialize};
 
 /// The host that responders were on, where that was another than the run's.
@@ -16,6 +17,11 @@ pub struct PeerHost {
 }
 
 impl Case {
+    /// Bytes of the smaller of its messages.
+    fn smallest_bytes(&self) -> usize {
+        self.request.as_ref().map_or(self.size_bytes, |request| request.size_bytes.min(self.size_bytes))
+    }
+
     /// Why the roles cannot be on two hosts in this case, if they are to be and cannot.
     pub(crate) fn refuse_between_hosts(&self, capabilities: &Capabilities) -> Option<Unavailable> {
         if self.placement != Placement::OtherHost {
@@ -31,6 +37,12 @@ impl Case {
                 reason,
                 "furlong list shows the reach of every row; ask for those that reach any host in the network",
             )
+        } else if capabilities.when_full == WhenFull::Drops && self.smallest_bytes() < STAMPED_BYTES {
+            let reason = format!(
+                "the network may lose messages, which are sent again, and one of fewer than {STAMPED_BYTES} bytes does not tell \
+                 that it comes twice"
+            );
+            (reason, "ask for 8 bytes or more (--size, --request)")
         } else if !Pattern::OVER_ONE_LINK.contains(pattern) || !is_one(&self.parties) {
             let reason = "between hosts two processes use one link: one on each host".to_owned();
             (reason, "ask for round-trip, request or one-way, without --pairs")

@@ -132,7 +132,7 @@ pub fn row_of_subsystem(mechanism: &str, wait: Wait, subsystem: Option<Subsystem
 }
 
 /// Below that a message has no room for its number and a check word, which tell it from others and from damage.
-const STAMPED_BYTES: usize = 8;
+pub(crate) const STAMPED_BYTES: usize = 8;
 
 /// What a pipe holds unless it is told otherwise.
 const PIPE_BYTES: usize = 64 << 10;

@@ -85,6 +85,10 @@ pub struct Measurement {
     /// Messages of the measured part that receivers lost, all of them together; `None` where none can be lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
+    /// Messages of the measured part that were sent again, since they or their answers were lost on the way; `None` where that is
+    /// seen to by somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_again: Option<u64>,
     /// What each of several pairs or receivers did; empty where there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,

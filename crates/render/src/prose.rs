@@ -4,13 +4,13 @@ use super::{
     counting::counted,
     ranking::{
         has_depth, has_failed_trials, has_losses, has_no_interval, has_shares, has_stall, is_batched,
-        is_fan_out, marked_name,
+        is_fan_out, marked_name, sends_again,
     },
     words::count,
 };
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
-use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns};
+use furlong_model::{Boundary, Harness, Machine, PeerHost, Runtime, format_bytes, format_ns};
 use furlong_stats::distinct;
 
 /// Rows that are named one by one.
@@ -42,6 +42,12 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
 /// Which host responders were on, where that is another one.
 pub(crate) fn peer(peer: &PeerHost) -> String {
     let PeerHost { peer, address, machine } = peer;
+    if peer == Boundary::NetworkNamespace.name() {
+        return plain(&format!(
+            "Responders were in another network namespace of this machine, across a virtual Ethernet pair (at {address}), which the \
+             tables call another host. The scheduler chose the processors."
+        ));
+    }
     let host = machine.host.as_deref().unwrap_or("a host without a name");
     let Machine { system, kernel, architecture, .. } = machine;
     plain(&format!(
@@ -136,6 +142,12 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
          largest."
             .to_owned()
     });
+    let repeating = marked(sends_again).next().map(|_| {
+        "sent again: messages of round trips that were lost on the way, or whose answers were, in a hundred that were answered. They \
+         are sent again after 200 ms, as TCP does, or after three times what a round trip took. Such a round trip takes as long as \
+         that takes: p50 hardly shows it, and the percentiles above do."
+            .to_owned()
+    });
     let losing = marked(has_losses).next().map(|_| {
         "lost: of the messages that were sent to each receiver as fast as the sender can, which never waits, the share that it \
          did not get: overwritten before it came to it, or thrown away for want of room. What it got is whole and in order; all/s \
@@ -182,6 +194,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         over_one_link,
         several,
         losing,
+        repeating,
         stalled,
         lone,
         failed,

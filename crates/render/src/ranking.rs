@@ -40,7 +40,7 @@ const INTERVAL: &str = "95 %";
 const TRIALS: &str = "trials";
 
 /// All columns, in order.
-static COLUMNS: [Column; 29] = [
+static COLUMNS: [Column; 30] = [
     column(Head::figures("#"), place),
     column(Head::words("row"), |entry| marked_name(entry.row)),
     column_if(has_throughput, Head::figures("GB/s"), throughput),
@@ -74,6 +74,9 @@ static COLUMNS: [Column; 29] = [
     }),
     column_if(has_losses, Head::figures("lost"), |entry| {
         entry.row.lost_share.map_or_else(String::new, |share| format!("{:.1} %", 100.0 * share))
+    }),
+    column_if(sends_again, Head::figures("sent again"), |entry| {
+        entry.row.sent_again_share.map_or_else(String::new, |share| format!("{:.2} %", 100.0 * share))
     }),
     column_if(has_stall, Head::figures("others"), |entry| {
         entry.row.stalled.map_or_else(String::new, |stalled| format!("{:.1} %", 100.0 * stalled.others_share))
@@ -143,6 +146,11 @@ pub(crate) fn has_shares(row: &Row) -> bool {
 /// Whether receivers may have lost messages.
 pub(crate) fn has_losses(row: &Row) -> bool {
     row.lost_share.is_some()
+}
+
+/// Whether what was lost on the way was sent again.
+pub(crate) fn sends_again(row: &Row) -> bool {
+    row.sent_again_share.is_some()
 }
 
 /// Whether one of several receivers slept for a while.

@@ -63,7 +63,7 @@ pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<S
     let network = capabilities.reach == Reach::Network;
     [
         (network && networks).then_some(
-            "measured over loopback; between network namespaces a virtual Ethernet pair comes on top, which is not measured",
+            "measured over loopback; what a virtual Ethernet pair between network namespaces adds, furlong run --boundary netns measures",
         ),
         (network && between(Boundary::Host))
             .then_some("measured over loopback; what the network takes comes on top and is not measured"),

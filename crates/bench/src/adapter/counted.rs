@@ -195,6 +195,7 @@ impl CountedTrial<'_> {
             late_sends: idle.late,
             outstanding_ns: None,
             lost: None,
+            sent_again: None,
             verified_messages,
             effective,
             depth: None,

@@ -40,9 +40,14 @@ impl Peer {
                 NotMeasured::Refused(why) | NotMeasured::Unavailable(why) => why.reason,
                 NotMeasured::Interrupted(interrupted) => format!("signal {} came", interrupted.signal),
             };
+            let remedy = if options.address.is_network_namespace() {
+                "run it as root, or where user namespaces are allowed (sysctl user.max_user_namespaces, user.max_net_namespaces)"
+            } else {
+                "a shell there must be had without a question: see that the command does what it should by hand"
+            };
             NoPeer::Unreachable(Unavailable::new(
                 format!("{} is not reached: {detail}", options.address),
-                "a shell there must be had without a question: see that the command does what it should by hand",
+                remedy,
             ))
         })?;
         let listen_at = options.listen_at.or(connection.reached_at).ok_or(NoPeer::NoAddress)?;

@@ -25,7 +25,7 @@ use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
     Measurement, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Unavailable,
-    Wait, WhenFull,
+    Wait,
 };
 use furlong_os::{AsHandle, Handle, RawHandle, identity, pipe};
 use furlong_stats::Distribution;
@@ -382,7 +382,7 @@ impl RunningTrial {
             entry.capabilities.notifies_only().then(|| Counted::of(case.pattern, case.parties.get()));
         let between_hosts = far.is_some();
         let explain = Box::new(move |watch: &Watch<RoleResult>| match pattern.shares_an_end() {
-            _ if between_hosts => Some(lost_between_hosts(watch, there_full)),
+            _ if between_hosts => Some(lost_between_hosts(watch)),
             true => lost_of_several(watch, pattern, counted),
             false => lost_message(watch, &parties, unit),
         });
@@ -427,6 +427,7 @@ impl RunningTrial {
             outstanding_ns,
             reached,
             lost,
+            sent_again,
             stall,
             ..
         } = timing;
@@ -444,6 +445,7 @@ impl RunningTrial {
             parts,
             reached,
             lost,
+            sent_again,
             stall,
             others: Vec::new(),
             adapter: self.adapter,
@@ -489,17 +491,14 @@ impl FarSide {
     }
 }
 
-/// Why nothing has happened between two hosts. How far the responder has come is not seen from here.
-fn lost_between_hosts(watch: &Watch<RoleResult>, when_full: WhenFull) -> Failure {
+/// Why nothing has happened between two hosts. How far the responder has come is not seen from here, and what is lost is sent
+/// again.
+fn lost_between_hosts(watch: &Watch<RoleResult>) -> Failure {
     let timeout = watch.timeout;
-    let gone = "the other host stands still, or the network to it is cut";
-    match when_full {
-        WhenFull::Drops => {
-            let detail = format!("nothing has happened for {timeout:?}: a message was lost, or {gone}");
-            watch.failure(None, Fault::Lost, detail)
-        }
-        _ => watch.failure(None, Fault::Silent, format!("nothing has happened for {timeout:?}: {gone}")),
-    }
+    let detail = format!(
+        "nothing has happened for {timeout:?}: the other host stands still, or the network to it is cut"
+    );
+    watch.failure(None, Fault::Silent, detail)
 }
 
 /// That no more links than so many can be made here.

@@ -39,6 +39,7 @@ pub(super) fn together(
         histogram: merged(all().map(|timing| &timing.histogram))?,
         reached: None,
         lost: all().filter_map(|timing| timing.lost).reduce(|one, other| one + other),
+        sent_again: None,
         stall: all().find_map(|timing| timing.stall),
     };
     let part = |(party, timing): &(Party, Timing)| Part {

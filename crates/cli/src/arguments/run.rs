@@ -3,11 +3,11 @@
 use super::chart::ChartOptions;
 use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
 use clap::Args;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use furlong_bench::peer::PeerAddress;
 use furlong_bench::plan::{Across, Plan};
 use furlong_console::exit::Usage;
-use furlong_model::{Counts, Percent, Rates, Time};
+use furlong_model::{Boundary, Counts, Percent, Rates, Time};
 use furlong_stats::FEWEST_FIRST_TRIALS;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -15,6 +15,12 @@ use std::time::Duration;
 
 /// The most messages that can be asked to be outstanding.
 const MOST_OUTSTANDING: i64 = 1_000_000;
+
+/// The boundaries that there can be between roles on one machine, so far.
+fn boundary() -> impl TypedValueParser<Value = Boundary> {
+    let network = PossibleValue::new(Boundary::NetworkNamespace.name()).alias("netns");
+    PossibleValuesParser::new([network]).map(|_| Boundary::NetworkNamespace)
+}
 
 const RUN_EXAMPLES: &str =
     "A row is MECHANISM/WAIT, as in pipe/block. A mechanism alone means its usual wait; globs name several.
@@ -48,6 +54,7 @@ Examples:
                                                  two programs of your own, which say 'ready' and 'done 1000'
   furlong run tcp udp --peer ssh://node-7        between this host and another one
   furlong run tcp -m one-way --peer command:sh --peer-address 127.0.0.1
+  furlong run tcp udp --boundary netns           between two network namespaces of this machine
                                                  the same by whatever gives a pipe to a shell there: here one of this host
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
@@ -111,6 +118,11 @@ pub struct RunOptions {
     /// ssh has reached it
     #[arg(long, value_name = "ADDRESS", requires = "peer")]
     pub peer_address: Option<IpAddr>,
+    /// Put the responder beyond a boundary of this machine: network-namespace (or netns), a network namespace of its own with a
+    /// virtual Ethernet pair in between, as between two containers. Needs root or user namespaces; nothing of the machine's own
+    /// network is touched
+    #[arg(long, value_name = "BOUNDARY", value_parser = boundary(), conflicts_with_all = ["count", "places", "peer"])]
+    pub boundary: Option<Boundary>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s
@@ -173,6 +185,13 @@ pub struct PrecisionOptions {
     /// further ones take no longer than those did
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     within: Option<Time>,
+}
+
+impl RunOptions {
+    /// Where responders run, if that is beyond this host or a boundary of it.
+    pub fn responder_at(&self) -> Option<PeerAddress> {
+        self.peer.clone().or_else(|| self.boundary.map(|_| PeerAddress::network_namespace()))
+    }
 }
 
 impl PrecisionOptions {

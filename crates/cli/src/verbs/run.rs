@@ -112,7 +112,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     asked_cases.rows.extend(programs.iter().map(|row| row.capabilities.name.to_owned()));
     let (mut mechanisms, mut options) = mechanisms(&asked_cases)?;
     mechanisms.extend(programs);
-    if asked.peer.is_some() {
+    if asked.responder_at().is_some() {
         options.places = vec![Placement::OtherHost];
         if options.rows.is_empty() {
             options.rows = peer::rows(&mechanisms);

@@ -120,6 +120,7 @@ fn what_does_not_reach_another_host_is_refused() {
         ),
         (&["tcp", "--pairs", "2"], "tcp/block", "one on each host"),
         (&["udp", "-m", "one-way"], "udp/block", "nothing holds the sender back"),
+        (&["udp", "-s", "4"], "udp/block", "fewer than 8 bytes does not tell"),
         (&["tcp", "-m", "one-way", "--rate", "1k/s"], "tcp/block", "two hosts have two"),
     ] {
         let json = with_peer(more).expect_code(if more.contains(&"--pairs") { 0 } else { 7 }).json();
@@ -353,4 +354,104 @@ wait $RUN"#;
         assert_eq!(text(skipped, "status"), "failed", "{skipped:#}");
     }
     before.expect_nothing_left(&place);
+}
+
+#[test]
+fn datagrams_that_are_lost_are_sent_again_and_the_row_says_how_many() {
+    let place = Place::new();
+    // Now and then the other host is taken to be where nobody is: what is sent there meanwhile is lost without a word.
+    let script = r#"
+(while ip neighbour replace 10.11.12.2 lladdr 02:00:00:00:00:99 dev near nud permanent; do
+    sleep 0.1; ip neighbour del 10.11.12.2 dev near; sleep 0.3
+done) & LOSE=$!
+"$FURLONG" run udp/block udp/spin udp/epoll --peer "$PEER" --peer-address 10.11.12.2 \
+    --trials 3 --budget 700ms --warm-up 10ms --no-save --no-progress --format json
+CODE=$?
+kill $LOSE
+exit $CODE"#;
+    let Some(finished) = in_two_namespaces(&place, script) else { return };
+    let json = finished.expect_code(0).json();
+    let rows = list(&json, "rows");
+    assert_eq!((rows.len(), list(&json, "skipped").len()), (3, 0), "{json:#}");
+    for row in rows {
+        let lost = number(row, "sent_again_share");
+        assert!(lost > 0.0 && lost < 0.5 && at(row, "verified") == true, "{row:#}");
+        assert!(
+            text(row, "group").starts_with("host/") && !text(row, "group").ends_with("losing"),
+            "{row:#}"
+        );
+        // Nothing is left out: a round trip that was lost in part took longer than that.
+        assert!(number(row, "round_trip_ns.max") > 2e8, "{row:#}");
+    }
+}
+
+/// Runs beyond a boundary of this machine; `None`, with a word, where that cannot be had.
+fn beyond(place: &Place, words: &[&str]) -> Option<Finished> {
+    let words = ["run", "tcp", "udp", "--boundary", "netns", "--format", "json"].iter().chain(words).copied();
+    let finished = place.run(words.chain(QUICK));
+    if finished.code == Some(7) {
+        eprintln!("skipped: no network namespaces here: {}", finished.stderr);
+        return None;
+    }
+    Some(finished)
+}
+
+#[test]
+fn a_network_namespace_is_a_boundary_that_is_measured() {
+    let place = Place::new();
+    let before = Snapshot::take();
+    let devices = fs::read_to_string("/proc/net/dev").unwrap().lines().count();
+    let Some(finished) = beyond(&place, &[]) else { return };
+    let json = finished.expect_code(0).json();
+    assert_eq!((list(&json, "rows").len(), list(&json, "skipped").len()), (2, 0), "{json:#}");
+    assert_eq!((text(&json, "peer.peer"), text(&json, "peer.address")), ("network-namespace", "10.0.0.2"));
+    assert!(
+        list(&json, "rows").iter().all(|row| text(row, "placement") == "host" && at(row, "verified") == true)
+    );
+    let pipe = place.run(["run", "pipe", "--boundary", "network-namespace"].into_iter().chain(QUICK));
+    let told = pipe.expect_code(7).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("does not reach another host"), "{told}");
+    assert_eq!(fs::read_to_string("/proc/net/dev").unwrap().lines().count(), devices);
+    before.expect_nothing_left(&place);
+    for words in [["--peer", "command:sh"], ["--place", "free"]] {
+        place.run(["run", "tcp", "--boundary", "netns"].into_iter().chain(words)).expect_code(2);
+    }
+    place.run(["run", "tcp", "--boundary", "tape"]).expect_code(2);
+}
+
+#[test]
+fn nothing_is_left_beyond_a_boundary_when_the_supervisor_is_killed() {
+    let place = Place::new();
+    let before = Snapshot::take();
+    if beyond(&place, &[]).is_none() {
+        return;
+    }
+    let words = ["run", "tcp", "--boundary", "netns", "--trials", "200", "--budget", "200ms", "--no-save"];
+    let running = place.start(&mut place.furlong(words));
+    let network = |pid: i32| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+    let own = network(std::process::id() as i32);
+    let found = look_for(PATIENCE, || {
+        let agent = agent(&place)?;
+        let role = place.processes().into_iter().find(|process| process.parent == agent)?;
+        network(role.pid)
+    });
+    assert!(found.is_some() && found != own, "{found:?} {own:?}");
+    running.signal(libc::SIGKILL);
+    running.finish();
+    // The namespaces end with the last process in them.
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn where_there_can_be_no_namespace_the_reason_and_the_remedy_are_said() {
+    let place = Place::new();
+    let script = "echo 0 >/proc/sys/user/max_net_namespaces && exec \"$FURLONG\" run tcp --boundary netns";
+    let finished = place.finish(place.program("unshare").args(["-Ur", "sh", "-c", script]));
+    // What those programs say, and not furlong.
+    if ["unshare: ", "sh: "].iter().any(|program| finished.stderr.starts_with(program)) {
+        eprintln!("skipped: no user namespaces here: {}", finished.stderr);
+        return;
+    }
+    let told = finished.expect_code(7).stderr;
+    assert!(told.contains("new network namespace") && told.contains("user.max_net_namespaces"), "{told}");
 }

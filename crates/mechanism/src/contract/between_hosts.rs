@@ -1,12 +1,16 @@
 //! How the two ends of a link come to be on two hosts, each made where it is used.
 
 use super::{Link, LinkSpecification};
+use furlong_os::BorrowedHandle;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 /// What the initiator shows, so that the responder takes nobody else for it: any host may come to its port.
 pub type Secret = [u8; 16];
+
+/// Sends a whole message by a descriptor.
+pub type SendAgain = fn(BorrowedHandle<'_>, &[u8]) -> io::Result<usize>;
 
 /// How the two ends of a link come to be on two hosts. It happens before anything is measured, and ends at a time that the
 /// caller says.
@@ -16,6 +20,8 @@ pub struct BetweenHosts {
     pub listen: fn(IpAddr) -> io::Result<Box<dyn Entrance>>,
     /// On the initiator's host: goes to that port, and makes the link with the initiator's end alone.
     pub enter: fn(SocketAddr, &Secret, Instant, &LinkSpecification) -> io::Result<Link>,
+    /// How a message is sent again by the descriptor of an end, where the network may lose it; `None` where it loses none.
+    pub send_again: Option<SendAgain>,
 }
 
 /// A port at which a responder waits for its initiator.

@@ -7,13 +7,14 @@ use crate::datagrams::datagram::one_end;
 use crate::socket_link::Holds;
 use crate::{BetweenHosts, Entrance, Link, LinkSpecification, Secret};
 use furlong_model::Role;
-use furlong_os::socket::{drop_received, owned};
+use furlong_os::socket::{drop_received, owned, send};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 /// How datagrams with an address do that.
-pub(super) const DATAGRAMS_BETWEEN_HOSTS: BetweenHosts = BetweenHosts { listen, enter };
+pub(super) const DATAGRAMS_BETWEEN_HOSTS: BetweenHosts =
+    BetweenHosts { listen, enter, send_again: Some(send) };
 
 /// How long an answer is waited for before the secret is shown again.
 const PATIENCE: Duration = Duration::from_millis(100);

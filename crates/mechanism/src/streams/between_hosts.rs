@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 /// How streams with an address do that.
-pub(super) const STREAM_BETWEEN_HOSTS: BetweenHosts = BetweenHosts { listen, enter };
+pub(super) const STREAM_BETWEEN_HOSTS: BetweenHosts = BetweenHosts { listen, enter, send_again: None };
 
 /// Between two looks for who has come.
 const LOOK: Duration = Duration::from_millis(1);

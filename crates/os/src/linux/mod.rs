@@ -54,6 +54,8 @@ pub mod terminal;
 mod test_child;
 pub mod tracefs;
 pub mod tracer;
+pub mod two_networks;
 pub mod usage;
+mod virtual_cable;
 pub mod vsock;
 pub mod zram;

@@ -1,0 +1,372 @@
+//! Messages that are sent again until they are answered, where the network may lose them: datagrams between two hosts.
+//!
+//! A thread looks now and then how far the role has come. What has stayed unanswered for longer than TCP would wait is sent again
+//! from there; whoever waits for a message passes over those that come twice, and those before which one is missing. So the loops
+//! above see each message once and in order, whatever their way of waiting, and a round trip of which a part was lost takes as
+//! long as it takes.
+//!
+//! A responder that hears a message again repeats its last answers at once. What comes when a phase is over is read in the next one
+//! alone, so its thread repeats them as well until it hears something new: one of them may be the one that ends the phase.
+
+use crate::channel::Channel;
+use crate::stamp::Stamp;
+use furlong_mechanism::{Message, SendAgain};
+use furlong_model::Role;
+use furlong_os::{AsHandle, Handle};
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often the thread looks.
+const LOOK: Duration = Duration::from_millis(50);
+/// The least time without an answer after which a message is sent again: what TCP waits at least in Linux (`TCP_RTO_MIN`).
+const LEAST_PATIENCE: Duration = Duration::from_millis(200);
+/// The same for a responder's thread, which comes after the initiator's.
+const PATIENCE_WITH_ANSWERS: Duration = Duration::from_millis(400);
+/// The most.
+const MOST_PATIENCE: Duration = Duration::from_millis(3200);
+/// How many times as long as the last round trip, where that is more.
+const TRIPS: u32 = 3;
+
+/// How far a role has come, and what it may have to send again.
+struct Shared {
+    sent: AtomicU64,
+    received: AtomicU64,
+    sent_again: AtomicU64,
+    repeating: Mutex<Repeating>,
+}
+
+/// What is sent again, and how.
+struct Repeating {
+    role: Role,
+    own: Stamp,
+    /// A message, as it was in its buffer or with every byte of it written: either is taken for it.
+    message: Vec<u8>,
+    window: u64,
+    socket: Handle,
+    send: SendAgain,
+}
+
+/// A channel that loses messages, as one that loses none.
+pub struct Again {
+    channel: Box<dyn Channel>,
+    role: Role,
+    other: Stamp,
+    shared: Arc<Shared>,
+    sent: u64,
+    received: u64,
+}
+
+/// How messages are sent again.
+pub struct AgainOptions {
+    /// Whose they are.
+    pub role: Role,
+    /// Makes them unlike those of any other trial.
+    pub key: u64,
+    /// Bytes in those of this role; 8 or more.
+    pub size_bytes: usize,
+    /// Messages of the initiator that are outstanding at any time.
+    pub window: u32,
+    /// What the channel sends by.
+    pub socket: Handle,
+    /// How a message is sent by it.
+    pub send: SendAgain,
+}
+
+impl Again {
+    /// Sends again what gets lost of `channel`, of which nothing was sent yet.
+    ///
+    /// # Errors
+    /// If there can be no thread.
+    pub fn new(channel: Box<dyn Channel>, options: AgainOptions) -> io::Result<Again> {
+        let AgainOptions { role, key, size_bytes, window, socket, send } = options;
+        let [own, other] = [role, role.peer()].map(|from| Stamp::of_direction(key, from));
+        let message = vec![0; size_bytes];
+        let repeating = Repeating { role, own, message, window: window.into(), socket, send };
+        let [sent, received, sent_again] = [0; 3].map(AtomicU64::new);
+        let shared = Arc::new(Shared { sent, received, sent_again, repeating: Mutex::new(repeating) });
+        let watched = Arc::downgrade(&shared);
+        thread::Builder::new().name("again".to_owned()).spawn(move || until_gone(role, &watched))?;
+        Ok(Again { channel, role, other, shared, sent: 0, received: 0 })
+    }
+}
+
+impl Channel for Again {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.sent += 1;
+        self.shared.sent.store(self.sent, Ordering::Relaxed);
+        self.channel.send(message)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        loop {
+            let length = self.channel.recv(message)?;
+            let due = self.received as u32 + 1;
+            let is_another = |number: &u32| *number != due && self.other.holds(message, length, *number);
+            let Some(number) = self.other.claimed(message).filter(is_another) else {
+                self.received += 1;
+                self.shared.received.store(self.received, Ordering::Relaxed);
+                return Ok(length);
+            };
+            if self.role == Role::Responder && number == self.received as u32 {
+                self.shared.repeat();
+            }
+        }
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.channel.unread_buffers(size_bytes)
+    }
+
+    fn sent_again(&self) -> Option<u64> {
+        Some(self.shared.sent_again.load(Ordering::Relaxed))
+    }
+}
+
+/// The life of the thread, which ends with the channel.
+fn until_gone(role: Role, watched: &Weak<Shared>) {
+    let mut patience = Patience::new(role);
+    loop {
+        thread::sleep(LOOK);
+        let Some(shared) = watched.upgrade() else { return };
+        if patience.is_over(shared.come()) {
+            shared.repeat();
+        }
+    }
+}
+
+impl Shared {
+    /// Messages sent, and received.
+    fn come(&self) -> [u64; 2] {
+        [&self.sent, &self.received].map(|number| number.load(Ordering::Relaxed))
+    }
+
+    /// Sends again what may not have come.
+    fn repeat(&self) {
+        let again = self.repeating.lock().unwrap_or_else(PoisonError::into_inner).repeat(self.come());
+        self.sent_again.fetch_add(again, Ordering::Relaxed);
+    }
+}
+
+impl Repeating {
+    /// Sends again what may not have come; how much that is.
+    fn repeat(&mut self, [sent, received]: [u64; 2]) -> u64 {
+        let first = match self.role {
+            Role::Initiator => received + 1,
+            Role::Responder => sent.saturating_sub(self.window) + 1,
+        };
+        for number in first..=sent {
+            self.own.write_all(&mut self.message, number as u32);
+            // What is not sent now is sent the next time; that the other end is gone is noticed by who waits for it.
+            let _ = (self.send)(self.socket.as_handle(), &self.message);
+        }
+        (sent + 1).saturating_sub(first)
+    }
+}
+
+/// For how long nothing may change. An initiator's follows Karn and Partridge, "Improving round-trip time estimates in reliable
+/// transport protocols", SIGCOMM 1987: it doubles with each message that is sent again, and only what was not sent again says how
+/// long an answer takes.
+struct Patience {
+    role: Role,
+    now: Duration,
+    come: [u64; 2],
+    since: Instant,
+    repeated: bool,
+}
+
+impl Patience {
+    fn new(role: Role) -> Patience {
+        let now = if role == Role::Initiator { LEAST_PATIENCE } else { PATIENCE_WITH_ANSWERS };
+        Patience { role, now, come: [0; 2], since: Instant::now(), repeated: false }
+    }
+
+    /// Whether it has been so long since anything came or was sent.
+    fn is_over(&mut self, come: [u64; 2]) -> bool {
+        let unchanged = self.since.elapsed();
+        if come != self.come {
+            let was_under_way = self.come[0] > self.come[1];
+            if self.role == Role::Initiator && was_under_way && !self.repeated {
+                self.now = (TRIPS * unchanged).clamp(LEAST_PATIENCE, MOST_PATIENCE);
+            }
+            (self.come, self.since, self.repeated) = (come, Instant::now(), false);
+            return false;
+        }
+        // An initiator that has its answer waits for nothing; whether a responder's has come it does not know.
+        let waits = if self.role == Role::Initiator { come[0] > come[1] } else { come[0] > 0 };
+        if !waits || unchanged < self.now {
+            return false;
+        }
+        if self.role == Role::Initiator {
+            self.now = (2 * self.now).min(MOST_PATIENCE);
+        }
+        (self.since, self.repeated) = (Instant::now(), true);
+        true
+    }
+}
+
+impl fmt::Debug for Again {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [sent, received] = self.shared.come();
+        let again = self.sent_again();
+        let mut said = f.debug_struct("Again");
+        said.field("sent", &sent)
+            .field("received", &received)
+            .field("sent_again", &again)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+    use std::net::UdpSocket;
+    use std::sync::Mutex;
+
+    const KEY: u64 = 77;
+
+    /// An end of a connected pair of sockets that loses every third message that is sent by it.
+    struct Lossy {
+        socket: UdpSocket,
+        sent: u64,
+    }
+
+    impl Channel for Lossy {
+        fn send(&mut self, message: &mut Message) -> io::Result<()> {
+            self.sent += 1;
+            if !self.sent.is_multiple_of(3) {
+                self.socket.send(message)?;
+            }
+            Ok(())
+        }
+
+        fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+            self.socket.recv(message)
+        }
+
+        fn unread_buffers(&self, _size_bytes: usize) -> usize {
+            0
+        }
+    }
+
+    fn again(role: Role, socket: UdpSocket) -> Again {
+        let by = furlong_os::socket::owned(socket.try_clone().unwrap());
+        let send = furlong_os::socket::send;
+        let options = AgainOptions { role, key: KEY, size_bytes: 64, window: 1, socket: by, send };
+        Again::new(Box::new(Lossy { socket, sent: 0 }), options).unwrap()
+    }
+
+    fn pair() -> [UdpSocket; 2] {
+        let pair = [0; 2].map(|_| UdpSocket::bind(("127.0.0.1", 0)).unwrap());
+        pair[0].connect(pair[1].local_addr().unwrap()).unwrap();
+        pair[1].connect(pair[0].local_addr().unwrap()).unwrap();
+        pair
+    }
+
+    #[test]
+    fn each_message_comes_once_and_in_order_though_every_third_is_lost() {
+        const TRIPS: u32 = 12;
+        let [one, other] = pair();
+        let [asks, answers] = [Role::Initiator, Role::Responder].map(|role| Stamp::of_direction(KEY, role));
+        let responder = thread::spawn(move || {
+            let mut end = again(Role::Responder, other);
+            let [mut outbox, mut inbox] = [0; 2].map(|_| Message::new(64).unwrap());
+            for number in 1..=TRIPS {
+                let length = end.recv(&mut inbox).unwrap();
+                asks.check_all(&inbox, length, number).unwrap();
+                answers.write_all(&mut outbox, number);
+                end.send(&mut outbox).unwrap();
+            }
+            // As between two phases: the last answer may not have come.
+            thread::sleep(5 * LEAST_PATIENCE);
+        });
+        let mut end = again(Role::Initiator, one);
+        let [mut outbox, mut inbox] = [0; 2].map(|_| Message::new(64).unwrap());
+        for number in 1..=TRIPS {
+            asks.write_all(&mut outbox, number);
+            end.send(&mut outbox).unwrap();
+            let length = end.recv(&mut inbox).unwrap();
+            answers.check_all(&inbox, length, number).unwrap();
+        }
+        responder.join().unwrap();
+        assert!(end.sent_again() >= Some(u64::from(TRIPS) / 3), "{end:?}");
+    }
+
+    /// Gives what it was made with, and takes nothing.
+    struct Given(Mutex<VecDeque<Vec<u8>>>);
+
+    impl Channel for Given {
+        fn send(&mut self, _message: &mut Message) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+            let next = self.0.lock().unwrap().pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
+            message.copy_from_slice(&next);
+            Ok(next.len())
+        }
+
+        fn unread_buffers(&self, _size_bytes: usize) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_passed_on_and_not_taken_for_another() {
+        let stamp = Stamp::of_direction(KEY, Role::Responder);
+        let message = |number: u32, damage: u8| {
+            let mut bytes = vec![0; 64];
+            stamp.write_all(&mut bytes, number);
+            bytes[3] ^= damage;
+            bytes
+        };
+        // The first one again, one of which the one before is missing, and the second one, damaged.
+        let given = [message(1, 0), message(1, 0), message(3, 0), message(2, 9)];
+        let [socket, _other] = pair();
+        let options = AgainOptions {
+            role: Role::Initiator,
+            key: KEY,
+            size_bytes: 64,
+            window: 1,
+            socket: furlong_os::socket::owned(socket),
+            send: furlong_os::socket::send,
+        };
+        let mut end = Again::new(Box::new(Given(Mutex::new(given.into()))), options).unwrap();
+        let mut inbox = Message::new(64).unwrap();
+        assert_eq!((end.recv(&mut inbox).unwrap(), stamp.claimed(&inbox)), (64, Some(1)));
+        assert_eq!((end.recv(&mut inbox).unwrap(), stamp.claimed(&inbox)), (64, None));
+        assert!(end.recv(&mut inbox).is_err());
+    }
+
+    #[test]
+    fn a_long_way_is_no_loss() {
+        let mut patience = Patience::new(Role::Initiator);
+        let long_ago =
+            |patience: &mut Patience, ms| patience.since = Instant::now() - Duration::from_millis(ms);
+        assert!(!patience.is_over([1, 0]));
+        long_ago(&mut patience, 250);
+        assert!(patience.is_over([1, 0]), "nothing is known of the way yet");
+        assert!(!patience.is_over([2, 1]));
+        long_ago(&mut patience, 300);
+        assert!(!patience.is_over([2, 1]), "it waits twice as long");
+        assert!(!patience.is_over([3, 2]));
+        long_ago(&mut patience, 800);
+        assert!(!patience.is_over([3, 2]), "three times as long as that took");
+        long_ago(&mut patience, 950);
+        assert!(patience.is_over([3, 2]));
+        // A responder repeats its last answer until it hears again, and an initiator that has its answer nothing.
+        let mut responder = Patience::new(Role::Responder);
+        assert!(!responder.is_over([4, 4]) && !patience.is_over([4, 4]));
+        for _ in 0..2 {
+            long_ago(&mut responder, 450);
+            long_ago(&mut patience, 450);
+            assert!(responder.is_over([4, 4]) && !patience.is_over([4, 4]));
+        }
+    }
+}
