@@ -10,6 +10,7 @@ mod ci;
 mod command;
 mod dist;
 mod faults;
+mod hosts;
 mod new_mechanism;
 mod sysroot;
 mod target;
@@ -51,9 +52,11 @@ cargo xtask windows run -- ARGS    run it under Wine
 cargo xtask arm build              compile furlong for 64-bit ARM (aarch64)
 cargo xtask arm test               measure rows with it in emulation
 cargo xtask arm run -- ARGS        run it in emulation
+cargo xtask hosts test [--quick]   measure between two hosts, each a network namespace with its own sshd: losses, delays, cut cables,
+                                   and, but for --quick, a fleet by Ansible (as root)
 cargo xtask check-platforms        type-check the portable crates for macOS and FreeBSD
 
-Run by root, the steps of the driver, of Windows, of ARM and of the platforms install the Debian packages that they lack, and otherwise name them.";
+Run by root, the steps of the driver, of Windows, of ARM, of the platforms and of the hosts install the Debian packages that they lack, and otherwise name them.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -84,6 +87,10 @@ fn main() -> ExitCode {
         ["arm", "build"] => arm::build(),
         ["arm", "test"] => arm::test(),
         ["arm", "run", "--", arguments @ ..] => arm::run(arguments),
+        ["hosts", "test"] => hosts::test(hosts::Amount::All),
+        ["hosts", "test", "--quick"] => hosts::test(hosts::Amount::Quick),
+        ["hosts", "inside"] => hosts::inside(hosts::Amount::All),
+        ["hosts", "inside", "--quick"] => hosts::inside(hosts::Amount::Quick),
         ["check-platforms"] => windows::check_platforms(),
         _ => {
             eprintln!("{USAGE}");

@@ -1,0 +1,200 @@
+//! Two hosts: a namespace for each of network, name and files in memory, with an sshd, at the end of a cable of its own.
+
+use anyhow::{Context, bail, ensure};
+use furlong_driver_harness::step;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// What makes the machine in the middle.
+const SCRIPT: &str = include_str!("../../templates/hosts.sh");
+
+/// How long something may take to be seen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The hosts, as they are seen from the machine in the middle.
+pub struct Network {
+    /// The first has furlong, and the second has not.
+    pub hosts: [Host; 2],
+    furlong: PathBuf,
+}
+
+/// One of them.
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    number: usize,
+    /// The process that its namespaces are held by: what has a host's disk and cable while nothing runs on it.
+    holder: Child,
+}
+
+/// Something that runs on a host.
+#[derive(Debug, Clone)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// That of its parent.
+    pub parent: i32,
+    /// What it was started as.
+    pub command: String,
+}
+
+impl Network {
+    /// Makes them, in namespaces that nobody else has.
+    pub fn make(furlong: &Path) -> anyhow::Result<Network> {
+        step::output(Command::new("sh").args(["-c", SCRIPT, "hosts.sh"]).arg(furlong))?;
+        Ok(Network { hosts: [Host::make(1)?, Host::make(2)?], furlong: furlong.to_owned() })
+    }
+
+    /// furlong with these words.
+    pub fn furlong(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.furlong);
+        command.args(words).env("PATH", path()).env_remove("SSH_CONNECTION");
+        command
+    }
+}
+
+/// Where programs are looked for, ssh with its own settings first.
+pub fn path() -> String {
+    format!("/run/hosts/bin:{}", std::env::var("PATH").unwrap_or_default())
+}
+
+impl Host {
+    fn make(number: usize) -> anyhow::Result<Host> {
+        let name = format!("host-{number}");
+        let script = "hostname \"$0\"; mount -t tmpfs none /tmp; exec sleep infinity";
+        let holder = Command::new("unshare")
+            .args(["--net", "--uts", "--mount", "sh", "-ec", script, &name])
+            .spawn()
+            .context("cannot start unshare")?;
+        let host = Host { name, number, holder };
+        until("the host's namespaces", || {
+            Ok(fs::read_to_string(format!("/proc/{}/comm", host.holder.id()))?.trim() == "sleep")
+        })?;
+        let pid = host.holder.id();
+        shell(&format!(
+            "ip link add h{number} type veth peer name eth0 netns {pid}
+             ip address add 10.77.{number}.1/24 dev h{number}
+             ip link set h{number} up"
+        ))?;
+        host.shell(&format!(
+            "ip link set lo up; ip address add 10.77.{number}.2/24 dev eth0; ip link set eth0 up"
+        ))?;
+        host.start_sshd()?;
+        Ok(host)
+    }
+
+    /// Where it is, for `--peer`.
+    pub fn peer(&self) -> String {
+        format!("ssh://{}", self.name)
+    }
+
+    /// The end of its cable on the machine in the middle.
+    pub fn cable(&self) -> String {
+        format!("h{}", self.number)
+    }
+
+    /// Its address.
+    pub fn address(&self) -> String {
+        format!("10.77.{}.2", self.number)
+    }
+
+    /// Starts what it is reached by.
+    pub fn start_sshd(&self) -> anyhow::Result<()> {
+        self.shell(&format!("/usr/sbin/sshd -f /run/hosts/{}.conf", self.name))?;
+        self.answers()
+    }
+
+    /// Waits until it is reached.
+    fn answers(&self) -> anyhow::Result<()> {
+        until("an answer of sshd", || {
+            let ssh = format!("ssh -o BatchMode=yes -o ConnectTimeout=2 {} true", self.name);
+            Ok(Command::new("sh").args(["-c", &ssh]).env("PATH", path()).status()?.success())
+        })
+    }
+
+    /// Runs commands there.
+    pub fn shell(&self, script: &str) -> anyhow::Result<String> {
+        let pid = self.holder.id().to_string();
+        let mut command = Command::new("nsenter");
+        command.args(["-t", &pid, "--net", "--uts", "--mount", "sh", "-ec", script]);
+        step::text(&mut command)
+    }
+
+    /// Cuts its cable at its own end: what is sent to it is lost, and who sends is not told.
+    pub fn cut(&self) -> anyhow::Result<()> {
+        self.shell("ip link set eth0 down").map(drop)
+    }
+
+    /// Mends it.
+    pub fn mend(&self) -> anyhow::Result<()> {
+        self.shell("ip link set eth0 up")?;
+        self.answers()
+    }
+
+    /// What runs there, but for who holds its namespaces.
+    pub fn processes(&self) -> anyhow::Result<Vec<Process>> {
+        let network = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+        let (holder, here) = (self.holder.id().to_string(), network(&self.holder.id().to_string()));
+        ensure!(here.is_some(), "{} is gone", self.name);
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc")? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let Ok(pid) = name.parse() else { continue };
+            // One that has ended meanwhile has nothing to read any more.
+            let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
+            let field = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+            let is_dead = field("State:").is_some_and(|state| state.starts_with('Z'));
+            if name == holder || is_dead || network(&name) != here {
+                continue;
+            }
+            let parent = field("PPid:").and_then(|parent| parent.parse().ok()).unwrap_or_default();
+            let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command).replace('\0', " ").trim().to_owned();
+            found.push(Process { pid, parent, command });
+        }
+        Ok(found)
+    }
+
+    /// What runs there of furlong.
+    pub fn furlong(&self) -> anyhow::Result<Vec<Process>> {
+        let mut processes = self.processes()?;
+        processes.retain(|process| process.command.contains("furlong"));
+        Ok(processes)
+    }
+
+    /// What furlong keeps there while it runs.
+    pub fn folders(&self) -> anyhow::Result<String> {
+        self.shell("ls -d /tmp/furlong-peer-* 2>/dev/null || true")
+    }
+
+    /// Lets it die: nothing there lives any more, and its disk is as it was.
+    pub fn die(&self) -> anyhow::Result<()> {
+        until("the end of all that runs there", || {
+            let processes = self.processes()?;
+            for process in &processes {
+                let _ = furlong_os::process::send_signal(process.pid, 9);
+            }
+            Ok(processes.is_empty())
+        })
+    }
+}
+
+/// Runs commands on the machine in the middle.
+pub fn shell(script: &str) -> anyhow::Result<()> {
+    step::output(Command::new("sh").args(["-ec", script])).map(drop)
+}
+
+/// Waits until something is so.
+pub fn until(what: &str, mut is_so: impl FnMut() -> anyhow::Result<bool>) -> anyhow::Result<()> {
+    let began = Instant::now();
+    while !is_so()? {
+        if began.elapsed() > PATIENCE {
+            bail!("{what} did not come within {PATIENCE:?}");
+        }
+        sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
