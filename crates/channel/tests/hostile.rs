@@ -52,8 +52,15 @@ struct Scribbled {
     count: usize,
 }
 
-// SAFETY: mapped for as long as the process lives, and touched through atomics alone.
+// SAFETY: mapped for as long as it lives, and touched through atomics alone.
 unsafe impl Send for Scribbled {}
+
+impl Drop for Scribbled {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map` with this length, and nothing refers to it any more.
+        assert_eq!(unsafe { libc::munmap(self.words.cast_mut().cast(), self.count * 8) }, 0);
+    }
+}
 
 impl Scribbled {
     fn map(memory: &OwnedFd) -> Scribbled {
@@ -69,7 +76,7 @@ impl Scribbled {
 
     fn word(&self, at: usize) -> &AtomicU64 {
         assert!(at < self.count);
-        // SAFETY: inside and aligned.
+        // SAFETY: inside and aligned, and mapped as long as self.
         unsafe { &*self.words.add(at) }
     }
 
@@ -199,10 +206,9 @@ fn a_peer_that_scribbles_does_no_harm() {
             received += suffer(waiting, &mut random);
             rounds += 1;
         }
-        // Each round maps the memory once more, for the scribbler.
         let grown = resident_bytes().saturating_sub(resident);
-        let maps = rounds * (4096 + 2 * CAPACITY);
-        assert!(grown < maps + (16 << 20), "{waiting:?}: {grown} bytes more after {rounds} rounds");
+        assert!(grown < 16 << 20, "{waiting:?}: {grown} bytes more after {rounds} rounds");
+        println!("{waiting:?}: {rounds} channels, {received} messages");
         assert!(received > 0, "{waiting:?}: nothing that was scribbled ever was a message");
     }
 }
