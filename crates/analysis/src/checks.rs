@@ -22,7 +22,8 @@ fn check_record(case: &Case, trial: &Measurement) -> Result<(), Breach> {
     has_figures(case, trial)?;
     is_verified(trial)?;
     both_roles_agree(case, trial)?;
-    is_placed_as_asked(case.placement, &trial.roles)
+    is_placed_as_asked(case.placement, &trial.roles)?;
+    is_accessed_as_asked(case, &trial.roles)
 }
 
 /// A record with zeros where one divides by them comes from no furlong.
@@ -140,6 +141,13 @@ pub(crate) fn is_placed_as_asked(placement: Placement, roles: &[RoleTally]) -> R
     Err(Breach::new(Law::Placement, reason))
 }
 
+/// A role that copied has not worked in place, and the other way round.
+fn is_accessed_as_asked(case: &Case, roles: &[RoleTally]) -> Result<(), Breach> {
+    let Some(other) = roles.iter().find(|role| role.access != case.access) else { return Ok(()) };
+    let (party, did, asked) = (other.party, other.access, case.access);
+    Err(Breach::new(Law::Access, format!("the access of the {party} was {did}, and {asked} was asked")))
+}
+
 /// A median below what one step of the clock can tell, spread over the round trips of a sample, is no time.
 pub(crate) fn is_above_the_clock(p50_ns: f64, per_sample: u32, harness: &Harness) -> Result<(), Breach> {
     let step_ns = harness.clock_step_ns / f64::from(per_sample.max(1));
@@ -159,7 +167,7 @@ pub(crate) fn on_two_processors(placement: Placement) -> bool {
 mod tests {
     use super::*;
     use crate::fixture::{case, decoded, measurement};
-    use furlong_model::Wait;
+    use furlong_model::{Access, Wait};
 
     fn refusal(change: impl FnOnce(&mut Measurement)) -> Option<Breach> {
         let case = case("pipe", Wait::Block, Placement::OtherCore);
@@ -204,6 +212,15 @@ mod tests {
             |trial| trial.roles[1].processor = 0,
             Law::Placement,
             "ran on processors 0:0, and other-core was asked",
+        );
+    }
+
+    #[test]
+    fn a_trial_that_copied_is_none_in_place() {
+        assert_refused(
+            |trial| trial.roles[1].access = Access::InPlace,
+            Law::Access,
+            "the access of the responder was in-place, and copy was asked",
         );
     }
 

@@ -14,6 +14,8 @@ pub enum Law {
     BothRolesCountTheSame,
     /// The roles ran on the processors that were asked for.
     Placement,
+    /// The roles wrote and read messages where it was asked.
+    Access,
     /// Several pairs were measured at the same moment.
     SameTime,
     /// Rate times mean latency is the number of messages in flight; for a paced row, rate and latency fit the pace.
@@ -34,6 +36,7 @@ impl Law {
             Law::Verified => "verified",
             Law::BothRolesCountTheSame => "both-roles-count-the-same",
             Law::Placement => "placement",
+            Law::Access => "access",
             Law::SameTime => "same-time",
             Law::LittlesLaw => "littles-law",
             Law::ClockTick => "clock-tick",
@@ -76,6 +79,7 @@ mod tests {
             Verified,
             BothRolesCountTheSame,
             Placement,
+            Access,
             SameTime,
             LittlesLaw,
             ClockTick,

@@ -17,6 +17,8 @@ pub enum NotExplained {
     Free,
     /// Its responder was on another host, of whose costs nothing is known.
     OtherHost,
+    /// Its messages are not copied, and the model is of copies.
+    InPlace,
     /// Several of its messages are outstanding, and the model is of one.
     SeveralOutstanding,
     /// Several pairs do the same at once, and the model is of one.

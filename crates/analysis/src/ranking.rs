@@ -130,16 +130,21 @@ impl Group {
         let (stall_suffix, stall_addition) = case.stall.map_or_else(Default::default, |receiver| {
             (format!("/stall-{receiver}"), format!(", receiver {receiver} asleep for a while"))
         });
+        let (access_suffix, access_addition) = match case.access.is_of_every_byte() {
+            true => (String::new(), ""),
+            false => (format!("/{}", case.access), ", of which the first and the last 8 bytes are touched"),
+        };
         let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
         let name = format!(
-            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{stall_suffix}"
+            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{stall_suffix}{access_suffix}"
         );
         let title = title((pattern, carries), what, size_bytes, placement, waiting)
             + &addition
             + &window_addition
             + &several_addition
-            + &stall_addition;
+            + &stall_addition
+            + access_addition;
         Group {
             carries,
             pattern,

@@ -163,7 +163,7 @@ impl<'a> WithTwin<'a> {
         let copies = match (row.family, copies) {
             (Some(Family::Notification | Family::Floor), _) => 0,
             (_, Some(Copies::One)) => 1,
-            (_, Some(Copies::Two) | None) => 2,
+            (_, Some(Copies::Two | Copies::TwoOrNone) | None) => 2,
         };
         let mut subject = Subject { row, calls, copies, costs };
         if !subject.sleeps() {

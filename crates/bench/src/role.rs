@@ -16,7 +16,7 @@ use furlong_loops::messages::{MessageFormat, Messages};
 use furlong_loops::role_error::{RoleError, step};
 use furlong_loops::short_lived::open_short_lived;
 use furlong_mechanism::{EndpointSetup, Handles};
-use furlong_model::{Fault, Pattern, Phase, Start, Wait, WhenFull};
+use furlong_model::{Fault, Pattern, Phase, RoleTally, Start, Wait, WhenFull};
 use furlong_os::{AsHandle, RawHandle};
 use furlong_os::{affinity, available_memory, handle};
 use std::io;
@@ -207,7 +207,8 @@ fn run_role(
     // Where messages are read out of the sender's memory, it must stay until the last one is read.
     enter_phase(control, Phase::Finish)?;
     knows_what_it_lost(message_loop.channel(), &messages)?;
-    let tally = tally(configuration.party, messages.done, result)?;
+    let access = message_loop.channel().access();
+    let tally = RoleTally { access, ..tally(configuration.party, messages.done, result)? };
     report_done(control, RoleResult { tally, verified_messages, timing, taken: None })
 }
 

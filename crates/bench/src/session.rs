@@ -5,6 +5,7 @@ use crate::janitor::Janitor;
 use crate::leftovers::{self, Claim, Names, PREFIX};
 use crate::persistent::{Entry, PersistentResource};
 use furlong_mechanism::LinkSpecification;
+use furlong_model::Access;
 use furlong_os::cleanup::CleanUp;
 #[cfg(target_os = "linux")]
 use furlong_os::linux::limits::{Resource, set_sysctl, sysctl_number, try_lift};
@@ -174,6 +175,7 @@ impl Session {
             depth: 1,
             receivers: 1,
             buffer_bytes: None,
+            access: Access::Copy,
             blocking,
             folder: names.folder,
             file_folder: self.names.file_folder.clone(),

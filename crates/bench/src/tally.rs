@@ -1,7 +1,7 @@
 //! What is recorded of a role's part in a trial, however its usage was read.
 
 use furlong_loops::schedule::Idle;
-use furlong_model::{Party, RoleTally};
+use furlong_model::{Access, Party, RoleTally};
 use furlong_os::usage::Usage;
 
 /// The tally of a party that used so much in so many round trips, some of it to wait for messages to be due.
@@ -16,6 +16,7 @@ pub(crate) fn role_tally(
     RoleTally {
         party,
         processor,
+        access: Access::Copy,
         messages_received,
         round_trips,
         user_ns: usage.user_ns,

@@ -18,6 +18,7 @@ pub(crate) fn verify(
     burst: u64,
 ) -> Result<u64, RoleError> {
     let answers = !messages.pattern.is_one_way();
+    messages.every_byte_counts(true);
     for _ in 0..bursts {
         match messages.role {
             Role::Initiator => {
@@ -41,6 +42,7 @@ pub(crate) fn verify(
         }
         messages.done += burst;
     }
+    messages.every_byte_counts(false);
     Ok(if answers || messages.role == Role::Responder { bursts * burst } else { 0 })
 }
 

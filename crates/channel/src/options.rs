@@ -78,7 +78,12 @@ impl Options {
         ring::depth(self.capacity, len)
     }
 
-    /// The same, with values that came from another process.
+    /// Bytes in the longest message that can be lent in place.
+    pub fn longest_loan(&self) -> usize {
+        ring::longest_record(self.capacity).min(self.longest)
+    }
+
+    /// Options with values that came from another process.
     pub(crate) fn checked(capacity: u64, longest: u64, start: u64, waiting: Waiting) -> Result<Options> {
         let invalid = Error::Corrupt("the geometry is none");
         let (Ok(capacity), Ok(longest)) = (usize::try_from(capacity), usize::try_from(longest)) else {

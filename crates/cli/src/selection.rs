@@ -6,8 +6,8 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Arrival, ByteSize, Capabilities, Case, Family, KernelBuffer, Pattern, Placement, Request, Start, Wait,
-    WaitKind, is_one, row_name,
+    Access, Arrival, ByteSize, Capabilities, Case, Copies, Family, KernelBuffer, Pattern, Placement, Request,
+    Start, Wait, WaitKind, is_one, row_name,
 };
 use std::num::NonZeroU32;
 
@@ -66,6 +66,10 @@ pub struct Manner {
     pub pipe_bytes: Option<usize>,
     /// Bytes that each buffer of a socket is to hold.
     pub socket_bytes: Option<usize>,
+    /// Bytes that each ring of a library is to hold.
+    pub ring_bytes: Option<usize>,
+    /// Where the bytes of messages are written and read, in turn.
+    pub accesses: Vec<Access>,
 }
 
 impl Default for Manner {
@@ -81,6 +85,8 @@ impl Default for Manner {
             is_beside_several: false,
             pipe_bytes: None,
             socket_bytes: None,
+            ring_bytes: None,
+            accesses: vec![Access::Copy],
         }
     }
 }
@@ -91,7 +97,16 @@ impl Manner {
     /// # Errors
     /// Options that contradict one another.
     pub fn of(options: &PatternOptions, arrival: Arrival, window: NonZeroU32) -> anyhow::Result<Manner> {
-        let PatternOptions { pattern, request, response, request_by, pipe_size, socket_buffer } = options;
+        let PatternOptions {
+            pattern,
+            request,
+            response,
+            request_by,
+            pipe_size,
+            socket_buffer,
+            ring_size,
+            accesses,
+        } = options;
         let is_request = *pattern == Pattern::Request;
         for (given, option) in [
             (request.is_some(), "--request"),
@@ -149,11 +164,19 @@ impl Manner {
             is_beside_several: false,
             pipe_bytes: bytes(pipe_size),
             socket_bytes: bytes(socket_buffer),
+            ring_bytes: bytes(ring_size),
+            accesses: if accesses.is_empty() { vec![Access::Copy] } else { accesses.clone() },
         })
     }
 
-    /// The case of one row, size and place. Programs that know nothing of furlong exchange what they exchange.
-    fn case(&self, capabilities: &Capabilities, wait: Wait, size_bytes: usize, placement: Placement) -> Case {
+    /// The case of one row, size, place and access. Programs that know nothing of furlong exchange what they exchange.
+    fn case(
+        &self,
+        (capabilities, wait): (&Capabilities, Wait),
+        size_bytes: usize,
+        placement: Placement,
+        access: Access,
+    ) -> Case {
         if capabilities.family == Family::Programs {
             return Case::round_trip(capabilities.name, wait, size_bytes, placement);
         }
@@ -168,7 +191,9 @@ impl Manner {
                 KernelBuffer::None => None,
                 KernelBuffer::Pipe => self.pipe_bytes,
                 KernelBuffer::Socket => self.socket_bytes,
+                KernelBuffer::Ring => self.ring_bytes,
             },
+            access,
             ..Case::round_trip(capabilities.name, wait, size_bytes, placement)
         }
     }
@@ -192,6 +217,10 @@ pub fn select(
         let mut capabilities = rows(mechanisms).map(|(capabilities, _)| capabilities);
         capabilities.any(|row| row.name == mechanism && row.can_be_watched() && !row.notifies_only())
     };
+    let lends = |mechanism: &str| {
+        rows(mechanisms).any(|(row, _)| row.name == mechanism && row.copies == Copies::TwoOrNone)
+    };
+    let copies = manner.accesses.contains(&Access::Copy);
     let is_ready = manner.pattern == Pattern::Ready;
     let asked = |mechanism: &str, wait: Wait| {
         // With --wait, a row without a slash means every wait that passes; so it does where waiting is what is compared.
@@ -202,6 +231,7 @@ pub fn select(
         };
         let by_row = if wanted.is_empty() {
             usual
+                && (copies || lends(mechanism))
                 && (shares(mechanism) || !manner.pattern.shares_an_end())
                 && (can_be_watched(mechanism) || !is_ready)
         } else {
@@ -244,7 +274,9 @@ pub fn select(
         };
         for &size_bytes in &sizes {
             for &placement in places(capabilities, &wanted_places) {
-                add(&mut cases, manner.case(capabilities, wait, size_bytes, placement));
+                for &access in &manner.accesses {
+                    add(&mut cases, manner.case((capabilities, wait), size_bytes, placement, access));
+                }
             }
         }
     }

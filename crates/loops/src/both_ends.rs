@@ -6,6 +6,7 @@
 use crate::channel::Channel;
 use crate::waiting::{Waiting, would_wait};
 use furlong_mechanism::{Endpoint, Message};
+use furlong_model::Access;
 use std::io;
 
 /// The initiator's end, the responder's, and the message that the responder holds.
@@ -53,6 +54,7 @@ fn done<T>(attempt: io::Result<T>) -> io::Result<Option<T>> {
 impl<E: Endpoint> Channel for BothEnds<E> {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        self.held.every_byte_counts = message.every_byte_counts;
         let length = carry((&mut self.initiator, message), (&mut self.responder, &mut self.held))?;
         if length == self.held.len() {
             return Ok(());
@@ -67,5 +69,9 @@ impl<E: Endpoint> Channel for BothEnds<E> {
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         self.initiator.unread_buffers(size_bytes)
+    }
+
+    fn access(&self) -> Access {
+        self.initiator.access()
     }
 }

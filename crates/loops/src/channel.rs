@@ -1,6 +1,7 @@
 //! What the loops send to and receive from.
 
 use furlong_mechanism::Message;
+use furlong_model::Access;
 use std::io;
 
 /// An end, or what stands for one, that waits until it has done what it was asked.
@@ -13,6 +14,11 @@ pub trait Channel {
 
     /// How many messages of this size may still be read out of the sender's buffers when `send` has returned.
     fn unread_buffers(&self, size_bytes: usize) -> usize;
+
+    /// Where it writes and reads the bytes of messages.
+    fn access(&self) -> Access {
+        Access::Copy
+    }
 
     /// How many messages it knows to have lost; `None` if it does not count them.
     fn lost(&self) -> Option<u64> {

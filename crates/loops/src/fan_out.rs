@@ -12,7 +12,7 @@ use crate::recorder::{Recorder, Timing};
 use crate::role_error::{RoleError, step};
 use crate::schedule::{Idle, Schedule, is_late};
 use furlong_mechanism::Message;
-use furlong_model::{Fault, Phase, Stall};
+use furlong_model::{Access, Fault, Phase, Stall};
 use furlong_os::{clock, cpu};
 use std::io;
 use std::time::Duration;
@@ -36,6 +36,10 @@ impl<C: Channel> Channel for FanOut<C> {
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         self.0.iter().map(|end| end.unread_buffers(size_bytes)).max().unwrap_or_default()
+    }
+
+    fn access(&self) -> Access {
+        self.0.first().map(Channel::access).unwrap_or_default()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::round_trip::{Initiate, RoundTripLoop};
 use crate::schedule::Schedule;
 use crate::shared_end::SharedEndLoop;
 use furlong_mechanism::Message;
-use furlong_model::Fault;
+use furlong_model::{Access, Fault};
 use std::io;
 
 /// What a role has opened.
@@ -145,5 +145,9 @@ impl Channel for Untyped<'_> {
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         self.0.unread_buffers(size_bytes)
+    }
+
+    fn access(&self) -> Access {
+        self.0.access()
     }
 }

@@ -137,6 +137,13 @@ impl<'a> Messages<'a> {
         })
     }
 
+    /// Says whether every byte of the messages to come is checked, or their stamps alone.
+    pub fn every_byte_counts(&mut self, counts: bool) {
+        for message in self.outbox.iter_mut().chain([&mut self.inbox]) {
+            message.every_byte_counts = counts;
+        }
+    }
+
     /// Sends the next message.
     #[inline(always)]
     pub fn send<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<(), RoleError> {

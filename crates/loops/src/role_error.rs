@@ -1,6 +1,7 @@
 //! Why a role cannot go on.
 
 use crate::stamp::Discrepancy;
+use furlong_mechanism::NotAsWritten;
 use furlong_model::{Fault, Phase};
 use std::fmt::Display;
 use std::io;
@@ -48,6 +49,9 @@ impl RoleError {
     pub fn of_call(call: &str, error: io::Error) -> RoleError {
         if let Some(other) = error.get_ref().and_then(|inner| inner.downcast_ref::<OtherLink>()) {
             return RoleError::new(Fault::OtherLink, other.to_string());
+        }
+        if let Some(found) = error.get_ref().and_then(|inner| inner.downcast_ref::<NotAsWritten>()) {
+            return RoleError::new(Fault::Flipped, found.to_string());
         }
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {

@@ -105,7 +105,7 @@ impl Channel for ShortLived {
 mod tests {
     use super::*;
     use furlong_mechanism::list::{Visitor, visit_all};
-    use furlong_model::Start;
+    use furlong_model::{Access, Start};
     use furlong_os::AsHandle;
     use furlong_os::process::{Bond, Exit, fork};
     use std::path::Path;
@@ -118,6 +118,7 @@ mod tests {
             depth: 1,
             receivers: 1,
             buffer_bytes: None,
+            access: Access::Copy,
             blocking,
             folder: folder.to_owned(),
             file_folder: folder.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::channel::Channel;
 use furlong_mechanism::Message;
-use furlong_model::Role;
+use furlong_model::{Access, Role};
 use std::fmt;
 use std::io;
 
@@ -43,6 +43,11 @@ impl Channel for TwoMechanisms {
             Role::Initiator => self.request.unread_buffers(size_bytes),
             Role::Responder => self.response.unread_buffers(size_bytes),
         }
+    }
+
+    /// Of the mechanism that is measured.
+    fn access(&self) -> Access {
+        self.response.access()
     }
 }
 

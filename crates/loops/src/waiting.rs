@@ -7,7 +7,7 @@
 use crate::between_attempts::BetweenAttempts;
 use crate::channel::Channel;
 use furlong_mechanism::{Endpoint, Interest, Message};
-use furlong_model::Wait;
+use furlong_model::{Access, Wait};
 use std::io;
 
 /// An endpoint with a way of waiting.
@@ -101,6 +101,10 @@ impl<E: Endpoint> Channel for Waiting<E> {
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         self.endpoint.unread_buffers(size_bytes)
+    }
+
+    fn access(&self) -> Access {
+        self.endpoint.access()
     }
 
     fn lost(&self) -> Option<u64> {

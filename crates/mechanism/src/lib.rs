@@ -26,6 +26,7 @@ pub use contract::{
     Message, Secret, SendAgain,
 };
 pub use furlong_os::wait::Interest;
+pub use memory::in_place::NotAsWritten;
 /// Mechanisms by their types, for what spoils their messages in a test.
 #[cfg(target_os = "linux")]
 pub type BroadcastRing =
@@ -37,6 +38,12 @@ pub type OvertakingRing =
 /// One that carries nothing.
 #[cfg(target_os = "linux")]
 pub use notifications::linux::eventfd_semaphore::EventfdSemaphore;
+/// Two that lend memory, for ends that leave bytes out.
+#[cfg(target_os = "linux")]
+pub type MemfdMailbox = memory::layout::mailbox::Mailbox<memory::segment::MemfdShm, memory::doorbell::Futex>;
+/// The other one.
+#[cfg(target_os = "linux")]
+pub type ChannelThatSleeps = memory::linux::channel::LibraryChannel<memory::linux::channel::Sleeping>;
 /// One mechanism by its type: with it can be measured what a program beside furlong loses.
 #[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;

@@ -21,7 +21,7 @@ pub struct Capabilities<Text = &'static str, Waits = &'static [Wait], C = Calls>
     pub fixed_size_bytes: Option<usize>,
     /// The system calls of one message.
     pub calls: C,
-    /// The buffer in the kernel that can be made larger or smaller.
+    /// The buffer between the roles that can be made larger or smaller.
     pub buffer: KernelBuffer,
     /// How often the bytes are copied on their way.
     pub copies: Copies,
@@ -169,7 +169,7 @@ pub enum Family {
     Programs,
 }
 
-/// A buffer in the kernel, between the roles, whose size a process can choose.
+/// A buffer between the roles, in the kernel or in memory that both map, whose size a process can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelBuffer {
@@ -179,6 +179,8 @@ pub enum KernelBuffer {
     Pipe,
     /// A socket's send and receive buffers.
     Socket,
+    /// The rings of a library, in memory that both processes map.
+    Ring,
 }
 
 /// How often the bytes of a message are copied between the sender's buffer and the receiver's.
@@ -189,6 +191,9 @@ pub enum Copies {
     Two,
     /// Straight out of the sender's buffer, which must stay untouched until the receiver has read it.
     One,
+    /// As `Two`; or not at all, where the sender writes a message in the shared region itself, and the receiver reads it
+    /// there. The mechanism lends its memory for that.
+    TwoOrNone,
 }
 
 /// What a sender meets when the mechanism holds as much as it can.

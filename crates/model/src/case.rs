@@ -2,7 +2,7 @@
 
 use crate::named_enum::named_enum;
 use crate::{
-    ATOMIC_BYTES, Arrival, Capabilities, Limits, Party, Placement, Role, Sharing, Start, Subsystem,
+    ATOMIC_BYTES, Access, Arrival, Capabilities, Limits, Party, Placement, Role, Sharing, Start, Subsystem,
     Unavailable, Wait, WhenFull, format_bytes,
 };
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub struct Case {
     /// When the initiator sends the next message.
     #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
-    /// Bytes asked for in the kernel's buffer between the roles; `None` leaves it as the mechanism has it.
+    /// Bytes asked for in the buffer between the roles; `None` leaves it as the mechanism has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<usize>,
     /// Messages that the initiator has sent and that are not answered yet, at any time.
@@ -98,6 +98,9 @@ pub struct Case {
     /// The subsystem of the responder's program; `None` for furlong's own program. Windows alone has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subsystem: Option<Subsystem>,
+    /// Where the bytes of its messages are written and read.
+    #[serde(default, skip_serializing_if = "Access::is_copy")]
+    pub access: Access,
 }
 
 /// One: the usual number of messages outstanding, and of pairs.
@@ -158,12 +161,14 @@ impl Case {
             parties: one(),
             stall: None,
             subsystem: None,
+            access: Access::Copy,
         }
     }
 
-    /// The row's name: `mechanism/wait`, and the subsystem where it says one.
+    /// The row's name: `mechanism/wait`, the subsystem where it says one, and how messages are accessed if they are not copied.
     pub fn row(&self) -> String {
-        row_of_subsystem(&self.mechanism, self.wait, self.subsystem)
+        let row = row_of_subsystem(&self.mechanism, self.wait, self.subsystem);
+        self.access.words().map_or_else(|| row.clone(), |words| format!("{row} ({words})"))
     }
 
     /// All who take part, in the order in which they take processors: pair after pair, or senders and then receivers.
@@ -192,11 +197,13 @@ impl Case {
         if self.pattern.shares_an_end() || self.pattern == Pattern::Ready { one() } else { self.parties }
     }
 
-    /// Whether the two differ in nothing but the mechanism, its buffer and the subsystem, and wait alike: sleeping or spinning.
+    /// Whether the two differ in nothing but the mechanism, its buffer, the subsystem and where messages are accessed, wait
+    /// alike (sleeping or spinning), and both touch every byte or both do not.
     pub fn is_ranked_with(&self, other: &Case) -> bool {
-        let Case { mechanism, wait, buffer_bytes, subsystem, .. } = other.clone();
+        let Case { mechanism, wait, buffer_bytes, subsystem, access, .. } = other.clone();
         self.wait.kind() == wait.kind()
-            && Case { mechanism, wait, buffer_bytes, subsystem, ..self.clone() } == *other
+            && self.access.is_of_every_byte() == access.is_of_every_byte()
+            && Case { mechanism, wait, buffer_bytes, subsystem, access, ..self.clone() } == *other
     }
 
     /// Bytes in the messages that each role sends with this mechanism, the initiator's first.
@@ -378,6 +385,9 @@ impl Case {
         if let Some(refusal) = self.refuse_several(capabilities) {
             return Some(refusal);
         }
+        if let Some(refusal) = self.refuse_access(capabilities, limits) {
+            return Some(refusal);
+        }
         if capabilities.start == Start::Alone && self.placement == Placement::OneProcess {
             return Some(Unavailable::new(
                 format!("{} has one end", self.mechanism),
@@ -427,6 +437,7 @@ impl fmt::Display for Case {
             parties,
             stall,
             subsystem,
+            access,
         } = self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
         if *pattern != Pattern::RoundTrip {
@@ -440,6 +451,7 @@ impl fmt::Display for Case {
             write!(f, " {arrival}")?;
         }
         buffer_bytes.map_or(Ok(()), |bytes| write!(f, " buffer {}", format_bytes(bytes)))?;
+        access.words().map_or(Ok(()), |words| write!(f, " {words}"))?;
         if !is_one(window) {
             write!(f, " window {window}")?;
         }

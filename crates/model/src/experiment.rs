@@ -4,7 +4,7 @@
 
 use crate::case::{one, row_of_subsystem};
 use crate::{
-    Arrival, Backing, Case, ChildStart, Figure, Handover, Pattern, Placement, Request, StartMethod,
+    Access, Arrival, Backing, Case, ChildStart, Figure, Handover, Pattern, Placement, Request, StartMethod,
     Subsystem, Touch, Wait,
 };
 use serde::{Deserialize, Serialize};
@@ -257,6 +257,7 @@ impl Measure {
             parties: one(),
             stall: None,
             subsystem,
+            access: Access::Copy,
         })
     }
 

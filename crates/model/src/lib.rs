@@ -3,6 +3,7 @@
 //! Floor 0: no input or output, no operating system, no clock. Everything here can be read on any machine.
 #![forbid(unsafe_code)]
 
+mod access;
 mod arrival;
 mod between_hosts;
 mod calls;
@@ -15,6 +16,7 @@ mod depth;
 mod experiment;
 mod figure;
 mod handover;
+mod in_place;
 mod limits;
 mod machine;
 mod name;
@@ -32,6 +34,7 @@ mod wait;
 mod window;
 mod workload;
 
+pub use access::Access;
 pub use arrival::Arrival;
 pub use between_hosts::PeerHost;
 pub use calls::{Bounds, Call, Calls};

@@ -11,17 +11,36 @@ pub struct Limits {
     pub limited_by: String,
     /// How to raise it; empty where nothing can.
     pub remedy: String,
+    /// The largest message in bytes that is lent in one piece, where that is less than one that is copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_in_place_bytes: Option<usize>,
 }
 
 impl Limits {
     /// Memory is the only limit.
     pub fn none() -> Self {
-        Limits { max_size_bytes: None, limited_by: String::new(), remedy: String::new() }
+        Limits {
+            max_size_bytes: None,
+            limited_by: String::new(),
+            remedy: String::new(),
+            max_in_place_bytes: None,
+        }
     }
 
     /// At most `max_size_bytes` a message, because of `limited_by`; `remedy` would raise it.
     pub fn at(max_size_bytes: usize, limited_by: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Limits { max_size_bytes: Some(max_size_bytes), limited_by: limited_by.into(), remedy: remedy.into() }
+        Limits {
+            max_size_bytes: Some(max_size_bytes),
+            limited_by: limited_by.into(),
+            remedy: remedy.into(),
+            ..Limits::none()
+        }
+    }
+
+    /// The same, with at most `bytes` of a message lent in one piece.
+    #[must_use]
+    pub fn in_place_up_to(self, bytes: usize) -> Self {
+        Limits { max_in_place_bytes: Some(bytes), ..self }
     }
 }
 

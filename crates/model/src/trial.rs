@@ -1,6 +1,6 @@
 //! One trial: what was tried, and what came of it.
 
-use crate::{Case, Depth, Family, Party, Phase, Unavailable};
+use crate::{Access, Case, Depth, Family, Party, Phase, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -175,6 +175,9 @@ pub struct RoleTally {
     pub party: Party,
     /// The processor it was on at the end, by the kernel's number.
     pub processor: usize,
+    /// Where it wrote and read the bytes of messages, as its end says.
+    #[serde(default, skip_serializing_if = "Access::is_copy")]
+    pub access: Access,
     /// Messages that this role received from the first of the trial to the last, with those that it knows it lost; one way,
     /// for the initiator, those that it sent.
     pub messages_received: u64,

@@ -71,6 +71,7 @@ impl Case {
             KernelBuffer::None => "",
             KernelBuffer::Pipe => ", or for a larger pipe (--pipe-size)",
             KernelBuffer::Socket => ", or for larger buffers (--socket-buffer)",
+            KernelBuffer::Ring => ", or for a larger ring (--ring-size)",
         };
         let reason = format!(
             "{} messages cannot be outstanding: {} holds {holds}, {why}",

@@ -6,8 +6,9 @@
 //! at each access.
 
 use crate::memory::Region;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::ptr::NonNull;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -95,6 +96,61 @@ impl Stretch {
         // SAFETY: inside, and apart from `buffer`, which is private; every bit pattern is a valid byte.
         unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr(), buffer.as_mut_ptr(), buffer.len()) }
     }
+
+    /// Writes `word`, its least byte first, again and again over these bytes. Publish them as those of [`write`](Self::write).
+    ///
+    /// # Panics
+    /// If they are not inside.
+    #[inline(always)]
+    pub fn fill(&self, range: Range<usize>, word: u64) {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: inside. By the protocol of the caller the other process, which is furlong too, leaves the bytes alone until
+        // they are published; the reference ends before that.
+        let bytes = unsafe { slice::from_raw_parts_mut(self.start.as_ptr().add(range.start), range.len()) };
+        fill(bytes, word);
+    }
+
+    /// Reads these bytes, all of them, and says whether they are `word` again and again, after an acquire load of what
+    /// publishes them.
+    ///
+    /// # Panics
+    /// If they are not inside.
+    #[inline(always)]
+    pub fn is_filled(&self, range: Range<usize>, word: u64) -> bool {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: inside. By the protocol of the caller the other process, which is furlong too, leaves the bytes alone until
+        // they are given back; the reference ends before that.
+        let bytes = unsafe { slice::from_raw_parts(self.start.as_ptr().add(range.start), range.len()) };
+        is_filled(bytes, word)
+    }
+
+    /// The bytes from `at` on.
+    ///
+    /// # Panics
+    /// If they are not inside.
+    #[inline(always)]
+    pub fn bytes_at<const N: usize>(&self, at: usize) -> [u8; N] {
+        assert!(at <= self.len && N <= self.len - at);
+        // SAFETY: inside; every bit pattern is a valid byte.
+        unsafe { self.start.as_ptr().add(at).cast::<[u8; N]>().read() }
+    }
+}
+
+/// Writes `word`, its least byte first, again and again over all bytes.
+#[inline(always)]
+pub fn fill(bytes: &mut [u8], word: u64) {
+    let word = word.to_le_bytes();
+    let (words, rest) = bytes.as_chunks_mut::<8>();
+    words.fill(word);
+    rest.copy_from_slice(&word[..rest.len()]);
+}
+
+/// Reads all bytes, and says whether they are `word` again and again. It looks at each, also behind one that is not.
+#[inline(always)]
+pub fn is_filled(bytes: &[u8], word: u64) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let differing = words.iter().fold(0, |differing, found| differing | (u64::from_le_bytes(*found) ^ word));
+    differing == 0 && *rest == word.to_le_bytes()[..rest.len()]
 }
 
 // SAFETY: shared access goes through copies, and the region may be used from any thread.
@@ -118,6 +174,24 @@ mod tests {
         let mut buffer = [0; 5];
         stretch.read(&mut buffer);
         assert_eq!(&buffer, b"hello");
+    }
+
+    #[test]
+    fn a_byte_that_was_not_filled_is_found_wherever_it_is() {
+        let region = Arc::new(Region::anonymous(4096).unwrap());
+        let stretch = Stretch::new(&region, 8, 300);
+        for (start, end) in [(0, 0), (0, 7), (3, 11), (5, 290)] {
+            stretch.fill(start..end, 0x0102_0304_0506_0708);
+            assert!(stretch.is_filled(start..end, 0x0102_0304_0506_0708));
+            assert!(end - start < 8 || stretch.bytes_at::<8>(start) == [8, 7, 6, 5, 4, 3, 2, 1]);
+            for at in start..end {
+                let byte = stretch.bytes_at::<1>(at)[0];
+                stretch.fill(at..at + 1, u64::from(!byte));
+                assert!(!stretch.is_filled(start..end, 0x0102_0304_0506_0708), "{at} of {start} to {end}");
+                stretch.fill(at..at + 1, u64::from(byte));
+            }
+        }
+        assert!(stretch.is_filled(290..300, 0), "nothing was written behind the end");
     }
 
     #[test]

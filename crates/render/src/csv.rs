@@ -141,7 +141,7 @@ static SECOND: [Column; 12] = [
 ];
 
 /// Those behind the figures of messages.
-static THIRD: [Column; 23] = [
+static THIRD: [Column; 24] = [
     ("bytes_per_second", |line| line.figure_if_any(|row| row.exchange.bytes_per_second)),
     ("min_ns", |line| line.figure(|row| row.exchange.ns.min)),
     ("request_bytes", |line| {
@@ -151,6 +151,7 @@ static THIRD: [Column; 23] = [
         words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map_or_else(String::new, |bytes| bytes.to_string())),
+    ("access", |line| line.case.access.to_string()),
     ("window", |line| line.case.window.to_string()),
     ("parties", |line| line.case.parties.to_string()),
     ("first_p50_ns", |line| line.figure_if_any(|row| row.reached.map(|reached| reached.first_ns))),

@@ -38,6 +38,7 @@ pub fn not_explained(why: &NotExplained) -> String {
     let reason = match why {
         NotExplained::OneProcess => "both ends are in one process: it is what the others are compared with",
         NotExplained::NoMessage => "it passes no message",
+        NotExplained::InPlace => "its messages are written and read in place, and the model is of copies",
         NotExplained::SeveralOutstanding => {
             "several of its messages are outstanding, and the model is of one"
         }
@@ -182,6 +183,7 @@ mod tests {
             (NotExplained::YieldsOnOneCore, "when a role that yields really gives way"),
             (NotExplained::OneProcess, "it is what the others are compared with"),
             (NotExplained::NoMessage, "it passes no message"),
+            (NotExplained::InPlace, "the model is of copies"),
             (NotExplained::SeveralOutstanding, "the model is of one"),
             (NotExplained::SeveralPairs, "the model is of one"),
             (NotExplained::Paced, "of those that follow each other at once"),

@@ -59,6 +59,7 @@ impl Adapter {
                     max_size_bytes: claims.max_size_bytes,
                     limited_by: claims.limited_by.clone(),
                     remedy: String::new(),
+                    max_in_place_bytes: None,
                 });
                 let (alone, rates) = (claims.alone, claims.rates);
                 // Where nobody receives there is nothing one way.
@@ -135,6 +136,11 @@ impl Adapter {
             )
         } else if matches!(case.arrival, Arrival::ThinkTime(_)) {
             ("no --think-time".to_owned(), "leave it out: each message follows the one before")
+        } else if !case.access.is_copy() {
+            (
+                format!("no --access {}", case.access),
+                "leave it out: its program copies, or does as its row says",
+            )
         } else if !is_one(&case.window) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
         } else if !is_one(&case.parties) {

@@ -192,6 +192,7 @@ impl TrialLink {
             depth,
             receivers: broadcast_to(case, entry.capabilities),
             buffer_bytes: case.buffer_bytes,
+            access: case.access,
             ..session
                 .specification(number as u32, case.sizes_bytes(), waits_inside(entry, case))
                 .map_err(creating)?

@@ -178,7 +178,7 @@ fn copies<M: Mechanism>() -> Finding {
             step("receive", end.recv(&mut bytes))?;
             stage.open(Gate::Received);
             let claimed = match M::CAPABILITIES.copies {
-                Copies::Two => b'a',
+                Copies::Two | Copies::TwoOrNone => b'a',
                 Copies::One => b'b',
             };
             let came = bytes[0];

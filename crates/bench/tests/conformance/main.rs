@@ -15,6 +15,7 @@ mod faults;
 mod handover_leftovers;
 #[cfg(target_os = "linux")]
 mod handovers;
+mod in_place;
 #[cfg(windows)]
 mod kills;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,8 @@ fn main() -> ExitCode {
                 broadcasts::mechanisms(),
                 #[cfg(target_os = "linux")]
                 notifiers::mechanisms(),
+                #[cfg(target_os = "linux")]
+                in_place::leaves_out::mechanisms(),
                 #[cfg(windows)]
                 vec![kills::mechanism()],
             ]
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         parties::tests(),
         #[cfg(target_os = "linux")]
         broadcasts::tests(),
+        in_place::tests(),
         #[cfg(target_os = "linux")]
         notifiers::tests(),
         #[cfg(target_os = "linux")]

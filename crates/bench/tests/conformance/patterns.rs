@@ -229,6 +229,7 @@ fn has_its_buffer(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fail
             .iter()
             .map(|name| measured.effective[*name] / if cfg!(windows) { 1 } else { 2 })
             .collect(),
+        KernelBuffer::Ring => vec![measured.effective["ring-bytes"]],
     };
     if !noted.is_empty() && noted.iter().all(|bytes| *bytes == BYTES as u64) {
         return Ok(Completion::Completed);

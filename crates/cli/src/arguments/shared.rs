@@ -1,7 +1,7 @@
 //! The options that several verbs take.
 
 use clap::{Args, ValueEnum};
-use furlong_model::{ByteSize, Pattern, Placement, Sizes, Time, Wait};
+use furlong_model::{Access, ByteSize, Pattern, Placement, Sizes, Time, Wait};
 use std::path::PathBuf;
 
 /// Which rows to measure.
@@ -67,6 +67,14 @@ pub struct PatternOptions {
     /// What each buffer of a socket holds
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub socket_buffer: Option<ByteSize>,
+    /// What each ring of furlong-channel holds, up to a power of two, and at least one message
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub ring_size: Option<ByteSize>,
+    /// Where the bytes of messages are written and read: copy (out of the sender's buffer and into the receiver's), in-place
+    /// (the sender writes each byte where it lies between the two, and the receiver reads each there, in rows that lend
+    /// memory), or stamps-in-place (the same of the first and the last 8 bytes alone); may be repeated
+    #[arg(long = "access", value_name = "ACCESS")]
+    pub accesses: Vec<Access>,
 }
 
 /// Options of every verb that measures.

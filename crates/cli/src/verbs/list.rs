@@ -80,7 +80,7 @@ fn reasons(entries: &[Entry]) -> String {
         let name = &entry.capabilities.name;
         let (what, remedy) = match &entry.here {
             Err(unavailable) => (format!("cannot run: {}", unavailable.reason), &unavailable.remedy),
-            Ok(Limits { max_size_bytes: Some(size), limited_by, remedy }) => {
+            Ok(Limits { max_size_bytes: Some(size), limited_by, remedy, .. }) => {
                 (format!("at most {} a message: {limited_by}", format_bytes(*size)), remedy)
             }
             Ok(_) => continue,

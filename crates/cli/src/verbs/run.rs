@@ -129,7 +129,11 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
             }
         }
     }
-    for (asked, name) in [(manner.pipe_bytes, "--pipe-size"), (manner.socket_bytes, "--socket-buffer")] {
+    for (asked, name) in [
+        (manner.pipe_bytes, "--pipe-size"),
+        (manner.socket_bytes, "--socket-buffer"),
+        (manner.ring_bytes, "--ring-size"),
+    ] {
         if asked.is_some() && !cases.iter().any(|case| case.buffer_bytes == asked) {
             return Err(Usage(format!("{name}: none of these rows has such a buffer")).into());
         }

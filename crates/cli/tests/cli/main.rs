@@ -4,6 +4,7 @@
 
 mod common;
 
+mod access;
 mod adapter_templates;
 mod adapters;
 mod charts;

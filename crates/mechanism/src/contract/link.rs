@@ -1,6 +1,6 @@
 //! What passes between the supervisor that makes a link and the roles that use it.
 
-use furlong_model::{Role, Room};
+use furlong_model::{Access, Role, Room};
 use furlong_os::Handle;
 use furlong_os::cleanup::CleanUp;
 use furlong_os::memory::Region;
@@ -26,8 +26,11 @@ pub struct LinkSpecification {
     pub depth: usize,
     /// Processes that receive each message of the initiator, where a link can have several.
     pub receivers: usize,
-    /// Bytes that a buffer in the kernel is to hold; `None` leaves it as it comes.
+    /// Bytes that a buffer between the roles is to hold; `None` leaves it as it comes.
     pub buffer_bytes: Option<usize>,
+    /// Where ends write and read the bytes of messages, if they can do it so.
+    #[serde(default)]
+    pub access: Access,
     /// Whether endpoints wait inside their calls.
     pub blocking: bool,
     /// A private folder for sockets and FIFOs.

@@ -1,7 +1,7 @@
 //! What a mechanism is: what it claims, how its link is made, and what each end of it does.
 
 use super::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Message};
-use furlong_model::{Capabilities, Limits, Unavailable};
+use furlong_model::{Access, Capabilities, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
 use std::io;
@@ -59,6 +59,11 @@ pub trait Endpoint {
     /// none where it copies.
     fn unread_buffers(&self, _size_bytes: usize) -> usize {
         0
+    }
+
+    /// Where it writes and reads the bytes of messages.
+    fn access(&self) -> Access {
+        Access::Copy
     }
 
     /// How many messages it knows to have lost since it was opened; `None` if it does not count them.

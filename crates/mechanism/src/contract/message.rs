@@ -16,13 +16,15 @@ const SMALL_BYTES: usize = 1024;
 pub struct Message {
     pages: Pages,
     start: usize,
+    /// Whether each of its bytes is checked, and not its stamps alone: then an end that makes messages where they lie copies it.
+    pub every_byte_counts: bool,
 }
 
 impl Message {
     /// `len` bytes, zeroed.
     pub fn new(len: usize) -> io::Result<Message> {
         let start = page_bytes();
-        Ok(Message { pages: Pages::new(start.saturating_add(len))?, start })
+        Ok(Message { pages: Pages::new(start.saturating_add(len))?, start, every_byte_counts: false })
     }
 
     /// `count` messages of `len` bytes. Small ones lie together in one page: every page that a process touches
@@ -37,7 +39,7 @@ impl Message {
             let next = rest.split_off(stride);
             let mut pages = std::mem::replace(&mut rest, next);
             pages.split_off(HEADROOM_BYTES + len);
-            Message { pages, start: HEADROOM_BYTES }
+            Message { pages, start: HEADROOM_BYTES, every_byte_counts: false }
         };
         Ok((0..count).map(|_| part()).collect())
     }

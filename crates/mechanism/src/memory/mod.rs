@@ -4,6 +4,7 @@
 //! layout (how messages lie) times a doorbell (how to wait and wake).
 
 pub mod doorbell;
+pub(crate) mod in_place;
 pub mod layout;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;

@@ -83,6 +83,7 @@ fn shown(mut stream: TcpStream, secret: &Secret) -> io::Result<Option<TcpStream>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use furlong_model::Access;
     use std::net::Ipv4Addr;
     use std::path::PathBuf;
 
@@ -94,6 +95,7 @@ mod tests {
             depth: 1,
             receivers: 1,
             buffer_bytes: None,
+            access: Access::Copy,
             blocking: true,
             folder: PathBuf::new(),
             file_folder: PathBuf::new(),

@@ -30,7 +30,7 @@ impl Line<'_> {
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns. Units are in their names.
-const COLUMNS: [Column; 30] = [
+const COLUMNS: [Column; 31] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
@@ -45,6 +45,7 @@ const COLUMNS: [Column; 30] = [
         words(line.case.request.as_ref().and_then(|request| request.by.as_deref()).unwrap_or_default())
     }),
     ("buffer_bytes", |line| line.case.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()),
+    ("access", |line| line.case.access.to_string()),
     ("window", |line| line.case.window.to_string()),
     ("parties", |line| line.case.parties.to_string()),
     ("verdict", |line| {

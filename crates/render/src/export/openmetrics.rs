@@ -99,6 +99,7 @@ impl Metrics {
                 ("placement", row.case.placement.to_string()),
                 ("size_bytes", row.case.size_bytes.to_string()),
                 ("buffer_bytes", row.case.buffer_bytes.unwrap_or_default().to_string()),
+                ("access", row.case.access.to_string()),
                 ("window", row.case.window.to_string()),
                 ("parties", row.case.parties.to_string()),
             ]

@@ -1,7 +1,9 @@
-//! Messages that are made and read where they lie, in memory that both processes map; and the copying endpoint on top
-//! of that.
+//! Memory that one process lends to the other, message by message; and the endpoint on top of that, which copies messages or makes
+//! and reads them there.
 
+use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
 use crate::{Endpoint, Interest, Message};
+use furlong_model::Access;
 use furlong_os::BorrowedHandle;
 use furlong_os::shared_place::Stretch;
 use std::io;
@@ -101,29 +103,87 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// The endpoint that copies each message into what it claims, and out of where it lies.
-#[derive(Debug)]
-pub struct Copying<L>(pub(crate) L);
+impl ToWrite for Slot<'_> {
+    fn write(self, message: &[u8]) {
+        Slot::write(self, message);
+    }
 
-impl<L: Lending> Endpoint for Copying<L> {
+    /// The line last, as in [`Slot::write`].
+    #[inline(always)]
+    fn make(self, len: usize, [first, last]: Stamps, and_between: bool) {
+        let last_at = len - INLINE_BYTES - STAMP_BYTES;
+        let word = u64::from_le_bytes(first);
+        if and_between {
+            self.rest.fill(0..last_at, word);
+            self.inline[1].store(word, Ordering::Relaxed);
+        }
+        self.rest.fill(last_at..last_at + STAMP_BYTES, u64::from_le_bytes(last));
+        self.inline[0].store(word, Ordering::Relaxed);
+    }
+}
+
+impl ToRead for Slot<'_> {
+    fn read(self, buffer: &mut [u8]) {
+        Slot::read(self, buffer);
+    }
+
+    #[inline(always)]
+    fn look(self, len: usize, and_between: bool) -> (Stamps, bool) {
+        let last_at = len - INLINE_BYTES - STAMP_BYTES;
+        let word = self.inline[0].load(Ordering::Relaxed);
+        let is_as_written = !and_between
+            || self.rest.is_filled(0..last_at, word) && self.inline[1].load(Ordering::Relaxed) == word;
+        ([word.to_le_bytes(), self.rest.bytes_at(last_at)], is_as_written)
+    }
+}
+
+/// An endpoint over memory that is lent.
+#[derive(Debug)]
+pub struct LendingEnd<L> {
+    lending: L,
+    access: Access,
+}
+
+impl<L> LendingEnd<L> {
+    /// One that writes and reads messages so.
+    pub(crate) fn new(lending: L, access: Access) -> Self {
+        LendingEnd { lending, access }
+    }
+}
+
+impl<L: Lending> Endpoint for LendingEnd<L> {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        self.0.claim().write(message);
-        self.0.publish(message.len())
+        let slot = self.lending.claim();
+        if self.access.is_copy() {
+            slot.write(message);
+        } else {
+            in_place::put(slot, message, self.access);
+        }
+        self.lending.publish(message.len())
     }
 
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let (len, slot) = self.0.peek()?;
+        let (len, slot) = self.lending.peek()?;
+        if !self.access.is_copy() {
+            let taken = in_place::take(slot, len, message, self.access);
+            self.lending.release();
+            return taken;
+        }
         let message = &mut message[..];
         let room = if len < message.len() { shorter(len) } else { message.len() };
         slot.read(&mut message[..room]);
-        self.0.release();
+        self.lending.release();
         Ok(len)
     }
 
+    fn access(&self) -> Access {
+        self.access
+    }
+
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
-        self.0.readiness(interest)
+        self.lending.readiness(interest)
     }
 }
 

@@ -1,12 +1,13 @@
 //! A mailbox: one message each way in shared memory.
 //!
 //! The sender copies a message in and the receiver copies it out. No system call moves data, so what a row
-//! costs is its doorbell, two copies, and the cache lines that travel between the cores. Expect a spinning row
+//! costs is its doorbell, two copies, and the cache lines that travel between the cores. In place there is no copy: one
+//! writes its message in the slot and the other reads it there. Expect a spinning row
 //! across cores to take two to three times the bare transfer of a cache line, and a sleeping one to take what
 //! any sleeping mechanism takes: the wake-up. Writable by both ends, so only for processes that trust each
 //! other.
 
-use super::lending::Copying;
+use super::lending::LendingEnd;
 use super::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::doorbell::Doorbell;
 use crate::memory::segment::Segment;
@@ -29,7 +30,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         fixed_size_bytes: None,
         calls: D::CALLS,
         buffer: KernelBuffer::None,
-        copies: Copies::Two,
+        copies: Copies::TwoOrNone,
         when_full: WhenFull::Waits,
         peer_death: D::PEER_DEATH,
         reach: S::REACH,
@@ -37,7 +38,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         start: S::START,
         sharing: Sharing::OneEach,
     };
-    type Endpoint = Copying<SlotPair<D>>;
+    type Endpoint = LendingEnd<SlotPair<D>>;
 
     fn probe() -> Result<Limits, Unavailable> {
         D::probe()?;
@@ -55,6 +56,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         let size_bytes = specification.largest_bytes();
         let region = S::attach(&mut setup, region_bytes(size_bytes))?;
         let doorbell = D::open(specification, &mut setup, &region)?;
-        Ok(Copying(SlotPair::new(&region, setup.role, size_bytes, doorbell)))
+        let slots = SlotPair::new(&region, setup.role, size_bytes, doorbell);
+        Ok(LendingEnd::new(slots, specification.access))
     }
 }

@@ -1,17 +1,20 @@
 //! furlong's own library for other programs, `furlong-channel`: a ring each way in a sealed memfd.
 //!
-//! The sender copies a message in with its length in front of it, and the receiver copies it out; no index travels with a
-//! message. It makes system calls to sleep, to wake who sleeps, and to look whether the other end lives. Expect a spinning
+//! The sender copies a message in with its length in front of it, and the receiver copies it out, or each does its work where
+//! the message lies; no index travels with a message. It makes system calls to sleep, to wake who sleeps, and to look whether the other end lives. Expect a spinning
 //! row to be as fast as a mailbox in a round trip and many times faster one way, where a mailbox has room for one message; an
 //! adaptive row to be like a spinning one while messages come, and a sleeping one of it to take what a futex takes. Each
 //! end treats the other one as hostile: what it reads from the memory it checks.
 
+use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_channel::{Channel, Descriptors, Error, Options, Side, Waiting};
+use furlong_channel::{Channel, Descriptors, Error, Options, Side, Trusted, Waiting};
 use furlong_model::{
-    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
-    Sharing, Start, Unavailable, Wait, WhenFull,
+    Access, Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath,
+    Reach, Role, Sharing, Start, Unavailable, Wait, WhenFull,
 };
+use furlong_os::linux::trusted_channel::trust;
+use furlong_os::shared_place::{fill, is_filled};
 use std::io;
 use std::marker::PhantomData;
 
@@ -72,14 +75,23 @@ pub struct LibraryChannel<W>(PhantomData<W>);
 /// Rings are made larger than this for a single message, and not for more.
 const LARGE_BYTES: usize = 64 << 20;
 
-/// What both roles make their ends with: rings that hold as many messages as are asked for, and at least one, while nobody
-/// receives.
+/// Bytes in the longest message that the library lends in one piece, however large the ring is.
+const MOST_IN_PLACE_BYTES: usize = (16 << 20) - 8;
+
+/// What both roles make their ends with: rings as large as is asked, or else so that they hold as many messages as are asked
+/// for; and always such that they hold, or lend, one while nobody receives.
 fn options<W: Way>(specification: &LinkSpecification) -> Options {
     let largest = specification.largest_bytes();
+    let asked = specification.buffer_bytes;
     let mut options = Options::new().longest_message(largest).waiting(W::WAITING);
+    options = asked.map_or(options, |bytes| options.capacity(bytes));
     let mut capacity = options.capacity_bytes();
     let holds = |options: &Options, messages| options.depth(largest) >= messages;
-    while !holds(&options, 1) || (!holds(&options, specification.depth) && capacity < LARGE_BYTES) {
+    let lends = |options: &Options| specification.access.is_copy() || options.longest_loan() >= largest;
+    let is_enough = |options: &Options, capacity| {
+        asked.is_some() || holds(options, specification.depth) || capacity >= LARGE_BYTES
+    };
+    while !holds(&options, 1) || !lends(&options) || !is_enough(&options, capacity) {
         capacity *= 2;
         options = options.capacity(capacity);
     }
@@ -95,8 +107,8 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
         boundaries: true,
         fixed_size_bytes: None,
         calls: W::CALLS,
-        buffer: KernelBuffer::None,
-        copies: Copies::Two,
+        buffer: KernelBuffer::Ring,
+        copies: Copies::TwoOrNone,
         when_full: WhenFull::Waits,
         peer_death: PeerDeath::Noticed,
         reach: Reach::Descriptor,
@@ -112,7 +124,8 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
                 MOST_BYTES,
                 "the largest message for which furlong makes the rings of furlong-channel",
                 "send it in parts",
-            )),
+            )
+            .in_place_up_to(MOST_IN_PLACE_BYTES)),
             Err(error) => {
                 let reason = format!("furlong-channel cannot be used here: {error}");
                 Err(Unavailable::new(reason, "needs Linux 3.17 or later"))
@@ -138,38 +151,102 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
         };
         let (memory, sending) = (setup.descriptor()?, setup.descriptor()?);
         let end = Descriptors { memory, sending, receiving: setup.descriptor()?, side };
-        Ok(End { channel: Channel::from_descriptors(end, &options::<W>(specification))? })
+        let channel = Channel::from_descriptors(end, &options::<W>(specification))?;
+        Ok(match specification.access {
+            Access::Copy => End::Copies(channel),
+            access => End::Lends(trust(channel), access),
+        })
     }
 }
 
 /// One end of the channel, which waits inside its calls.
 #[derive(Debug)]
-pub struct End {
-    channel: Channel,
+pub enum End {
+    /// Which believes nothing of what the other end writes.
+    Copies(Channel),
+    /// Which writes and reads messages where they lie.
+    Lends(Channel<Trusted>, Access),
 }
 
 impl Endpoint for End {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        Ok(self.channel.send(message)?)
+        match self {
+            End::Copies(channel) => Ok(channel.send(message)?),
+            End::Lends(channel, access) => send_in_place(channel, message, *access),
+        }
     }
 
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        match self.channel.recv(message) {
-            Err(Error::BufferTooSmall { .. }) => self.recv_too_long(message),
-            received => Ok(received?),
+        match self {
+            End::Copies(channel) => match channel.recv(message) {
+                Err(Error::BufferTooSmall { .. }) => recv_too_long(channel, message),
+                received => Ok(received?),
+            },
+            End::Lends(channel, access) => recv_in_place(channel, message, *access),
+        }
+    }
+
+    fn access(&self) -> Access {
+        match self {
+            End::Copies(_) => Access::Copy,
+            End::Lends(_, access) => *access,
         }
     }
 }
 
-impl End {
-    /// A message that has no room: its beginning, and how long it is.
-    #[cold]
-    fn recv_too_long(&mut self, message: &mut Message) -> io::Result<usize> {
-        let whole = self.channel.recv_vec()?;
-        let room = message.len();
-        message.copy_from_slice(&whole[..room]);
-        Ok(whole.len())
+/// A message that has no room: its beginning, and how long it is.
+#[cold]
+fn recv_too_long(channel: &mut Channel, message: &mut Message) -> io::Result<usize> {
+    let whole = channel.recv_vec()?;
+    let room = message.len();
+    message.copy_from_slice(&whole[..room]);
+    Ok(whole.len())
+}
+
+#[inline(never)]
+fn send_in_place(channel: &mut Channel<Trusted>, message: &Message, access: Access) -> io::Result<()> {
+    let mut loan = channel.loan(message.len())?;
+    in_place::put(&mut loan[..], message, access);
+    loan.commit();
+    Ok(())
+}
+
+#[inline(never)]
+fn recv_in_place(channel: &mut Channel<Trusted>, message: &mut Message, access: Access) -> io::Result<usize> {
+    let found = channel.peek()?;
+    let taken = in_place::take(&found[..], found.len(), message, access);
+    found.release();
+    taken
+}
+
+impl ToWrite for &mut [u8] {
+    fn write(self, message: &[u8]) {
+        self.copy_from_slice(message);
+    }
+
+    #[inline(always)]
+    fn make(self, len: usize, [first, last]: Stamps, and_between: bool) {
+        let (bytes, last_bytes) = self[..len].split_at_mut(len - STAMP_BYTES);
+        let made = if and_between { bytes.len() } else { STAMP_BYTES };
+        fill(&mut bytes[..made], u64::from_le_bytes(first));
+        last_bytes.copy_from_slice(&last);
+    }
+}
+
+impl ToRead for &[u8] {
+    fn read(self, buffer: &mut [u8]) {
+        buffer.copy_from_slice(&self[..buffer.len()]);
+    }
+
+    #[inline(always)]
+    fn look(self, len: usize, and_between: bool) -> (Stamps, bool) {
+        let (mut stamps, bytes) = (Stamps::default(), &self[..len]);
+        let (first, rest) = bytes.split_at(STAMP_BYTES);
+        let (between, last) = rest.split_at(rest.len() - STAMP_BYTES);
+        stamps[0].copy_from_slice(first);
+        stamps[1].copy_from_slice(last);
+        (stamps, !and_between || is_filled(between, u64::from_le_bytes(stamps[0])))
     }
 }

@@ -1,0 +1,105 @@
+//! Messages that are written and read where they lie: that each row which claims to lend memory carries them so, that all others
+//! refuse; and ends that leave bytes out, to see them caught.
+
+#[cfg(target_os = "linux")]
+pub mod leaves_out;
+
+use crate::pair::WATCHDOG;
+use crate::rows::{case, quick};
+use crate::workers::Trial;
+use furlong_bench::{MechanismEntry, registry};
+use furlong_model::{Access, Case, Copies, Limits, Outcome, Pattern, Placement, Wait};
+use libtest_mimic::{Completion, Failed};
+
+/// Sizes around the edges of stamps, of what is short enough to be copied, of slots and of parts.
+const SIZES: [usize; 8] = [1, 8, 23, 24, 25, 128, 4097, 65_537];
+
+/// The accesses that are not copies.
+const IN_PLACE: [Access; 2] = [Access::InPlace, Access::StampsInPlace];
+
+/// Each row that claims it, and ends that do wrong.
+pub fn tests() -> Vec<Trial> {
+    let mut tests = Vec::new();
+    for entry in registry() {
+        let (name, wait) = (entry.capabilities.name, entry.capabilities.waits[0]);
+        if entry.capabilities.copies != Copies::TwoOrNone {
+            let name = format!("{name}/{wait}: lends-nothing-as-claimed");
+            tests.push(Trial::test(name, move || refuses(&entry)));
+            continue;
+        }
+        for &wait in entry.capabilities.waits {
+            let name = format!("{name}/{wait}: lends-as-claimed");
+            tests.push(Trial::ignorable_test(name, move || lends(&entry, wait)));
+        }
+        let name = format!("{name}/{wait}: lends up to its limit and not beyond");
+        tests.push(Trial::ignorable_test(name, move || limit(&entry)));
+    }
+    #[cfg(target_os = "linux")]
+    tests.extend(leaves_out::tests());
+    tests
+}
+
+fn in_place(entry: &MechanismEntry, wait: Wait, size_bytes: usize, access: Access) -> Case {
+    Case { access, ..case(entry, wait, size_bytes) }
+}
+
+fn refuses(entry: &MechanismEntry) -> Result<(), Failed> {
+    let capabilities = entry.capabilities;
+    let size_bytes = capabilities.fixed_size_bytes.unwrap_or(128);
+    for access in IN_PLACE {
+        let case = in_place(entry, capabilities.waits[0], size_bytes, access);
+        match case.refusal(capabilities, &Limits::none()) {
+            Some(refusal) if refusal.reason.contains("lends no memory") && !refusal.remedy.is_empty() => {}
+            other => return Err(format!("{case}: {other:?}").into()),
+        }
+    }
+    Ok(())
+}
+
+/// A trial that must succeed, in which both roles accessed messages as was asked.
+fn carries(entry: &MechanismEntry, case: &Case) -> Result<(), Failed> {
+    match quick(&registry(), entry, case, WATCHDOG)? {
+        Outcome::Measured(measured)
+            if measured.verified_messages > 0
+                && measured.round_trips > 0
+                && measured.roles.iter().all(|role| role.access == case.access) =>
+        {
+            Ok(())
+        }
+        other => Err(format!("{case}: {other:?}").into()),
+    }
+}
+
+fn lends(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+    if let Err(unavailable) = entry.probe() {
+        return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+    }
+    for size_bytes in SIZES {
+        carries(entry, &in_place(entry, wait, size_bytes, Access::InPlace))?;
+    }
+    for access in IN_PLACE {
+        let round_trip = in_place(entry, wait, 4097, access);
+        carries(entry, &Case { pattern: Pattern::OneWay, ..round_trip.clone() })?;
+        carries(entry, &Case { placement: Placement::OneProcess, ..round_trip.clone() })?;
+        carries(entry, &round_trip)?;
+    }
+    Ok(Completion::Completed)
+}
+
+fn limit(entry: &MechanismEntry) -> Result<Completion, Failed> {
+    let limits = match entry.probe() {
+        Ok(limits) => limits,
+        Err(unavailable) => {
+            return Ok(Completion::ignored_with(format!("skipped, because {}", unavailable.reason)));
+        }
+    };
+    let Some(most) = limits.max_in_place_bytes else {
+        return Ok(Completion::ignored_with("skipped, because it lends what it carries"));
+    };
+    let at = |size_bytes| in_place(entry, entry.capabilities.waits[0], size_bytes, Access::InPlace);
+    carries(entry, &at(most))?;
+    match at(most + 1).refusal(entry.capabilities, &limits) {
+        Some(refusal) if refusal.reason.contains("lends in one piece") => Ok(Completion::Completed),
+        other => Err(format!("beyond the limit: {other:?}").into()),
+    }
+}

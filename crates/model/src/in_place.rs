@@ -1,0 +1,75 @@
+//! Which cases can be measured with messages that are written and read where they lie.
+
+use crate::{Capabilities, Case, Copies, Limits, Pattern, Unavailable, format_bytes};
+
+impl Case {
+    /// Why messages cannot be written and read where they lie in this case, if they are to be and cannot.
+    pub(crate) fn refuse_access(&self, capabilities: &Capabilities, limits: &Limits) -> Option<Unavailable> {
+        let Case { mechanism, access, pattern, .. } = self;
+        if access.is_copy() {
+            return None;
+        }
+        let largest = self.sizes_bytes().into_iter().max().unwrap_or_default();
+        let (reason, remedy) = if capabilities.copies != Copies::TwoOrNone {
+            let reason =
+                format!("{mechanism} lends no memory in which a message could be written and read in place");
+            (
+                reason,
+                "leave --access out, or ask for rows that lend: memory that both processes map".to_owned(),
+            )
+        } else if *pattern == Pattern::Connect {
+            let reason = "connect makes a link for each message, whose cost does not depend on --access";
+            (reason.to_owned(), "leave --access out".to_owned())
+        } else if let Some(most) = limits.max_in_place_bytes.filter(|most| largest > *most) {
+            let (largest, most) = (format_bytes(largest), format_bytes(most));
+            let reason = format!("{largest} is more than the {most} that {mechanism} lends in one piece");
+            (reason, format!("ask for up to {most}, or leave --access out"))
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Access, Placement, Wait};
+
+    #[test]
+    fn only_what_lends_is_measured_in_place() {
+        let usual: Capabilities = Capabilities::library("");
+        let lends = Capabilities { copies: Copies::TwoOrNone, ..usual };
+        let limits = Limits::none().in_place_up_to(1000);
+        let refused = |access, pattern, size_bytes, capabilities: &Capabilities| {
+            let case = Case {
+                access,
+                pattern,
+                ..Case::round_trip("channel", Wait::Block, size_bytes, Placement::OneProcess)
+            };
+            case.refusal(capabilities, &limits).map(|why| why.reason)
+        };
+        let trip = Pattern::RoundTrip;
+        for access in Access::ALL {
+            assert_eq!(refused(access, trip, 1000, &lends), None, "{access}");
+        }
+        assert_eq!(refused(Access::Copy, trip, 1001, &lends), None);
+        let says = |refused: Option<String>, what: &str| {
+            assert!(refused.as_ref().is_some_and(|reason| reason.contains(what)), "{refused:?} and {what}");
+        };
+        says(refused(Access::InPlace, trip, 1001, &lends), "1000B");
+        says(refused(Access::StampsInPlace, Pattern::Connect, 8, &lends), "a link for each message");
+        let copies = Capabilities { copies: Copies::Two, ..lends };
+        says(refused(Access::InPlace, trip, 8, &copies), "channel lends no memory");
+    }
+
+    #[test]
+    fn what_does_not_touch_every_byte_says_so_in_its_name() {
+        let row =
+            |access| Case { access, ..Case::round_trip("channel", Wait::Spin, 8, Placement::Free) }.row();
+        assert_eq!(
+            Access::ALL.map(row),
+            ["channel/spin", "channel/spin (in place)", "channel/spin (stamps in place)"]
+        );
+    }
+}
