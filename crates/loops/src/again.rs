@@ -191,7 +191,10 @@ impl Patience {
         let unchanged = self.since.elapsed();
         if come != self.come {
             let was_under_way = self.come[0] > self.come[1];
-            if self.role == Role::Initiator && was_under_way && !self.repeated {
+            if self.role == Role::Initiator && come[1] > self.come[1] + 1 {
+                // Of several since the last look, one at least was not sent again, and took less than that.
+                self.now = self.now.min(LEAST_PATIENCE);
+            } else if self.role == Role::Initiator && was_under_way && !self.repeated {
                 self.now = (TRIPS * unchanged).clamp(LEAST_PATIENCE, MOST_PATIENCE);
             }
             (self.come, self.since, self.repeated) = (come, Instant::now(), false);
