@@ -381,7 +381,7 @@ mod tests {
     fn globs_name_several_rows() {
         assert_eq!(
             selected("unix-*").unwrap(),
-            ["unix-stream/block", "unix-seqpacket/block", "unix-dgram/block"]
+            ["unix-stream/block", "unix-seqpacket/block", "unix-dgram/block", "unix-dgram-to-all/block"]
         );
         assert_eq!(selected("pipe/*").unwrap().len(), 8);
         assert!(selected("*/spin").unwrap().iter().all(|row| row.ends_with("/spin")));
@@ -428,7 +428,9 @@ mod tests {
             let cases = select(&registry(), &options.cases, &manner)?;
             anyhow::Ok(cases.into_iter().map(|case| case.mechanism).collect::<Vec<_>>())
         };
-        let sharing = ["pipe", "fifo", "unix-seqpacket", "unix-dgram", "posix-mq", "sysv-mq"];
+        let queues =
+            ["pipe", "fifo", "unix-seqpacket", "unix-dgram", "posix-mq", "sysv-mq", "driver-message"];
+        let sharing = [&queues[..], &["eventfd-semaphore", "posix-semaphore", "sysv-semaphore"]].concat();
         assert_eq!(rows("").unwrap(), sharing);
         // What is named is tried, and refused with its reason.
         assert_eq!(rows("tcp").unwrap(), ["tcp"]);

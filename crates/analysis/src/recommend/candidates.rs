@@ -114,7 +114,7 @@ fn candidate(workload: &Workload, offer: &Offer, wait: Wait) -> Candidate {
 mod tests {
     use super::*;
     use crate::fixture::capabilities::capabilities;
-    use furlong_model::{Family, Language, Pattern, Reach, Start, WhenFull};
+    use furlong_model::{Family, Language, Pattern, Reach, Sharing, Start, WhenFull};
 
     const POLLED: &[Wait] = &[Wait::Block, Wait::Spin, Wait::Yield, Wait::Poll];
 
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn what_may_lose_messages_is_out_where_every_receiver_has_all() {
-        let ring = Capabilities { name: "ring", when_full: WhenFull::DropsOldest, ..capabilities() };
+        let drops = Capabilities { when_full: WhenFull::DropsOldest, ..capabilities() };
+        let ring = Capabilities { name: "ring", sharing: Sharing::EveryReceiver, ..drops };
         let offers = [Offer { capabilities: &ring, here: Ok(Limits::none()) }];
         let several = Workload { pattern: Pattern::OneWay, receivers: 3, ..Workload::default() };
         let found = asked(several, &offers);
