@@ -3,7 +3,7 @@
 use super::options::PeerOptions;
 use super::pipe::Pipe;
 use super::protocol::{Reply, Request};
-use super::script::{MARK, script};
+use super::script::{MARK, script, told};
 use super::start::start;
 use crate::not_measured::{NotMeasured, not_started};
 use crate::registry::MechanismEntry;
@@ -45,7 +45,7 @@ impl Connection {
         if there.furlong != *version {
             copy(&mut pipe, &there, *patience, session)?;
         }
-        pipe.send(b"use\n");
+        pipe.send(&told("use"));
         match reply(&mut pipe, *patience, session)? {
             Reply::Hello { version: theirs, machine, reached_at } if theirs == *version => {
                 Ok(Connection { pipe, patience: *patience, machine: *machine, reached_at })
@@ -206,7 +206,7 @@ fn copy(
         if length == 0 {
             return Ok(());
         }
-        pipe.send(format!("part {length}\n").as_bytes());
+        pipe.send(&told(&format!("part {length}")));
         pipe.send(&part[..length]);
         let line = pipe.line("answer to a part of the program", patience, session)?;
         if line != b"taken" {

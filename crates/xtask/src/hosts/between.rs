@@ -298,7 +298,8 @@ impl Running {
 
 /// Neither a process nor a folder of furlong is on that host, once its connection has ended.
 fn nothing_left(host: &Host) -> anyhow::Result<()> {
-    until("the end of furlong on the other host", || {
+    let ended = until("the end of furlong on the other host", || {
         Ok(host.furlong()?.is_empty() && host.folders()?.is_empty())
-    })
+    });
+    ended.with_context(|| format!("left there: {:?}, {:?}", host.furlong(), host.folders()))
 }
