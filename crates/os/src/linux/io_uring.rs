@@ -551,6 +551,14 @@ mod tests {
     use super::*;
     use crate::linux::pipe::pipe;
     use crate::linux::socket::{Kind, socketpair};
+    use std::net::Shutdown;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    /// Ends a socket, also where a process that another test has forked meanwhile holds a copy of it.
+    fn shut(socket: OwnedFd) {
+        UnixStream::from(socket).shutdown(Shutdown::Both).unwrap();
+    }
 
     #[test]
     fn what_is_written_is_read_whoever_submits_it() {
@@ -568,7 +576,7 @@ mod tests {
             }
             assert_eq!(&buffer, b"hello");
             assert!(ring.send(writer.as_fd(), b"to no socket").is_err());
-            drop(theirs);
+            shut(theirs);
             assert_eq!(ring.send(ours.as_fd(), b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
         }
     }
@@ -586,7 +594,7 @@ mod tests {
             assert_eq!(ring.receive(socket.as_fd(), &mut buffer).unwrap(), 6);
             assert_eq!(&buffer, b"onetwo");
         }
-        drop(theirs);
+        theirs.into_iter().for_each(shut);
         assert_eq!(ring.send_to_all(&ours, b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
         // All that was under way has ended.
         assert!(ring.take().is_none());
