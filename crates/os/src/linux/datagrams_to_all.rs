@@ -1,7 +1,7 @@
 //! UNIX datagram sockets to several of which one call sends.
 
 use crate::error::{Context, check, retry};
-use crate::linux::handle::own;
+use crate::linux::socket::open;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -25,10 +25,7 @@ pub fn sockets(receivers: usize) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
 
 /// A socket with a name of the kernel's choice.
 fn named() -> io::Result<OwnedFd> {
-    // SAFETY: plain integers in and out; the new number is owned by nobody.
-    let socket = unsafe {
-        check(libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)).map(|n| own(n))?
-    };
+    let socket = open(libc::AF_UNIX, libc::SOCK_DGRAM, 0)?;
     // SAFETY: zeroes are a valid sockaddr_un.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;

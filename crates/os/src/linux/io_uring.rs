@@ -552,7 +552,6 @@ mod tests {
     use crate::linux::pipe::pipe;
     use crate::linux::socket::{Kind, socketpair};
     use std::net::Shutdown;
-    use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
     /// Ends a socket, also where a process that another test has forked meanwhile holds a copy of it.

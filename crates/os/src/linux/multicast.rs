@@ -1,7 +1,7 @@
 //! UDP datagrams that several sockets of this machine receive.
 
 use crate::error::{Context, check};
-use crate::linux::handle::own;
+use crate::linux::socket::{open, set_option};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -39,10 +39,7 @@ pub fn try_it() -> io::Result<()> {
 
 /// A socket that receives what `from` sends to the group.
 fn member(group: Ipv4Addr, from: SocketAddr) -> io::Result<OwnedFd> {
-    // SAFETY: plain integers in and out; the new number is owned by nobody.
-    let socket = unsafe {
-        check(libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)).map(|n| own(n))?
-    };
+    let socket = open(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     let (yes, no): (libc::c_int, libc::c_int) = (1, 0);
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &yes)?;
     // Without that, a socket gets what is sent to any group that somebody has joined.
@@ -59,18 +56,6 @@ fn member(group: Ipv4Addr, from: SocketAddr) -> io::Result<OwnedFd> {
     socket.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
     socket.connect(from)?;
     Ok(socket.into())
-}
-
-fn set_option<T>(
-    socket: &impl AsRawFd,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: &T,
-) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the kernel reads `length` bytes of the value.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const *value).cast(), length) })
-        .map(drop)
 }
 
 #[cfg(test)]

@@ -53,10 +53,7 @@ pub fn splice_pages(end: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
 #[inline]
 pub fn splice(file: BorrowedFd<'_>, offset: usize, end: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
     let mut offset = offset as libc::loff_t;
-    let (file, end) = (file.as_raw_fd(), end.as_raw_fd());
-    // SAFETY: the kernel reads and writes the offset, which outlives the call, and a pipe has none.
-    retry(|| unsafe { libc::splice(file, &mut offset, end, std::ptr::null_mut(), len, 0) })
-        .map(|count| count as usize)
+    spliced(file, Some(&mut offset), end, len)
 }
 
 /// One `tee`: puts references to up to `len` bytes of what is in a pipe into another one too, and waits for room there.
@@ -69,10 +66,21 @@ pub fn tee(from: BorrowedFd<'_>, to: BorrowedFd<'_>, len: usize) -> io::Result<u
 /// One `splice` from a pipe into another one, which waits for room there.
 #[inline]
 pub fn move_on(from: BorrowedFd<'_>, to: BorrowedFd<'_>, len: usize) -> io::Result<usize> {
-    let none = std::ptr::null_mut();
-    // SAFETY: pipes have no offsets.
-    retry(|| unsafe { libc::splice(from.as_raw_fd(), none, to.as_raw_fd(), none, len, 0) })
-        .map(|count| count as usize)
+    spliced(from, None, to, len)
+}
+
+/// One `splice` into a pipe, from `offset` on where it is from a file.
+#[inline]
+fn spliced(
+    from: BorrowedFd<'_>,
+    offset: Option<&mut libc::loff_t>,
+    to: BorrowedFd<'_>,
+    len: usize,
+) -> io::Result<usize> {
+    let (none, from, to) = (std::ptr::null_mut(), from.as_raw_fd(), to.as_raw_fd());
+    let offset = offset.map_or(none, std::ptr::from_mut);
+    // SAFETY: the kernel reads and writes the offset, which outlives the call, and a pipe has none.
+    retry(|| unsafe { libc::splice(from, offset, to, none, len, 0) }).map(|count| count as usize)
 }
 
 #[cfg(test)]

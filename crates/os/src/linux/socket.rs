@@ -123,10 +123,15 @@ fn datagram_pair(first: &Path, second: &Path) -> io::Result<(OwnedFd, OwnedFd)> 
     Ok((initiator, responder))
 }
 
-fn unix_socket(kind: Kind) -> io::Result<OwnedFd> {
+/// A new socket, which is closed on exec.
+pub(crate) fn open(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: plain integers in and out; the new number is owned by nobody.
-    check(unsafe { libc::socket(libc::AF_UNIX, kind.number() | libc::SOCK_CLOEXEC, 0) })
+    check(unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) })
         .map(|number| unsafe { own(number) })
+}
+
+fn unix_socket(kind: Kind) -> io::Result<OwnedFd> {
+    open(libc::AF_UNIX, kind.number(), 0)
 }
 
 /// The kernel's form of a path, and how much of it counts.
@@ -216,18 +221,22 @@ pub(crate) fn ask_for_buffer(socket: BorrowedFd<'_>, buffer: Buffer, bytes: usiz
         Buffer::Send => (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
         Buffer::Receive => (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
     };
-    set_option(socket, force, bytes).or_else(|_| set_option(socket, plain, bytes))
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    let ask = |option| set_option(&socket, libc::SOL_SOCKET, option, &bytes);
+    ask(force).or_else(|_| ask(plain))
 }
 
-fn set_option(socket: BorrowedFd<'_>, option: libc::c_int, value: usize) -> io::Result<()> {
-    let value = libc::c_int::try_from(value).unwrap_or(libc::c_int::MAX);
-    let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the kernel reads one int.
-    check(unsafe {
-        let value = (&raw const value).cast();
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, len)
-    })
-    .map(drop)
+/// Sets an option of a socket, whose value is of the type that the kernel reads.
+pub(crate) fn set_option<T>(
+    socket: &impl AsRawFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes of the value.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const *value).cast(), length) })
+        .map(drop)
 }
 
 /// One `send`. For a stream it may take less than all.

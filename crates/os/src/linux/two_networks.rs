@@ -7,10 +7,10 @@
 use crate::error::{Context, check};
 use crate::linux::namespace::{self, Between};
 use crate::linux::process::{Bond, Exit, fork};
-use crate::linux::segment::bounded_object;
+use crate::linux::segment::{text_object, written_text};
 use crate::linux::virtual_cable::{self, END, LOOPBACK};
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ const NEAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// Bits that both have in common.
 const NETWORK_BITS: u8 = 30;
 /// The longest reason why there are none, in bytes.
-const REASON_BYTES: usize = 4096;
+const REASON_BYTES: u64 = 4096;
 
 /// The namespace of this side, and the other one; a process has them once.
 static NETWORKS: OnceLock<[OwnedFd; 2]> = OnceLock::new();
@@ -38,7 +38,7 @@ pub fn enter() -> io::Result<()> {
         return Ok(());
     }
     // What is half-made cannot be left again, so a child tries first.
-    let said = bounded_object("furlong-networks", REASON_BYTES)?;
+    let said = text_object("furlong-networks")?;
     let trial = fork(&[], said.as_fd(), Bond::DiesWithParent, || match made() {
         Ok(_) => 0,
         Err(error) => {
@@ -47,10 +47,7 @@ pub fn enter() -> io::Result<()> {
         }
     });
     if trial?.wait() != Some(Exit::Code(0)) {
-        let (mut file, mut reason) = (File::from(said), String::new());
-        file.rewind()?;
-        file.read_to_string(&mut reason)?;
-        let reason = reason.trim_end_matches('\0');
+        let reason = written_text(said.as_fd(), REASON_BYTES);
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
     let made = made()?;

@@ -2,12 +2,11 @@
 //!
 //! The formats are those of `linux/rtnetlink.h`, `linux/if_link.h` and `linux/veth.h`.
 
-use crate::error::{Context, check};
-use crate::linux::handle::own;
-use crate::linux::socket::{receive_message, send};
+use crate::error::Context;
+use crate::linux::socket::{open, receive_message, send};
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// The number of the loopback device, in every network namespace.
 pub const LOOPBACK: i32 = 1;
@@ -96,7 +95,8 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
 
 /// Asks the kernel for something, and takes its answer.
 fn ask(what: u16, flags: u16, message: &[u8]) -> io::Result<()> {
-    let kernel = open()?;
+    let kernel =
+        open(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE).context(|| "socket AF_NETLINK")?;
     let mut bytes = ((HEADER_BYTES + message.len()) as u32).to_ne_bytes().to_vec();
     bytes.extend(what.to_ne_bytes());
     bytes.extend(flags.to_ne_bytes());
@@ -116,13 +116,6 @@ fn ask(what: u16, flags: u16, message: &[u8]) -> io::Result<()> {
         }
         _ => Err(io::Error::other("the kernel's answer is not understood")),
     }
-}
-
-fn open() -> io::Result<OwnedFd> {
-    // SAFETY: plain integers in and out; the new number is owned by nobody.
-    check(unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) })
-        .map(|number| unsafe { own(number) })
-        .context(|| "socket AF_NETLINK")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::handle::own;
+use crate::linux::socket::open;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -41,9 +42,7 @@ pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 const LENGTH: libc::socklen_t = size_of::<libc::sockaddr_vm>() as libc::socklen_t;
 
 fn stream() -> io::Result<OwnedFd> {
-    // SAFETY: plain integers in and out; the new number is owned by nobody.
-    check(unsafe { libc::socket(libc::AF_VSOCK, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) })
-        .map(|number| unsafe { own(number) })
+    open(libc::AF_VSOCK, libc::SOCK_STREAM, 0)
 }
 
 /// A port of this machine's loopback.
