@@ -132,17 +132,31 @@ fn empty_link(
     holds: Holds,
     specification: &LinkSpecification,
 ) -> io::Result<Link> {
-    if let Some(bytes) = specification.buffer_bytes {
-        for end in ends {
-            set_buffer(end, Buffer::Send, bytes)?;
-            set_buffer(end, Buffer::Receive, bytes)?;
-        }
+    for end in ends {
+        set_buffers(end, specification)?;
     }
     let [there, back] = specification.sizes_bytes;
     let mut link = Link::new([holds.room(ends[0], ends[1], there)?, holds.room(ends[1], ends[0], back)?]);
-    link.note("send-buffer-bytes", buffer_bytes(ends[0], Buffer::Send)?);
-    link.note("receive-buffer-bytes", buffer_bytes(ends[0], Buffer::Receive)?);
+    note_buffers(&mut link, ends[0], ends[0])?;
     Ok(link)
+}
+
+/// Gives both buffers of a socket the size that was asked for, if one was.
+pub(crate) fn set_buffers(end: BorrowedHandle<'_>, specification: &LinkSpecification) -> io::Result<()> {
+    let Some(bytes) = specification.buffer_bytes else { return Ok(()) };
+    set_buffer(end, Buffer::Send, bytes)?;
+    set_buffer(end, Buffer::Receive, bytes)
+}
+
+/// Notes the buffers in force: of a socket that sends, and of one that receives.
+pub(crate) fn note_buffers(
+    link: &mut Link,
+    sender: BorrowedHandle<'_>,
+    receiver: BorrowedHandle<'_>,
+) -> io::Result<()> {
+    link.note("send-buffer-bytes", buffer_bytes(sender, Buffer::Send)?);
+    link.note("receive-buffer-bytes", buffer_bytes(receiver, Buffer::Receive)?);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -111,6 +111,11 @@ impl Link {
         self.ends[role.index()].descriptors.push_back(descriptor);
     }
 
+    /// Gives descriptors to one role, one after the other.
+    pub fn give_all(&mut self, role: Role, descriptors: Vec<Handle>) {
+        self.ends[role.index()].descriptors.extend(descriptors);
+    }
+
     /// Gives each role its end of a pair, the initiator's first.
     pub fn give_pair(&mut self, (initiator, responder): (Handle, Handle)) {
         self.give(Role::Initiator, initiator);
@@ -183,6 +188,11 @@ impl EndpointSetup {
     /// The next descriptor.
     pub fn descriptor(&mut self) -> io::Result<Handle> {
         self.handles.descriptors.pop_front().ok_or_else(|| missing("descriptor"))
+    }
+
+    /// So many descriptors.
+    pub fn descriptors(&mut self, count: usize) -> io::Result<Vec<Handle>> {
+        (0..count).map(|_| self.descriptor()).collect()
     }
 
     /// Of two things, one for the way there and one for the way back, first the one that this role sends by and

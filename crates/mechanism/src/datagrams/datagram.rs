@@ -94,12 +94,10 @@ pub(crate) fn one_end(
 
 /// Makes room in both buffers of a socket for the largest message, unless their size was asked for: then they get that.
 pub(crate) fn make_room(end: &Handle, specification: &LinkSpecification) -> io::Result<()> {
-    let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
-    for buffer in [Buffer::Send, Buffer::Receive] {
-        match specification.buffer_bytes {
-            Some(bytes) => socket::set_buffer(end.as_handle(), buffer, bytes)?,
-            None => socket::grow_buffer(end.as_handle(), buffer, needed)?,
-        }
+    if specification.buffer_bytes.is_some() {
+        return socket_link::set_buffers(end.as_handle(), specification);
     }
-    Ok(())
+    let needed = specification.largest_bytes().saturating_add(BOOKKEEPING_BYTES);
+    socket::grow_buffer(end.as_handle(), Buffer::Send, needed)?;
+    socket::grow_buffer(end.as_handle(), Buffer::Receive, needed)
 }

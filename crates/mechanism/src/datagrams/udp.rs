@@ -19,6 +19,11 @@ use std::io;
 /// 65,535 bytes less the headers of IP and UDP.
 const LARGEST_BYTES: usize = 65_507;
 
+/// What a datagram may hold.
+pub(super) fn limits() -> Limits {
+    Limits::at(LARGEST_BYTES, "the largest UDP datagram over IPv4", "")
+}
+
 /// UDP over loopback.
 #[derive(Debug)]
 pub struct Udp;
@@ -45,7 +50,7 @@ impl Mechanism for Udp {
     type Endpoint = Datagram;
 
     fn probe() -> Result<Limits, Unavailable> {
-        Ok(Limits::at(LARGEST_BYTES, "the largest UDP datagram over IPv4", ""))
+        Ok(limits())
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {

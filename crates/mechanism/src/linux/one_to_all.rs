@@ -3,6 +3,7 @@
 //!
 //! All receivers inherit the ends of all. Each takes the next place as it opens its own, and closes the others.
 
+use crate::streams::byte_stream::ByteStream;
 use crate::{Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Message};
 use furlong_model::Role;
 use furlong_os::handle::{read, write};
@@ -20,9 +21,7 @@ pub(crate) fn give_each(link: &mut Link, ends: Vec<Handle>) -> io::Result<()> {
         write(to_fill.as_handle(), &place.to_le_bytes())?;
     }
     link.give(Role::Responder, places);
-    for end in ends {
-        link.give(Role::Responder, end);
-    }
+    link.give_all(Role::Responder, ends);
     Ok(())
 }
 
@@ -36,10 +35,7 @@ pub(crate) fn take_own(specification: &LinkSpecification, setup: &mut EndpointSe
             "the link was made for {receivers} receivers, and all have come"
         )));
     }
-    let mut ends = Vec::new();
-    for _ in 0..specification.receivers {
-        ends.push(setup.descriptor()?);
-    }
+    let mut ends = setup.descriptors(specification.receivers)?;
     Ok(ends.swap_remove(u16::from_le_bytes(place) as usize))
 }
 
@@ -50,6 +46,26 @@ pub trait ToAll {
     /// # Errors
     /// As [`Endpoint::send`].
     fn send(&mut self, message: &mut Message) -> io::Result<()>;
+}
+
+/// Opens an end of a link with a stream to each receiver, and a pipe back: what hands messages to all is made of the ends of those
+/// streams.
+pub(crate) fn open_streams<A>(
+    specification: &LinkSpecification,
+    mut setup: EndpointSetup,
+    to_all: impl FnOnce(Vec<Handle>) -> io::Result<A>,
+) -> io::Result<OneToAll<A, ByteStream>> {
+    let back = setup.descriptor()?;
+    match setup.role {
+        Role::Initiator => {
+            let to_all = to_all(setup.descriptors(specification.receivers)?)?;
+            Ok(OneToAll::Sender(to_all, ByteStream::of_reader(back)?))
+        }
+        Role::Responder => {
+            let own = take_own(specification, &mut setup)?;
+            Ok(OneToAll::Receiver(ByteStream::new(own, back, true)?))
+        }
+    }
 }
 
 /// An end of a link from one to all, and back from whoever answers.

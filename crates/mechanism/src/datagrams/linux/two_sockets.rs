@@ -1,10 +1,49 @@
-//! An end with a socket of its own for each way.
+//! A socket for each way: one that sends to several and one that their answers come to, and an end with one of each.
 
-use crate::datagrams::datagram::{receive_one, send_one};
+use crate::datagrams::datagram::{make_room, receive_one, send_one};
 use crate::handle_pair::HandlePair;
-use crate::{Endpoint, Interest, Message};
+use crate::linux::one_to_all::give_each;
+use crate::socket_link::{Holds, note_buffers};
+use crate::{Endpoint, Interest, Link, LinkSpecification, Message};
+use furlong_model::{Role, Room};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
+
+/// The sockets of a link on which one sends to several.
+pub(super) struct ToMembers {
+    /// Of the initiator.
+    pub sender: Handle,
+    /// One of each receiver.
+    pub members: Vec<Handle>,
+    /// A pair for answers: where they come, and which sends them.
+    pub answers: (Handle, Handle),
+}
+
+impl ToMembers {
+    /// Makes room in all of them, and hands them over. `room_of_each` says how much of the room is one receiver's.
+    pub(super) fn link(
+        self,
+        specification: &LinkSpecification,
+        holds: Holds,
+        room_of_each: impl FnOnce(Room) -> Room,
+    ) -> io::Result<Link> {
+        let ToMembers { sender, members, answers: (answered, answers) } = self;
+        for socket in members.iter().chain([&sender, &answered, &answers]) {
+            make_room(socket, specification)?;
+        }
+        let [there, back] = specification.sizes_bytes;
+        let first = members[0].as_handle();
+        let mut link = Link::new([
+            room_of_each(holds.room(sender.as_handle(), first, there)?),
+            holds.room(answers.as_handle(), answered.as_handle(), back)?,
+        ]);
+        note_buffers(&mut link, sender.as_handle(), first)?;
+        link.give_pair((sender, answers));
+        link.give(Role::Initiator, answered);
+        give_each(&mut link, members)?;
+        Ok(link)
+    }
+}
 
 /// A socket to send by and one to receive by, on which one call carries one message.
 #[derive(Debug)]

@@ -5,22 +5,19 @@
 //! expect of one receiver the figures of `udp`, and of several a call that takes longer with each by less than a call. A receiver whose
 //! buffer is full loses what comes, and is not told: the numbers of the messages tell it.
 
-use super::two_sockets::TwoSockets;
-use crate::datagrams::datagram::{DATAGRAM_CALLS, make_room};
-use crate::linux::one_to_all::{give_each, take_own};
+use super::two_sockets::{ToMembers, TwoSockets};
+use crate::datagrams::datagram::DATAGRAM_CALLS;
+use crate::datagrams::udp;
+use crate::linux::one_to_all::take_own;
 use crate::socket_link::{Holds, SOCKET_WAITS};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{
     Capabilities, Copies, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role, Sharing, Start,
     Unavailable, WhenFull,
 };
-use furlong_os::AsHandle;
 use furlong_os::linux::multicast;
-use furlong_os::socket::{self, Buffer, buffer_bytes};
+use furlong_os::socket;
 use std::io;
-
-/// 65,535 bytes less the headers of IP and UDP.
-const LARGEST_BYTES: usize = 65_507;
 
 /// A group on the loopback interface.
 #[derive(Debug)]
@@ -49,7 +46,7 @@ impl Mechanism for UdpMulticast {
 
     fn probe() -> Result<Limits, Unavailable> {
         match multicast::try_it() {
-            Ok(()) => Ok(Limits::at(LARGEST_BYTES, "the largest UDP datagram over IPv4", "")),
+            Ok(()) => Ok(udp::limits()),
             Err(error) => Err(Unavailable::new(
                 format!("no datagram to a group comes back over the loopback interface: {error}"),
                 "bring the interface lo up, or measure outside of the network namespace that has none",
@@ -59,22 +56,8 @@ impl Mechanism for UdpMulticast {
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
         let (sender, members) = multicast::group(specification.receivers)?;
-        let (answered, answers) = socket::udp_pair()?;
-        for socket in members.iter().chain([&sender, &answered, &answers]) {
-            make_room(socket, specification)?;
-        }
-        let [there, back] = specification.sizes_bytes;
-        let first = members[0].as_handle();
-        let mut link = Link::new([
-            Holds::Arrived.room(sender.as_handle(), first, there)?,
-            Holds::Arrived.room(answers.as_handle(), answered.as_handle(), back)?,
-        ]);
-        link.note("send-buffer-bytes", buffer_bytes(sender.as_handle(), Buffer::Send)?);
-        link.note("receive-buffer-bytes", buffer_bytes(first, Buffer::Receive)?);
-        link.give_pair((sender, answers));
-        link.give(Role::Initiator, answered);
-        give_each(&mut link, members)?;
-        Ok(link)
+        let sockets = ToMembers { sender, members, answers: socket::udp_pair()? };
+        sockets.link(specification, Holds::Arrived, |room| room)
     }
 
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<TwoSockets> {

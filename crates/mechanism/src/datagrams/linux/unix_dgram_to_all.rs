@@ -5,10 +5,9 @@
 //! and out of it. Expect of one receiver the figures of `unix-dgram`, and of several a little less processor time than a link each
 //! takes. A receiver without room holds up those behind it in the list.
 
-use super::two_sockets::TwoSockets;
+use super::two_sockets::{ToMembers, TwoSockets};
 use super::unix_limits::unix_limits;
-use crate::datagrams::datagram::make_room;
-use crate::linux::one_to_all::{OneToAll, ToAll, give_each, take_own};
+use crate::linux::one_to_all::{OneToAll, ToAll, take_own};
 use crate::socket_link::Holds;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -16,7 +15,7 @@ use furlong_model::{
     Room, Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::linux::datagrams_to_all::{Addressees, sockets};
-use furlong_os::socket::{self, Buffer, Kind, buffer_bytes};
+use furlong_os::socket::{self, Kind};
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
@@ -53,31 +52,18 @@ impl Mechanism for UnixDgramToAll {
     }
 
     fn create(specification: &LinkSpecification) -> io::Result<Link> {
-        let (sender, receivers) = sockets(specification.receivers)?;
-        let (answered, answers) = socket::socketpair(Kind::Datagram)?;
-        for socket in receivers.iter().chain([&sender, &answered, &answers]) {
-            make_room(socket, specification)?;
-        }
-        let [there, back] = specification.sizes_bytes;
+        let (sender, members) = sockets(specification.receivers)?;
+        let named = members.iter().map(Handle::try_clone).collect::<io::Result<Vec<_>>>()?;
         // What all have not read yet is in the buffer of the one who sends.
         let of_each = |depth: Depth| match depth {
-            Depth::Messages(all) => Depth::Messages((all / receivers.len() as u64).max(1)),
+            Depth::Messages(all) => Depth::Messages((all / named.len() as u64).max(1)),
             unbounded => unbounded,
         };
-        let Room { depth, while_waiting } =
-            Holds::Datagrams.room(sender.as_handle(), receivers[0].as_handle(), there)?;
-        let mut link = Link::new([
-            Room { depth: of_each(depth), while_waiting: of_each(while_waiting) },
-            Holds::Datagrams.room(answers.as_handle(), answered.as_handle(), back)?,
-        ]);
-        link.note("send-buffer-bytes", buffer_bytes(sender.as_handle(), Buffer::Send)?);
-        link.note("receive-buffer-bytes", buffer_bytes(receivers[0].as_handle(), Buffer::Receive)?);
-        link.give_pair((sender, answers));
-        link.give(Role::Initiator, answered);
-        for receiver in &receivers {
-            link.give(Role::Initiator, receiver.try_clone()?);
-        }
-        give_each(&mut link, receivers)?;
+        let sockets = ToMembers { sender, members, answers: socket::socketpair(Kind::Datagram)? };
+        let mut link = sockets.link(specification, Holds::Datagrams, |Room { depth, while_waiting }| {
+            Room { depth: of_each(depth), while_waiting: of_each(while_waiting) }
+        })?;
+        link.give_all(Role::Initiator, named);
         Ok(link)
     }
 
@@ -86,10 +72,7 @@ impl Mechanism for UnixDgramToAll {
         match setup.role {
             Role::Initiator => {
                 let answered = setup.descriptor()?;
-                let mut named = Vec::new();
-                for _ in 0..specification.receivers {
-                    named.push(setup.descriptor()?);
-                }
+                let named = setup.descriptors(specification.receivers)?;
                 let to_all = Datagrams { socket: send.try_clone()?, all: Addressees::of(&named)? };
                 Ok(OneToAll::Sender(to_all, TwoSockets::new(send, answered, true)?))
             }

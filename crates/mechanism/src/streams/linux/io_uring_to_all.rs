@@ -6,8 +6,8 @@
 //! the others.
 
 use super::ring_stream;
-use crate::linux::one_to_all::{OneToAll, ToAll, give_each, take_own};
-use crate::socket_link::Holds;
+use crate::linux::one_to_all::{OneToAll, ToAll, give_each, open_streams};
+use crate::socket_link::{Holds, note_buffers, set_buffers};
 use crate::streams::byte_stream::ByteStream;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -16,7 +16,7 @@ use furlong_model::{
 };
 use furlong_os::linux::io_uring::{Ring, Submission};
 use furlong_os::linux::pipe;
-use furlong_os::socket::{self, Buffer, Kind, buffer_bytes, set_buffer};
+use furlong_os::socket::{self, Kind};
 use furlong_os::{AsHandle, Handle};
 use std::io;
 
@@ -56,11 +56,8 @@ impl Mechanism for IoUringToAll {
         let pairs = (0..specification.receivers)
             .map(|_| socket::socketpair(Kind::Stream))
             .collect::<io::Result<Vec<_>>>()?;
-        if let Some(bytes) = specification.buffer_bytes {
-            for socket in pairs.iter().flat_map(|(ours, theirs)| [ours, theirs]) {
-                set_buffer(socket.as_handle(), Buffer::Send, bytes)?;
-                set_buffer(socket.as_handle(), Buffer::Receive, bytes)?;
-            }
+        for socket in pairs.iter().flat_map(|(ours, theirs)| [ours, theirs]) {
+            set_buffers(socket.as_handle(), specification)?;
         }
         let back = pipe::pipe()?;
         let (sender, receiver) = (pairs[0].0.as_handle(), pairs[0].1.as_handle());
@@ -70,33 +67,18 @@ impl Mechanism for IoUringToAll {
             Holds::Blocks.room(sender, receiver, there)?,
             super::pipe::room(pipe_bytes, size_back),
         ]);
-        link.note("send-buffer-bytes", buffer_bytes(sender, Buffer::Send)?);
-        link.note("receive-buffer-bytes", buffer_bytes(sender, Buffer::Receive)?);
+        note_buffers(&mut link, sender, sender)?;
         link.give_pair(back);
         let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-        for socket in ours {
-            link.give(Role::Initiator, socket);
-        }
+        link.give_all(Role::Initiator, ours);
         give_each(&mut link, theirs)?;
         Ok(link)
     }
 
-    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        let back = setup.descriptor()?;
-        match setup.role {
-            Role::Initiator => {
-                let mut sockets = Vec::new();
-                for _ in 0..specification.receivers {
-                    sockets.push(setup.descriptor()?);
-                }
-                let sockets = Sockets { ring: Ring::new(Submission::Own)?, sockets };
-                Ok(OneToAll::Sender(sockets, ByteStream::of_reader(back)?))
-            }
-            Role::Responder => {
-                let own = take_own(specification, &mut setup)?;
-                Ok(OneToAll::Receiver(ByteStream::new(own, back, true)?))
-            }
-        }
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        open_streams(specification, setup, |sockets| {
+            Ok(Sockets { ring: Ring::new(Submission::Own)?, sockets })
+        })
     }
 }
 

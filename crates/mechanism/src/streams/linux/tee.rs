@@ -7,7 +7,7 @@
 //! on at a time: what one `tee` could not put into a pipe, the next one would put there again from its beginning. A receiver without room
 //! holds up the others.
 
-use crate::linux::one_to_all::{OneToAll, ToAll, give_each, take_own};
+use crate::linux::one_to_all::{OneToAll, ToAll, give_each, open_streams};
 use crate::streams::byte_stream::ByteStream;
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{
@@ -78,29 +78,16 @@ impl Mechanism for Tee {
         link.note("pipe-size-bytes", bytes);
         link.give_pair(back);
         let (readers, writers): (Vec<_>, Vec<_>) = there.into_iter().unzip();
-        for writer in writers {
-            link.give(Role::Initiator, writer);
-        }
+        link.give_all(Role::Initiator, writers);
         give_each(&mut link, readers)?;
         Ok(link)
     }
 
-    fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        let back = setup.descriptor()?;
-        match setup.role {
-            Role::Initiator => {
-                let mut others = Vec::new();
-                for _ in 1..specification.receivers {
-                    others.push(setup.descriptor()?);
-                }
-                let pipes = Pipes { own: pipe::pipe()?, others, last: setup.descriptor()? };
-                Ok(OneToAll::Sender(pipes, ByteStream::of_reader(back)?))
-            }
-            Role::Responder => {
-                let own = take_own(specification, &mut setup)?;
-                Ok(OneToAll::Receiver(ByteStream::new(own, back, true)?))
-            }
-        }
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<Self::Endpoint> {
+        open_streams(specification, setup, |mut others| {
+            let last = others.pop().ok_or_else(|| io::Error::other("the link has no receiver"))?;
+            Ok(Pipes { own: pipe::pipe()?, others, last })
+        })
     }
 }
 
