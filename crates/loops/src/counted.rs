@@ -11,6 +11,7 @@
 
 use crate::channel::Channel;
 use crate::control_page::ControlPage;
+use crate::in_batches::{Amount, Arrivals, send_for, worked};
 use crate::messages::{LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
@@ -68,13 +69,12 @@ impl Counted {
     }
 }
 
-/// Sends for `budget_ns`, and if it is the first of the senders ends the part for all. `batch` notifications are sent between two
-/// readings of the clock.
+/// Sends for as long as `amount` says, and if it is the first of the senders ends the part for all.
 pub(crate) fn notify<C: Channel + ?Sized>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     counted: Counted,
-    (budget_ns, batch): (u64, u32),
+    amount: Amount,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let (page, line) = (messages.control_page, messages.line);
@@ -84,22 +84,16 @@ pub(crate) fn notify<C: Channel + ?Sized>(
     page.announce_last_of(line, u64::MAX);
     let start = begin_notifying(channel, messages, counted)?;
     let before = messages.baseline()?;
-    let (mut last, mut go_on) = (start, true);
     let (mut room, mut idle) = (0, Idle::default());
-    while go_on && last.saturating_sub(start) < budget_ns {
-        for _ in 0..batch {
-            if room == 0 {
-                room = counted.share();
-                idle = idle + wait_for_room(messages, counted);
-            }
-            room -= 1;
-            send_next(channel, messages)?;
+    let elapsed_ns = send_for(start, amount, recorder, || {
+        if room == 0 {
+            room = counted.share();
+            idle = idle + wait_for_room(messages, counted);
         }
-        let now = clock::now_ns();
-        go_on = recorder.keep(now.saturating_sub(last), batch);
-        last = now;
-    }
-    let result = LoopResult { idle, ..messages.since(before, last.saturating_sub(start))? };
+        room -= 1;
+        send_next(channel, messages)
+    })?;
+    let result = LoopResult { idle, ..messages.since(before, elapsed_ns)? };
     messages.note(messages.done, 0);
     page.announce_last_of(line, messages.done);
     if line == 0 {
@@ -168,12 +162,12 @@ fn end_for_all<C: Channel + ?Sized>(
     send_to_each(channel, messages, counted)
 }
 
-/// Takes what several send until the end is announced. What comes after the time is over is not timed.
+/// Takes what several send until the end is announced.
 pub(crate) fn take_from_several<C: Channel + ?Sized>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     counted: Counted,
-    (budget_ns, batch): (u64, u32),
+    amount: Amount,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let page = messages.control_page;
@@ -184,26 +178,18 @@ pub(crate) fn take_from_several<C: Channel + ?Sized>(
     let before = messages.baseline()?;
     let start = clock::now_ns();
     page.announce_start(start);
-    let (mut last, mut in_batch) = (start, 0);
+    let mut arrivals = Arrivals::new(start, amount, recorder);
     loop {
         take_next(channel, messages)?;
-        in_batch += 1;
-        let (ended, is_first) = (page.last() != u64::MAX, last == start);
-        if in_batch == batch || (ended && is_first) {
-            let now = clock::now_ns();
-            if is_first || now.saturating_sub(start) <= budget_ns {
-                recorder.keep(now.saturating_sub(last), in_batch);
-                last = now;
-            }
-            in_batch = 0;
-        }
+        let ended = page.last() != u64::MAX;
+        arrivals.add(ended);
         if ended {
-            return messages.since(before, last.saturating_sub(start));
+            return messages.since(before, arrivals.elapsed_ns());
         }
     }
 }
 
-/// Takes as one of several workers until the end is announced. The recorder is told of those that came while they were sent.
+/// Takes as one of several workers until the end is announced.
 pub(crate) fn take_as_worker<C: Channel + ?Sized>(
     channel: &mut C,
     messages: &mut Messages<'_>,
@@ -222,12 +208,7 @@ pub(crate) fn take_as_worker<C: Channel + ?Sized>(
             break;
         }
     }
-    let result = messages.since(before, clock::now_ns().saturating_sub(page.start()))?;
-    let in_time = u32::try_from(in_time - taken_before).unwrap_or(u32::MAX);
-    if in_time > 0 {
-        recorder.keep(result.elapsed_ns, in_time);
-    }
-    Ok(result)
+    worked(messages, before, in_time - taken_before, recorder)
 }
 
 /// Sends one to each of those at the other end, each of whom takes one.

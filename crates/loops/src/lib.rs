@@ -12,6 +12,7 @@ pub mod channel;
 pub mod control_page;
 pub mod counted;
 pub mod fan_out;
+pub mod in_batches;
 pub mod message_loop;
 pub mod messages;
 pub mod one_way;

@@ -11,6 +11,7 @@
 use crate::channel::Channel;
 use crate::control_page::Progress;
 use crate::counted::{Counted, notify, take_as_worker, take_from_several};
+use crate::in_batches::{Amount, Arrivals, send_for, worked};
 use crate::messages::{LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
@@ -122,15 +123,6 @@ impl Taken {
     }
 }
 
-/// How long a run of the loop takes.
-#[derive(Debug, Clone, Copy)]
-pub struct Amount {
-    /// Time for which messages are sent, in nanoseconds.
-    pub budget_ns: u64,
-    /// Messages between two readings of the clock.
-    pub batch: u32,
-}
-
 /// The loops over a link of which several have an end, compiled for each type of channel.
 pub trait SharedEndLoop: Channel {
     /// Sends or receives for as long as `amount` says. The recorder is given the times, and may end a sender's loop early.
@@ -185,11 +177,9 @@ fn run<C: Channel + ?Sized, const WHOLE: bool>(
             send_to_workers::<C, WHOLE>(channel, messages, *workers, amount, recorder)
         }
         Place::Worker(taken) => receive_as_worker::<C, WHOLE>(channel, messages, taken, recorder),
-        Place::Notifier(counted) => {
-            notify(channel, messages, *counted, (amount.budget_ns, amount.batch), recorder)
-        }
+        Place::Notifier(counted) => notify(channel, messages, *counted, amount, recorder),
         Place::Notified(counted) if messages.pattern == Pattern::FanIn => {
-            take_from_several(channel, messages, *counted, (amount.budget_ns, amount.batch), recorder)
+            take_from_several(channel, messages, *counted, amount, recorder)
         }
         Place::Notified(_) => take_as_worker(channel, messages, recorder),
     }
@@ -209,7 +199,8 @@ fn send_beside_others<C: Channel + ?Sized, const WHOLE: bool>(
     page.wait_for_start(start_before);
     let before = messages.baseline()?;
     let start = page.start();
-    let elapsed_ns = send_for::<C, WHOLE>(channel, messages, numbering, start, amount, recorder)?;
+    let next = || send_next::<C, WHOLE>(channel, messages, numbering);
+    let elapsed_ns = send_for(start, amount, recorder, next)?;
     page.announce_last_of(line, messages.done + 1);
     send_next::<C, WHOLE>(channel, messages, numbering)?;
     messages.note(messages.done, 0);
@@ -238,7 +229,8 @@ fn send_to_workers<C: Channel + ?Sized, const WHOLE: bool>(
     let before = messages.baseline()?;
     let start = clock::now_ns();
     page.announce_start(start);
-    let elapsed_ns = send_for::<C, WHOLE>(channel, messages, numbering, start, amount, recorder)?;
+    let next = || send_next::<C, WHOLE>(channel, messages, numbering);
+    let elapsed_ns = send_for(start, amount, recorder, next)?;
     page.announce_last(messages.done);
     for _ in 0..workers {
         send_next::<C, WHOLE>(channel, messages, numbering)?;
@@ -247,35 +239,12 @@ fn send_to_workers<C: Channel + ?Sized, const WHOLE: bool>(
     messages.since(before, elapsed_ns)
 }
 
-/// Sends from `start` on until the time is over, or the recorder has enough, and gives the time that it took.
-#[inline(always)]
-fn send_for<C: Channel + ?Sized, const WHOLE: bool>(
-    channel: &mut C,
-    messages: &mut Messages<'_>,
-    numbering: Numbering,
-    start: u64,
-    Amount { budget_ns, batch }: Amount,
-    recorder: &mut Recorder,
-) -> Result<u64, RoleError> {
-    let (mut last, mut go_on) = (start, true);
-    while go_on && last.saturating_sub(start) < budget_ns {
-        for _ in 0..batch {
-            send_next::<C, WHOLE>(channel, messages, numbering)?;
-        }
-        let now = clock::now_ns();
-        go_on = recorder.keep(now.saturating_sub(last), batch);
-        last = now;
-    }
-    Ok(last.saturating_sub(start))
-}
-
-/// Receives until the last message of each sender has come. What comes after the time is over is not timed: a sender that is
-/// given a processor late ends late, and the others have ended then.
+/// Receives until the last message of each sender has come.
 fn receive_from_several<C: Channel + ?Sized, const WHOLE: bool>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     received: &mut Received,
-    Amount { budget_ns, batch }: Amount,
+    amount: Amount,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let (page, senders) = (messages.control_page, received.numbers.len());
@@ -286,26 +255,16 @@ fn receive_from_several<C: Channel + ?Sized, const WHOLE: bool>(
     let before = messages.baseline()?;
     let start = clock::now_ns();
     page.announce_start(start);
-    let (mut last, mut in_batch, mut ended) = (start, 0, 0);
+    let (mut arrivals, mut ended) = (Arrivals::new(start, amount, recorder), 0);
     while ended < senders {
         let Some(sender) = receive_next::<C, WHOLE>(channel, messages, received)? else { continue };
-        in_batch += 1;
         ended += usize::from(page.last_of(sender) == received.numbers[sender]);
-        let is_first = last == start;
-        if in_batch == batch || (ended == senders && is_first) {
-            let now = clock::now_ns();
-            if is_first || now.saturating_sub(start) <= budget_ns {
-                recorder.keep(now.saturating_sub(last), in_batch);
-                last = now;
-            }
-            in_batch = 0;
-        }
+        arrivals.add(ended == senders);
     }
-    messages.since(before, last.saturating_sub(start))
+    messages.since(before, arrivals.elapsed_ns())
 }
 
-/// Receives as one of several workers until a message comes that ends its part. The recorder is told of those that came while
-/// the time was not over.
+/// Receives as one of several workers until a message comes that ends its part.
 fn receive_as_worker<C: Channel + ?Sized, const WHOLE: bool>(
     channel: &mut C,
     messages: &mut Messages<'_>,
@@ -325,12 +284,7 @@ fn receive_as_worker<C: Channel + ?Sized, const WHOLE: bool>(
             _ => {}
         }
     }
-    let result = messages.since(before, clock::now_ns().saturating_sub(page.start()))?;
-    let in_time = u32::try_from(in_time - taken_before).unwrap_or(u32::MAX);
-    if in_time > 0 {
-        recorder.keep(result.elapsed_ns, in_time);
-    }
-    Ok(result)
+    worked(messages, before, in_time - taken_before, recorder)
 }
 
 /// Stamps and sends the next message.
