@@ -20,6 +20,7 @@ use std::{
 const MAX_LINE_BYTES: u64 = 4 << 20;
 /// Longest run, in bytes: about 100,000 trials, all of which are held in memory.
 const MAX_RUN_BYTES: u64 = 512 << 20;
+
 /// Why a run cannot be read, and where.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {

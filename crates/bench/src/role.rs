@@ -168,6 +168,7 @@ fn run_role(
         message_loop = MessageLoop::OneEnd(Box::new(again));
     }
 
+    let may_lose = configuration.pattern.may_lose(entry.capabilities);
     let one_process = configuration.ends.iter().any(|end| end.role != configuration.party.role);
     let format = MessageFormat {
         pattern: configuration.pattern,
@@ -175,9 +176,8 @@ fn run_role(
         key: configuration.key,
         window: configuration.window.get(),
         alone: entry.capabilities.start == Start::Alone || one_process,
-        may_lose: configuration.pattern.may_lose(entry.capabilities),
-        last_may_be_lost: configuration.pattern.may_lose(entry.capabilities)
-            && entry.capabilities.when_full == WhenFull::Drops,
+        may_lose,
+        last_may_be_lost: may_lose && entry.capabilities.when_full == WhenFull::Drops,
     };
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);

@@ -54,8 +54,8 @@ Examples:
                                                  two programs of your own, which say 'ready' and 'done 1000'
   furlong run tcp udp --peer ssh://node-7        between this host and another one
   furlong run tcp -m one-way --peer command:sh --peer-address 127.0.0.1
-  furlong run tcp udp --boundary netns           between two network namespaces of this machine
                                                  the same by whatever gives a pipe to a shell there: here one of this host
+  furlong run tcp udp --boundary netns           between two network namespaces of this machine
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
   furlong run pipe tcp --across 3                three times, 10 s apart: what stays the same

@@ -261,14 +261,14 @@ struct Running {
 
 impl Running {
     fn start(network: &Network, host: &Host, words: &[&str]) -> anyhow::Result<Running> {
-        let peer = host.peer();
+        let (peer, timeout) = (host.peer(), format!("{}s", TIMEOUT.as_secs()));
         let usual = [
             "run",
             "udp",
             "--trials",
             "1",
             "--timeout",
-            "4s",
+            timeout.as_str(),
             "--no-save",
             "--no-progress",
             "--format",
