@@ -163,14 +163,17 @@ mod tests {
     }
 
     #[test]
-    fn what_may_lose_messages_is_out_where_every_receiver_has_all() {
+    fn what_sends_to_several_is_in_where_there_are_several_and_all_get_all() {
         let drops = Capabilities { when_full: WhenFull::DropsOldest, ..capabilities() };
-        let ring = Capabilities { name: "ring", sharing: Sharing::EveryReceiver, ..drops };
-        let offers = [Offer { capabilities: &ring, here: Ok(Limits::none()) }];
+        let lossy = Capabilities { name: "lossy", sharing: Sharing::EveryReceiver, ..drops };
+        let ring = Capabilities { name: "ring", sharing: Sharing::EveryReceiver, ..capabilities() };
+        let offers = [&lossy, &ring].map(|capabilities| Offer { capabilities, here: Ok(Limits::none()) });
         let several = Workload { pattern: Pattern::OneWay, receivers: 3, ..Workload::default() };
         let found = asked(several, &offers);
-        assert!(found.candidates.is_empty() && found.excluded[0].reason.contains("loses messages"));
-        assert_eq!(rows(&asked(Workload::default(), &offers)), ["ring/block"]);
+        assert_eq!(rows(&found), ["ring/block"]);
+        assert!(found.excluded[0].reason.contains("loses messages"), "{:?}", found.excluded);
+        let one = asked(Workload::default(), &offers);
+        assert!(one.candidates.is_empty() && one.excluded[1].reason.contains("there is one"), "{one:?}");
     }
 
     #[test]
