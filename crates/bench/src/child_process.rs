@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub const CHILD_VERB: &str = "child";
 
 /// The first line of every child: [`Report::Started`], as JSON.
-const GREETING: &[u8] = b"{\"report\":\"started\"}\n";
+const GREETING: &[u8] = b"\"started\"\n";
 
 /// What a child is for: the first line that it is sent. Its configuration follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -111,7 +111,7 @@ pub struct End {
 
 /// What a child reports; `D` is what it reports of its work when that is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "report", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Report<D> {
     /// It lives, and has done nothing else yet.
     Started,

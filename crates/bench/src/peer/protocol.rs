@@ -12,7 +12,7 @@ pub(super) const LONGEST_LINE: usize = 16 << 20;
 
 /// What is asked of the other host.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "request", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Request {
     /// Make the responder's end of a link: [`Reply::Listening`], and [`Reply::Connected`] once the initiator has come.
     Listen {
@@ -36,7 +36,7 @@ pub(super) enum Request {
 
 /// What the other host says.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "reply", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Reply {
     /// The first word.
     Hello {

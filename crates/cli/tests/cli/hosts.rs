@@ -158,7 +158,7 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
     let before = Snapshot::take();
     let version = place.run(["--version"]).expect_code(0).stdout.trim().to_owned();
     let says = |words: &str| format!("[ \"$1\" = peer ] || {{ echo {version}; exit; }}\n{words}");
-    let hello = r#"echo '{"reply":"hello","version":"VERSION","machine":{},"reached_at":null}'"#;
+    let hello = r#"echo '{"hello":{"version":"VERSION","machine":{},"reached_at":null}}'"#;
     let hello_of = |version: &str| hello.replace("VERSION", version);
     let own = version.split_once(' ').unwrap().1;
     for (command, script, told) in [
@@ -173,11 +173,7 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         ("sh", Some(says(&hello_of("0.0.1"))), "furlong there is of version 0.0.1"),
         // It says hello, and nothing more.
         ("sh", Some(says(&format!("{}; exec sleep 100", hello_of(own)))), "no reply came from it for 1s"),
-        (
-            "sh",
-            Some(says(&format!("{}; echo '{{\"reply\":\"known\"}}'; cat >/dev/null", hello_of(own)))),
-            "out of turn",
-        ),
+        ("sh", Some(says(&format!("{}; echo '\"known\"'; cat >/dev/null", hello_of(own)))), "out of turn"),
     ] {
         if let Some(script) = &script {
             place.path_with("furlong", script);
