@@ -22,7 +22,8 @@ fn the_rows_that_lead_are_shown_while_the_quick_set_is_measured() {
 fn where_a_terminal_is_low_there_is_the_line_alone() {
     let (before, place) = (Snapshot::take(), Place::new());
     let mut terminal = Terminal::start(&place, r#"stty rows 8 cols 100; exec "$FURLONG""#);
-    terminal.at(" 90/", Terminal::INTERRUPT);
+    // A tenth of the bar: every row has been measured once. The number of trials goes on by more than one at a time.
+    terminal.at("██", Terminal::INTERRUPT);
     let finished = terminal.finish().expect_code(130);
     before.expect_nothing_left(&place);
     assert!(!finished.stdout.contains(LEADERS), "{finished:#?}");
