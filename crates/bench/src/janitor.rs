@@ -15,10 +15,11 @@ const TIMEOUT_MS: u64 = 1_000;
 /// The janitor of a run under way.
 #[derive(Debug)]
 pub(crate) struct Janitor {
+    /// Ended when this is dropped, whatever it does then: even one that was stopped holds nothing up. First, since one that heard of
+    /// the end would remove the run's folder, and where that could not be made, it is somebody else's.
+    _child: Child,
     /// Open as long as this process lives; the janitor waits for its end.
     _control: Control,
-    /// Ended when this is dropped, whatever it does then: even one that was stopped holds nothing up.
-    _child: Child,
 }
 
 impl Janitor {
