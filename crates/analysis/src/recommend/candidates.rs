@@ -174,6 +174,9 @@ mod tests {
         assert!(found.excluded[0].reason.contains("loses messages"), "{:?}", found.excluded);
         let one = asked(Workload::default(), &offers);
         assert!(one.candidates.is_empty() && one.excluded[1].reason.contains("there is one"), "{one:?}");
+        let shared = asked(Workload { pattern: Pattern::OneWay, workers: 3, ..Workload::default() }, &offers);
+        let reason = &shared.excluded[1].reason;
+        assert!(shared.candidates.is_empty() && reason.contains("to no one of several"), "{shared:?}");
     }
 
     #[test]
