@@ -122,12 +122,15 @@ pub(super) fn supervisors() -> Vec<Fault> {
 
 /// Who starts a process, and who does not wait for it.
 pub fn parents() -> Vec<Fault> {
-    // A program that a shell has become waits for nobody.
+    // A program that a shell has become waits for nobody. All are stopped first: a janitor that is killed after its supervisor
+    // may have removed everything by then.
     let zombie = "sh -c '\"$FURLONG\" run fifo sysv-mq --trials 1 --budget 20s --no-save --no-progress > stdout 2> stderr & echo $! > run; exec sleep 60' &
          tries=0
          until [ \"$(roles | wc -l)\" = 2 ] || [ $tries -gt 500 ]; do tries=$((tries + 1)); sleep 0.02; done
          run=$(cat run)
-         kill -KILL $(furlongs | sed 's/process //')
+         all=\"$(furlongs | sed 's/process //')\"
+         kill -STOP $all
+         kill -KILL $all
          sleep 2.2
          grep -q '^State:.Z' \"/proc/$run/status\" || echo 'bad: it is no zombie'
          ls tmp | grep -q '^furlong-' || echo 'bad: nothing is left that could be removed'
