@@ -14,6 +14,9 @@ use std::time::Duration;
 /// Cells that are tried at the same time: they mostly wait.
 const THREADS: usize = 5;
 
+/// After how many cells it says how far it is: all of them take more than half an hour.
+const TOLD: usize = 200;
+
 /// How long a phase lasts in which something is done to a role, and how many milliseconds a role has to have run before; more
 /// of both once that came too early or too late.
 const LONG: [(&str, u32); 4] = [("600ms", 30), ("1500ms", 150), ("3s", 500), ("6s", 1500)];
@@ -72,7 +75,12 @@ impl<'a> Matrix<'a> {
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
-                    while let Some((index, row)) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    loop {
+                        let begun = next.fetch_add(1, Ordering::Relaxed);
+                        let Some((index, row)) = cells.get(begun) else { break };
+                        if begun > 0 && begun % TOLD == 0 {
+                            println!("xtask: {begun} of {} cells have begun", cells.len());
+                        }
                         let tried = self.cell(&faults[*index], *row);
                         if let Ok(tried) = &tried {
                             tell_failed(&faults[*index], tried);

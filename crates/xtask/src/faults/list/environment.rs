@@ -29,7 +29,7 @@ pub(super) fn environment() -> Vec<Fault> {
             "a network of its own, whose loopback is down",
             "unshare",
             "unshare --net",
-            &["Network is unreachable"],
+            &["Network is unreachable", "over the loopback interface"],
             false,
         ),
         rows_fault(
