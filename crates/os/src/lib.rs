@@ -12,6 +12,7 @@ compile_error!(
     "furlong has no folder for this platform yet: it belongs beside crates/os/src/linux and crates/os/src/windows"
 );
 
+pub mod activity;
 pub mod cleanup;
 pub mod clock;
 pub mod cpu;

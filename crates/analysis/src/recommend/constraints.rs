@@ -2,7 +2,7 @@
 
 use furlong_model::{
     Boundary, Capabilities, Copies, Family, Language, Lifetime, Need, PeerDeath, Reach, Sharing, Start,
-    Trust, Wait, WaitKind, WhenFull, Workload,
+    Trust, Wait, WaitKind, WhenFull, Workload, is_one,
 };
 
 /// Why a row cannot serve the workload, if it cannot.
@@ -10,7 +10,7 @@ pub(super) fn refusal(workload: &Workload, capabilities: &Capabilities, wait: Wa
     if capabilities.start == Start::Alone || capabilities.notifies_only() {
         return Some("no room for data in it".to_owned());
     }
-    if capabilities.sharing == Sharing::EveryReceiver && workload.pattern_and_parties().1.get() == 1 {
+    if capabilities.sharing == Sharing::EveryReceiver && is_one(&workload.pattern_and_parties().1) {
         return Some("made to send each message to several receivers, and there is one".to_owned());
     }
     out_of_reach(&workload.boundaries, capabilities, wait)

@@ -4,6 +4,7 @@
 //! end, or when nothing has happened for too long.
 
 mod role_process;
+mod silence;
 
 pub(crate) use role_process::RoleProcess;
 pub(crate) use role_process::early_end;
@@ -16,6 +17,7 @@ use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, BorrowedHandle, clock};
 use furlong_stats::sort_by_key;
 use serde::de::DeserializeOwned;
+use silence::Silence;
 use std::time::Duration;
 
 /// How long to wait for the other role's side of a story, in milliseconds: a role whose peer was killed often
@@ -25,6 +27,9 @@ pub(crate) const OTHER_REPORT_MS: u64 = 100;
 /// How long to look again before nothing is taken for silence, in milliseconds: where the whole machine stood still,
 /// time has run out for all, and the roles need a moment to show that they are alive.
 pub(crate) const CONFIRM_MS: u64 = 300;
+
+/// How many times as long as others a role may be silent that lacks a processor, or a page that its disk is to bring.
+const PATIENCE: u64 = 5;
 
 /// How often a death is polled for where there is no pidfd, in milliseconds.
 const POLL_MS: u64 = 1;
@@ -78,18 +83,21 @@ impl<D: DeserializeOwned> Watch<D> {
     ) -> Result<Vec<D>, NotMeasured> {
         let mut incidents: Vec<Failure> = Vec::new();
         let (mut progress, mut last_report_ns) = (self.progress(), clock::now_ns());
-        // When the time was over and nothing had changed.
-        let mut silent_since_ns: Option<u64> = None;
+        // Noticed when the time was over and nothing had changed.
+        let mut silence: Option<Silence> = None;
+        let mut patience = 1;
         loop {
             let mut handles = self.watched(session);
             let watched = handles.len();
             if incidents.is_empty() {
                 handles.extend(observer.handles());
             }
-            let timeout_ms = match (incidents.is_empty(), silent_since_ns) {
+            let timeout_ms = match (incidents.is_empty(), &silence) {
                 _ if self.polls() => POLL_MS,
-                (true, Some(silent_since_ns)) => CONFIRM_MS.saturating_sub(ms_since(silent_since_ns)),
-                (true, None) => self.longest_silence_ms().saturating_sub(ms_since(last_report_ns)),
+                (true, Some(silence)) => CONFIRM_MS.saturating_sub(silence.known_ms()),
+                (true, None) => {
+                    (patience * self.longest_silence_ms()).saturating_sub(ms_since(last_report_ns))
+                }
                 (false, _) => OTHER_REPORT_MS.saturating_sub(ms_since(last_report_ns)),
             };
             let ready = match wait_any(&handles, timeout_ms) {
@@ -106,20 +114,25 @@ impl<D: DeserializeOwned> Watch<D> {
             // What an observer sees is no news: a role that hangs may well make calls.
             let news = ready.iter().take(watched).any(|ready| *ready);
             if news {
-                (last_report_ns, silent_since_ns) = (clock::now_ns(), None);
+                (last_report_ns, silence, patience) = (clock::now_ns(), None, 1);
             }
             let quiet_ms = ms_since(last_report_ns);
             let waited_for_other = !news && !incidents.is_empty() && quiet_ms >= OTHER_REPORT_MS;
-            if !news && incidents.is_empty() && quiet_ms >= self.longest_silence_ms() {
+            if !news && incidents.is_empty() && quiet_ms >= patience * self.longest_silence_ms() {
                 let now = self.progress();
-                match silent_since_ns {
+                match &silence {
                     _ if now != progress => {
-                        (progress, last_report_ns, silent_since_ns) = (now, clock::now_ns(), None);
+                        (progress, last_report_ns) = (now, clock::now_ns());
+                        (silence, patience) = (None, 1);
                     }
-                    None => silent_since_ns = Some(clock::now_ns()),
-                    Some(silent_since_ns) if ms_since(silent_since_ns) >= CONFIRM_MS => {
-                        incidents.extend(self.silence(observer));
-                        return Err(self.give_up(incidents).into());
+                    None => silence = Some(Silence::of(&self.processes)),
+                    Some(known) if known.known_ms() >= CONFIRM_MS => {
+                        let lack = known.lack(&self.processes, Duration::from_millis(quiet_ms));
+                        if lack.is_none() || patience == PATIENCE {
+                            incidents.extend(self.why_silent(observer, lack));
+                            return Err(self.give_up(incidents).into());
+                        }
+                        (silence, patience) = (None, patience + 1);
                     }
                     Some(_) => {}
                 }
@@ -201,8 +214,8 @@ impl<D: DeserializeOwned> Watch<D> {
         self.processes.iter_mut().map(|process| process.done.take()).collect()
     }
 
-    /// Why nothing has happened for so long.
-    fn silence(&mut self, observer: &dyn Observer) -> Vec<Failure> {
+    /// Why nothing has happened for so long, where a role may have lacked something.
+    fn why_silent(&mut self, observer: &dyn Observer, lack: Option<Failure>) -> Vec<Failure> {
         let timeout = self.timeout;
         let stopped: Vec<Failure> = self
             .processes
@@ -216,21 +229,24 @@ impl<D: DeserializeOwned> Watch<D> {
         if !stopped.is_empty() {
             return stopped;
         }
-        if let Some(failure) = (self.explain)(self) {
+        if let Some(failure) = lack.or_else(|| (self.explain)(self)) {
             return vec![failure];
         }
-        let silence_failure = |process: &&RoleProcess<D>| !process.ready && process.done.is_none();
         self.processes
             .iter()
-            .filter(silence_failure)
+            .filter(|process| !process.ready && process.exit.is_none())
             .map(|process| self.silence_failure(process.party))
             .collect()
     }
 
     /// The failure of a role that lives and from which nothing comes.
     pub(crate) fn silence_failure(&self, party: Party) -> Failure {
-        let detail = format!("alive, but nothing came from it for {:?}", self.timeout);
         let process = self.processes.iter().find(|process| process.party == party);
+        let detail = if process.is_some_and(|process| process.done.is_some()) {
+            format!("it has reported what it did, but has not ended for {:?}", self.timeout)
+        } else {
+            format!("alive, but nothing came from it for {:?}", self.timeout)
+        };
         let phase = process.map_or_else(|| self.phase(), |process| process.phase);
         Failure { phase, party: Some(party), fault: Fault::Silent, detail }
     }
@@ -246,12 +262,18 @@ impl<D: DeserializeOwned> Watch<D> {
 
     /// Ends all roles and names the cause.
     fn give_up(&mut self, incidents: Vec<Failure>) -> Failure {
-        for process in &mut self.processes {
+        for process in &self.processes {
             process.child.kill();
-            process.child.wait();
         }
+        let alive = self.processes.iter_mut().filter_map(|process| {
+            let exit = process.child.end();
+            exit.is_none()
+                .then(|| format!("; process {} was killed and has not ended yet", process.child.pid()))
+        });
+        let alive: String = alive.collect();
         let fallback = self.failure(None, Fault::Silent, "nothing happened, and no role says why".to_owned());
-        cause(incidents).unwrap_or(fallback)
+        let cause = cause(incidents).unwrap_or(fallback);
+        Failure { detail: cause.detail + &alive, ..cause }
     }
 }
 

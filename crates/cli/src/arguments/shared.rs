@@ -80,7 +80,8 @@ pub struct PatternOptions {
 /// Options of every verb that measures.
 #[derive(Debug, Clone, Args)]
 pub struct CommonOptions {
-    /// Give a trial up when nothing has happened for this long
+    /// Give a trial up when nothing has happened for this long; five times as long while a process of it gets no processor, or
+    /// waits for the disk
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub timeout: Time,
     /// Seed of the order of trials and of the intervals; random if not given

@@ -36,6 +36,7 @@ pub mod pipe;
 pub mod posix_queue;
 pub mod posix_semaphore;
 pub mod posix_spawn;
+mod proc_files;
 pub mod process;
 pub mod readiness;
 pub mod ready_set;

@@ -4,6 +4,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
+use crate::linux::proc_files::{ran_ns, stat};
 use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;
 use std::collections::BTreeSet;
@@ -80,10 +81,7 @@ pub fn processor(pid: i32) -> io::Result<usize> {
     if let (1, Some(Ok(processor))) = (bound.len(), bound.first().map(|list| list.parse())) {
         return Ok(processor);
     }
-    let busiest = threads.into_iter().max_by_key(|thread| {
-        let times = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).unwrap_or_default();
-        times.split(' ').next().and_then(|ran_ns| ran_ns.parse::<u64>().ok()).unwrap_or(0)
-    });
+    let busiest = threads.into_iter().max_by_key(|thread| ran_ns(pid, *thread).unwrap_or(0));
     Ok(number(&stat(busiest.unwrap_or(pid))?, PROCESSOR) as usize)
 }
 
@@ -224,14 +222,6 @@ const MAJOR_FAULTS: usize = 12 - 3;
 const USER_TICKS: usize = 14 - 3;
 const SYSTEM_TICKS: usize = 15 - 3;
 const PROCESSOR: usize = 39 - 3;
-
-/// The fields of /proc/PID/stat behind the name, which may have anything in it.
-fn stat(pid: i32) -> io::Result<Vec<String>> {
-    let text =
-        fs::read_to_string(format!("/proc/{pid}/stat")).context(|| format!("look at process {pid}"))?;
-    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
-    Ok(behind.split_whitespace().map(str::to_owned).collect())
-}
 
 fn number(fields: &[String], index: usize) -> u64 {
     fields.get(index).and_then(|field| field.parse().ok()).unwrap_or(0)

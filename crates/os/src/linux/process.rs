@@ -1,8 +1,10 @@
 //! Child processes that die with their parent and inherit just what they are given.
 
+use crate::activity::{Activity, State};
 use crate::error::{Context, check};
 use crate::linux::affinity;
 use crate::linux::handle::{close_all_but, keep_on_exec, open_null};
+use crate::linux::proc_files::{ran_ns, stat};
 use crate::linux::signal;
 use crate::{clock, wait::is_readable, wait::wait_any};
 use std::ffi::{CStr, CString, OsStr};
@@ -336,6 +338,19 @@ impl Child {
             && matches!(wait_id(self.pid, options), Ok(Some(report)) if report.code == libc::CLD_STOPPED)
     }
 
+    /// What its first thread does at this moment; `None` once it has ended, and where the kernel does not tell.
+    pub fn activity(&self) -> Option<Activity> {
+        if self.exit.is_some() {
+            return None;
+        }
+        let state = match stat(self.pid).ok()?.first()?.as_str() {
+            "R" => State::Runnable,
+            "D" => State::WaitsForDevice,
+            _ => State::Other,
+        };
+        Some(Activity { state, ran_ns: ran_ns(self.pid, self.pid).ok()?, at_ns: clock::now_ns() })
+    }
+
     /// Kills it, if it is alive, and the group that it leads. The number cannot be another's: it was not waited for.
     pub fn kill(&self) {
         if self.exit.is_none() {
@@ -347,12 +362,18 @@ impl Child {
             }
         }
     }
+
+    /// Kills it and waits for its end, but not for ever: whoever is given no processor, or waits in state D, does not die.
+    pub fn end(&mut self) -> Option<Exit> {
+        const PATIENCE_MS: u64 = 5000;
+        self.kill();
+        self.wait_at_most(PATIENCE_MS)
+    }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.kill();
-        self.wait();
+        self.end();
     }
 }
 

@@ -3,6 +3,7 @@
 //! What must end with the supervisor is in a job: Windows closes its handle however the supervisor ends, and with the last
 //! handle of it all processes in it.
 
+use crate::activity::Activity;
 use crate::error::Context;
 use crate::handle::{BorrowedHandle, Handle, RawHandle};
 use crate::windows::affinity;
@@ -355,6 +356,17 @@ impl Child {
         false
     }
 
+    /// Ends it and waits for that.
+    pub fn end(&mut self) -> Option<Exit> {
+        self.kill();
+        self.wait()
+    }
+
+    /// What it does at this moment: Windows does not tell a thread that waits for a processor from one that runs.
+    pub fn activity(&self) -> Option<Activity> {
+        None
+    }
+
     /// Ends it, if it is alive.
     pub fn kill(&self) {
         if self.exit.is_none() {
@@ -366,8 +378,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.kill();
-        self.wait();
+        self.end();
     }
 }
 

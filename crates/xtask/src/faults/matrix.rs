@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Cells that are tried at the same time: they mostly wait.
 const THREADS: usize = 5;
 
-/// After how many cells it says how far it is: all of them take more than half an hour.
+/// After how many runs it says how far it is: all of them take more than half an hour.
 const TOLD: usize = 200;
 
 /// How long a phase lasts in which something is done to a role, and how many milliseconds a role has to have run before; more
@@ -79,7 +79,7 @@ impl<'a> Matrix<'a> {
                         let begun = next.fetch_add(1, Ordering::Relaxed);
                         let Some((index, row)) = cells.get(begun) else { break };
                         if begun > 0 && begun % TOLD == 0 {
-                            println!("xtask: {begun} of {} cells have begun", cells.len());
+                            println!("xtask: {begun} of {} runs have begun", cells.len());
                         }
                         let tried = self.cell(&faults[*index], *row);
                         if let Ok(tried) = &tried {

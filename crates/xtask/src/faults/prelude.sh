@@ -20,6 +20,14 @@ furlongs() {
     grep -l 'held[.]py' /proc/[0-9]*/cmdline 2> /dev/null | sed 's,/proc/\([0-9]*\)/.*,process \1,'
 }
 
+# Kills all processes that run furlong. All are stopped first: a janitor that dies after its supervisor may have removed
+# everything by then.
+kill_all() {
+    all=$(furlongs | sed 's/process //')
+    kill -STOP $all
+    kill -KILL $all
+}
+
 # All that is left.
 left() {
     ls -A /dev/shm | sed 's,^,/dev/shm/,'

@@ -17,7 +17,7 @@ case $HIT in
         sleep "$PAUSE"
         kill -CONT $all
         ;;
-    kill-all) kill -KILL $(furlongs | sed 's/process //') ;;
+    kill-all) kill_all ;;
     twice) kill -INT $run; sleep "$PAUSE"; kill -INT $run ;;
     *) kill -"$HIT" $run ;;
 esac 2> hit.err

@@ -108,7 +108,7 @@ pub(super) fn supervisors() -> Vec<Fault> {
         ended(
             "D10",
             "SIGKILL to the supervisor and its janitor",
-            "kill -KILL $run $(furlongs | sed 's/process //')
+            "kill_all
              wait $run; ended=$?
              sleep 2.2
              expect 0 \"$FURLONG\" doctor --clean
@@ -122,15 +122,12 @@ pub(super) fn supervisors() -> Vec<Fault> {
 
 /// Who starts a process, and who does not wait for it.
 pub fn parents() -> Vec<Fault> {
-    // A program that a shell has become waits for nobody. All are stopped first: a janitor that is killed after its supervisor
-    // may have removed everything by then.
+    // A program that a shell has become waits for nobody.
     let zombie = "sh -c '\"$FURLONG\" run fifo sysv-mq --trials 1 --budget 20s --no-save --no-progress > stdout 2> stderr & echo $! > run; exec sleep 60' &
          tries=0
          until [ \"$(roles | wc -l)\" = 2 ] || [ $tries -gt 500 ]; do tries=$((tries + 1)); sleep 0.02; done
          run=$(cat run)
-         all=\"$(furlongs | sed 's/process //')\"
-         kill -STOP $all
-         kill -KILL $all
+         kill_all
          sleep 2.2
          grep -q '^State:.Z' \"/proc/$run/status\" || echo 'bad: it is no zombie'
          ls tmp | grep -q '^furlong-' || echo 'bad: nothing is left that could be removed'
@@ -169,5 +166,9 @@ pub fn groups() -> Vec<Fault> {
     let what = "a control group with room for a few MiB, messages of 64 MiB";
     let must = "a role is killed and says why, or it is refused; the other rows are measured";
     let memory = script("D9", what, "cgroup memory", must, &[], include_str!("memory.sh").to_owned(), true);
-    vec![frozen, memory]
+    let what = "a role that gets a processor for a thousandth of each second";
+    let must = "nothing is lost: it is waited for, and called starved once that takes too long";
+    let starved =
+        script("D5", what, "cgroup cpu", must, &["chrt"], include_str!("starved.sh").to_owned(), true);
+    vec![frozen, memory, starved]
 }

@@ -1,0 +1,20 @@
+//! What /proc tells of a process, seen from outside.
+
+use crate::error::Context;
+use std::fs;
+use std::io;
+
+/// The fields of /proc/PID/stat behind the name, which may have anything in it.
+pub(super) fn stat(pid: i32) -> io::Result<Vec<String>> {
+    let text =
+        fs::read_to_string(format!("/proc/{pid}/stat")).context(|| format!("look at process {pid}"))?;
+    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
+    Ok(behind.split_whitespace().map(str::to_owned).collect())
+}
+
+/// How long a thread has run, in nanoseconds: the first of the figures in schedstat.
+pub(super) fn ran_ns(pid: i32, thread: i32) -> io::Result<u64> {
+    let times = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"))?;
+    let ran = times.split(' ').next().and_then(|ran_ns| ran_ns.parse::<u64>().ok());
+    ran.ok_or_else(|| io::Error::other(format!("thread {thread} has no time in schedstat: {times:?}")))
+}
