@@ -5,6 +5,7 @@ use crate::linux::socket::open;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixDatagram;
 
 /// A socket that sends, and so many that receive from it and from nobody else. The kernel names them, by names that end with them.
 ///
@@ -17,10 +18,25 @@ pub fn sockets(receivers: usize) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
         let socket = named()?;
         // SAFETY: the kernel reads `length` bytes of the address.
         check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
-        Ok(socket)
+        without_received(socket)
     };
     let receivers = (0..receivers).map(receiver).collect::<io::Result<_>>()?;
     Ok((sender, receivers))
+}
+
+/// The socket without what others sent to it before it was connected.
+fn without_received(socket: OwnedFd) -> io::Result<OwnedFd> {
+    let socket = UnixDatagram::from(socket);
+    socket.set_nonblocking(true)?;
+    loop {
+        match socket.recv(&mut []) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+    }
+    socket.set_nonblocking(false)?;
+    Ok(socket.into())
 }
 
 /// A socket with a name of the kernel's choice.

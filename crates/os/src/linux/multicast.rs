@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::socket::{open, set_option};
+use crate::socket::drop_received;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -55,6 +56,8 @@ fn member(group: Ipv4Addr, from: SocketAddr) -> io::Result<OwnedFd> {
     let socket = UdpSocket::from(socket);
     socket.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
     socket.connect(from)?;
+    // What others sent to the group before that is there still.
+    drop_received(&socket)?;
     Ok(socket.into())
 }
 

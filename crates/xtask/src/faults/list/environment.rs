@@ -68,7 +68,7 @@ pub(super) fn environment() -> Vec<Fault> {
                  unshare --net sh -c '
                      python3 stranger.py > ready & stranger=$!
                      until [ -s ready ]; do sleep 0.02; done
-                     strace -f --seccomp-bpf -qq -o trace -e trace=connect,accept4 -e inject=connect,accept4:delay_enter=30000 \"$FURLONG\" run tcp udp \"unix-*/block\" {SHORT} > stdout 2> stderr
+                     strace -f --seccomp-bpf -qq -o trace -e trace=connect,accept4 -e inject=connect,accept4:delay_enter=30000 \"$FURLONG\" run tcp udp udp-multicast/block \"unix-*/block\" {SHORT} > stdout 2> stderr
                      echo $? > code
                      kill $stranger'
                  [ \"$(cat code)\" = 0 ] || echo \"bad: exit code $(cat code): $(grep reason stdout | tr -d '\n') $(tail -c 300 stderr)\"

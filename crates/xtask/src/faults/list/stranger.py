@@ -18,9 +18,17 @@ def entries(name):
         return [line.split() for line in file][1:]
 
 
+def bound(entry):
+    """The address of a socket, which may be that of a group."""
+    address, port = entry.split(":")
+    return socket.inet_ntoa(int(address, 16).to_bytes(4, "little")), int(port, 16)
+
+
 def attack(kind, family, address):
     stranger = socket.socket(family, kind)
     stranger.setblocking(False)
+    if kind == socket.SOCK_DGRAM and family == socket.AF_INET:
+        stranger.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
     try:
         stranger.connect(address)
     except BlockingIOError:
@@ -30,14 +38,14 @@ def attack(kind, family, address):
 
 
 while True:
-    found = [(socket.SOCK_STREAM, socket.AF_INET, int(entry[1].split(":")[1], 16)) for entry in entries("tcp") if entry[3] == "0A"]
-    found += [(socket.SOCK_DGRAM, socket.AF_INET, int(entry[1].split(":")[1], 16)) for entry in entries("udp")]
+    found = [(socket.SOCK_STREAM, socket.AF_INET, bound(entry[1])) for entry in entries("tcp") if entry[3] == "0A"]
+    found += [(socket.SOCK_DGRAM, socket.AF_INET, bound(entry[1])) for entry in entries("udp")]
     for entry in entries("unix"):
         if len(entry) > 7 and entry[7].startswith("@"):
             found += [(int(entry[4]), socket.AF_UNIX, "\0" + entry[7][1:])]
     for kind, family, where in found:
         try:
-            attack(kind, family, ("127.0.0.1", where) if family == socket.AF_INET else where)
+            attack(kind, family, where)
             number += 1
         except OSError:
             pass
