@@ -114,7 +114,7 @@ impl Disturbed<'_> {
     pub fn missed(&self, ended: &Ended) -> bool {
         let elsewhere = |run: Value| match self.reason(&run) {
             Some(reason) => {
-                reason.contains(" in phase ") && !reason.contains(&format!(" in phase {}:", self.phase))
+                reason.contains("in phase ") && !reason.contains(&format!("in phase {}:", self.phase))
             }
             None => {
                 let measured = find(&run, "rows", self.row, self.parties).is_some();
