@@ -1,4 +1,7 @@
 //! Lists the files of `adapters/`, so that they become part of this program.
+//!
+//! A package for crates.io has nothing of what lies beside its own folder, and no folder that is a package itself, as some
+//! adapters are: `cargo xtask dist --check` writes the list with the files' text into it.
 
 use std::fs;
 use std::io;
@@ -14,19 +17,22 @@ const WRITTEN: [&str; 19] = [
 const MADE: [&str; 5] = ["target", "node_modules", "__pycache__", "build", "classes"];
 
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters").canonicalize()?;
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let list = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("files.rs");
+    let Ok(root) = package.join("../../adapters").canonicalize() else {
+        return fs::copy(package.join("packaged.rs"), list).map(|_| ());
+    };
     println!("cargo::rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     find(&root, &mut files)?;
     files.sort();
-    let mut list = "&[\n".to_owned();
+    let mut text = "&[\n".to_owned();
     for file in files {
         let name = file.strip_prefix(&root).unwrap_or(&file);
-        list.push_str(&format!("    ({name:?}, include_str!({file:?})),\n"));
+        text.push_str(&format!("    ({name:?}, {:?}),\n", fs::read_to_string(&file)?));
     }
-    list.push_str("]\n");
-    let out = std::env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
-    fs::write(out.join("files.rs"), list)
+    text.push_str("]\n");
+    fs::write(list, text)
 }
 
 /// Adds the files below a folder.

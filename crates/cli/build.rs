@@ -14,9 +14,9 @@ fn main() {
         if let Some(commits) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
             println!("cargo::rerun-if-changed={commits}");
         }
+        println!("cargo::rerun-if-changed=..");
+        println!("cargo::rerun-if-changed=../../driver");
     }
-    println!("cargo::rerun-if-changed=..");
-    println!("cargo::rerun-if-changed=../../driver");
     println!("cargo::rustc-env=FURLONG_VERSION={version}");
 }
 

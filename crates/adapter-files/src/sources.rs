@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 /// Every file of `adapters/`, with its text.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// Where the templates of new adapters are.
 const TEMPLATES: &str = "templates";

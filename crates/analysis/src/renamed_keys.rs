@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// A line each: the schema that had the old key, the old key, the new key.
-const RENAMED: &str = include_str!("../../../docs/format/renamed-keys.txt");
+const RENAMED: &str = include_str!("../renamed-keys.txt");
 
 /// The new keys by the old ones.
 static NEW_KEYS: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {

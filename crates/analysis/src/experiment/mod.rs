@@ -1,6 +1,6 @@
 //! Experiments as files: read, checked, and refused with the line that is wrong and what would be right.
 //!
-//! `experiments/README.md` documents the keys. The five published comparisons come with furlong and go through the
+//! `docs/experiments.md` documents the keys. The five published comparisons come with furlong and go through the
 //! same reader as a file of the user's own.
 
 mod claims;

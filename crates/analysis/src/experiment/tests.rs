@@ -111,7 +111,7 @@ fn a_users_own_file_is_read_with_its_defaults() {
 
 #[test]
 fn the_example_of_the_documentation_reads() {
-    let page = include_str!("../../../../experiments/README.md");
+    let page = include_str!("../../../../docs/experiments.md");
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
     let mine = read(example);
@@ -121,14 +121,14 @@ fn the_example_of_the_documentation_reads() {
 
 #[test]
 fn every_key_is_documented() {
-    let page = include_str!("../../../../experiments/README.md");
+    let page = include_str!("../../../../docs/experiments.md");
     let schema = include_str!("schema.rs");
     let fields = schema.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     for (field, _) in fields {
-        assert!(page.contains(&format!("`{field}`")), "{field} is not in experiments/README.md");
+        assert!(page.contains(&format!("`{field}`")), "{field} is not in docs/experiments.md");
     }
     for figure in Figure::ALL {
-        assert!(page.contains(&format!("`{figure}`")), "{figure} is not in experiments/README.md");
+        assert!(page.contains(&format!("`{figure}`")), "{figure} is not in docs/experiments.md");
     }
 }
 

@@ -15,7 +15,7 @@ const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay ka2yan-2008 --place other-core --format json
   furlong replay --all                           every one that this machine can run
 
-A file of your own is replayed by its path; experiments/README.md shows how to write one.";
+A file of your own is replayed by its path; docs/experiments.md shows how to write one.";
 
 /// What `furlong replay` takes.
 #[derive(Debug, Clone, Args)]

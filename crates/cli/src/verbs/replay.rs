@@ -73,7 +73,7 @@ fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
     let read = |text: &str, file: &str| {
         read_experiment(text, file).map_err(|error| anyhow::Error::from(Usage(error.to_string())))
     };
-    let ours = |(name, text): &(&str, &str)| read(text, &format!("experiments/{name}.toml"));
+    let ours = |(name, text): &(&str, &str)| read(text, &format!("{name}.toml"));
     if asked.list || asked.all {
         return published().iter().map(ours).collect();
     }

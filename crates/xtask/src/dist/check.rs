@@ -22,18 +22,22 @@ pub fn dependencies() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Wants the library that is for others to be ready for crates.io and docs.rs: it compiles from its package alone, and its
-/// documentation without a warning.
-pub fn library() -> anyhow::Result<()> {
+/// Wants furlong, furlong-adapter, furlong-channel and what they need to be ready for crates.io and docs.rs: each compiles from
+/// packages alone, and its documentation without a warning.
+pub fn published() -> anyhow::Result<()> {
     let cargo = |words: &str| {
         let mut cargo = Command::new("cargo");
-        let words = words.split_whitespace().chain(["--package", "furlong-channel", "--locked"]);
-        cargo.args(words).current_dir(crate::root()).env("RUSTDOCFLAGS", "-D warnings");
+        cargo.args(words.split_whitespace()).current_dir(crate::root()).env("RUSTDOCFLAGS", "-D warnings");
         step::output(&mut cargo)
     };
-    cargo("publish --dry-run --allow-dirty")?;
-    cargo("doc --no-deps")?;
-    println!("xtask: furlong-channel is ready to be published");
+    // What lies beside the folder of its package.
+    let packaged = crate::root().join("crates/adapter-files/packaged.rs");
+    fs::write(&packaged, format!("&{:?}\n", furlong_adapter_files::sources::FILES))?;
+    let ready = cargo("publish --workspace --dry-run --allow-dirty --locked")
+        .and_then(|_| cargo("doc --workspace --no-deps --locked --exclude xtask"));
+    fs::remove_file(&packaged)?;
+    ready?;
+    println!("xtask: every crate that is for others is ready to be published");
     Ok(())
 }
 

@@ -43,7 +43,7 @@ pub fn make() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Judges the dependencies and the library that is published, makes all of it twice in different folders, wants the same bytes,
+/// Judges the dependencies and the crates that are published, makes all of it twice in different folders, wants the same bytes,
 /// and runs what is in each package.
 ///
 /// # Errors
@@ -51,7 +51,7 @@ pub fn make() -> anyhow::Result<()> {
 pub fn check() -> anyhow::Result<()> {
     packages::provide(&TOOLS)?;
     check::dependencies()?;
-    check::library()?;
+    check::published()?;
     let target = crate::target::target()?;
     let first = release(&target.join("dist"), &target.join("dist-build"))?;
     let second = release(&target.join("dist-again"), &target.join("dist-build-again"))?;

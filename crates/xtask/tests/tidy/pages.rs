@@ -32,7 +32,7 @@ fn links(page: &Path) -> Vec<PathBuf> {
 #[test]
 fn every_link_of_a_page_leads_to_a_file() {
     let root = root();
-    let folders = ["docs", "experiments", "adapters", "driver"].map(|folder| root.join(folder));
+    let folders = ["docs", "adapters", "driver"].map(|folder| root.join(folder));
     let alone =
         ["README.md", "METHODOLOGY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "crates/channel/README.md"];
     let all = folders.iter().flat_map(|folder| pages(folder)).chain(alone.map(|page| root.join(page)));
