@@ -85,8 +85,9 @@ pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use findings::{Finding, NamedRow};
 pub use fleet::{
-    Apart, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive, FleetReason,
-    FleetRow, FleetRun, HostFigure, Outlier, Unused, UnusedRun, compare_fleet,
+    Apart, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive, FleetMap,
+    FleetReason, FleetRow, FleetRun, HostFigure, MappedCost, MappedHost, Outlier, Unused, UnusedRun,
+    compare_and_map_fleet, compare_fleet,
 };
 pub use growth::{Beyond, Growth, Growths, Holds};
 pub use law::Law;

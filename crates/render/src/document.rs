@@ -118,6 +118,15 @@ pub enum Cell {
         /// By what it is sorted.
         by: f64,
     },
+    /// A figure beside a usual one, with a colour where there are colours.
+    Shaded {
+        /// As it reads.
+        text: String,
+        /// By what it is sorted.
+        by: f64,
+        /// How far it is from the usual one, from -5 for far less to 5 for far more.
+        shade: i8,
+    },
     /// A share from 0 to 1, drawn as a bar where there is room for it.
     Bar(f64),
 }
@@ -141,6 +150,8 @@ pub struct Column {
     pub name: Cow<'static, str>,
     /// Whether the column holds words, and not figures.
     pub words: bool,
+    /// Whether its name stands upright where it can, since its cells are narrow.
+    pub upright: bool,
     /// Where there is little room, columns with the highest go first; those with 0 stay.
     #[serde(skip)]
     pub expendable: u8,
@@ -149,17 +160,22 @@ pub struct Column {
 impl Column {
     /// Above words, and always there.
     pub const fn words(name: &'static str) -> Self {
-        Column { name: Cow::Borrowed(name), words: true, expendable: 0 }
+        Column { name: Cow::Borrowed(name), words: true, upright: false, expendable: 0 }
     }
 
     /// Above figures, and always there.
     pub const fn figures(name: &'static str) -> Self {
-        Column { name: Cow::Borrowed(name), words: false, expendable: 0 }
+        Column { name: Cow::Borrowed(name), words: false, upright: false, expendable: 0 }
     }
 
     /// Above figures, with a name from a record or a figure.
     pub fn named(name: String) -> Self {
-        Column { name: Cow::Owned(name), words: false, expendable: 0 }
+        Column { name: Cow::Owned(name), words: false, upright: false, expendable: 0 }
+    }
+
+    /// The same with an upright name.
+    pub fn upright(self) -> Self {
+        Column { upright: true, ..self }
     }
 
     /// The same above a column that may go.
@@ -192,6 +208,14 @@ impl Cell {
     /// A figure, as it reads and as it is.
     pub fn figure(text: impl Into<String>, by: f64) -> Self {
         if by.is_finite() { Cell::Figure { text: text.into(), by } } else { Cell::Text(text.into()) }
+    }
+
+    /// A figure that is `ratio` times the usual one; what is within the margin has no shade.
+    pub fn shaded(text: impl Into<String>, by: f64, ratio: f64, margin: f64) -> Self {
+        const FROM: [f64; 4] = [1.1, 1.25, 1.5, 2.0];
+        let far = ratio.max(1.0 / ratio);
+        let steps = [1.0 + margin].into_iter().chain(FROM).filter(|from| far > *from).count() as i8;
+        Cell::Shaded { text: text.into(), by, shade: if ratio < 1.0 { -steps } else { steps } }
     }
 
     /// Where there is no figure.

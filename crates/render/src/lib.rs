@@ -69,7 +69,9 @@ pub use explain::{agreement, explanation_json, overview};
 pub use explain_sentences::not_explained;
 pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
 pub use findings::finding;
-pub use fleet::{document as fleet_document, fleet_csv, fleet_json};
+pub use fleet::{
+    document as fleet_document, fleet_chapters, fleet_csv, fleet_json, fleet_title, fleet_verdict,
+};
 pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};

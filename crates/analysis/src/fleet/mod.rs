@@ -6,6 +6,7 @@
 mod by;
 mod groups;
 mod host;
+mod map;
 mod outliers;
 mod reasons;
 mod rows;
@@ -13,6 +14,7 @@ mod run;
 
 pub use by::FleetBy;
 pub use groups::{FleetChange, FleetGroup, FleetInconclusive};
+pub use map::{FleetMap, MappedCost, MappedHost};
 pub use outliers::{Apart, Outlier};
 pub use reasons::FleetReason;
 pub use rows::{FleetRow, HostFigure};
@@ -55,10 +57,20 @@ pub struct FleetComparison {
 /// Compares the runs that are of the platform of most of them. `margin` is a share: 0.05 is 5 %.
 pub fn compare_fleet(
     runs: Vec<FleetRun>,
-    mut unused: Vec<UnusedRun>,
+    unused: Vec<UnusedRun>,
     by: FleetBy,
     margin: f64,
 ) -> FleetComparison {
+    compare_and_map_fleet(runs, unused, by, margin).0
+}
+
+/// The same, and all that each host has.
+pub fn compare_and_map_fleet(
+    runs: Vec<FleetRun>,
+    mut unused: Vec<UnusedRun>,
+    by: FleetBy,
+    margin: f64,
+) -> (FleetComparison, FleetMap) {
     let runs = run::of_one_platform(runs, &mut unused);
     sort_by(&mut unused, |a, b| a.run.cmp(&b.run));
     let fleet = Fleet::of(&runs);
@@ -69,7 +81,8 @@ pub fn compare_fleet(
             (Vec::new(), groups, changes)
         }
     };
-    FleetComparison {
+    let map = map::map(&fleet, &outliers);
+    let found = FleetComparison {
         schema: FLEET_SCHEMA,
         by,
         margin: tidy(margin),
@@ -80,7 +93,8 @@ pub fn compare_fleet(
         outliers,
         groups,
         changes,
-    }
+    };
+    (found, map)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What `furlong report` takes.
 
+use super::CompareBy;
 use clap::{Args, ValueEnum};
 use furlong_model::Percent;
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ Examples:
   furlong report before --format markdown        for a README or a pull request
   furlong report before --format markdown --charts charts -o report.md
                                                  with its charts as pictures (SVG)
+  furlong report --by host results -o fleet.html
+                                                 many hosts: which stand out, and every row of each
 
 A report shows what a run has figures for: furlong run -s 64..1MiB:x4 gives latency against size, and with -m one-way
 throughput; furlong explain --save NAME where the time goes; furlong replay a comparison then and now.";
@@ -20,9 +23,14 @@ throughput; furlong explain --save NAME where the time goes; furlong replay a co
 #[derive(Debug, Clone, Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct ReportOptions {
-    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths
+    /// Saved runs, the baseline first: names, @last, @last~1, globs such as 'after-*', or paths; with --by also folders, of
+    /// which every file that ends in .jsonl is read, with those of folders in them
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
+    /// Show many runs: every row and cost of each host and those that stand out, or groups of one kernel or label beside the group
+    /// of the oldest run
+    #[arg(long, value_enum, value_name = "WHAT", requires = "runs", conflicts_with = "charts")]
+    pub by: Option<CompareBy>,
     /// File to write; an existing one is replaced. Standard output if not given
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,

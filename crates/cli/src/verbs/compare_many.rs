@@ -3,8 +3,11 @@
 use crate::arguments::{CompareBy, CompareFormat, CompareOptions};
 use crate::output;
 use crate::saved::{self, SavedRun};
-use furlong_analysis::{FleetBy, FleetComparison, FleetRun, Unused, UnusedRun, compare_fleet};
+use furlong_analysis::{
+    FleetBy, FleetComparison, FleetMap, FleetRun, Unused, UnusedRun, compare_and_map_fleet,
+};
 use furlong_console::exit::{Outcome, Usage};
+use furlong_model::Percent;
 use furlong_render as render;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,15 +16,24 @@ pub fn compare_many(asked: &CompareOptions, by: CompareBy) -> anyhow::Result<Out
     if asked.format == CompareFormat::Junit {
         return Err(Usage("--format junit is for two runs: leave --by out".to_owned()).into());
     }
+    let (found, _) = compared(&asked.runs, by, asked.margin)?;
+    output::print(&rendered(&found, asked.format))?;
+    Ok(if found.rows.is_empty() { Outcome::Incomparable } else { Outcome::Done })
+}
+
+/// The runs that these words name, compared, and all that each host has.
+pub(crate) fn compared(
+    runs: &[String],
+    by: CompareBy,
+    margin: Percent,
+) -> anyhow::Result<(FleetComparison, FleetMap)> {
     let by = match by {
         CompareBy::Host => FleetBy::Host,
         CompareBy::Kernel => FleetBy::Kernel,
         CompareBy::Label => FleetBy::Label,
     };
-    let (runs, unused) = read(&saved::find_below(&asked.runs)?);
-    let found = compare_fleet(runs, unused, by, asked.margin.share());
-    output::print(&rendered(&found, asked.format))?;
-    Ok(if found.rows.is_empty() { Outcome::Incomparable } else { Outcome::Done })
+    let (runs, unused) = read(&saved::find_below(runs)?);
+    Ok(compare_and_map_fleet(runs, unused, by, margin.share()))
 }
 
 /// What is kept of each run, and what cannot be used; one run at a time on each processor.

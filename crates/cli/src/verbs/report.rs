@@ -1,19 +1,29 @@
 //! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
 
 use crate::arguments::{ReportFormat, ReportOptions};
+use crate::verbs::compare_many::compared;
 use crate::{output, saved};
 use anyhow::Context;
 use furlong_analysis::{DecodedRun, Run};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_console::writing;
-use furlong_render::{plain, shell};
-use furlong_report::{NamedRun, Report};
+use furlong_render::{fleet_markdown, plain, shell};
+use furlong_report::{NamedRun, Report, fleet_page};
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
 /// Writes what was asked for; nothing of it unless all of it could be made.
 pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
     check_targets(asked)?;
+    if let Some(by) = asked.by {
+        let (found, map) = compared(&asked.runs, by, asked.margin)?;
+        let text = match asked.format {
+            ReportFormat::Html => fleet_page(&found, &map).context("cannot make the report")?,
+            ReportFormat::Markdown => fleet_markdown(&found),
+        };
+        write(asked, &text)?;
+        return Ok(if found.rows.is_empty() { Outcome::Incomparable } else { Outcome::Done });
+    }
     let found = saved::find_or_last(&asked.runs)?;
     let runs: Vec<(&str, Run)> =
         found.iter().map(|run| Ok((run.name.as_str(), run.read()?))).collect::<anyhow::Result<_>>()?;
@@ -36,14 +46,20 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
             output::tell(format_args!("as pixels, for slides: {}", to_pixels(&folder.join(&picture.file))));
         }
     }
+    write(asked, &text)?;
+    Ok(Outcome::Done)
+}
+
+/// Writes the text where it was asked for.
+fn write(asked: &ReportOptions, text: &str) -> anyhow::Result<()> {
     match &asked.output {
         Some(path) => {
             writing::replace(path, text.as_bytes())?;
             output::tell(format_args!("the report is in {}", plain(&path.to_string_lossy())));
         }
-        None => output::print(&text)?,
+        None => output::print(text)?,
     }
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// The command that makes a PNG of a picture. What draws pixels would make furlong several MB larger, and there are programs

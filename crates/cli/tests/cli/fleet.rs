@@ -104,6 +104,26 @@ fn groups_stand_beside_each_other_and_nothing_is_faster_by_chance() {
 }
 
 #[test]
+fn a_page_shows_many_hosts_and_a_document_says_the_same() {
+    let place = Place::new();
+    write_fleet(&place, &made(1, 60, 12));
+    fs::write(place.path("results/bad.jsonl"), "no run").expect("a file");
+    let report =
+        |words: &[&str]| place.run(["report", "--by", "host"].iter().chain(words).copied()).expect_no_panic();
+    report(&["results", "-o", "fleet.html"]).expect_code(0);
+    let page = fs::read_to_string(place.path("fleet.html")).expect("a page");
+    assert!(page.contains("<h1>60 runs of 60 hosts</h1>") && page.contains("bad.jsonl"), "{page}");
+    let document = report(&["results", "--format", "markdown"]).expect_code(0).stdout;
+    assert_eq!(document, by(&place, "host", &["--format", "markdown"]).expect_code(0).stdout);
+    // Of groups it shows what changed.
+    place.run(["report", "--by", "kernel", "results", "-o", "kernels.html"]).expect_code(0);
+    assert!(fs::read_to_string(place.path("kernels.html")).expect("a page").contains("Rows over hosts"));
+    report(&[]).expect_code(2);
+    report(&["results", "--charts", "charts"]).expect_code(2);
+    report(&["results/bad.jsonl", "-o", "bad.html"]).expect_code(6);
+}
+
+#[test]
 fn what_cannot_be_compared_so_is_refused() {
     let place = Place::new();
     fs::create_dir_all(place.path("results/empty")).expect("a folder");

@@ -1,15 +1,19 @@
 //! Runs of many hosts compared: as a document, for a spreadsheet and for programs.
 
 mod csv;
+mod page;
 mod prose;
 
 pub use csv::fleet_csv;
+pub use page::{fleet_chapters, fleet_title, fleet_verdict};
 
 use super::comparison::NAMED;
 use super::document::{Cell, Column, Document, Line, Row, Section, Table, Tone};
 use super::object::object;
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Change, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetRow, Unit};
+use furlong_analysis::{
+    Change, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetRow, Unit, UnusedRun,
+};
 use furlong_model::format_ns;
 use furlong_stats::distinct;
 
@@ -31,10 +35,14 @@ pub fn document(found: &FleetComparison) -> Document {
         found.groups.iter().skip(1).for_each(|group| document.push(against_first(found, group)));
     }
     document.push(rows(found));
-    let unused =
-        found.unused.iter().map(|run| format!("{}: {}", plain(&run.run), prose::unused(&run.reason)));
-    document.push(Section::list("Not used", first_lines(unused.map(Line::neutral).collect())));
+    document.push(Section::list("Not used", first_lines(unused(found).collect())));
     document
+}
+
+/// The files that were not used, a line each.
+fn unused(found: &FleetComparison) -> impl Iterator<Item = Line> {
+    let line = |run: &UnusedRun| format!("{}: {}", plain(&run.run), prose::unused(&run.reason));
+    found.unused.iter().map(line).map(Line::neutral)
 }
 
 /// The first of many lines, and how many more there are.

@@ -18,6 +18,11 @@ pub(super) const MOST: &str = "on: the host with the most. Of each host, the med
 pub(super) const COMPARED: &str = "ratio: how many times as long; its interval holds for all rows together with 95 %. Hosts that \
 are in both groups are compared with themselves.";
 
+/// How the tables of hosts are read.
+pub(super) const SHADES: &str = "Those that stand out come first, in red. A figure of a row is how many times as long it takes \
+there as in the median over hosts: red takes longer, blue shorter, and what is within the margin has no colour. The name above a column \
+sorts by it.";
+
 /// Why a file was not used, or a row of a group is inconclusive, for programs.
 pub(super) const REASON: Judged = Judged {
     data: "reason_data",

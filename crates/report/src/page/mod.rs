@@ -9,8 +9,11 @@ use html::SectionView;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
+mod fleet;
 mod html;
 pub mod list;
+
+pub use fleet::fleet_page;
 
 /// Where a page is served: beside it is the list of all runs.
 #[derive(Debug, Clone, Copy, Serialize)]

@@ -4,5 +4,6 @@
 mod common;
 
 mod browser;
+mod fleet;
 mod page;
 mod run_list;

@@ -1,0 +1,113 @@
+//! What a page says of many hosts: the hosts that stand out first, then every row and every cost of each host.
+
+use super::super::document::{Cell, Column, Document, Row, Section, Table, Tone};
+use super::{against_first, groups, outliers, prose, rows, unused};
+use furlong_analysis::text::plain;
+use furlong_analysis::{FleetBy, FleetComparison, FleetMap, MappedCost, MappedHost};
+use furlong_model::{format_bytes, format_ns};
+
+/// What it is called.
+pub fn fleet_title(found: &FleetComparison) -> String {
+    prose::runs(found.runs, found.hosts)
+}
+
+/// What was read, and what stands out.
+pub fn fleet_verdict(found: &FleetComparison) -> Document {
+    let said = if found.by == FleetBy::Host { outliers(found) } else { groups(found) };
+    [Section::chapter("The verdict").anchored("verdict").paragraph(prose::read(found)), said]
+        .into_iter()
+        .collect()
+}
+
+/// All figures.
+pub fn fleet_chapters(found: &FleetComparison, map: &FleetMap) -> Document {
+    let mut document = Document::default();
+    if found.by == FleetBy::Host {
+        hosts(found, map).into_iter().for_each(|section| document.push(section));
+    } else {
+        for (number, group) in found.groups.iter().enumerate().skip(1) {
+            document.push(against_first(found, group).anchored(format!("group {number}")));
+        }
+    }
+    let over_hosts = rows(found);
+    document
+        .push(Section { heading: Some((2, "Rows over hosts".to_owned())), ..over_hosts }.anchored("rows"));
+    document.push(Section::chapter("Files that were not used").anchored("unused").bullets(unused(found)));
+    document
+}
+
+fn hosts(found: &FleetComparison, map: &FleetMap) -> [Section; 4] {
+    let titled = |title: &str, anchor: &str| Section::titled(title).anchored(format!("hosts {anchor}"));
+    [
+        Section::chapter("Hosts").anchored("hosts").paragraph(prose::SHADES),
+        titled("Every row of each host", "rows").table(ratios(found, map)),
+        apart(found)
+            .map_or_else(Section::default, |table| titled("Rows that stand out", "apart").table(table)),
+        titled("What each host charges", "costs").table(costs(found, map)),
+    ]
+}
+
+/// A table of hosts, those that stand out marked.
+fn of_hosts(map: &FleetMap, columns: Vec<Column>, cells: impl Fn(&MappedHost) -> Vec<Cell>) -> Table {
+    let row = |host: &MappedHost| {
+        let name = Cell::Text(plain(&host.name));
+        let tone = if host.stands_out { Tone::Bad } else { Tone::Neutral };
+        Row { tone, cells: [name].into_iter().chain(cells(host)).collect() }
+    };
+    let columns: Vec<_> = [Column::words("host")].into_iter().chain(columns).collect();
+    Table::new(columns, map.hosts.iter().map(row).collect())
+}
+
+/// How many times as long as the median over hosts each row takes.
+fn ratios(found: &FleetComparison, map: &FleetMap) -> Table {
+    let columns = map.cases.iter().map(|case| Column::named(plain(&case.to_string())).upright()).collect();
+    let cell = |ratio: &Option<f64>| match ratio {
+        Some(ratio) => Cell::shaded(format!("{ratio:.2}"), *ratio, *ratio, found.margin),
+        None => Cell::none(),
+    };
+    of_hosts(map, columns, |host| host.ratios.iter().map(cell).collect())
+}
+
+/// Each cost as time.
+fn costs(found: &FleetComparison, map: &FleetMap) -> Table {
+    let name = |cost: &MappedCost| {
+        let size = cost.size_bytes.map(|bytes| format!(", {}", format_bytes(bytes))).unwrap_or_default();
+        Column::named(plain(&format!("{}{size}", cost.name))).upright()
+    };
+    let cell = |(ns, cost): (&Option<f64>, &MappedCost)| match ns {
+        Some(ns) => Cell::shaded(format_ns(*ns), *ns, ns / cost.fleet_ns, found.margin),
+        None => Cell::none(),
+    };
+    of_hosts(map, map.costs.iter().map(name).collect(), |host| {
+        host.costs_ns.iter().zip(&map.costs).map(cell).collect()
+    })
+}
+
+/// The rows by which hosts stand out, if any do by single rows.
+fn apart(found: &FleetComparison) -> Option<Table> {
+    let columns = [
+        Column::words("host"),
+        Column::words("row"),
+        Column::figures("here"),
+        Column::figures("median over hosts"),
+        Column::figures("ratio"),
+        Column::figures("chance, corrected"),
+    ];
+    let rows: Vec<Row> = found
+        .outliers
+        .iter()
+        .flat_map(|host| host.apart.iter().map(move |row| (host, row)))
+        .map(|(host, row)| {
+            let time = |ns: f64| Cell::figure(format_ns(ns), ns);
+            Row::neutral([
+                Cell::Text(plain(&host.host)),
+                Cell::Text(plain(&row.case.to_string())),
+                time(row.ns),
+                time(row.fleet_ns),
+                Cell::shaded(format!("{:.2}x", row.ratio), row.ratio, row.ratio, found.margin),
+                Cell::figure(format!("{:.1e}", row.p_adjusted), row.p_adjusted),
+            ])
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Table::new(columns, rows))
+}
