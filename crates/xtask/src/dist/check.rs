@@ -30,13 +30,11 @@ pub fn published() -> anyhow::Result<()> {
         cargo.args(words.split_whitespace()).current_dir(crate::root()).env("RUSTDOCFLAGS", "-D warnings");
         step::output(&mut cargo)
     };
-    // What lies beside the folder of its package.
+    // What lies beside the folder of its package. It stays, for `cargo publish --workspace`.
     let packaged = crate::root().join("crates/adapter-files/packaged.rs");
     fs::write(&packaged, format!("&{:?}\n", furlong_adapter_files::sources::FILES))?;
-    let ready = cargo("publish --workspace --dry-run --allow-dirty --locked")
-        .and_then(|_| cargo("doc --workspace --no-deps --locked --exclude xtask"));
-    fs::remove_file(&packaged)?;
-    ready?;
+    cargo("publish --workspace --dry-run --allow-dirty --locked")?;
+    cargo("doc --workspace --no-deps --locked --exclude xtask")?;
     println!("xtask: every crate that is for others is ready to be published");
     Ok(())
 }
