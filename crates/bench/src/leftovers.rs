@@ -3,7 +3,7 @@
 //! A run has one folder, and in it a file that names all else that it may make, written and locked before
 //! anything is made. The lock ends with the run, however that ends, so a folder whose file can be locked is
 //! what a dead run has left. The file's first line has the names; each further one something that outlives processes
-//! ([`persistent`]), written as it is made.
+//! (`persistent`), written as it is made.
 
 #[cfg(target_os = "linux")]
 use crate::adapter::{kill_processes, remove_named};

@@ -1,8 +1,8 @@
 //! Rows between two hosts: the initiator runs here, and the responder on another host, by the same role protocol over the
 //! standard input and output of a command that gives a shell there, such as ssh.
 //!
-//! The [connection] is made once in a run. On the other host [`agent`] makes the responder's end of each link and starts its
-//! role. Here a [stand-in](stand_in) is the responder's process for the supervisor: it passes on what both say, and ends as the
+//! The `connection` is made once in a run. On the other host `agent` makes the responder's end of each link and starts its
+//! role. Here a stand-in (`stand_in`) is the responder's process for the supervisor: it passes on what both say, and ends as the
 //! responder did. Whatever goes wrong in a trial, its connection is given up with it, and the other side ends with the pipe.
 
 mod address;

@@ -109,7 +109,7 @@ pub struct RunOptions {
     /// With -m ready: so many links, of which one carries each message; a number or a sweep such as 1..4096:x4. 2 if not given
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub links: Option<Counts>,
-    /// Run the responder on another host: ssh://[USER@]HOST[:PORT] (ssh has to come in without a question), or
+    /// Run the responder on another host: ssh://HOST or ssh://USER@HOST:PORT (ssh has to come in without a question), or
     /// command:'COMMAND', which gives a pipe to a shell there. furlong is copied there for the run if this version is not there.
     /// Without names of rows, all that reach another host are measured
     #[arg(long, value_name = "PEER", conflicts_with_all = ["count", "places"])]

@@ -20,7 +20,7 @@ use std::sync::atomic::{Ordering, fence};
 pub enum Submission {
     /// Its user, with the system call that waits for the completion.
     Own,
-    /// A thread of the kernel, which polls the ring for [`IDLE_MS`] after the last request.
+    /// A thread of the kernel, which polls the ring for `IDLE_MS` after the last request.
     KernelThread,
 }
 
