@@ -20,7 +20,7 @@ fn main() -> io::Result<()> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let list = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("files.rs");
     let Ok(root) = package.join("../../adapters").canonicalize() else {
-        return fs::copy(package.join("packaged.rs"), list).map(|_| ());
+        return fs::copy(package.join("packaged.txt"), list).map(|_| ());
     };
     println!("cargo::rerun-if-changed={}", root.display());
     let mut files = Vec::new();

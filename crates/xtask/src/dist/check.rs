@@ -31,7 +31,7 @@ pub fn published() -> anyhow::Result<()> {
         step::output(&mut cargo)
     };
     // What lies beside the folder of its package. It stays, for `cargo publish --workspace`.
-    let packaged = crate::root().join("crates/adapter-files/packaged.rs");
+    let packaged = crate::root().join("crates/adapter-files/packaged.txt");
     fs::write(&packaged, format!("&{:?}\n", furlong_adapter_files::sources::FILES))?;
     cargo("publish --workspace --dry-run --allow-dirty --locked")?;
     cargo("doc --workspace --no-deps --locked --exclude xtask")?;
