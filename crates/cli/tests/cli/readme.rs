@@ -168,6 +168,8 @@ fn expect_it_runs(place: &Place, line: &str) {
     // A machine that others use too may not carry a rate just then.
     let too_busy = ["is saturated", "No answer yet"];
     let saturated = may_end("--rate", 7) && too_busy.iter().any(|said| finished.stdout.contains(said));
+    // Nor may it let all of several begin soon enough to be measured at the same time.
+    let apart = is_many && finished.code == Some(1) && finished.stdout.contains("take a longer --budget");
     // Where there can be no namespaces, that is said.
     let namespaces = may_end("--boundary netns", 7) && finished.stderr.contains("user.max_net_namespaces");
     let fine = finished.code == Some(0)
@@ -176,6 +178,7 @@ fn expect_it_runs(place: &Place, line: &str) {
         || may_end("--self-check", 1)
         || worse
         || saturated
+        || apart
         || driver
         || adapters;
     assert!(fine, "{line}: {finished:#?}");
