@@ -58,7 +58,9 @@ pub fn run(
         fs::copy("/proc/self/exe", path("xtask")).context("copy this program")?;
     }
     let output = File::create(path("output"))?;
-    let mut child = Command::new("unshare")
+    // It ends with this program, and with it all that it has started.
+    let mut child = Command::new("setpriv")
+        .args(["--pdeathsig", "KILL", "unshare"])
         .args([
             "--user",
             "--map-root-user",
@@ -80,7 +82,7 @@ pub fn run(
         .stdout(output.try_clone()?)
         .stderr(output)
         .spawn()
-        .context("start unshare")?;
+        .context("start setpriv and unshare")?;
     let end = Instant::now() + limit;
     let hung = loop {
         match child.try_wait()? {
