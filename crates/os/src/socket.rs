@@ -55,10 +55,16 @@ pub fn drop_received(socket: &UdpSocket) -> io::Result<()> {
     // Room for the longest: of one that is longer than its buffer Windows makes an error.
     let mut buffer = vec![0; 1 << 16];
     socket.set_nonblocking(true)?;
+    drop_all(|| socket.recv(&mut buffer))?;
+    socket.set_nonblocking(false)
+}
+
+/// Receives until it would have to wait.
+pub(crate) fn drop_all(mut receive: impl FnMut() -> io::Result<usize>) -> io::Result<()> {
     loop {
-        match socket.recv(&mut buffer) {
+        match receive() {
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return socket.set_nonblocking(false),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error).context(|| "receive what others have sent"),
         }

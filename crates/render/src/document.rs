@@ -117,14 +117,7 @@ pub enum Cell {
         text: String,
         /// By what it is sorted.
         by: f64,
-    },
-    /// A figure beside a usual one, with a colour where there are colours.
-    Shaded {
-        /// As it reads.
-        text: String,
-        /// By what it is sorted.
-        by: f64,
-        /// How far it is from the usual one, from -5 for far less to 5 for far more.
+        /// How far it is from a usual one, where there are colours: from -5 for far less to 5 for far more.
         shade: i8,
     },
     /// A share from 0 to 1, drawn as a bar where there is room for it.
@@ -207,7 +200,11 @@ impl Fact {
 impl Cell {
     /// A figure, as it reads and as it is.
     pub fn figure(text: impl Into<String>, by: f64) -> Self {
-        if by.is_finite() { Cell::Figure { text: text.into(), by } } else { Cell::Text(text.into()) }
+        if by.is_finite() {
+            Cell::Figure { text: text.into(), by, shade: 0 }
+        } else {
+            Cell::Text(text.into())
+        }
     }
 
     /// A figure that is `ratio` times the usual one; what is within the margin has no shade.
@@ -215,7 +212,7 @@ impl Cell {
         const FROM: [f64; 4] = [1.1, 1.25, 1.5, 2.0];
         let far = ratio.max(1.0 / ratio);
         let steps = [1.0 + margin].into_iter().chain(FROM).filter(|from| far > *from).count() as i8;
-        Cell::Shaded { text: text.into(), by, shade: if ratio < 1.0 { -steps } else { steps } }
+        Cell::Figure { text: text.into(), by, shade: if ratio < 1.0 { -steps } else { steps } }
     }
 
     /// Where there is no figure.

@@ -66,7 +66,7 @@ fn grid(table: &Table) -> String {
     let rule = |column: &Column| if column.words { ":--" } else { "--:" }.to_owned();
     let cells = |row: &Row| {
         let cell = |at: &usize| match &row.cells[*at] {
-            Cell::Text(text) | Cell::Figure { text, .. } | Cell::Shaded { text, .. } => escape(text),
+            Cell::Text(text) | Cell::Figure { text, .. } => escape(text),
             Cell::Bar(_) => String::new(),
         };
         line(kept.iter().map(cell).collect())

@@ -160,7 +160,7 @@ fn widest_that_fits(columns: &[Column], rows: &[&Row], width: usize) -> Vec<Stri
 fn with(columns: &[Column], rows: &[&Row], kept: &[usize], width: usize) -> Vec<String> {
     let columns: Vec<&Column> = kept.iter().map(|at| &columns[*at]).collect();
     let cell = |cell: &Cell| match cell {
-        Cell::Text(text) | Cell::Figure { text, .. } | Cell::Shaded { text, .. } => text.clone(),
+        Cell::Text(text) | Cell::Figure { text, .. } => text.clone(),
         Cell::Bar(share) => bar(*share, width),
     };
     grid(&columns, rows.iter().map(|row| kept.iter().map(|at| cell(&row.cells[*at])).collect()))

@@ -2,14 +2,12 @@
 
 use super::host::Fleet;
 use super::outliers::Outlier;
-use furlong_model::Case;
+use super::rows::FleetRow;
 use furlong_stats::{distinct, median, sort_by_key};
 
 /// Every row and every cost of every host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetMap {
-    /// The rows, as [`FleetComparison::rows`](crate::FleetComparison::rows) has them.
-    pub cases: Vec<Case>,
     /// The costs, by name and bytes.
     pub costs: Vec<MappedCost>,
     /// Those that stand out, in their order, and the others by name.
@@ -34,16 +32,14 @@ pub struct MappedHost {
     pub name: String,
     /// Whether it stands out.
     pub stands_out: bool,
-    /// How many times as long as the median over hosts each row takes; `None` where it has no such row.
+    /// How many times as long as the median over hosts each of [`FleetComparison::rows`](crate::FleetComparison::rows) takes; `None`
+    /// where it has no such row.
     pub ratios: Vec<Option<f64>>,
     /// Each cost, in nanoseconds.
     pub costs_ns: Vec<Option<f64>>,
 }
 
-pub(super) fn map(fleet: &Fleet, outliers: &[Outlier]) -> FleetMap {
-    let medians: Vec<Option<f64>> = (0..fleet.cases.len())
-        .map(|row| median(&fleet.row(row).map(|(_, ns)| ns).collect::<Vec<_>>()))
-        .collect();
+pub(super) fn map(fleet: &Fleet, rows: &[FleetRow], outliers: &[Outlier]) -> FleetMap {
     let keys = distinct(fleet.hosts.iter().flat_map(|host| host.costs.keys().copied()));
     let costs_of =
         |key| fleet.hosts.iter().filter_map(|host| host.costs.get(key).copied()).collect::<Vec<_>>();
@@ -58,19 +54,14 @@ pub(super) fn map(fleet: &Fleet, outliers: &[Outlier]) -> FleetMap {
         .map(|host| MappedHost {
             name: host.name.to_owned(),
             stands_out: place(host.name).is_some(),
-            ratios: medians
-                .iter()
-                .enumerate()
-                .map(|(row, all)| Some(host.rows.get(&row)? / (*all)?))
+            ratios: (0..)
+                .zip(rows)
+                .map(|(number, row)| Some(host.rows.get(&number)? / row.median_ns))
                 .collect(),
             costs_ns: keys.iter().map(|key| host.costs.get(*key).copied()).collect(),
         })
         .collect();
     // Hosts are by name already.
     sort_by_key(&mut hosts, |host| place(&host.name).unwrap_or(usize::MAX));
-    FleetMap {
-        cases: fleet.cases.iter().map(|(case, _)| (*case).clone()).collect(),
-        costs: costs.collect(),
-        hosts,
-    }
+    FleetMap { costs: costs.collect(), hosts }
 }

@@ -81,7 +81,8 @@ pub fn compare_and_map_fleet(
             (Vec::new(), groups, changes)
         }
     };
-    let map = map::map(&fleet, &outliers);
+    let rows = rows::rows(&fleet);
+    let map = map::map(&fleet, &rows, &outliers);
     let found = FleetComparison {
         schema: FLEET_SCHEMA,
         by,
@@ -89,7 +90,7 @@ pub fn compare_and_map_fleet(
         runs: runs.len(),
         hosts: fleet.hosts.len(),
         unused,
-        rows: rows::rows(&fleet),
+        rows,
         outliers,
         groups,
         changes,

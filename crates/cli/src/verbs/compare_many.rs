@@ -18,7 +18,12 @@ pub fn compare_many(asked: &CompareOptions, by: CompareBy) -> anyhow::Result<Out
     }
     let (found, _) = compared(&asked.runs, by, asked.margin)?;
     output::print(&rendered(&found, asked.format))?;
-    Ok(if found.rows.is_empty() { Outcome::Incomparable } else { Outcome::Done })
+    Ok(outcome(&found))
+}
+
+/// How a verb ends that has shown this.
+pub(crate) fn outcome(found: &FleetComparison) -> Outcome {
+    if found.rows.is_empty() { Outcome::Incomparable } else { Outcome::Done }
 }
 
 /// The runs that these words name, compared, and all that each host has.

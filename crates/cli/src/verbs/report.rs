@@ -1,7 +1,7 @@
 //! `furlong report`: saved runs as a page, as Markdown, and as pictures. Nothing is measured.
 
 use crate::arguments::{ReportFormat, ReportOptions};
-use crate::verbs::compare_many::compared;
+use crate::verbs::compare_many::{compared, outcome};
 use crate::{output, saved};
 use anyhow::Context;
 use furlong_analysis::{DecodedRun, Run};
@@ -22,7 +22,7 @@ pub fn report(asked: &ReportOptions) -> anyhow::Result<Outcome> {
             ReportFormat::Markdown => fleet_markdown(&found),
         };
         write(asked, &text)?;
-        return Ok(if found.rows.is_empty() { Outcome::Incomparable } else { Outcome::Done });
+        return Ok(outcome(&found));
     }
     let found = saved::find_or_last(&asked.runs)?;
     let runs: Vec<(&str, Run)> =

@@ -2,6 +2,7 @@
 
 use crate::error::{Context, check, retry};
 use crate::linux::socket::open;
+use crate::socket::drop_all;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -28,13 +29,7 @@ pub fn sockets(receivers: usize) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
 fn without_received(socket: OwnedFd) -> io::Result<OwnedFd> {
     let socket = UnixDatagram::from(socket);
     socket.set_nonblocking(true)?;
-    loop {
-        match socket.recv(&mut []) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-            _ => {}
-        }
-    }
+    drop_all(|| socket.recv(&mut []))?;
     socket.set_nonblocking(false)?;
     Ok(socket.into())
 }

@@ -60,7 +60,8 @@ fn of_hosts(map: &FleetMap, columns: Vec<Column>, cells: impl Fn(&MappedHost) ->
 
 /// How many times as long as the median over hosts each row takes.
 fn ratios(found: &FleetComparison, map: &FleetMap) -> Table {
-    let columns = map.cases.iter().map(|case| Column::named(plain(&case.to_string())).upright()).collect();
+    let columns =
+        found.rows.iter().map(|row| Column::named(plain(&row.case.to_string())).upright()).collect();
     let cell = |ratio: &Option<f64>| match ratio {
         Some(ratio) => Cell::shaded(format!("{ratio:.2}"), *ratio, *ratio, found.margin),
         None => Cell::none(),

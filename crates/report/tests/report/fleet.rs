@@ -1,10 +1,9 @@
 //! The page of many hosts in a browser: on a phone, a tablet and a desk, light and dark, sorted, and with hostile names.
 
-use crate::common::Chromium;
+use crate::common::{Chromium, open_in};
 use furlong_analysis::fixture::fleet::{MadeHost, made};
 use furlong_analysis::{FleetBy, FleetRun, Unused, UnusedRun, compare_and_map_fleet};
 use furlong_report::fleet_page;
-use serde_json::json;
 use std::path::PathBuf;
 
 /// The page of a made fleet with so many hosts.
@@ -55,13 +54,7 @@ fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
     let (_folder, path) = page(60);
     for width in [360, 768, 1280] {
         for scheme in ["light", "dark"] {
-            let mut tab = browser.tab(width, 740);
-            let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-            tab.call("Emulation.setEmulatedMedia", media);
-            tab.open(&path);
-            let needed =
-                tab.value("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)");
-            assert!(needed.as_f64() <= Some(f64::from(width)), "{needed} of {width}");
+            let mut tab = open_in(&mut browser, &path, width, scheme);
             // Words on the darkest colour can be read: at least 4.5 to 1 (WCAG 2.2, 1.4.3).
             let contrast = tab.value(
                 "(() => {

@@ -1,7 +1,7 @@
 //! The list of saved runs in a browser: on a phone, a tablet and a desk, light and dark, by keys alone, and as a screen reader
 //! is told of it.
 
-use crate::common::{Chromium, Tab, run};
+use crate::common::{Chromium, Tab, open_in, run};
 use furlong_render::ListedRun;
 use furlong_report::{RunList, run_list};
 use serde_json::json;
@@ -28,13 +28,7 @@ fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
     for width in [360, 768, 1280] {
         let mut papers = Vec::new();
         for scheme in ["light", "dark"] {
-            let mut tab = browser.tab(width, 740);
-            let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-            tab.call("Emulation.setEmulatedMedia", media);
-            tab.open(&path);
-            let needed =
-                tab.value("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)");
-            assert!(needed.as_f64() <= Some(f64::from(width)), "{needed} of {width}");
+            let mut tab = open_in(&mut browser, &path, width, scheme);
             let small = "[...document.querySelectorAll('button, input')].map(element => element.getBoundingClientRect())
                 .filter(box => box.width < 16 || box.height < 16).length";
             assert_eq!(tab.value(small), 0);

@@ -6,6 +6,7 @@ pub use chromium::{Chromium, Tab};
 
 use furlong_analysis::{DecodedRun, Run};
 use furlong_report::{NamedRun, Report};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// The run of this name among the test's data.
@@ -19,6 +20,17 @@ pub fn report(runs: &[(&str, &Run)]) -> Report {
     let decoded: Vec<_> = runs.iter().map(|(name, run)| (name, DecodedRun::of(run))).collect();
     let named: Vec<_> = decoded.iter().map(|(name, run)| NamedRun { name, run }).collect();
     Report::of(&named, 0.05)
+}
+
+/// A page in a window of this width, by day (`light`) or by night (`dark`): it needs no more room than that.
+pub fn open_in<'a>(browser: &'a mut Chromium, path: &Path, width: u32, scheme: &str) -> Tab<'a> {
+    let mut tab = browser.tab(width, 740);
+    let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+    tab.call("Emulation.setEmulatedMedia", media);
+    tab.open(path);
+    let needed = tab.value("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)");
+    assert!(needed.as_f64() <= Some(f64::from(width)), "{needed} of {width}");
+    tab
 }
 
 /// A report with every kind of chart, in a file.
