@@ -1,12 +1,14 @@
 //! `cargo xtask hosts test`: two hosts that are network namespaces of this machine, each with its own sshd at the end of a virtual
-//! Ethernet pair: rows between them, networks that lose and delay, cables that are cut, and a fleet that Ansible measures.
+//! Ethernet pair: rows between them, networks that lose and delay, cables that are cut, and fleets that Ansible and Slurm measure.
 //!
 //! All of it happens in namespaces of its own, so that nothing of the machine's network, files or processes is touched, and
 //! nothing is left however it ends.
 
+mod ansible;
 mod between;
 mod fleet;
 mod network;
+mod slurm;
 
 use crate::command::succeed;
 use crate::root;
@@ -24,7 +26,7 @@ const PACKAGES: [&str; 5] = ["openssh-server", "openssh-client", "iproute2", "nf
 pub enum Amount {
     /// Rows between hosts.
     Quick,
-    /// And a fleet.
+    /// And fleets.
     All,
 }
 
@@ -39,7 +41,8 @@ pub fn test(amount: Amount) -> anyhow::Result<()> {
     packages::provide(&PACKAGES)?;
     succeed(Command::new("cargo").args(["build", "--release", "--locked"]).current_dir(root()))?;
     if amount == Amount::All {
-        fleet::provide()?;
+        packages::provide(&slurm::PACKAGES)?;
+        ansible::provide()?;
     }
     let mut inside = Command::new("unshare");
     inside.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]);
@@ -61,7 +64,8 @@ pub fn inside(amount: Amount) -> anyhow::Result<()> {
     let network = Network::make(&target()?.join("release/furlong"))?;
     between::test(&network)?;
     if amount == Amount::All {
-        fleet::test(&network)?;
+        ansible::test(&network)?;
+        slurm::test(&network)?;
     }
     Ok(())
 }

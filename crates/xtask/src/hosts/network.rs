@@ -101,6 +101,11 @@ impl Host {
         format!("10.77.{}.2", self.number)
     }
 
+    /// The address of the machine in the middle, at the other end of its cable.
+    pub fn router(&self) -> String {
+        format!("10.77.{}.1", self.number)
+    }
+
     /// Starts what it is reached by.
     pub fn start_sshd(&self) -> anyhow::Result<()> {
         self.shell(&format!("/usr/sbin/sshd -f /run/hosts/{}.conf", self.name))?;

@@ -1,0 +1,94 @@
+//! A fleet of two hosts that Ansible measures: one is slow, one dies half way, and what is started again completes what is
+//! missing.
+
+use super::fleet;
+use super::network::{Network, path, shell, until};
+use crate::target::target;
+use anyhow::{Context, ensure};
+use furlong_driver_harness::step;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Ansible, as it is on PyPI; newer ones need a newer Python than Debian's.
+const ANSIBLE: &str = "ansible-core==2.19.14";
+
+fn python() -> anyhow::Result<PathBuf> {
+    Ok(target()?.join("hosts").join(ANSIBLE.replace("==", "-")))
+}
+
+/// Installs Ansible into a Python of its own, once.
+///
+/// # Errors
+/// It cannot be had.
+pub fn provide() -> anyhow::Result<()> {
+    let python = python()?;
+    if python.join("bin/ansible-playbook").exists() {
+        return Ok(());
+    }
+    step::timed("installing Ansible", || {
+        let _ = fs::remove_dir_all(&python);
+        step::output(Command::new("python3").args(["-m", "venv"]).arg(&python))?;
+        let pip = python.join("bin/pip");
+        step::output(Command::new(pip).args(["install", "-q", "--disable-pip-version-check", ANSIBLE]))
+            .map(drop)
+    })
+}
+
+/// Measures both hosts, of which one dies.
+///
+/// # Errors
+/// What went wrong.
+pub fn test(network: &Network) -> anyhow::Result<()> {
+    let folder = target()?.join("hosts/ansible");
+    fleet::init(network, "ansible", &folder)?;
+    inventory(&folder)?;
+    let results = folder.join("results/baseline");
+    let [slow, dies] = &network.hosts;
+    let before = step::timed("Ansible, where one host is slow and one dies", || {
+        // furlong alone takes seconds to get there.
+        shell(&format!("tc qdisc add dev {} root tbf rate 20mbit burst 16kb latency 1s", slow.cable()))?;
+        let mut playbook = playbook(&folder)?;
+        playbook.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let running = playbook.spawn().context("start ansible-playbook")?;
+        until("the first file of the second host", || {
+            Ok(!dies.shell("ls /tmp/furlong-*/results/*.doctor.txt 2>/dev/null || true")?.is_empty())
+        })?;
+        dies.die()?;
+        let output = running.wait_with_output()?;
+        shell(&format!("tc qdisc del dev {} root", slow.cable()))?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        ensure!(!output.status.success(), "a host died, and Ansible was content:\n{said}");
+        fleet::one_is_done(&results, &slow.name, &dies.name).context(said)
+    })?;
+    dies.start_sshd()?;
+    step::timed("the rest of that fleet", || step::output(&mut playbook(&folder)?).map(drop))?;
+    fleet::all_are_done(network, &results, &before)
+}
+
+/// Both hosts, and where Python and furlong are.
+fn inventory(folder: &Path) -> anyhow::Result<()> {
+    let furlong = target()?.join("release/furlong");
+    let python = python()?.join("bin/python");
+    let hosts = format!(
+        "[furlong]\nhost-1\nhost-2\n\n[furlong:vars]\nlabel=baseline\nfurlong_binary={}\nansible_python_interpreter={}\n",
+        furlong.display(),
+        python.display()
+    );
+    Ok(fs::write(folder.join("inventory.ini"), hosts)?)
+}
+
+fn playbook(folder: &Path) -> anyhow::Result<Command> {
+    let mut playbook = Command::new(python()?.join("bin/ansible-playbook"));
+    playbook.args(["-i", "inventory.ini", "playbook.yml"]).current_dir(folder);
+    playbook
+        .env("PATH", path())
+        .env("HOME", "/run/hosts")
+        .env("ANSIBLE_SSH_EXECUTABLE", "/run/hosts/bin/ssh");
+    playbook.env(
+        "ANSIBLE_SSH_ARGS",
+        "-F /run/hosts/ssh_config -o ServerAliveInterval=2 -o ServerAliveCountMax=2",
+    );
+    playbook.env("LC_ALL", "C.UTF-8").env("ANSIBLE_SSH_TRANSFER_METHOD", "piped");
+    Ok(playbook)
+}
