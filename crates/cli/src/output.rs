@@ -1,6 +1,6 @@
 //! Where results go, and how they look there.
 
-pub use furlong_console::output::{print, tell, tell_coloured, width};
+pub use furlong_console::output::{print, print_bytes, tell, tell_coloured, width};
 
 use furlong_console::exit::Usage;
 use furlong_console::writing;
@@ -10,13 +10,13 @@ use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
 
 /// Writes a result to a file in the place of what is there, or to stdout.
-pub fn deliver(text: &str, file: Option<&Path>) -> anyhow::Result<()> {
+pub fn deliver(result: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     match file {
-        None => print(text),
+        None => print_bytes(result),
         Some(path) if path.is_dir() => {
             Err(Usage(format!("-o {}: that is a folder; name a file in it", path.display())).into())
         }
-        Some(path) => writing::replace(path, text.as_bytes()),
+        Some(path) => writing::replace(path, result),
     }
 }
 

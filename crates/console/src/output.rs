@@ -7,13 +7,22 @@ use std::io::{ErrorKind, Write, stderr, stdout};
 
 /// Writes a result. A reader that has seen enough and left (`| head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    print_more(text).map(drop)
+    print_bytes(text.as_bytes())
+}
+
+/// The same of a result that need not be text.
+pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    print_part(bytes).map(drop)
 }
 
 /// Writes a part of a result, and says whether more of it would be read.
 pub fn print_more(text: &str) -> anyhow::Result<bool> {
+    print_part(text.as_bytes())
+}
+
+fn print_part(bytes: &[u8]) -> anyhow::Result<bool> {
     let mut out = stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         result => result.map(|()| true).context("cannot write the result to stdout"),
     }

@@ -19,6 +19,7 @@ mod bar;
 mod braille;
 mod chart;
 pub mod charts;
+mod columns;
 mod comparison;
 mod costs;
 mod count;
@@ -67,7 +68,9 @@ pub use csv::csv;
 pub use experiments::experiments;
 pub use explain::{agreement, explanation_json, overview};
 pub use explain_sentences::not_explained;
-pub use export::{NamedSummary, export_csv, export_json, export_markdown, export_openmetrics};
+pub use export::{
+    NamedSummary, export_csv, export_json, export_markdown, export_openmetrics, export_parquet,
+};
 pub use findings::finding;
 pub use fleet::{
     document as fleet_document, fleet_chapters, fleet_csv, fleet_json, fleet_title, fleet_verdict,

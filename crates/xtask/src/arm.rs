@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What it is called as a target, and what links for it.
-pub const ARM: Target = Target { triple: "aarch64-unknown-linux-gnu", linker: "aarch64-linux-gnu-gcc" };
+pub const ARM: Target =
+    Target { triple: "aarch64-unknown-linux-gnu", linker: "aarch64-linux-gnu-gcc", panic: "abort" };
 
 /// The program needs no library of its system, since there is none for ARM here.
 const FLAGS: &str = "-C target-feature=+crt-static -C relocation-model=static";

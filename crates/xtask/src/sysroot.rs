@@ -28,6 +28,8 @@ pub fn cargo_with_source() -> Command {
 pub struct Target {
     pub triple: &'static str,
     pub linker: &'static str,
+    /// What a panic does, as cargo calls it: `abort`, or `unwind`, which tests need. The library is built for one of them.
+    pub panic: &'static str,
 }
 
 impl Target {
@@ -48,8 +50,7 @@ impl Target {
             .args([verb, "--target", self.triple, "--target-dir"])
             .arg(build)
             .env("RUSTC", RUSTC)
-            // The library is built to unwind, which tests need.
-            .env("CARGO_PROFILE_RELEASE_PANIC", "unwind")
+            .env("CARGO_PROFILE_RELEASE_PANIC", self.panic)
             .env(self.variable("RUSTFLAGS"), format!("--sysroot={} {flags}", sysroot.display()))
             .env(self.variable("LINKER"), self.linker)
             .current_dir(crate::root());
@@ -72,8 +73,9 @@ pub fn of_version(command: &mut Command) -> anyhow::Result<String> {
 /// # Errors
 /// What the compiler said.
 fn provide(target: Target, folder: &Path) -> anyhow::Result<PathBuf> {
-    let triple = target.triple;
-    let sysroot = folder.join(of_version(Command::new(RUSTC).arg("--version"))?);
+    let Target { triple, panic, .. } = target;
+    let version = of_version(Command::new(RUSTC).arg("--version"))?;
+    let sysroot = folder.join(format!("{version}-{panic}"));
     if sysroot.exists() {
         return Ok(sysroot);
     }
@@ -85,10 +87,13 @@ fn provide(target: Target, folder: &Path) -> anyhow::Result<PathBuf> {
             empty.join("Cargo.toml"),
             "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n",
         )?;
+        let crates =
+            if panic == "abort" { "std,panic_abort" } else { "std,panic_abort,panic_unwind,proc_macro,test" };
         step::output(
             cargo_with_source()
                 .args(["build", "--release", "--target", triple])
-                .arg("-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test")
+                .arg(format!("-Zbuild-std={crates}"))
+                .env("CARGO_PROFILE_RELEASE_PANIC", panic)
                 .arg("--target-dir")
                 .arg(&built)
                 .env(target.variable("LINKER"), target.linker)

@@ -12,6 +12,8 @@ Examples:
   furlong export before --format json            a list of one object a run
   furlong export @last --format openmetrics -o furlong.prom
                                                  for a monitoring system (a textfile collector reads it)
+  furlong export '*' --format parquet -o runs.parquet
+                                                 the same sheet with a kind for each column
 
 The files of runs themselves are JSON lines, which databases read as they are; docs/queries.md has queries for DuckDB.";
 
@@ -41,6 +43,8 @@ pub enum ExportFormat {
     Markdown,
     /// Metrics for a monitoring system
     Openmetrics,
+    /// The columns of csv, each with its kind, for a database (only where furlong was compiled with it)
+    Parquet,
 }
 
 const COMPLETIONS_EXAMPLES: &str = "Examples:

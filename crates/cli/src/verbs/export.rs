@@ -3,24 +3,32 @@
 use crate::arguments::{ExportFormat, ExportOptions};
 use crate::{output, saved};
 use furlong_analysis::{DecodedRun, Summary};
-use furlong_console::exit::Outcome;
+use furlong_console::exit::{Outcome, Usage};
 use furlong_render as render;
 use furlong_render::NamedSummary;
+use std::io::{IsTerminal, stdout};
 
 /// Exports what was asked for.
 pub fn export(asked: &ExportOptions) -> anyhow::Result<Outcome> {
+    if asked.format == ExportFormat::Parquet && asked.output.is_none() && stdout().is_terminal() {
+        let why = "is not text, and stdout is a terminal: name a file with -o, or a program with |";
+        return Err(Usage(format!("--format parquet {why}")).into());
+    }
     let found = saved::find_or_last(&asked.runs)?;
     let summaries: Vec<(&str, Summary)> = found
         .iter()
         .map(|run| Ok((run.name.as_str(), DecodedRun::of(&run.read()?).summary)))
         .collect::<anyhow::Result<_>>()?;
     let named: Vec<_> = summaries.iter().map(|(name, summary)| NamedSummary { name, summary }).collect();
-    let text = match asked.format {
-        ExportFormat::Csv => render::export_csv(&named),
-        ExportFormat::Json => render::export_json(&named),
-        ExportFormat::Markdown => render::export_markdown(&named),
-        ExportFormat::Openmetrics => render::export_openmetrics(&named),
+    let result = match asked.format {
+        ExportFormat::Csv => render::export_csv(&named).into_bytes(),
+        ExportFormat::Json => render::export_json(&named).into_bytes(),
+        ExportFormat::Markdown => render::export_markdown(&named).into_bytes(),
+        ExportFormat::Openmetrics => render::export_openmetrics(&named).into_bytes(),
+        ExportFormat::Parquet => {
+            render::export_parquet(&named).map_err(|why| Usage(format!("--format parquet: {why}")))?
+        }
     };
-    output::deliver(&text, asked.output.as_deref())?;
+    output::deliver(&result, asked.output.as_deref())?;
     Ok(Outcome::Done)
 }

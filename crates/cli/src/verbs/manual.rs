@@ -32,7 +32,7 @@ pub fn man(asked: &ManOptions) -> anyhow::Result<Outcome> {
         let verb = asked.verb.as_deref().unwrap_or_default();
         return Err(Usage(format!("no verb is called '{verb}'; there are: {}", verbs.join(", "))).into());
     };
-    output::deliver(page, asked.output.as_deref())?;
+    output::deliver(page.as_bytes(), asked.output.as_deref())?;
     Ok(Outcome::Done)
 }
 

@@ -1,6 +1,6 @@
 //! `furlong export`, `completions` and `man`: what they write is what other programs read.
 
-use crate::common::Place;
+use crate::common::{Place, Terminal};
 use std::fs;
 
 /// A place with two saved runs.
@@ -26,6 +26,16 @@ fn runs_are_exported_in_every_form() {
     let metrics = place.run(["export", "--format", "openmetrics"]).expect_code(0).stdout;
     assert!(metrics.contains("run=\"after\"") && !metrics.contains("run=\"before\""), "{metrics}");
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
+    place.run(["export", "--format", "parquet", "-o", "runs.parquet"]).expect_code(0);
+    let table = fs::read(place.path("runs.parquet")).unwrap();
+    assert!(table.starts_with(b"PAR1") && table.ends_with(b"PAR1"));
+}
+
+#[test]
+fn what_is_no_text_is_not_written_to_a_terminal() {
+    let place = place();
+    let shown = Terminal::start(&place, r#"exec "$FURLONG" export --format parquet"#).finish();
+    assert!(shown.expect_code(2).stdout.contains("name a file with -o"));
 }
 
 #[test]

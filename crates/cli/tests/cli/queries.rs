@@ -125,17 +125,23 @@ fn the_queries_agree_with_what_furlong_exports() {
     }
 
     furlong(&place, &["export", "before", "paced", "-o", "runs.csv"]);
-    let lines = found(&python, &place, &sheet);
+    furlong(&place, &["export", "before", "paced", "--format", "parquet", "-o", "runs.parquet"]);
+    let table = sheet.replace("read_csv('runs.csv')", "read_parquet('runs.parquet')");
     let rows = exported(&place);
-    assert_eq!((lines.len(), rows.len()), (5, 5), "{lines:#?}");
-    for (run, kernel, row) in &rows {
-        let line =
-            lines.iter().find(|line| same(line, run, row)).unwrap_or_else(|| panic!("{row:#} in {lines:#?}"));
-        assert_eq!(at(line, "kernel"), kernel);
-        expect_close(number(line, "p50_ns"), number(row, "round_trip_ns.p50"));
-        let interval = list(row, "round_trip_ns.median_ci95");
-        for (name, end) in ["median_ci95_low_ns", "median_ci95_high_ns"].iter().zip(interval) {
-            expect_close(number(line, name), end.as_f64().expect("an end"));
+    for query in [&sheet, &table] {
+        let lines = found(&python, &place, query);
+        assert_eq!((lines.len(), rows.len()), (5, 5), "{query}\n{lines:#?}");
+        for (run, kernel, row) in &rows {
+            let line = lines
+                .iter()
+                .find(|line| same(line, run, row))
+                .unwrap_or_else(|| panic!("{row:#} in {lines:#?}"));
+            assert_eq!(at(line, "kernel"), kernel);
+            expect_close(number(line, "p50_ns"), number(row, "round_trip_ns.p50"));
+            let interval = list(row, "round_trip_ns.median_ci95");
+            for (name, end) in ["median_ci95_low_ns", "median_ci95_high_ns"].iter().zip(interval) {
+                expect_close(number(line, name), end.as_f64().expect("an end"));
+            }
         }
     }
 }

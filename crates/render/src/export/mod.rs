@@ -1,6 +1,8 @@
 //! Saved runs for other programs: spreadsheets, databases, documents and monitoring.
 
 mod openmetrics;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod sheet;
 
 pub use openmetrics::export_openmetrics;
@@ -34,6 +36,22 @@ pub fn export_markdown(runs: &[NamedSummary]) -> String {
     match runs {
         [run] => markdown(run.summary),
         runs => runs.iter().map(page).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// The sheet of [`export_csv`] as a Parquet file: each column has its kind, and a cell without a value is null.
+///
+/// # Errors
+/// This was compiled without its feature `parquet`.
+pub fn export_parquet(runs: &[NamedSummary]) -> Result<Vec<u8>, String> {
+    #[cfg(feature = "parquet")]
+    return parquet::export(runs).map_err(|error| error.to_string());
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = runs;
+        Err("this furlong was compiled without it; one that is released has it, as has one that is compiled with \
+             --features parquet, and databases read --format csv as well"
+            .to_owned())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The licences of all that is linked into the program, with their texts.
 
-use super::platform::Platform;
+use super::platform::{FEATURES, Platform};
 use crate::driver::step;
 use crate::tool;
 use anyhow::{Context, bail};
@@ -37,7 +37,7 @@ pub fn gather(platform: Platform, crates: &str, folder: &Path) -> anyhow::Result
 pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
     let mut tree = Command::new("cargo");
     tree.args(["tree", "--locked", "--package", "furlong", "--target", platform.triple]);
-    tree.args(["--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}"]);
+    tree.args(FEATURES).args(["--edges", "normal", "--prefix", "none", "--no-dedupe", "--format", "{p}"]);
     let tree = step::text(tree.current_dir(crate::root()))?;
     let read = |name: &str| {
         let path = folder.join(name);
@@ -70,8 +70,8 @@ pub fn check(platform: Platform, folder: &Path) -> anyhow::Result<()> {
 pub fn of_crates() -> anyhow::Result<String> {
     let mut about = tool::ABOUT.command()?;
     let here = Path::new("crates/xtask/src/dist");
-    about.args(["generate", "--frozen", "--fail", "--manifest-path", "crates/cli/Cargo.toml", "--config"]);
-    about.arg(here.join("about.toml")).arg(here.join("about.hbs"));
+    about.args(["generate", "--frozen", "--fail", "--manifest-path", "crates/cli/Cargo.toml"]);
+    about.args(FEATURES).arg("--config").arg(here.join("about.toml")).arg(here.join("about.hbs"));
     Ok(String::from_utf8(step::output(&mut about)?.stdout)?)
 }
 

@@ -13,7 +13,7 @@ use crate::{driver, root};
 use anyhow::Context;
 use driver::{packages, step};
 use files::Files;
-use platform::{ARM, Platform, X86_64};
+use platform::{ARM, FEATURES, Platform, X86_64};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -107,12 +107,17 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
 /// What cargo is told so that a program has no names in it.
 const STRIPPED: [&str; 2] = ["--config", "profile.release.strip=\"symbols\""];
 
-/// What the compiler is told so that a program does not say where it was made.
-fn no_path_of_this_machine() -> anyhow::Result<String> {
+/// What the compiler is told so that a program does not say where it was made, and has nothing in it that is for unwinding
+/// alone, which it never does.
+fn small() -> anyhow::Result<String> {
     let cargo_home =
         std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
     let cargo_home = cargo_home.context("neither CARGO_HOME nor HOME is set")?;
-    Ok(format!("--remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo", root().display()))
+    let root = root();
+    Ok(format!(
+        "-C force-unwind-tables=no --remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo",
+        root.display()
+    ))
 }
 
 /// Where the program is built.
@@ -123,7 +128,7 @@ struct Build {
 impl Build {
     fn program(&self, platform: Platform) -> anyhow::Result<PathBuf> {
         let mut cargo = match platform {
-            ARM => crate::arm::cargo(&self.folder, &no_path_of_this_machine()?)?,
+            ARM => crate::arm::cargo(&self.folder, &small()?)?,
             _ => {
                 let mut cargo = Command::new("cargo");
                 cargo.args(["build", "--release", "--locked", "--package", "furlong"]).current_dir(root());
@@ -131,16 +136,13 @@ impl Build {
                 cargo
             }
         };
-        step::output(cargo.args(STRIPPED))?;
+        step::output(cargo.args(STRIPPED).args(FEATURES))?;
         Ok(self.folder.join(platform.triple).join("release/furlong"))
     }
 
-    /// What cargo, or who calls it, is told of how: nothing is in the program that is for unwinding alone, which it never does.
+    /// What cargo, or who calls it, is told of how.
     fn configure(&self, command: &mut Command) -> anyhow::Result<()> {
-        let flags = format!(
-            "-C target-feature=+crt-static -C relocation-model=static -C force-unwind-tables=no {}",
-            no_path_of_this_machine()?
-        );
+        let flags = format!("-C target-feature=+crt-static -C relocation-model=static {}", small()?);
         command.args(["--target", X86_64.triple]);
         command.env("CARGO_TARGET_DIR", &self.folder).env("RUSTFLAGS", flags);
         Ok(())

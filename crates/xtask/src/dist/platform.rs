@@ -1,4 +1,4 @@
-//! What a release is for.
+//! What a release is for, and of.
 
 use crate::arm::{EMULATION, NAMESPACES};
 
@@ -14,6 +14,9 @@ pub struct Platform {
     /// The compiler whose C library is linked.
     pub compiler: &'static str,
 }
+
+/// What is in a program that is released, and not in one that is compiled to be tried.
+pub const FEATURES: [&str; 2] = ["--features", "parquet"];
 
 /// What all of the release is for, and what its parts are made with.
 pub const X86_64: Platform =

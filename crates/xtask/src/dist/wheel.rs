@@ -1,7 +1,7 @@
 //! Wheels: the program and the module for Python, as `pip` installs them.
 
 use super::files::{DOCUMENTS, Files};
-use super::platform::{Platform, X86_64};
+use super::platform::{FEATURES, Platform, X86_64};
 use super::{Build, Release, STRIPPED, licences};
 use crate::driver::step;
 use anyhow::Context;
@@ -24,7 +24,7 @@ pub fn wheels(release: &Release, build: &Build, platforms: [&Files; 2]) -> anyho
     let made = release.folder.join("maturin");
     let mut maturin = Command::new(environment.program("maturin"));
     maturin.args(["build", "--release", "--locked", "--compatibility", SYSTEMS, "--out"]).arg(&made);
-    maturin.args(STRIPPED);
+    maturin.args(STRIPPED).args(FEATURES);
     build.configure(&mut maturin)?;
     step::output(
         maturin.current_dir(crate::root().join("python-module")).env("SOURCE_DATE_EPOCH", &release.time),
