@@ -8,11 +8,11 @@ use furlong_analysis::text::plain;
 ///
 /// A case that lost some of its trials is in both parts: once with its figures, once with the reason.
 pub fn csv(summary: &Summary) -> String {
-    typed(columns().map(|(name, _)| name).collect(), lines(summary))
+    table(columns().map(|(name, _)| name).collect(), lines(summary))
 }
 
 /// A header and lines of as many cells, of which some are empty.
-pub(crate) fn typed(header: Vec<String>, lines: impl Iterator<Item = Vec<Option<Value>>>) -> String {
+pub(crate) fn table(header: Vec<String>, lines: impl Iterator<Item = Vec<Option<Value>>>) -> String {
     let lines = lines.map(|cells| cells.into_iter().map(written).collect());
     sheet([header].into_iter().chain(lines))
 }

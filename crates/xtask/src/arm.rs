@@ -4,7 +4,7 @@
 //! furlong starts is emulated as well, and the machine's own settings stay as they are.
 
 use crate::command::succeed;
-use crate::sysroot::{self, Target};
+use crate::sysroot::{self, STATIC, Target};
 use crate::target::target;
 use anyhow::ensure;
 use furlong_driver_harness::{packages, step};
@@ -14,9 +14,6 @@ use std::process::Command;
 /// What it is called as a target, and what links for it.
 pub const ARM: Target =
     Target { triple: "aarch64-unknown-linux-gnu", linker: "aarch64-linux-gnu-gcc", panic: "abort" };
-
-/// The program needs no library of its system, since there is none for ARM here.
-const FLAGS: &str = "-C target-feature=+crt-static -C relocation-model=static";
 
 /// Debian's packages with the linker, the C library for it, and the emulator.
 const PACKAGES: [&str; 4] =
@@ -80,13 +77,13 @@ fn program() -> anyhow::Result<PathBuf> {
     Ok(build.join(ARM.triple).join("release/furlong"))
 }
 
-/// Cargo that builds a program that needs no library, in this folder.
+/// Cargo that builds a program in this folder. It needs no library of its system, since there is none for ARM here.
 ///
 /// # Errors
 /// What is missing, or what the compiler said of the standard library.
 pub fn cargo(build: &Path, flags: &str) -> anyhow::Result<Command> {
     packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())?;
-    let mut cargo = ARM.cargo("build", &target()?.join("arm"), build, &format!("{FLAGS} {flags}"))?;
+    let mut cargo = ARM.cargo("build", &target()?.join("arm"), build, &format!("{STATIC} {flags}"))?;
     cargo.args(["--release", "--locked", "--package", "furlong"]);
     Ok(cargo)
 }

@@ -16,6 +16,9 @@ pub const RUSTC: &str = "/usr/bin/rustc";
 /// Debian's cargo.
 pub const CARGO: &str = "/usr/bin/cargo";
 
+/// What the compiler is told so that a program needs no library of its system.
+pub const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
+
 /// Debian's cargo, which may compile the standard library too.
 pub fn cargo_with_source() -> Command {
     let mut command = Command::new(CARGO);

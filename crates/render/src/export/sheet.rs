@@ -1,7 +1,7 @@
 //! Several runs in one sheet: the columns of one run, behind those that say which run it is.
 
 use super::super::columns::{self, Kind, Value};
-use super::super::csv::typed;
+use super::super::csv::table;
 use super::NamedSummary;
 
 /// The names and kinds of all columns.
@@ -34,5 +34,5 @@ pub(super) fn lines(runs: &[NamedSummary]) -> impl Iterator<Item = Vec<Option<Va
 
 /// A header, then a line a row or skipped case of every run.
 pub fn export_csv(runs: &[NamedSummary]) -> String {
-    typed(columns().map(|(name, _)| name).collect(), lines(runs))
+    table(columns().map(|(name, _)| name).collect(), lines(runs))
 }

@@ -4,6 +4,7 @@ use super::files::DOCUMENTS;
 use super::licences;
 use super::platform::Platform;
 use crate::driver::{headers, step};
+use crate::target::target;
 use crate::tool;
 use anyhow::{Context, bail, ensure};
 use std::fs;
@@ -30,12 +31,30 @@ pub fn published() -> anyhow::Result<()> {
         cargo.args(words.split_whitespace()).current_dir(crate::root()).env("RUSTDOCFLAGS", "-D warnings");
         step::output(&mut cargo)
     };
+    forget_packages()?;
     // What lies beside the folder of its package. It stays, for `cargo publish --workspace`.
     let packaged = crate::root().join("crates/adapter-files/packaged.txt");
     fs::write(&packaged, format!("&{:?}\n", furlong_adapter_files::sources::FILES))?;
     cargo("publish --workspace --dry-run --allow-dirty --locked")?;
     cargo("doc --workspace --no-deps --locked --exclude xtask")?;
     println!("xtask: every crate that is for others is ready to be published");
+    Ok(())
+}
+
+/// Removes what earlier checks left. Cargo takes a package of the same version, unpacked or compiled, for the same package.
+fn forget_packages() -> anyhow::Result<()> {
+    let mut stale = vec![target()?.join("package")];
+    let sources = Path::new(&super::cargo_home()?).join("registry/src");
+    for source in fs::read_dir(&sources).into_iter().flatten() {
+        let source = source?;
+        // The registry in which cargo puts packages to check them has no host, and other registries have one.
+        if source.file_name().as_encoded_bytes().starts_with(b"-") {
+            stale.push(source.path());
+        }
+    }
+    for folder in stale.iter().filter(|folder| folder.exists()) {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
     Ok(())
 }
 

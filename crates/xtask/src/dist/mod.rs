@@ -9,6 +9,7 @@ mod package;
 mod platform;
 mod wheel;
 
+use crate::sysroot::STATIC;
 use crate::{driver, root};
 use anyhow::Context;
 use driver::{packages, step};
@@ -110,14 +111,18 @@ const STRIPPED: [&str; 2] = ["--config", "profile.release.strip=\"symbols\""];
 /// What the compiler is told so that a program does not say where it was made, and has nothing in it that is for unwinding
 /// alone, which it never does.
 fn small() -> anyhow::Result<String> {
-    let cargo_home =
-        std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
-    let cargo_home = cargo_home.context("neither CARGO_HOME nor HOME is set")?;
+    let cargo_home = cargo_home()?;
     let root = root();
     Ok(format!(
         "-C force-unwind-tables=no --remap-path-prefix={}=/furlong --remap-path-prefix={cargo_home}=/cargo",
         root.display()
     ))
+}
+
+/// Where cargo keeps what it has fetched.
+fn cargo_home() -> anyhow::Result<String> {
+    let folder = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
+    folder.context("neither CARGO_HOME nor HOME is set")
 }
 
 /// Where the program is built.
@@ -142,7 +147,7 @@ impl Build {
 
     /// What cargo, or who calls it, is told of how.
     fn configure(&self, command: &mut Command) -> anyhow::Result<()> {
-        let flags = format!("-C target-feature=+crt-static -C relocation-model=static {}", small()?);
+        let flags = format!("{STATIC} {}", small()?);
         command.args(["--target", X86_64.triple]);
         command.env("CARGO_TARGET_DIR", &self.folder).env("RUSTFLAGS", flags);
         Ok(())

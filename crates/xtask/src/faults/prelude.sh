@@ -14,16 +14,16 @@ roles() {
     ls -l /proc/[0-9]*/fd/2 2> /dev/null | sed -n 's,.* /proc/\([0-9]*\)/fd/2 -> /memfd:furlong-stderr.*,\1,p' | sort -n
 }
 
-# All processes that run furlong, or the program of an adapter.
+# The number of every process that runs furlong, or the program of an adapter.
 furlongs() {
-    ls -l /proc/[0-9]*/exe 2> /dev/null | sed -n "s,.* /proc/\([0-9]*\)/exe -> $FURLONG.*,process \1,p"
-    grep -l 'held[.]py' /proc/[0-9]*/cmdline 2> /dev/null | sed 's,/proc/\([0-9]*\)/.*,process \1,'
+    ls -l /proc/[0-9]*/exe 2> /dev/null | sed -n "s,.* /proc/\([0-9]*\)/exe -> $FURLONG.*,\1,p"
+    grep -l 'held[.]py' /proc/[0-9]*/cmdline 2> /dev/null | sed 's,/proc/\([0-9]*\)/.*,\1,'
 }
 
 # Kills all processes that run furlong. All are stopped first: a janitor that dies after its supervisor may have removed
 # everything by then.
 kill_all() {
-    all=$(furlongs | sed 's/process //')
+    all=$(furlongs)
     kill -STOP $all
     kill -KILL $all
 }
@@ -34,7 +34,7 @@ left() {
     ls -A queues | sed 's,^,queue ,'
     ls -A "$here/tmp" | sed 's,^,folder ,'
     for kind in shm msg sem; do tail -n +2 /proc/sysvipc/$kind | sed "s,^,System V $kind ,"; done
-    furlongs
+    furlongs | sed 's,^,process ,'
 }
 
 # Waits until nothing is left, or says what is.

@@ -3,7 +3,7 @@
 env --default-signal=INT,QUIT $BEFORE "$FURLONG" run $ROWS $OPTIONS --no-save --no-progress --format json > stdout 2> stderr &
 run=$!
 sleep "$DELAY"
-set -- $(furlongs | sed 's/process //')
+set -- $(furlongs)
 shift $((PICK % ($# + 1)))
 one=${1:-$run}
 case $HIT in
@@ -11,7 +11,7 @@ case $HIT in
     kill) kill -KILL "$one" ;;
     pause) kill -STOP "$one"; sleep "$PAUSE"; kill -CONT "$one" ;;
     pause-all)
-        all=$(furlongs | sed 's/process //')
+        all=$(furlongs)
         # One that has just ended is no reason to leave the others stopped.
         kill -STOP $all
         sleep "$PAUSE"

@@ -9,7 +9,7 @@ janitor=
 while kill -0 $run && [ $(($(date +%s) - begin)) -lt "$SECONDS_IN_ALL" ]; do
     sleep 1
     # It is the child that is there from the beginning.
-    [ -n "$janitor" ] || janitor=$(furlongs | sed 's/process //' | grep -vx $run | sort -n | head -1)
+    [ -n "$janitor" ] || janitor=$(furlongs | grep -vx $run | sort -n | head -1)
     for role in $(roles); do
         [ $(($(date +%s) % 7)) = 0 ] && kill -STOP $role && { sleep 0.1; kill -CONT $role; }
         break

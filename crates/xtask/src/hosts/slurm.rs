@@ -4,7 +4,7 @@
 use super::fleet;
 use super::network::{Host, Network, shell, until};
 use crate::target::target;
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use furlong_driver_harness::step;
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     }
     are_idle()?;
     let before = step::timed("Slurm, where one node dies", || {
-        let running = submitted(&folder)?.spawn().context("start sbatch")?;
+        let running = submitted(&folder).spawn().context("start sbatch")?;
         until("the first file of the second node", || Ok(!fleet::times(&results, &dies.name)?.is_empty()))?;
         dies.die()?;
         let output = running.wait_with_output()?;
@@ -47,7 +47,7 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     })?;
     start(dies)?;
     are_idle()?;
-    step::timed("the rest of that cluster", || step::output(&mut submitted(&folder)?).map(drop))?;
+    step::timed("the rest of that cluster", || step::output(&mut submitted(&folder)).map(drop))?;
     fleet::all_are_done(network, &results, &before)
 }
 
@@ -66,12 +66,11 @@ fn are_idle() -> anyhow::Result<()> {
 }
 
 /// The job, of which one repetition is done; it ends with the job.
-fn submitted(folder: &Path) -> anyhow::Result<Command> {
-    ensure!(folder.join("fleet.sbatch").exists(), "no fleet.sbatch");
+fn submitted(folder: &Path) -> Command {
     let mut command = slurm("sbatch");
     command.args(["--wait", "--array=0", "fleet.sbatch"]).current_dir(folder);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    Ok(command)
+    command
 }
 
 fn slurm(program: &str) -> Command {

@@ -74,7 +74,7 @@ pub(super) fn roles() -> Vec<Fault> {
         "D5",
         "SIGSTOP to all processes, for longer than the time-out",
         MEASURED,
-        "all=\"$run $(furlongs | sed 's/process //')\"; kill -STOP $all; sleep $STANDSTILL; kill -CONT $all",
+        "all=\"$run $(furlongs)\"; kill -STOP $all; sleep $STANDSTILL; kill -CONT $all",
         RowMust::Measure,
         0,
         "the machine stood still, and nothing is wrong",
