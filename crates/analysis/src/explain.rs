@@ -237,6 +237,8 @@ fn is_covered(row: &Row) -> Result<(), NotExplained> {
         NotExplained::Free
     } else if case.placement == Placement::OtherHost {
         NotExplained::OtherHost
+    } else if !case.boundary.is_nothing() {
+        NotExplained::BeyondBoundary
     } else if !case.access.is_copy() {
         NotExplained::InPlace
     } else if case.parties.get() > 1 {

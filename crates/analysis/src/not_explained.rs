@@ -17,6 +17,8 @@ pub enum NotExplained {
     Free,
     /// Its responder was on another host, of whose costs nothing is known.
     OtherHost,
+    /// What lies between its roles may be on the way of its messages, and costs what nobody has measured by itself.
+    BeyondBoundary,
     /// Its messages are not copied, and the model is of copies.
     InPlace,
     /// Several of its messages are outstanding, and the model is of one.

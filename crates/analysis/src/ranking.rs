@@ -5,7 +5,7 @@
 
 use crate::{Comparable, Row};
 use furlong_model::{
-    Arrival, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
+    Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
 };
 use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,9 @@ pub struct Group {
     /// Pairs at the same moment.
     #[serde(default = "furlong_model::one", skip_serializing_if = "furlong_model::is_one")]
     pub parties: NonZeroU32,
+    /// What lies between the roles.
+    #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
+    pub boundary: Boundary,
     /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
     /// Its name for people.
@@ -134,17 +137,23 @@ impl Group {
             true => (String::new(), ""),
             false => (format!("/{}", case.access), ", of which the first and the last 8 bytes are touched"),
         };
+        let boundary = case.boundary;
+        let (boundary_suffix, boundary_addition) = match boundary.is_nothing() {
+            true => Default::default(),
+            false => (format!("/between-{boundary}s"), format!(", between {}", described(boundary))),
+        };
         let (pattern, request) = (case.pattern, case.request.clone());
         let (prefix, what) = describe_pattern(case);
         let name = format!(
-            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{stall_suffix}{access_suffix}"
+            "{placement}/{waits}/{prefix}{carried}{suffix}{window_suffix}{several_suffix}{stall_suffix}{access_suffix}{boundary_suffix}"
         );
         let title = title((pattern, carries), what, size_bytes, placement, waiting)
             + &addition
             + &window_addition
             + &several_addition
             + &stall_addition
-            + access_addition;
+            + access_addition
+            + &boundary_addition;
         Group {
             carries,
             pattern,
@@ -156,6 +165,7 @@ impl Group {
             arrival,
             window,
             parties,
+            boundary,
             name,
             title,
         }
@@ -182,6 +192,11 @@ fn describe_pattern(case: &Case) -> (String, String) {
         }
         _ => (String::new(), "messages".to_owned()),
     }
+}
+
+/// Two of what lies between the roles, for people.
+fn described(boundary: Boundary) -> String {
+    format!("two {}s", boundary.name().replace('-', " "))
 }
 
 /// What a pace adds to the name and to the title of a group.

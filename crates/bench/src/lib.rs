@@ -45,6 +45,8 @@ mod subsystem;
 mod tally;
 mod timed;
 pub mod trial;
+#[cfg(target_os = "linux")]
+pub mod two_networks;
 mod verification;
 mod watch;
 
@@ -53,6 +55,6 @@ pub use child_process::{CHILD_VERB, ChildProgram, requested_child};
 #[cfg(not(target_os = "linux"))]
 use elsewhere::own_programs;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{boundary, count};
+pub use elsewhere::{boundary, count, two_networks};
 pub use own_programs::OwnPrograms;
 pub use registry::{MechanismEntry, registry};

@@ -107,7 +107,7 @@ impl<'a> CaseResolver<'a> {
         if let Some(refusal) = case.refusal(capabilities, limits) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
-        if let Some(refusal) = entry.refusal(case) {
+        if let Some(refusal) = entry.refusal(case).or_else(|| entry.refuse_networks(case)) {
             return Err(Box::new(Outcome::Refused(refusal)));
         }
         if let Some(refusal) = parties::refusal(case) {

@@ -3,6 +3,7 @@
 use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
 use crate::own_programs::OwnPrograms;
+use crate::two_networks;
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
@@ -116,11 +117,29 @@ impl MechanismEntry {
         self.adapter().and_then(|adapter| adapter.role_program.as_ref()).unwrap_or(usual)
     }
 
-    /// Makes a link, in the program that has the mechanism.
+    /// Why it cannot be measured between two network namespaces in this case, if it cannot.
+    pub fn refuse_networks(&self, case: &Case) -> Option<Unavailable> {
+        if self.reaches_other_hosts() || !case.crosses_networks(self.capabilities) {
+            return None;
+        }
+        let name = self.capabilities.name;
+        Some(Unavailable::new(
+            format!("{name} is measured over the loopback of one network namespace alone"),
+            "ask for tcp or udp, or leave the boundary out",
+        ))
+    }
+
+    /// Makes the link of a case, in the program that has the mechanism.
     ///
     /// # Errors
     /// What could not be made.
-    pub(crate) fn create(&self, specification: &LinkSpecification, wait: Wait) -> io::Result<Link> {
+    pub(crate) fn create(&self, specification: &LinkSpecification, case: &Case) -> io::Result<Link> {
+        if case.crosses_networks(self.capabilities)
+            && let Some(ends) = self.built_in()?.between_hosts
+        {
+            return two_networks::link(ends, specification);
+        }
+        let wait = case.wait;
         match self.adapter().and_then(|adapter| adapter.role_program.as_ref()) {
             Some(program) => create_link(program, self.capabilities.name, wait, specification),
             None => (self.built_in()?.create)(specification),

@@ -2,7 +2,7 @@
 
 use crate::arguments::RunOptions;
 use furlong_bench::MechanismEntry;
-use furlong_bench::peer::{self, NoPeer, Peer, PeerOptions};
+use furlong_bench::peer::{NoPeer, Peer, PeerOptions};
 use furlong_console::exit::{CannotHere, Usage};
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ const LEAST_LEASE: Duration = Duration::from_secs(20);
 /// # Errors
 /// Why it cannot be had.
 pub fn connect(asked: &RunOptions, budget: Duration) -> anyhow::Result<Option<Peer>> {
-    let Some(address) = asked.responder_at() else { return Ok(None) };
+    let Some(address) = asked.peer.clone() else { return Ok(None) };
     let patience = asked.common.timeout.0;
     let longest_trial = patience + budget + asked.warm_up.map_or(Duration::ZERO, |time| time.0);
     let connected = Peer::connect(PeerOptions {
         address,
-        listen_at: asked.boundary.and(peer::network_namespace_address()).or(asked.peer_address),
+        listen_at: asked.peer_address,
         version: env!("FURLONG_VERSION").to_owned(),
         patience,
         lease: LEAST_LEASE + 2 * longest_trial + asked.precision.longest_pause(),

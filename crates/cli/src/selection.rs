@@ -6,8 +6,8 @@ use fast_glob::glob_match;
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Access, Arrival, ByteSize, Capabilities, Case, Copies, Family, KernelBuffer, Pattern, Placement, Request,
-    Start, Wait, WaitKind, is_one, row_name,
+    Access, Arrival, Boundary, ByteSize, Capabilities, Case, Copies, Family, KernelBuffer, Pattern,
+    Placement, Request, Start, Wait, WaitKind, is_one, row_name,
 };
 use std::num::NonZeroU32;
 
@@ -70,6 +70,8 @@ pub struct Manner {
     pub ring_bytes: Option<usize>,
     /// Where the bytes of messages are written and read, in turn.
     pub accesses: Vec<Access>,
+    /// What lies between the roles.
+    pub boundary: Boundary,
 }
 
 impl Default for Manner {
@@ -87,6 +89,7 @@ impl Default for Manner {
             socket_bytes: None,
             ring_bytes: None,
             accesses: vec![Access::Copy],
+            boundary: Boundary::default(),
         }
     }
 }
@@ -166,6 +169,7 @@ impl Manner {
             socket_bytes: bytes(socket_buffer),
             ring_bytes: bytes(ring_size),
             accesses: if accesses.is_empty() { vec![Access::Copy] } else { accesses.clone() },
+            boundary: Boundary::default(),
         })
     }
 
@@ -194,6 +198,7 @@ impl Manner {
                 KernelBuffer::Ring => self.ring_bytes,
             },
             access,
+            boundary: self.boundary,
             ..Case::round_trip(capabilities.name, wait, size_bytes, placement)
         }
     }

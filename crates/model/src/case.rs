@@ -2,8 +2,8 @@
 
 use crate::named_enum::named_enum;
 use crate::{
-    ATOMIC_BYTES, Access, Arrival, Capabilities, Limits, Party, Placement, Role, Sharing, Start, Subsystem,
-    Unavailable, Wait, WhenFull, format_bytes,
+    ATOMIC_BYTES, Access, Arrival, Boundary, Capabilities, Limits, Party, Placement, Role, Sharing, Start,
+    Subsystem, Unavailable, Wait, WhenFull, format_bytes,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -101,6 +101,9 @@ pub struct Case {
     /// Where the bytes of its messages are written and read.
     #[serde(default, skip_serializing_if = "Access::is_copy")]
     pub access: Access,
+    /// What lies between the roles: nothing, or two network namespaces.
+    #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
+    pub boundary: Boundary,
 }
 
 /// One: the usual number of messages outstanding, and of pairs.
@@ -162,6 +165,7 @@ impl Case {
             stall: None,
             subsystem: None,
             access: Access::Copy,
+            boundary: Boundary::default(),
         }
     }
 
@@ -382,6 +386,9 @@ impl Case {
         if let Some(refusal) = self.refuse_between_hosts(capabilities) {
             return Some(refusal);
         }
+        if let Some(refusal) = self.refuse_boundary(capabilities) {
+            return Some(refusal);
+        }
         if let Some(refusal) = self.refuse_several(capabilities) {
             return Some(refusal);
         }
@@ -438,6 +445,7 @@ impl fmt::Display for Case {
             stall,
             subsystem,
             access,
+            boundary,
         } = self;
         write!(f, "{mechanism}/{wait} {} {placement}", format_bytes(*size_bytes))?;
         if *pattern != Pattern::RoundTrip {
@@ -456,6 +464,9 @@ impl fmt::Display for Case {
             write!(f, " window {window}")?;
         }
         subsystem.map_or(Ok(()), |subsystem| write!(f, " {subsystem} subsystem"))?;
+        if !boundary.is_nothing() {
+            write!(f, " between {boundary}s")?;
+        }
         if !is_one(parties) {
             write!(f, " {parties} {}", pattern.several())?;
         }

@@ -4,8 +4,8 @@
 
 use crate::case::{one, row_of_subsystem};
 use crate::{
-    Access, Arrival, Backing, Case, ChildStart, Figure, Handover, Pattern, Placement, Request, StartMethod,
-    Subsystem, Touch, Wait,
+    Access, Arrival, Backing, Boundary, Case, ChildStart, Figure, Handover, Pattern, Placement, Request,
+    StartMethod, Subsystem, Touch, Wait,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -258,6 +258,7 @@ impl Measure {
             stall: None,
             subsystem,
             access: Access::Copy,
+            boundary: Boundary::default(),
         })
     }
 

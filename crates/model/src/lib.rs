@@ -6,6 +6,8 @@
 mod access;
 mod arrival;
 mod between_hosts;
+mod between_namespaces;
+mod boundary;
 mod calls;
 mod capabilities;
 mod case;
@@ -37,6 +39,7 @@ mod workload;
 pub use access::Access;
 pub use arrival::Arrival;
 pub use between_hosts::PeerHost;
+pub use boundary::Boundary;
 pub use calls::{Bounds, Call, Calls};
 pub use capabilities::{
     ATOMIC_BYTES, Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach,
@@ -76,6 +79,6 @@ pub use trial::{
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};
 pub use workload::{
-    Boundary, Candidate, Disqualifier, Excluded, IntegrationCost, InvalidSlo, Language, Need, Objective,
-    Shortlist, Slo, Tried, Trust, Workload,
+    Candidate, Disqualifier, Excluded, IntegrationCost, InvalidSlo, Language, Need, Objective, Shortlist,
+    Slo, Tried, Trust, Workload,
 };

@@ -1,7 +1,7 @@
 //! What a user's two processes have to do: what `furlong recommend` chooses a mechanism for.
 
 use crate::named_enum::named_enum;
-use crate::{Arrival, Case, Pattern, Placement, Reach, Request, Time, Wait};
+use crate::{Arrival, Boundary, Case, Pattern, Placement, Reach, Request, Time, Wait};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::{fmt, str::FromStr, time::Duration};
@@ -123,6 +123,7 @@ impl Workload {
         Case {
             pattern,
             parties,
+            boundary: Boundary::measured_of(&self.boundaries),
             request: self.request_bytes.map(|size_bytes| Request { size_bytes, by: None }),
             ..Case::round_trip(mechanism, wait, size_bytes, placement)
         }
@@ -140,28 +141,6 @@ named_enum! {
         Cpu = "cpu",
         /// Least that users must do themselves.
         Simplicity = "simplicity",
-    }
-}
-
-named_enum! {
-    /// What lies between two processes.
-    Boundary, "boundary" {
-        /// One program that forks the other process and goes on without exec.
-        Fork = "fork",
-        /// Nothing: two programs of one user, which can hand descriptors to each other.
-        Process = "process",
-        /// They run as different users.
-        User = "user",
-        /// Each has its own System V objects and POSIX queues.
-        IpcNamespace = "ipc-namespace",
-        /// Each has its own process numbers.
-        PidNamespace = "pid-namespace",
-        /// Each has its own network devices, and its own loopback.
-        NetworkNamespace = "network-namespace",
-        /// Two containers: all of these namespaces and files of their own, but for a folder that both see.
-        Container = "container",
-        /// Two machines.
-        Host = "host",
     }
 }
 

@@ -176,7 +176,7 @@ static SECOND: [(&str, Cell); 12] = [
 ];
 
 /// Those behind the figures of messages.
-static THIRD: [(&str, Cell); 24] = [
+static THIRD: [(&str, Cell); 25] = [
     ("bytes_per_second", Cell::FigureIfAny(|row| row.exchange.bytes_per_second)),
     ("min_ns", Cell::Figure(|row| row.exchange.ns.min)),
     (
@@ -191,6 +191,7 @@ static THIRD: [(&str, Cell); 24] = [
     ),
     ("buffer_bytes", Cell::Whole(|line| line.case.buffer_bytes.map(|bytes| bytes as u64))),
     ("access", Cell::Text(|line| line.case.access.to_string())),
+    ("boundary", Cell::Text(|line| line.case.boundary.to_string())),
     ("window", Cell::Whole(|line| Some(line.case.window.get().into()))),
     ("parties", Cell::Whole(|line| Some(line.case.parties.get().into()))),
     ("first_p50_ns", Cell::FigureIfAny(|row| row.reached.map(|reached| reached.first_ns))),

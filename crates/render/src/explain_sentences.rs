@@ -52,6 +52,9 @@ pub fn not_explained(why: &NotExplained) -> String {
         NotExplained::OtherHost => {
             "its responder was on another host, and the model knows the costs of this one alone"
         }
+        NotExplained::BeyondBoundary => {
+            "between network namespaces a virtual Ethernet pair may be on the way of its messages, whose costs the model does not know"
+        }
         NotExplained::YieldsOnOneCore => {
             "on one core the scheduler decides when a role that yields really gives way"
         }

@@ -10,7 +10,7 @@ use super::{
 };
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
-use furlong_model::{Boundary, Harness, Machine, PeerHost, Runtime, format_bytes, format_ns};
+use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns};
 use furlong_stats::distinct;
 
 /// Rows that are named one by one.
@@ -42,18 +42,20 @@ pub fn machine(machine: &Machine, harness: &Harness) -> String {
 /// Which host responders were on, where that is another one.
 pub(crate) fn peer(peer: &PeerHost) -> String {
     let PeerHost { peer, address, machine } = peer;
-    if peer == Boundary::NetworkNamespace.name() {
-        return plain(&format!(
-            "Responders were in another network namespace of this machine, across a virtual Ethernet pair (at {address}), which the \
-             tables call another host. The scheduler chose the processors."
-        ));
-    }
     let host = machine.host.as_deref().unwrap_or("a host without a name");
     let Machine { system, kernel, architecture, .. } = machine;
     plain(&format!(
         "Responders were on {host}, {system} {kernel} {architecture}, at {address} ({peer}). Clocks of the two hosts are never \
          compared, and what the noise verdict says is of this host alone."
     ))
+}
+
+/// What it means that there was a boundary between the roles; `None` where there was none.
+pub(crate) fn boundary(summary: &Summary) -> Option<&'static str> {
+    summary.groups.iter().any(|group| !group.boundary.is_nothing()).then_some(
+        "Between network namespaces, what goes by the network passes a virtual Ethernet pair. All other rows are as without \
+         such namespaces, which are not on their way.",
+    )
 }
 
 /// What stood for the system that the machine's name says; `None` where that was the system itself.

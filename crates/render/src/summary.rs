@@ -41,6 +41,10 @@ fn head(summary: &Summary) -> Section {
         Some(peer) => section.paragraph(prose::peer(peer)),
         None => section,
     };
+    let section = match prose::boundary(summary) {
+        Some(boundary) => section.paragraph(boundary),
+        None => section,
+    };
     let section = with_noise(section, &run.noise);
     let section = match prose::standing(summary) {
         Some(standing) => section.paragraph(standing),

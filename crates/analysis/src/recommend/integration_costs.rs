@@ -59,13 +59,13 @@ pub(super) fn effort(integration_costs: &[IntegrationCost]) -> u32 {
 /// What the figures of a row leave out for this workload.
 pub(super) fn caveats(workload: &Workload, capabilities: &Capabilities) -> Vec<String> {
     let between = |boundary| workload.boundaries.contains(&boundary);
-    let networks = between(Boundary::NetworkNamespace) || between(Boundary::Container);
+    let networks = Boundary::measured_of(&workload.boundaries) == Boundary::NetworkNamespace;
     let network = capabilities.reach == Reach::Network;
     [
         (network && networks).then_some(
-            "measured over loopback; what a virtual Ethernet pair between network namespaces adds, furlong run --boundary netns measures",
+            "measured across a virtual Ethernet pair; a bridge or a firewall between the two comes on top",
         ),
-        (network && between(Boundary::Host))
+        (network && !networks && between(Boundary::Host))
             .then_some("measured over loopback; what the network takes comes on top and is not measured"),
         (capabilities.reach == Reach::FileSystem && between(Boundary::Container)).then_some(
             "its path must lie in a folder that both containers see (of POSIX shared memory that is /dev/shm)",

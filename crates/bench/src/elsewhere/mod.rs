@@ -3,3 +3,4 @@
 pub mod boundary;
 pub mod count;
 pub(crate) mod own_programs;
+pub mod two_networks;

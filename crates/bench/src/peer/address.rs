@@ -1,6 +1,5 @@
 //! How another host is named: by what ssh takes, or by a command that gives a pipe to a shell there.
 
-use furlong_model::Boundary;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -18,8 +17,6 @@ enum Way {
     Ssh(String, Option<u16>),
     /// A line for the shell.
     Command(String),
-    /// Another network namespace of this machine.
-    NetworkNamespace,
 }
 
 /// What is no such name.
@@ -28,22 +25,10 @@ enum Way {
 pub struct InvalidPeer(String);
 
 impl PeerAddress {
-    /// The other end of a virtual Ethernet pair, in a network namespace of this machine.
-    pub fn network_namespace() -> PeerAddress {
-        let typed = Boundary::NetworkNamespace.name().to_owned();
-        PeerAddress { typed, way: Way::NetworkNamespace }
-    }
-
-    /// Whether it is that.
-    pub(super) fn is_network_namespace(&self) -> bool {
-        self.way == Way::NetworkNamespace
-    }
-
     /// The line for the shell on this host that gives a pipe to a shell on the other one. ssh asks nobody for anything.
     pub(super) fn command(&self, patience: Duration) -> String {
         match &self.way {
             Way::Command(command) => command.clone(),
-            Way::NetworkNamespace => "exec sh".to_owned(),
             Way::Ssh(whom, port) => {
                 let seconds = patience.as_secs().max(1);
                 let port = port.map_or_else(String::new, |port| format!("-p {port} "));

@@ -9,9 +9,9 @@ use crate::not_measured::{NotMeasured, not_started};
 use crate::registry::MechanismEntry;
 use crate::session::Session;
 use crate::started_program::shortened;
-use furlong_mechanism::{Link, LinkSpecification};
+use furlong_mechanism::{Link, LinkSpecification, new_secret, noted_by_responder};
 use furlong_model::{Failure, Machine, Phase, Wait};
-use furlong_os::{AsHandle, RawHandle, identity, process};
+use furlong_os::{AsHandle, RawHandle, process};
 use std::fs::File;
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
@@ -74,10 +74,7 @@ impl Connection {
         let creating = |error| not_started(Phase::Create, &error);
         let between = entry.built_in().map_err(creating)?.between_hosts;
         let between = between.ok_or_else(|| self.pipe.failure("its ends are made on one host"))?;
-        let mut secret = [0; 16];
-        for half in secret.chunks_mut(8) {
-            half.copy_from_slice(&identity::random().map_err(creating)?.to_le_bytes());
-        }
+        let secret = new_secret().map_err(creating)?;
         self.ask(&Request::Listen {
             mechanism: entry.capabilities.name.to_owned(),
             wait,
@@ -99,8 +96,7 @@ impl Connection {
         match reply(&mut self.pipe, self.patience, Some(session))? {
             Reply::Connected { rooms, effective } => {
                 let mut link = link.with_rooms_of_other_end(rooms);
-                let theirs = effective.into_iter().map(|(name, value)| (format!("responder-{name}"), value));
-                link.effective.extend(theirs);
+                link.effective.extend(noted_by_responder(effective));
                 Ok(link)
             }
             other => Err(out_of_turn(&self.pipe, &other)),

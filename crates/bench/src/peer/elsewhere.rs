@@ -1,6 +1,5 @@
 //! The other host, on systems from which none is reached yet.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,11 +17,6 @@ pub(super) mod start {
         let detail = "rows between hosts are measured from Linux alone".to_owned();
         Err(Failure { phase: Phase::Create, party: None, fault: Fault::Error, detail })
     }
-}
-
-/// There is no other network namespace here.
-pub fn network_namespace_address() -> Option<IpAddr> {
-    None
 }
 
 /// Nobody is asked to be the other side here.

@@ -40,11 +40,8 @@ impl Peer {
                 NotMeasured::Refused(why) | NotMeasured::Unavailable(why) => why.reason,
                 NotMeasured::Interrupted(interrupted) => format!("signal {} came", interrupted.signal),
             };
-            let remedy = if options.address.is_network_namespace() {
-                "run it as root, or where user namespaces are allowed (sysctl user.max_user_namespaces, user.max_net_namespaces)"
-            } else {
-                "a shell there must be had without a question: see that the command does what it should by hand"
-            };
+            let remedy =
+                "a shell there must be had without a question: see that the command does what it should by hand";
             NoPeer::Unreachable(Unavailable::new(
                 format!("{} is not reached: {detail}", options.address),
                 remedy,

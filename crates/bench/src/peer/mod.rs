@@ -27,12 +27,8 @@ pub use address::PeerAddress;
 pub use agent::{main, requested};
 pub(crate) use connection::Connection;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::network_namespace_address;
-#[cfg(not(target_os = "linux"))]
 use elsewhere::start;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{main, requested};
 pub use host::{NoPeer, Peer};
 pub use options::PeerOptions;
-#[cfg(target_os = "linux")]
-pub use start::network_namespace_address;

@@ -6,13 +6,11 @@ use crate::started_program::{PRINTED_BYTES, StartedProgram};
 use furlong_model::{Failure, Fault, Phase, Role};
 use furlong_os::AsHandle;
 use furlong_os::linux::pipe::{pipe, set_size, size_bytes};
-use furlong_os::linux::{signal, two_networks};
+use furlong_os::linux::signal;
 use furlong_os::memory::bounded_object;
 use furlong_os::process::{Bond, Output, Program, send_signal, spawn};
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::net::IpAddr;
 use std::path::Path;
 
 /// What the pipe to the other host is to hold, so that much goes into it at once.
@@ -25,13 +23,7 @@ const PIPE_BYTES: usize = 1 << 20;
 /// What could not be made.
 pub(super) fn start(options: &PeerOptions) -> Result<Pipe, Failure> {
     let command = options.address.command(options.patience);
-    let pipe = if options.address.is_network_namespace() {
-        two_networks::enter()
-            .and_then(|()| two_networks::in_the_other(|| started(&command, Some(&own_path()?))))
-    } else {
-        started(&command, None)
-    };
-    pipe.map_err(|error| Failure {
+    started(&command).map_err(|error| Failure {
         phase: Phase::Create,
         party: Some(Role::Responder.into()),
         fault: Fault::Error,
@@ -39,21 +31,7 @@ pub(super) fn start(options: &PeerOptions) -> Result<Pipe, Failure> {
     })
 }
 
-/// At which address responders listen in the other network namespace.
-pub fn network_namespace_address() -> Option<IpAddr> {
-    Some(two_networks::FAR_ADDRESS.into())
-}
-
-/// Where programs are looked for, this one first: it need not be copied on one machine.
-fn own_path() -> io::Result<OsString> {
-    let own = std::env::current_exe()?;
-    let others = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    let folders = own.parent().into_iter().map(Path::to_owned).chain(std::env::split_paths(&others));
-    std::env::join_paths(folders).map_err(io::Error::other)
-}
-
-/// Starts the command, with this PATH if it is to be another than this process's.
-fn started(command: &str, path: Option<&OsStr>) -> io::Result<Pipe> {
+fn started(command: &str) -> io::Result<Pipe> {
     let ((their_requests, requests), (replies, their_replies)) = (pipe()?, pipe()?);
     // What it holds as it comes will do, too.
     let _ = set_size(requests.as_handle(), PIPE_BYTES);
@@ -63,7 +41,6 @@ fn started(command: &str, path: Option<&OsStr>) -> io::Result<Pipe> {
         arguments: &["-c", command],
         input: Some(their_requests.as_handle()),
         output: Output::To(their_replies.as_handle()),
-        environment: &path.map(|path| ("PATH", path)).into_iter().collect::<Vec<_>>(),
         ..Program::at(Path::new("/bin/sh"))
     };
     let child = spawn(&program, &[], printed.as_handle(), Bond::Outlives)?;

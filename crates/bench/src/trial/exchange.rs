@@ -256,7 +256,7 @@ impl RequestLink {
         let depth = case.window.get() as usize;
         let specification =
             LinkSpecification { depth, ..session.specification(number, [size_bytes, 1], true)? };
-        let link = (entry.built_in()?.create)(&specification)?;
+        let link = entry.create(&specification, case)?;
         let Capabilities { name, waits, .. } = *entry.capabilities;
         Ok(RequestLink { mechanism: name.to_owned(), wait: waits[0], specification, link })
     }
@@ -290,7 +290,7 @@ impl RunningTrial {
                     let at = peer.listen_at();
                     return far.connection.link(entry, case.wait, specification, at, session);
                 }
-                entry.create(specification, case.wait).map_err(|error| match (case.pattern, number) {
+                entry.create(specification, case).map_err(|error| match (case.pattern, number) {
                     // Others like it were made: it is the number that a limit is against.
                     (Pattern::Ready, 1..) => NotMeasured::Refused(too_many(case, number, &error)),
                     _ => creating(error),

@@ -55,7 +55,7 @@ Examples:
   furlong run tcp udp --peer ssh://node-7        between this host and another one
   furlong run tcp -m one-way --peer command:sh --peer-address 127.0.0.1
                                                  the same by whatever gives a pipe to a shell there: here one of this host
-  furlong run tcp udp --boundary netns           between two network namespaces of this machine
+  furlong run tcp unix-stream --boundary netns   between two network namespaces of this machine
   furlong run pipe --chart always                its ranking and its slowest round trips, drawn
   furlong run pipe tcp --within 1min             until both medians are within ±5 %, or a minute is over
   furlong run pipe tcp --across 3                three times, 10 s apart: what stays the same
@@ -118,10 +118,10 @@ pub struct RunOptions {
     /// ssh has reached it
     #[arg(long, value_name = "ADDRESS", requires = "peer")]
     pub peer_address: Option<IpAddr>,
-    /// Put the responder beyond a boundary of this machine: network-namespace (or netns), a network namespace of its own with a
-    /// virtual Ethernet pair in between, as between two containers. Needs root or user namespaces; nothing of the machine's own
-    /// network is touched
-    #[arg(long, value_name = "BOUNDARY", value_parser = boundary(), conflicts_with_all = ["count", "places", "peer"])]
+    /// Put a boundary of this machine between the roles: network-namespace (or netns), a network namespace for each with a virtual
+    /// Ethernet pair in between, as between two containers. What does not go by the network is as without it. Needs root or user
+    /// namespaces; nothing of the machine's own network is touched
+    #[arg(long, value_name = "BOUNDARY", value_parser = boundary(), conflicts_with = "peer")]
     pub boundary: Option<Boundary>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
@@ -185,13 +185,6 @@ pub struct PrecisionOptions {
     /// further ones take no longer than those did
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     within: Option<Time>,
-}
-
-impl RunOptions {
-    /// Where responders run, if that is beyond this host or a boundary of it.
-    pub fn responder_at(&self) -> Option<PeerAddress> {
-        self.peer.clone().or_else(|| self.boundary.map(|_| PeerAddress::network_namespace()))
-    }
 }
 
 impl PrecisionOptions {

@@ -9,8 +9,8 @@ use crate::selection::Manner;
 use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
-use furlong_bench::registry;
-use furlong_console::exit::{Outcome, Usage};
+use furlong_bench::{registry, two_networks};
+use furlong_console::exit::{CannotHere, Outcome, Usage};
 use furlong_model::{Arrival, Pattern, Placement};
 use furlong_render as render;
 use std::collections::BTreeSet;
@@ -94,6 +94,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
             parties: *parties,
             stall: asked.stall.filter(|_| parties.get() > 1),
             is_beside_several,
+            boundary: asked.boundary.unwrap_or_default(),
             ..manner.clone()
         }));
     }
@@ -112,7 +113,7 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     asked_cases.rows.extend(programs.iter().map(|row| row.capabilities.name.to_owned()));
     let (mut mechanisms, mut options) = mechanisms(&asked_cases)?;
     mechanisms.extend(programs);
-    if asked.responder_at().is_some() {
+    if asked.peer.is_some() {
         options.places = vec![Placement::OtherHost];
         if options.rows.is_empty() {
             options.rows = peer::rows(&mechanisms);
@@ -141,6 +142,9 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
     let budget = asked.budget.map_or_else(|| usual_budget(&arrivals, is_beside_several), |time| time.0);
     // Before this process is in namespaces of its own, which the command may not be able to leave.
     let peer = peer::connect(asked, budget)?;
+    if asked.boundary.is_some() {
+        two_networks::enter().map_err(CannotHere)?;
+    }
     let around = Surroundings { peer, ..Surroundings::from(&asked.common) };
     let environment = RunEnvironment::enter(&mechanisms, around)?;
     let mut plan = asked.precision.apply(Plan {

@@ -1,4 +1,4 @@
-//! Rows between hosts: the other host is a shell of this machine, or a network namespace of it. What is measured is verified and
+//! Rows between hosts: the other host is a shell of this machine, or one in a network namespace of it. What is measured is verified and
 //! says where it was; what cannot be is refused; and whatever happens to either side, nothing hangs and nothing is left.
 
 use crate::common::value::{at, list, number, row, text};
@@ -379,75 +379,4 @@ exit $CODE"#;
         // Nothing is left out: a round trip that was lost in part took longer than that.
         assert!(number(row, "round_trip_ns.max") > 2e8, "{row:#}");
     }
-}
-
-/// Runs beyond a boundary of this machine; `None`, with a word, where that cannot be had.
-fn beyond(place: &Place, words: &[&str]) -> Option<Finished> {
-    let words = ["run", "tcp", "udp", "--boundary", "netns", "--format", "json"].iter().chain(words).copied();
-    let finished = place.run(words.chain(QUICK));
-    if finished.code == Some(7) {
-        eprintln!("skipped: no network namespaces here: {}", finished.stderr);
-        return None;
-    }
-    Some(finished)
-}
-
-#[test]
-fn a_network_namespace_is_a_boundary_that_is_measured() {
-    let place = Place::new();
-    let before = Snapshot::take();
-    let devices = fs::read_to_string("/proc/net/dev").unwrap().lines().count();
-    let Some(finished) = beyond(&place, &[]) else { return };
-    let json = finished.expect_code(0).json();
-    assert_eq!((list(&json, "rows").len(), list(&json, "skipped").len()), (2, 0), "{json:#}");
-    assert_eq!((text(&json, "peer.peer"), text(&json, "peer.address")), ("network-namespace", "10.0.0.2"));
-    assert!(
-        list(&json, "rows").iter().all(|row| text(row, "placement") == "host" && at(row, "verified") == true)
-    );
-    let pipe = place.run(["run", "pipe", "--boundary", "network-namespace"].into_iter().chain(QUICK));
-    let told = pipe.expect_code(7).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("does not reach another host"), "{told}");
-    assert_eq!(fs::read_to_string("/proc/net/dev").unwrap().lines().count(), devices);
-    before.expect_nothing_left(&place);
-    for words in [["--peer", "command:sh"], ["--place", "free"]] {
-        place.run(["run", "tcp", "--boundary", "netns"].into_iter().chain(words)).expect_code(2);
-    }
-    place.run(["run", "tcp", "--boundary", "tape"]).expect_code(2);
-}
-
-#[test]
-fn nothing_is_left_beyond_a_boundary_when_the_supervisor_is_killed() {
-    let place = Place::new();
-    let before = Snapshot::take();
-    if beyond(&place, &[]).is_none() {
-        return;
-    }
-    let words = ["run", "tcp", "--boundary", "netns", "--trials", "200", "--budget", "200ms", "--no-save"];
-    let running = place.start(&mut place.furlong(words));
-    let network = |pid: i32| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
-    let own = network(std::process::id() as i32);
-    let found = look_for(PATIENCE, || {
-        let agent = agent(&place)?;
-        let role = place.processes().into_iter().find(|process| process.parent == agent)?;
-        network(role.pid)
-    });
-    assert!(found.is_some() && found != own, "{found:?} {own:?}");
-    running.signal(libc::SIGKILL);
-    running.finish();
-    // The namespaces end with the last process in them.
-    before.expect_nothing_left(&place);
-}
-
-#[test]
-fn where_there_can_be_no_namespace_the_reason_and_the_remedy_are_said() {
-    let place = Place::new();
-    let script = "echo 0 >/proc/sys/user/max_net_namespaces && exec \"$FURLONG\" run tcp --boundary netns";
-    let finished = place.finish(place.program("unshare").args(["-Ur", "sh", "-c", script]));
-    // What those programs say, and not furlong.
-    if ["unshare: ", "sh: "].iter().any(|program| finished.stderr.starts_with(program)) {
-        eprintln!("skipped: no user namespaces here: {}", finished.stderr);
-        return;
-    }
-    let told = finished.expect_code(7).stderr;
-    assert!(told.contains("new network namespace") && told.contains("user.max_net_namespaces"), "{told}");
 }

@@ -7,6 +7,7 @@ mod common;
 mod access;
 mod adapter_templates;
 mod adapters;
+mod boundary;
 mod charts;
 mod ci;
 mod compare;

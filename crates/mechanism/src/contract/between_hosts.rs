@@ -1,13 +1,25 @@
 //! How the two ends of a link come to be on two hosts, each made where it is used.
 
 use super::{Link, LinkSpecification};
-use furlong_os::BorrowedHandle;
+use furlong_os::{BorrowedHandle, identity};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 /// What the initiator shows, so that the responder takes nobody else for it: any host may come to its port.
 pub type Secret = [u8; 16];
+
+/// One that nobody else has.
+///
+/// # Errors
+/// If the system has no random numbers.
+pub fn new_secret() -> io::Result<Secret> {
+    let mut secret = Secret::default();
+    for half in secret.chunks_mut(8) {
+        half.copy_from_slice(&identity::random()?.to_le_bytes());
+    }
+    Ok(secret)
+}
 
 /// Sends a whole message by a descriptor.
 pub type SendAgain = fn(BorrowedHandle<'_>, &[u8]) -> io::Result<usize>;

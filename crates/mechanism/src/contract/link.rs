@@ -101,6 +101,16 @@ impl Link {
         self
     }
 
+    /// Where each end was made by itself, both in this process: the same with the responder's.
+    pub fn joined(self, mut responder: Link) -> Link {
+        let mut link = self.with_rooms_of_other_end(responder.rooms);
+        link.ends[Role::Responder.index()] = responder.take_end(Role::Responder);
+        link.effective.extend(noted_by_responder(std::mem::take(&mut responder.effective)));
+        link.clean_ups.append(&mut responder.clean_ups);
+        link.kept.append(&mut responder.kept);
+        link
+    }
+
     /// How many messages each direction holds, there and back.
     pub fn rooms(&self) -> [Room; 2] {
         self.rooms
@@ -148,7 +158,7 @@ impl Link {
     }
 
     /// Removes something with the link that the kernel would keep.
-    pub fn removes(&mut self, remove: impl FnOnce() -> io::Result<()> + 'static) {
+    pub fn removes(&mut self, remove: impl FnOnce() -> io::Result<()> + Send + 'static) {
         self.clean_ups.push(CleanUp::new(remove));
     }
 
@@ -171,6 +181,11 @@ impl Link {
     pub fn take_end(&mut self, role: Role) -> Handles {
         std::mem::take(&mut self.ends[role.index()])
     }
+}
+
+/// The values in force at the responder's end, where they may be others than at the initiator's.
+pub fn noted_by_responder(effective: BTreeMap<String, u64>) -> impl Iterator<Item = (String, u64)> {
+    effective.into_iter().map(|(name, value)| (format!("responder-{name}"), value))
 }
 
 /// Where a role sits: which end it is, what it was handed, and who sits opposite.

@@ -5,7 +5,7 @@ mod link;
 mod mechanism;
 mod message;
 
-pub use between_hosts::{BetweenHosts, Entrance, Secret, SendAgain};
-pub use link::{DIRECTIONS, EndpointSetup, Handles, Link, LinkSpecification};
+pub use between_hosts::{BetweenHosts, Entrance, Secret, SendAgain, new_secret};
+pub use link::{DIRECTIONS, EndpointSetup, Handles, Link, LinkSpecification, noted_by_responder};
 pub use mechanism::{Endpoint, Mechanism};
 pub use message::Message;

@@ -79,9 +79,14 @@ pub(crate) fn tried(recommendation: &Recommendation) -> Option<String> {
         [] => "nothing".to_owned(),
         some => some.iter().map(|tried| word(tried.reach)).collect::<Vec<_>>().join("; "),
     };
+    let between = Boundary::measured_of(&recommendation.workload.boundaries);
+    let measured = match between.is_nothing() {
+        true => "",
+        false => " What goes by the network was measured across a virtual Ethernet pair.",
+    };
     (!recommendation.tried.is_empty()).then(|| {
         format!(
-            "Tried here, from a process in namespaces of its own: reached {}; not reached: {}.",
+            "Tried here, from a process in namespaces of its own: reached {}; not reached: {}.{measured}",
             words(&reached),
             words(&missed)
         )

@@ -7,8 +7,8 @@ use crate::mechanisms::with_installed;
 use crate::output;
 use furlong_analysis::{DecodedRun, Offer, finalists, shortlist, surroundings};
 use furlong_bench::plan::Plan;
-use furlong_bench::{boundary, registry};
-use furlong_model::{Arrival, Case, Placement, Record, Workload};
+use furlong_bench::{boundary, registry, two_networks};
+use furlong_model::{Arrival, Boundary, Case, Placement, Record, Workload};
 use furlong_programs::Language;
 use std::time::Duration;
 
@@ -31,6 +31,11 @@ pub fn measure(
     saving: &SavingOptions,
 ) -> anyhow::Result<FinishedRun> {
     let mechanisms = if workload.adapters { with_installed(|_| true)? } else { registry() };
+    // It comes first: only a process with one thread may go there.
+    let networks = match Boundary::measured_of(&workload.boundaries) {
+        Boundary::NetworkNamespace => two_networks::enter(),
+        _ => Ok(()),
+    };
     // Asked before anything is raised for the trials: what counts is what a user's program may do.
     let offers: Vec<_> = mechanisms
         .iter()
@@ -38,7 +43,10 @@ pub fn measure(
             let capabilities = entry.capabilities;
             // What the program of an adapter cannot do it can in no way of waiting.
             let case = workload.case(capabilities.name, capabilities.waits[0], placement);
-            let refusal = entry.adapter().and_then(|adapter| adapter.refusal(&case));
+            let by_program = entry.adapter().and_then(|adapter| adapter.refusal(&case));
+            let by_networks = || entry.refuse_networks(&case);
+            let no_networks = || networks.clone().err().filter(|_| case.crosses_networks(capabilities));
+            let refusal = by_program.or_else(by_networks).or_else(no_networks);
             Offer { capabilities, here: refusal.map_or_else(|| entry.probe(), Err) }
         })
         .collect();
