@@ -5,10 +5,16 @@ use super::fleet;
 use super::network::{Network, path, shell, until};
 use crate::target::target;
 use anyhow::{Context, ensure};
-use furlong_driver_harness::step;
+use furlong_driver_harness::{packages, step};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// Debian's packages with Python, here and on the hosts.
+const PACKAGES: [&str; 2] = ["python3", "python3-venv"];
+
+/// The hosts' own: what lies in a temporary folder of this one is not there.
+const PYTHON: &str = "/usr/bin/python3";
 
 /// Ansible, as it is on PyPI; newer ones need a newer Python than Debian's.
 const ANSIBLE: &str = "ansible-core==2.19.14";
@@ -22,13 +28,14 @@ fn python() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// It cannot be had.
 pub fn provide() -> anyhow::Result<()> {
+    packages::provide(&PACKAGES)?;
     let python = python()?;
     if python.join("bin/ansible-playbook").exists() {
         return Ok(());
     }
     step::timed("installing Ansible", || {
         let _ = fs::remove_dir_all(&python);
-        step::output(Command::new("python3").args(["-m", "venv"]).arg(&python))?;
+        step::output(Command::new(PYTHON).args(["-m", "venv"]).arg(&python))?;
         let pip = python.join("bin/pip");
         step::output(Command::new(pip).args(["install", "-q", "--disable-pip-version-check", ANSIBLE]))
             .map(drop)
@@ -50,10 +57,15 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
         shell(&format!("tc qdisc add dev {} root tbf rate 20mbit burst 16kb latency 1s", slow.cable()))?;
         let mut playbook = playbook(&folder)?;
         playbook.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let running = playbook.spawn().context("start ansible-playbook")?;
-        until("the first file of the second host", || {
+        let mut running = playbook.spawn().context("start ansible-playbook")?;
+        let came = until("the first file of the second host", || {
+            ensure!(running.try_wait()?.is_none(), "Ansible has ended before");
             Ok(!dies.shell("ls /tmp/furlong-*/results/*.doctor.txt 2>/dev/null || true")?.is_empty())
-        })?;
+        });
+        if let Err(error) = came {
+            running.kill()?;
+            return Err(error).context(format!("{:?}", running.wait_with_output()?));
+        }
         dies.die()?;
         let output = running.wait_with_output()?;
         shell(&format!("tc qdisc del dev {} root", slow.cable()))?;
@@ -69,11 +81,9 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
 /// Both hosts, and where Python and furlong are.
 fn inventory(folder: &Path) -> anyhow::Result<()> {
     let furlong = target()?.join("release/furlong");
-    let python = python()?.join("bin/python");
     let hosts = format!(
-        "[furlong]\nhost-1\nhost-2\n\n[furlong:vars]\nlabel=baseline\nfurlong_binary={}\nansible_python_interpreter={}\n",
+        "[furlong]\nhost-1\nhost-2\n\n[furlong:vars]\nlabel=baseline\nfurlong_binary={}\nansible_python_interpreter={PYTHON}\n",
         furlong.display(),
-        python.display()
     );
     Ok(fs::write(folder.join("inventory.ini"), hosts)?)
 }

@@ -1,5 +1,6 @@
 //! Two hosts: a namespace for each of network, name and files in memory, with an sshd, at the end of a cable of its own.
 
+use crate::target::target;
 use anyhow::{Context, bail, ensure};
 use furlong_driver_harness::step;
 use std::fs;
@@ -64,9 +65,20 @@ pub fn path() -> String {
 impl Host {
     fn make(number: usize) -> anyhow::Result<Host> {
         let name = format!("host-{number}");
-        let script = "hostname \"$0\"; mount -t tmpfs none /tmp; exec sleep infinity";
+        // What this test keeps is there on every host, as a file server has it, even where it lies below /tmp.
+        let script = r#"
+hostname "$0"
+own=/run/hosts/tmp-$0
+mkdir -p "$own"
+mount -t tmpfs none "$own"
+case $1 in /tmp/*) mkdir -p "$own/${1#/tmp/}"; mount --bind "$1" "$own/${1#/tmp/}" ;; esac
+mount --rbind "$own" /tmp
+exec sleep infinity"#;
+        let kept = target()?.join("hosts");
+        fs::create_dir_all(&kept)?;
         let holder = Command::new("unshare")
             .args(["--net", "--uts", "--mount", "sh", "-ec", script, &name])
+            .arg(kept)
             .spawn()
             .context("cannot start unshare")?;
         let host = Host { name, number, holder };
