@@ -27,11 +27,11 @@ use crate::null;
 #[cfg(target_os = "linux")]
 use crate::queues::linux::{driver_message, posix_mq, sysv_mq};
 #[cfg(windows)]
-use crate::queues::windows::mailslot;
+use crate::queues::windows::{mailslot, window_message};
 #[cfg(target_os = "linux")]
 use crate::streams::linux::{
-    fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, io_uring_to_all, pipe, socketpair, splice,
-    tee, vmsplice, vsock,
+    accept, fifo, io_uring_pipe, io_uring_socketpair, io_uring_sqpoll, io_uring_to_all, pipe, socketpair,
+    splice, tee, vmsplice, vsock,
 };
 #[cfg(windows)]
 use crate::streams::windows::{anonymous_pipe, named_pipe};
@@ -87,6 +87,8 @@ mechanisms! {
     vmsplice::Vmsplice,
     splice::Splice,
     vsock::Vsock,
+    accept::Accept<accept::UnixConnections>,
+    accept::Accept<accept::TcpConnections>,
     io_uring_pipe::IoUringPipe,
     io_uring_socketpair::IoUringSocketpair,
     io_uring_sqpoll::IoUringSqpoll,
@@ -131,6 +133,7 @@ mechanisms! {
     unix_stream::UnixStream,
     udp::Udp,
     mailslot::Mailslot,
+    window_message::WindowMessage,
     event::Event,
     semaphore::Semaphore,
     read_process_memory::ReadProcessMemory<doorbell::Event>,

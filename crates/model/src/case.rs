@@ -2,8 +2,8 @@
 
 use crate::named_enum::named_enum;
 use crate::{
-    ATOMIC_BYTES, Access, Arrival, Boundary, Capabilities, Limits, Party, Placement, Role, Sharing, Start,
-    Subsystem, Unavailable, Wait, WhenFull, format_bytes,
+    ATOMIC_BYTES, Access, Arrival, Boundary, Capabilities, Family, Limits, Party, Placement, Role, Sharing,
+    Start, Subsystem, Unavailable, Wait, WhenFull, format_bytes,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -401,8 +401,9 @@ impl Case {
                 "measure it with --place same-core",
             ));
         }
-        let waits_for_room =
-            !capabilities.boundaries && !capabilities.waits.iter().any(|wait| wait.needs_non_blocking());
+        // A connection for each message keeps messages apart, and carries each as a stream.
+        let is_stream = !capabilities.boundaries || capabilities.family == Family::Socket;
+        let waits_for_room = is_stream && !capabilities.waits.iter().any(|wait| wait.needs_non_blocking());
         if self.placement == Placement::OneProcess && waits_for_room && self.size_bytes > PIPE_BYTES {
             return Some(Unavailable::new(
                 format!(

@@ -26,7 +26,7 @@ const TESTED: [&str; 2] = ["furlong-os", "furlong-mechanism"];
 /// # Errors
 /// What is missing, or what the compiler said.
 pub fn build() -> anyhow::Result<()> {
-    println!("{}", executable()?.display());
+    println!("{}", executable("release")?.display());
     Ok(())
 }
 
@@ -35,7 +35,7 @@ pub fn build() -> anyhow::Result<()> {
 /// # Errors
 /// As [`build`]; or it ended with another code than 0.
 pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
-    let furlong = executable()?;
+    let furlong = executable("release")?;
     succeed(wine::command(&folder()?)?.arg(furlong).args(arguments))
 }
 
@@ -53,6 +53,9 @@ pub fn test() -> anyhow::Result<()> {
     let conformance =
         ["--package", "furlong-bench", "--test", "conformance", "--locked", "--", "--include-ignored"];
     succeed(self::cargo("test")?.args(conformance))?;
+    // What it is made of was compiled for the tests.
+    let furlong = executable("test")?;
+    let run = |arguments: &[&str]| succeed(wine::command(&folder()?)?.arg(&furlong).args(arguments));
     let sizes = ["-s", "8", "-s", "4KiB", "-s", "256KiB"];
     let short =
         ["--trials", "1", "--budget", "1ms", "--timeout", "30s", "--no-progress", "--save", "every-row"];
@@ -76,7 +79,7 @@ pub fn test() -> anyhow::Result<()> {
     ] {
         run(words)?;
     }
-    let replay = step::text(wine::command(&folder()?)?.arg(executable()?).args(blocks::ARGUMENTS))?;
+    let replay = step::text(wine::command(&folder()?)?.arg(&furlong).args(blocks::ARGUMENTS))?;
     blocks::check(&replay)
 }
 
@@ -126,17 +129,20 @@ fn says_what_is_missing(platform: &str, check: &mut Command) -> anyhow::Result<(
     Ok(())
 }
 
-/// The built `furlong.exe`, beside which the programs of the two subsystems lie.
-fn executable() -> anyhow::Result<PathBuf> {
+/// `furlong.exe`, built in this profile, beside which the programs of the two subsystems lie.
+fn executable(profile: &str) -> anyhow::Result<PathBuf> {
     succeed(cargo("build")?.args([
-        "--release",
+        "--profile",
+        profile,
         "--locked",
         "--package",
         "furlong",
         "--package",
         "furlong-subsystems",
     ]))?;
-    Ok(folder()?.join("build").join(WINDOWS.triple).join("release/furlong.exe"))
+    // Cargo's name for the folder of tests.
+    let built = if profile == "test" { "debug" } else { profile };
+    Ok(folder()?.join("build").join(WINDOWS.triple).join(built).join("furlong.exe"))
 }
 
 /// Cargo that compiles for Windows and runs what it compiled under Wine.

@@ -15,7 +15,7 @@ use crate::pair::{Gate, Pair, Part, RunningTrial, WATCHDOG, ended, ensure, scrat
 use crate::workers::Trial;
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{Endpoint, Interest, Mechanism, Message};
-use furlong_model::{Capabilities, Copies, Family, PeerDeath, Role, Runtime, Start, Wait, WhenFull};
+use furlong_model::{Capabilities, Copies, Depth, Family, PeerDeath, Role, Runtime, Start, Wait, WhenFull};
 use furlong_os::facts::machine;
 use furlong_os::process::Exit;
 use libtest_mimic::{Completion, Failed};
@@ -162,6 +162,10 @@ fn copies<M: Mechanism>() -> Finding {
     }
     if capabilities.fixed_size_bytes == Some(0) {
         return Ok(Some("it carries nothing"));
+    }
+    let (_folder, specification) = scratch_spec(size(capabilities), true)?;
+    if step("create", M::create(&specification))?.rooms()[0].depth == Depth::of(0) {
+        return Ok(Some("its sender waits until a message is taken"));
     }
     run_role::<M>(
         |end, stage| {
@@ -377,10 +381,8 @@ fn start<M: Mechanism>() -> Finding {
     ensure((regions > 0) == (capabilities.start == Start::Forked), || {
         format!("{regions} regions are inherited")
     })?;
-    if cfg!(windows) {
-        // There a file has its name as long as somebody has it open.
-        drop(link);
-    }
+    // A socket that listens has a name for as long as somebody is to connect, and on Windows every file that is open has one.
+    drop(link);
     let names: Vec<_> = step("look", std::fs::read_dir(folder.path()))?.flatten().collect();
     ensure(names.is_empty(), || format!("create left {names:?} in the folder")).map(|()| None)
 }

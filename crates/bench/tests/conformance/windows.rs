@@ -86,12 +86,8 @@ fn keeps_up_to_its_limit(entry: &MechanismEntry, case: &Case) -> Result<(), Fail
         other => return Err(format!("{case} with {MANY} outstanding: {other:?}").into()),
     };
     // One is what every mechanism can, and one that holds a message each way can have three, unless it would lose them.
-    let least = if entry.capabilities.when_full == WhenFull::Waits && holds_one_each_way(entry, case)? {
-        3
-    } else {
-        1
-    };
-    if most < least {
+    let waits = entry.capabilities.when_full == WhenFull::Waits;
+    if most < 3 && waits && holds_one_each_way(entry, case)? {
         return Err(format!("{case}: only {most} can be outstanding").into());
     }
     let largest = most.min((MOST_BYTES / case.size_bytes.max(1)) as u32);
@@ -116,13 +112,16 @@ fn holds(measured: &Measurement, messages: u32) -> bool {
 }
 
 /// Whether a link holds a message each way while nobody receives: one of a page and a byte, unless it is a pipe that says that it
-/// holds less.
+/// holds less, or its sender waits for each message to be taken.
 fn holds_one_each_way(entry: &MechanismEntry, case: &Case) -> Result<bool, Failed> {
-    if case.size_bytes > 4097 || entry.capabilities.buffer != KernelBuffer::Pipe {
-        return Ok(case.size_bytes <= 4097);
+    if case.size_bytes > 4097 {
+        return Ok(false);
     }
     match outcome(entry, case)? {
-        Outcome::Measured(measured) => Ok(case.size_bytes as u64 <= measured.effective["pipe-size-bytes"]),
+        Outcome::Measured(measured) if entry.capabilities.buffer == KernelBuffer::Pipe => {
+            Ok(case.size_bytes as u64 <= measured.effective["pipe-size-bytes"])
+        }
+        Outcome::Measured(measured) => Ok(measured.depth != Some([Depth::of(0); 2])),
         other => Err(format!("{case}: {other:?}").into()),
     }
 }

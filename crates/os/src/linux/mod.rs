@@ -21,6 +21,7 @@ pub mod identity;
 pub mod inotify;
 pub mod io_uring;
 pub mod limits;
+pub mod listening;
 pub mod load;
 pub mod logind;
 pub mod loop_device;

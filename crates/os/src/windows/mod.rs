@@ -30,3 +30,4 @@ pub mod socket;
 pub mod terminal;
 pub(crate) mod threads;
 pub mod usage;
+pub mod window;

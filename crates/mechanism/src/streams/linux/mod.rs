@@ -1,5 +1,6 @@
 //! Streams of bytes that Linux has.
 
+pub(crate) mod accept;
 pub(crate) mod fifo;
 pub(crate) mod io_uring_pipe;
 pub(crate) mod io_uring_socketpair;

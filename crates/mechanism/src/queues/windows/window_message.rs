@@ -1,0 +1,99 @@
+//! `WM_COPYDATA` to a message-only window, as programs with windows send bytes to each other.
+//!
+//! Windows copies the bytes into the receiver's process and has its thread call the window's procedure, while the sender waits for what
+//! it says: every message is a round trip for the scheduler, and none is under way while the receiver does something else. Expect
+//! two wake-ups a message, and so twice what `named-pipe-message` takes.
+
+use crate::{DIRECTIONS, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_model::{
+    Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
+    Runtime, Sharing, Start, Unavailable, Wait, WhenFull,
+};
+use furlong_os::facts;
+use furlong_os::identity::random;
+use furlong_os::windows::window::{Window, WindowName};
+use std::io;
+
+/// Bytes of a message that goes through Wine's server in a fraction of a second.
+const LARGEST_UNDER_WINE: usize = 1 << 20;
+
+/// A window for each role.
+#[derive(Debug)]
+pub struct WindowMessage;
+
+impl Mechanism for WindowMessage {
+    const CAPABILITIES: Capabilities = Capabilities {
+        name: "window-message",
+        summary: "WM_COPYDATA to a message-only window",
+        family: Family::Queue,
+        waits: &[Wait::Block],
+        boundaries: true,
+        fixed_size_bytes: None,
+        calls: Calls::of(
+            &[Call::Once("SendMessage")],
+            &[Call::Once("PeekMessage"), Call::AtMostOnce("MsgWaitForMultipleObjectsEx")],
+        ),
+        buffer: KernelBuffer::None,
+        copies: Copies::Two,
+        when_full: WhenFull::Waits,
+        peer_death: PeerDeath::Unnoticed,
+        // The names of windows are of one session.
+        reach: Reach::IpcNamespace,
+        lifetime: Lifetime::Users,
+        start: Start::Fresh,
+        sharing: Sharing::OneEach,
+    };
+    type Endpoint = WindowEnd;
+
+    fn probe() -> Result<Limits, Unavailable> {
+        let tried = random().and_then(|number| Window::new(&format!("furlong-probe-{number:016x}")));
+        match tried {
+            Ok(_) => Ok(match facts::machine(false).runtime {
+                Runtime::Native => Limits::none(),
+                Runtime::Wine(_) => {
+                    Limits::at(LARGEST_UNDER_WINE, "Wine has its server carry what is sent to a window", "")
+                }
+            }),
+            Err(error) => Err(Unavailable::new(
+                format!("no window can be made here: {error}"),
+                "run furlong where a process may have windows: in a session with a desktop",
+            )),
+        }
+    }
+
+    fn create(_specification: &LinkSpecification) -> io::Result<Link> {
+        // Each role makes its window itself: a window belongs to a thread.
+        Ok(Link::new([Depth::of(0); 2]))
+    }
+
+    fn open(specification: &LinkSpecification, setup: EndpointSetup) -> io::Result<WindowEnd> {
+        let name = |role: Role| format!("{}-{}", specification.name, DIRECTIONS[role.index()]);
+        let window = Window::new(&name(setup.role))?;
+        Ok(WindowEnd { window, to: name(setup.role.peer()), found: None })
+    }
+}
+
+/// A window to receive by, and the name of the other role's.
+#[derive(Debug)]
+pub struct WindowEnd {
+    window: Window,
+    to: String,
+    /// The other one, once something was sent to it.
+    found: Option<WindowName>,
+}
+
+impl Endpoint for WindowEnd {
+    #[inline]
+    fn send(&mut self, message: &mut Message) -> io::Result<()> {
+        let to = match self.found {
+            Some(to) => to,
+            None => *self.found.insert(WindowName::find(&self.to)?),
+        };
+        self.window.send(to, message)
+    }
+
+    #[inline]
+    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.window.receive(message)
+    }
+}

@@ -1,0 +1,55 @@
+//! Sockets that listen for as long as they are used: each connection is another's.
+
+use crate::error::{Context, check};
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::AsRawFd;
+
+pub use std::os::unix::net::{UnixListener, UnixStream};
+
+/// Has every connection that this socket accepts from now on end with a reset when it is closed: nothing of it waits for stragglers,
+/// and what the other side has not read yet is lost.
+///
+/// # Errors
+/// If the kernel does not let it.
+pub fn reset_on_close(listener: &TcpListener) -> io::Result<()> {
+    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the kernel reads a value of this size.
+    check(unsafe {
+        libc::setsockopt(
+            listener.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const at_once).cast(),
+            size_of::<libc::linger>() as libc::socklen_t,
+        )
+    })
+    .map(drop)
+    .context(|| "set SO_LINGER")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::{Ipv4Addr, Shutdown, TcpStream};
+
+    #[test]
+    fn who_connected_is_told_of_the_end_and_has_the_port_back() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        reset_on_close(&listener).unwrap();
+        let mut connected = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let own = connected.local_addr().unwrap();
+        connected.write_all(b"all of it").unwrap();
+        connected.shutdown(Shutdown::Write).unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        let mut came = Vec::new();
+        accepted.read_to_end(&mut came).unwrap();
+        assert_eq!(came, b"all of it");
+        drop(accepted);
+        assert_eq!(connected.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+        drop(connected);
+        // A connection that waits for stragglers would still have it.
+        TcpListener::bind(own).unwrap();
+    }
+}

@@ -1,0 +1,289 @@
+//! Message-only windows, to which other processes send bytes with `WM_COPYDATA`.
+//!
+//! Such a message goes past the queue: whoever sends it waits until the window's thread has taken it, which a thread does while it
+//! waits for messages, or while it sends one itself.
+
+use crate::error::Context;
+use crate::windows::return_value::{check, wide};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::ptr::{NonNull, null, null_mut};
+use std::sync::OnceLock;
+use windows_sys::Win32::Foundation::{
+    ERROR_INVALID_WINDOW_HANDLE, GetLastError, HWND, LPARAM, LRESULT, SetLastError, WPARAM,
+};
+use windows_sys::Win32::System::DataExchange::COPYDATASTRUCT;
+use windows_sys::Win32::System::LibraryLoader::GetModuleHandleW;
+use windows_sys::Win32::System::Threading::INFINITE;
+use windows_sys::Win32::UI::WindowsAndMessaging::{
+    CreateWindowExW, DefWindowProcW, DestroyWindow, FindWindowExW, GWLP_USERDATA, GetWindowLongPtrW,
+    HWND_MESSAGE, MSG, MWMO_INPUTAVAILABLE, MsgWaitForMultipleObjectsEx, PM_NOREMOVE, PM_QS_SENDMESSAGE,
+    PeekMessageW, QS_SENDMESSAGE, RegisterClassW, SendMessageW, SetWindowLongPtrW, WM_COPYDATA, WNDCLASSW,
+};
+
+/// The class of all of them.
+const CLASS: &str = "furlong-window";
+/// What bytes between them are marked with.
+const MARK: usize = 0x6675_726c;
+/// What the window says of bytes that it has taken. Zero is what a window says that knows nothing of them.
+const TAKEN: LRESULT = 1;
+
+/// A window that takes bytes. It belongs to the thread that has made it.
+#[derive(Debug)]
+pub struct Window {
+    window: HWND,
+    /// What the window's procedure sees, by its address.
+    inbox: Box<Inbox>,
+}
+
+/// What has been taken.
+#[derive(Debug, Default)]
+struct Inbox {
+    /// Where the next message goes, while somebody waits for it.
+    room: Cell<Option<NonNull<[u8]>>>,
+    /// The length of the message that went there.
+    length: Cell<Option<usize>>,
+    /// Those that came when nobody waited.
+    early: RefCell<VecDeque<Vec<u8>>>,
+}
+
+impl Inbox {
+    fn take(&self, bytes: &[u8]) {
+        match self.room.take() {
+            Some(room) => {
+                let count = bytes.len().min(room.len());
+                // SAFETY: who waits lends that room until it has ended to wait, and does so in a call of this very thread; the
+                // bytes of a message are elsewhere.
+                unsafe { bytes.as_ptr().copy_to_nonoverlapping(room.as_ptr().cast(), count) };
+                self.length.set(Some(bytes.len()));
+            }
+            None => self.early.borrow_mut().push_back(bytes.to_vec()),
+        }
+    }
+}
+
+/// The procedure of every such window.
+unsafe extern "system" fn procedure(window: HWND, message: u32, from: WPARAM, data: LPARAM) -> LRESULT {
+    if message != WM_COPYDATA {
+        // SAFETY: these are the arguments that came.
+        return unsafe { DefWindowProcW(window, message, from, data) };
+    }
+    // SAFETY: only asks; what is there is the address that `Window::new` has set, or zero.
+    let inbox = unsafe { GetWindowLongPtrW(window, GWLP_USERDATA) } as *const Inbox;
+    // SAFETY: the inbox lives as long as the window, and of it only shared references are made. Windows gives the address of
+    // what was sent, which stays for this call, with the bytes that it names.
+    let (Some(inbox), Some(sent)) =
+        (unsafe { inbox.as_ref() }, unsafe { (data as *const COPYDATASTRUCT).as_ref() })
+    else {
+        return 0;
+    };
+    if sent.dwData != MARK {
+        return 0;
+    }
+    let bytes = match sent.cbData as usize {
+        0 => &[],
+        // SAFETY: as above.
+        length => unsafe { std::slice::from_raw_parts(sent.lpData.cast::<u8>(), length) },
+    };
+    inbox.take(bytes);
+    TAKEN
+}
+
+/// Registers the class, once.
+fn class() -> io::Result<()> {
+    static REGISTERED: OnceLock<u16> = OnceLock::new();
+    let name = wide(CLASS);
+    let register = || {
+        // SAFETY: null asks for this program.
+        let program = unsafe { GetModuleHandleW(null()) };
+        let class = WNDCLASSW {
+            style: 0,
+            lpfnWndProc: Some(procedure),
+            cbClsExtra: 0,
+            cbWndExtra: 0,
+            hInstance: program,
+            hIcon: null_mut(),
+            hCursor: null_mut(),
+            hbrBackground: null_mut(),
+            lpszMenuName: null(),
+            lpszClassName: name.as_ptr(),
+        };
+        // SAFETY: the name ends with a zero, and Windows keeps a copy of all of it.
+        unsafe { RegisterClassW(&class) }
+    };
+    match REGISTERED.get_or_init(register) {
+        0 => Err(io::Error::other("the class of its window could not be registered")),
+        _ => Ok(()),
+    }
+}
+
+impl Window {
+    /// One of this name, which nobody sees.
+    ///
+    /// # Errors
+    /// Where windows cannot be made, as in a process without a window station.
+    pub fn new(name: &str) -> io::Result<Window> {
+        class()?;
+        let (class, title) = (wide(CLASS), wide(name));
+        // SAFETY: both names end with a zero; null asks for no menu, this program and nothing to pass on.
+        let window = unsafe {
+            CreateWindowExW(
+                0,
+                class.as_ptr(),
+                title.as_ptr(),
+                0,
+                0,
+                0,
+                0,
+                0,
+                HWND_MESSAGE,
+                null_mut(),
+                null_mut(),
+                null(),
+            )
+        };
+        if window.is_null() {
+            return Err(io::Error::last_os_error()).context(|| "CreateWindowEx");
+        }
+        let made = Window { window, inbox: Box::default() };
+        // SAFETY: only sets a number, which `procedure` reads; `drop` destroys the window before what is there.
+        unsafe { SetWindowLongPtrW(window, GWLP_USERDATA, std::ptr::from_ref(&*made.inbox) as isize) };
+        Ok(made)
+    }
+
+    /// Sends bytes to another one, and waits until its thread has taken them.
+    ///
+    /// # Errors
+    /// `BrokenPipe` if it is not there any more.
+    #[inline]
+    pub fn send(&self, to: WindowName, bytes: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let data = COPYDATASTRUCT { dwData: MARK, cbData: length, lpData: bytes.as_ptr().cast_mut().cast() };
+        // SAFETY: Windows copies the bytes, and nobody writes to them; they stay for the call.
+        let said = unsafe {
+            SetLastError(0);
+            SendMessageW(to.0, WM_COPYDATA, self.window as WPARAM, &raw const data as LPARAM)
+        };
+        if said == TAKEN {
+            return Ok(());
+        }
+        // SAFETY: only asks.
+        match unsafe { GetLastError() } {
+            0 => Err(io::Error::other("a window has not taken what was sent")),
+            ERROR_INVALID_WINDOW_HANDLE => Err(io::ErrorKind::BrokenPipe.into()),
+            code => Err(io::Error::from_raw_os_error(code as i32)),
+        }
+    }
+
+    /// Waits for bytes, and gives how many came, of which as many are in `buffer` as there is room for.
+    ///
+    /// # Errors
+    /// If nothing can be waited for.
+    #[inline]
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(early) = self.inbox.early.borrow_mut().pop_front() {
+            let count = early.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&early[..count]);
+            return Ok(early.len());
+        }
+        self.inbox.room.set(Some(NonNull::from(buffer)));
+        let length = self.wait();
+        self.inbox.room.set(None);
+        length
+    }
+
+    fn wait(&self) -> io::Result<usize> {
+        loop {
+            let mut message = MSG::default();
+            // SAFETY: the place for a message that was posted, of which there are none; those that were sent are passed to the
+            // procedure.
+            unsafe { PeekMessageW(&mut message, null_mut(), 0, 0, PM_NOREMOVE | PM_QS_SENDMESSAGE) };
+            if let Some(length) = self.inbox.length.take() {
+                return Ok(length);
+            }
+            // SAFETY: no handle is waited for.
+            let woken = unsafe {
+                MsgWaitForMultipleObjectsEx(0, null(), INFINITE, QS_SENDMESSAGE, MWMO_INPUTAVAILABLE)
+            };
+            if woken != 0 {
+                return Err(io::Error::last_os_error()).context(|| "MsgWaitForMultipleObjectsEx");
+            }
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: the window is this thread's own; nothing is sent to it afterwards.
+        let _ = check(unsafe { DestroyWindow(self.window) });
+    }
+}
+
+/// A window of any process.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowName(HWND);
+
+impl WindowName {
+    /// The one that was made with this name.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub fn find(name: &str) -> io::Result<WindowName> {
+        let (class, title) = (wide(CLASS), wide(name));
+        // SAFETY: both names end with a zero; null begins with the first window.
+        let window = unsafe { FindWindowExW(HWND_MESSAGE, null_mut(), class.as_ptr(), title.as_ptr()) };
+        if window.is_null() { Err(io::ErrorKind::NotFound.into()) } else { Ok(WindowName(window)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::windows::identity::random;
+
+    fn name() -> String {
+        format!("furlong-test-{:x}", random().unwrap())
+    }
+
+    #[test]
+    fn bytes_go_to_a_window_of_the_same_thread() {
+        let (own, other) = (name(), name());
+        let (window, receiver) = (Window::new(&own).unwrap(), Window::new(&other).unwrap());
+        let to = WindowName::find(&other).unwrap();
+        for bytes in [&b"first"[..], b"", b"third and long"] {
+            window.send(to, bytes).unwrap();
+        }
+        let mut buffer = [0; 8];
+        assert_eq!(receiver.receive(&mut buffer).unwrap(), 5);
+        assert_eq!(&buffer[..5], b"first");
+        assert_eq!(receiver.receive(&mut buffer).unwrap(), 0);
+        assert_eq!(receiver.receive(&mut buffer).unwrap(), 14);
+        assert_eq!(&buffer, b"third an");
+    }
+
+    #[test]
+    fn a_sender_waits_for_a_window_of_another_thread() {
+        let other = name();
+        let (told, tell) = std::sync::mpsc::channel();
+        let receiver = {
+            let other = other.clone();
+            std::thread::spawn(move || {
+                let window = Window::new(&other).unwrap();
+                told.send(()).unwrap();
+                let mut buffer = [0; 4];
+                let first = window.receive(&mut buffer).unwrap();
+                (first, window.receive(&mut buffer).unwrap(), buffer)
+            })
+        };
+        tell.recv().unwrap();
+        let window = Window::new(&name()).unwrap();
+        let to = WindowName::find(&other).unwrap();
+        window.send(to, b"one").unwrap();
+        window.send(to, b"four").unwrap();
+        assert_eq!(receiver.join().unwrap(), (3, 4, *b"four"));
+        let gone = window.send(to, b"late").unwrap_err();
+        assert_eq!(gone.kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(WindowName::find(&other).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
