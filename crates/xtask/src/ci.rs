@@ -6,7 +6,7 @@ use crate::adapters;
 use crate::channel;
 use crate::command::succeed;
 use crate::target::target;
-use crate::{driver, faults, hosts, root, windows};
+use crate::{driver, faults, hosts, root};
 use anyhow::{Context, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -89,7 +89,6 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
         stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
         stages.run("the kernel module", driver::test)?;
         stages.run("between hosts", || hosts::test(hosts::Amount::Quick))?;
-        stages.run("Windows, under Wine", windows::test)?;
         let failures = stages.run("as an ordinary user", || as_ordinary_user(conformance))?;
         stages.passed_at_last("conformance as an ordinary user", &failures);
     }

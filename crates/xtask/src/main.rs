@@ -21,7 +21,7 @@ use furlong_driver_harness as driver;
 use std::process::ExitCode;
 
 const USAGE: &str = "cargo xtask ci [--root]            format, lint, test, and the README's first command; with --root also the kernel
-                                   module, two hosts, Windows under Wine, and the tests as an ordinary user
+                                   module, two hosts, and the tests as an ordinary user
 cargo xtask new-mechanism KIND NAME
                                    write a mechanism that works, to be changed, and put it in the list
                                    (KIND: streams, datagrams, queues, notifications, memory)

@@ -4,9 +4,10 @@
 //! waits for messages, or while it sends one itself.
 
 use crate::error::Context;
-use crate::windows::return_value::{check, wide};
+use crate::windows::return_value::wide;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::OnceLock;
@@ -14,13 +15,63 @@ use windows_sys::Win32::Foundation::{
     ERROR_INVALID_WINDOW_HANDLE, GetLastError, HWND, LPARAM, LRESULT, SetLastError, WPARAM,
 };
 use windows_sys::Win32::System::DataExchange::COPYDATASTRUCT;
-use windows_sys::Win32::System::LibraryLoader::GetModuleHandleW;
+use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress, LoadLibraryW};
 use windows_sys::Win32::System::Threading::INFINITE;
 use windows_sys::Win32::UI::WindowsAndMessaging::{
-    CreateWindowExW, DefWindowProcW, DestroyWindow, FindWindowExW, GWLP_USERDATA, GetWindowLongPtrW,
-    HWND_MESSAGE, MSG, MWMO_INPUTAVAILABLE, MsgWaitForMultipleObjectsEx, PM_NOREMOVE, PM_QS_SENDMESSAGE,
-    PeekMessageW, QS_SENDMESSAGE, RegisterClassW, SendMessageW, SetWindowLongPtrW, WM_COPYDATA, WNDCLASSW,
+    GWLP_USERDATA, HWND_MESSAGE, MSG, MWMO_INPUTAVAILABLE, PM_NOREMOVE, PM_QS_SENDMESSAGE, QS_SENDMESSAGE,
+    WM_COPYDATA, WNDCLASSW,
 };
+
+/// The functions of the library for windows, with their types: it is loaded by who needs one, since every process that has it
+/// starts more slowly.
+macro_rules! functions {
+    ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
+        #[allow(non_snake_case)]
+        struct Functions {
+            $($name: unsafe extern "system" fn($($argument),*) -> $result,)*
+        }
+
+        impl Functions {
+            fn load() -> Option<Functions> {
+                let name = wide("user32.dll");
+                // SAFETY: the name ends with a zero. The library stays for as long as the process.
+                let library = unsafe { LoadLibraryW(name.as_ptr()) };
+                if library.is_null() {
+                    return None;
+                }
+                // SAFETY: the names end with a zero, and each function has the type that Windows documents for its name.
+                unsafe {
+                    Some(Functions {
+                        $($name: std::mem::transmute::<
+                            unsafe extern "system" fn() -> isize,
+                            unsafe extern "system" fn($($argument),*) -> $result,
+                        >(GetProcAddress(library, concat!(stringify!($name), "\0").as_ptr())?),)*
+                    })
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    CreateWindowExW: fn(u32, *const u16, *const u16, u32, i32, i32, i32, i32, HWND, HWND, HWND, *const u8) -> HWND;
+    DefWindowProcW: fn(HWND, u32, WPARAM, LPARAM) -> LRESULT;
+    DestroyWindow: fn(HWND) -> i32;
+    FindWindowExW: fn(HWND, HWND, *const u16, *const u16) -> HWND;
+    GetWindowLongPtrW: fn(HWND, i32) -> isize;
+    MsgWaitForMultipleObjectsEx: fn(u32, *const HWND, u32, u32, u32) -> u32;
+    PeekMessageW: fn(*mut MSG, HWND, u32, u32, u32) -> i32;
+    RegisterClassW: fn(*const WNDCLASSW) -> u16;
+    SendMessageW: fn(HWND, u32, WPARAM, LPARAM) -> LRESULT;
+    SetWindowLongPtrW: fn(HWND, i32, isize) -> isize;
+}
+
+/// Those functions, loaded by the first who asks.
+fn functions() -> io::Result<&'static Functions> {
+    static LOADED: OnceLock<Option<Functions>> = OnceLock::new();
+    let loaded = LOADED.get_or_init(Functions::load).as_ref();
+    loaded.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "user32.dll cannot be loaded"))
+}
 
 /// The class of all of them.
 const CLASS: &str = "furlong-window";
@@ -30,8 +81,8 @@ const MARK: usize = 0x6675_726c;
 const TAKEN: LRESULT = 1;
 
 /// A window that takes bytes. It belongs to the thread that has made it.
-#[derive(Debug)]
 pub struct Window {
+    functions: &'static Functions,
     window: HWND,
     /// What the window's procedure sees, by its address.
     inbox: Box<Inbox>,
@@ -65,12 +116,13 @@ impl Inbox {
 
 /// The procedure of every such window.
 unsafe extern "system" fn procedure(window: HWND, message: u32, from: WPARAM, data: LPARAM) -> LRESULT {
+    let Ok(functions) = functions() else { return 0 };
     if message != WM_COPYDATA {
         // SAFETY: these are the arguments that came.
-        return unsafe { DefWindowProcW(window, message, from, data) };
+        return unsafe { (functions.DefWindowProcW)(window, message, from, data) };
     }
     // SAFETY: only asks; what is there is the address that `Window::new` has set, or zero.
-    let inbox = unsafe { GetWindowLongPtrW(window, GWLP_USERDATA) } as *const Inbox;
+    let inbox = unsafe { (functions.GetWindowLongPtrW)(window, GWLP_USERDATA) } as *const Inbox;
     // SAFETY: the inbox lives as long as the window, and of it only shared references are made. Windows gives the address of
     // what was sent, which stays for this call, with the bytes that it names.
     let (Some(inbox), Some(sent)) =
@@ -91,7 +143,7 @@ unsafe extern "system" fn procedure(window: HWND, message: u32, from: WPARAM, da
 }
 
 /// Registers the class, once.
-fn class() -> io::Result<()> {
+fn class(functions: &Functions) -> io::Result<()> {
     static REGISTERED: OnceLock<u16> = OnceLock::new();
     let name = wide(CLASS);
     let register = || {
@@ -110,11 +162,17 @@ fn class() -> io::Result<()> {
             lpszClassName: name.as_ptr(),
         };
         // SAFETY: the name ends with a zero, and Windows keeps a copy of all of it.
-        unsafe { RegisterClassW(&class) }
+        unsafe { (functions.RegisterClassW)(&class) }
     };
     match REGISTERED.get_or_init(register) {
         0 => Err(io::Error::other("the class of its window could not be registered")),
         _ => Ok(()),
+    }
+}
+
+impl fmt::Debug for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Window").field(&self.window).finish()
     }
 }
 
@@ -124,11 +182,12 @@ impl Window {
     /// # Errors
     /// Where windows cannot be made, as in a process without a window station.
     pub fn new(name: &str) -> io::Result<Window> {
-        class()?;
+        let functions = functions()?;
+        class(functions)?;
         let (class, title) = (wide(CLASS), wide(name));
         // SAFETY: both names end with a zero; null asks for no menu, this program and nothing to pass on.
         let window = unsafe {
-            CreateWindowExW(
+            (functions.CreateWindowExW)(
                 0,
                 class.as_ptr(),
                 title.as_ptr(),
@@ -146,9 +205,10 @@ impl Window {
         if window.is_null() {
             return Err(io::Error::last_os_error()).context(|| "CreateWindowEx");
         }
-        let made = Window { window, inbox: Box::default() };
+        let made = Window { functions, window, inbox: Box::default() };
         // SAFETY: only sets a number, which `procedure` reads; `drop` destroys the window before what is there.
-        unsafe { SetWindowLongPtrW(window, GWLP_USERDATA, std::ptr::from_ref(&*made.inbox) as isize) };
+        let address = std::ptr::from_ref(&*made.inbox) as isize;
+        unsafe { (functions.SetWindowLongPtrW)(window, GWLP_USERDATA, address) };
         Ok(made)
     }
 
@@ -163,7 +223,7 @@ impl Window {
         // SAFETY: Windows copies the bytes, and nobody writes to them; they stay for the call.
         let said = unsafe {
             SetLastError(0);
-            SendMessageW(to.0, WM_COPYDATA, self.window as WPARAM, &raw const data as LPARAM)
+            (self.functions.SendMessageW)(to.0, WM_COPYDATA, self.window as WPARAM, &raw const data as LPARAM)
         };
         if said == TAKEN {
             return Ok(());
@@ -198,13 +258,20 @@ impl Window {
             let mut message = MSG::default();
             // SAFETY: the place for a message that was posted, of which there are none; those that were sent are passed to the
             // procedure.
-            unsafe { PeekMessageW(&mut message, null_mut(), 0, 0, PM_NOREMOVE | PM_QS_SENDMESSAGE) };
+            let flags = PM_NOREMOVE | PM_QS_SENDMESSAGE;
+            unsafe { (self.functions.PeekMessageW)(&mut message, null_mut(), 0, 0, flags) };
             if let Some(length) = self.inbox.length.take() {
                 return Ok(length);
             }
             // SAFETY: no handle is waited for.
             let woken = unsafe {
-                MsgWaitForMultipleObjectsEx(0, null(), INFINITE, QS_SENDMESSAGE, MWMO_INPUTAVAILABLE)
+                (self.functions.MsgWaitForMultipleObjectsEx)(
+                    0,
+                    null(),
+                    INFINITE,
+                    QS_SENDMESSAGE,
+                    MWMO_INPUTAVAILABLE,
+                )
             };
             if woken != 0 {
                 return Err(io::Error::last_os_error()).context(|| "MsgWaitForMultipleObjectsEx");
@@ -216,7 +283,7 @@ impl Window {
 impl Drop for Window {
     fn drop(&mut self) {
         // SAFETY: the window is this thread's own; nothing is sent to it afterwards.
-        let _ = check(unsafe { DestroyWindow(self.window) });
+        unsafe { (self.functions.DestroyWindow)(self.window) };
     }
 }
 
@@ -230,9 +297,11 @@ impl WindowName {
     /// # Errors
     /// `NotFound` if there is none.
     pub fn find(name: &str) -> io::Result<WindowName> {
+        let functions = functions()?;
         let (class, title) = (wide(CLASS), wide(name));
         // SAFETY: both names end with a zero; null begins with the first window.
-        let window = unsafe { FindWindowExW(HWND_MESSAGE, null_mut(), class.as_ptr(), title.as_ptr()) };
+        let window =
+            unsafe { (functions.FindWindowExW)(HWND_MESSAGE, null_mut(), class.as_ptr(), title.as_ptr()) };
         if window.is_null() { Err(io::ErrorKind::NotFound.into()) } else { Ok(WindowName(window)) }
     }
 }
