@@ -1,11 +1,22 @@
 //! Sockets that listen for as long as they are used: each connection is another's.
 
 use crate::error::{Context, check};
+use crate::linux::socket::check_length;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 
 pub use std::os::unix::net::{UnixListener, UnixStream};
+
+/// A socket that whoever finds `path` can connect to, which must not be there yet and stays.
+///
+/// # Errors
+/// A path that is too long, with what helps; or what the kernel says.
+pub fn listen(path: &Path) -> io::Result<UnixListener> {
+    check_length(path)?;
+    UnixListener::bind(path).context(|| format!("listen at {}", path.display()))
+}
 
 /// Has every connection that this socket accepts from now on end with a reset when it is closed: nothing of it waits for stragglers,
 /// and what the other side has not read yet is lost.

@@ -47,16 +47,8 @@ pub fn socketpair(kind: Kind) -> io::Result<(OwnedFd, OwnedFd)> {
 /// A pair connected over paths in `folder`, which are gone again when this returns.
 pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
     let (first, second) = (folder.join("initiator.socket"), folder.join("responder.socket"));
-    let (length, most) = (second.as_os_str().len().max(first.as_os_str().len()), LONGEST_PATH);
-    if length > most {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            format!(
-                "the path of a UNIX socket in the run's folder would have {length} bytes, and {most} fit: set TMPDIR to a \
-                 folder with a shorter name"
-            ),
-        ));
-    }
+    check_length(&first)?;
+    check_length(&second)?;
     let pair = match kind {
         Kind::Datagram => datagram_pair(&first, &second),
         Kind::Stream | Kind::Seqpacket => connected_pair(kind, &second),
@@ -68,6 +60,21 @@ pub fn unix_pair(kind: Kind, folder: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
         }
     }
     pair.context(|| format!("UNIX socket in {}", folder.display()))
+}
+
+/// Whether a socket can have this path, in the run's folder.
+pub(crate) fn check_length(path: &Path) -> io::Result<()> {
+    let (length, most) = (path.as_os_str().len(), LONGEST_PATH);
+    if length <= most {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!(
+            "the path of a UNIX socket in the run's folder would have {length} bytes, and {most} fit: set TMPDIR to a folder with \
+             a shorter name"
+        ),
+    ))
 }
 
 /// Such a pair of stream sockets.

@@ -15,7 +15,7 @@ use furlong_model::{
     Sharing, Start, Unavailable, Wait, WhenFull,
 };
 use furlong_os::Handle;
-use furlong_os::linux::listening::{UnixListener, UnixStream, reset_on_close};
+use furlong_os::linux::listening::{UnixListener, UnixStream, listen, reset_on_close};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::marker::PhantomData;
@@ -74,7 +74,7 @@ impl Connections for UnixConnections {
 
     fn listen(specification: &LinkSpecification, sender: Role, link: &mut Link) -> io::Result<UnixListener> {
         let path = path(specification, sender);
-        let listener = UnixListener::bind(&path)?;
+        let listener = listen(&path)?;
         link.removes(move || std::fs::remove_file(path));
         Ok(listener)
     }
