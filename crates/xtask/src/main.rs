@@ -53,7 +53,7 @@ cargo xtask arm build              compile furlong for 64-bit ARM (aarch64)
 cargo xtask arm test               measure rows with it in emulation
 cargo xtask arm run -- ARGS        run it in emulation
 cargo xtask hosts test [--quick]   measure between two hosts, each a network namespace with its own sshd: losses, delays, cut cables,
-                                   and, but for --quick, fleets by Ansible and Slurm (as root)
+                                   and, but for --quick, fleets by Ansible and Slurm, and a pod's command (as root)
 cargo xtask check-platforms        type-check the portable crates for macOS and FreeBSD
 
 Run by root, the steps of the driver, of Windows, of ARM, of the platforms and of the hosts install the Debian packages that they lack, and otherwise name them.";

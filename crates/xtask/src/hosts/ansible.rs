@@ -3,6 +3,7 @@
 
 use super::fleet;
 use super::network::{Network, path, shell, until};
+use super::python::{self, PYTHON};
 use crate::target::target;
 use anyhow::{Context, ensure};
 use furlong_driver_harness::{packages, step};
@@ -12,9 +13,6 @@ use std::process::{Command, Stdio};
 
 /// Debian's packages with Python, here and on the hosts.
 const PACKAGES: [&str; 2] = ["python3", "python3-venv"];
-
-/// The hosts' own: what lies in a temporary folder of this one is not there.
-const PYTHON: &str = "/usr/bin/python3";
 
 /// Ansible, as it is on PyPI; newer ones need a newer Python than Debian's.
 const ANSIBLE: &str = "ansible-core==2.19.14";
@@ -29,17 +27,7 @@ fn python() -> anyhow::Result<PathBuf> {
 /// It cannot be had.
 pub fn provide() -> anyhow::Result<()> {
     packages::provide(&PACKAGES)?;
-    let python = python()?;
-    if python.join("bin/ansible-playbook").exists() {
-        return Ok(());
-    }
-    step::timed("installing Ansible", || {
-        let _ = fs::remove_dir_all(&python);
-        step::output(Command::new(PYTHON).args(["-m", "venv"]).arg(&python))?;
-        let pip = python.join("bin/pip");
-        step::output(Command::new(pip).args(["install", "-q", "--disable-pip-version-check", ANSIBLE]))
-            .map(drop)
-    })
+    python::with(&python()?, "bin/ansible-playbook", ANSIBLE)
 }
 
 /// Measures both hosts, of which one dies.

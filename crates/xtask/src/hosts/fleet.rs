@@ -20,12 +20,18 @@ pub fn init(network: &Network, engine: &str, folder: &Path) -> anyhow::Result<()
     let _ = fs::remove_dir_all(folder);
     step::output(network.furlong(&["fleet", "init", engine]).arg(folder))?;
     let script = folder.join("measure.sh");
-    let text = fs::read_to_string(&script)?;
-    // As its comment says: the rows are changed there.
+    Ok(fs::write(&script, short(&fs::read_to_string(&script)?)?)?)
+}
+
+/// The script that hosts run, with rows that take a moment: as its comment says, they are changed there.
+///
+/// # Errors
+/// They are not there.
+pub fn short(text: &str) -> anyhow::Result<String> {
     let rows = text.lines().find(|line| line.contains("\"$furlong\" run ")).context("no line of rows")?;
     let short = rows.replace("--within 2min", "--trials 3 --budget 5ms");
     ensure!(short != rows, "the rows are limited otherwise: {rows}");
-    Ok(fs::write(&script, text.replace(rows, &short))?)
+    Ok(text.replace(rows, &short))
 }
 
 /// When each file of a host was written, of those that are there.

@@ -1,5 +1,5 @@
 //! `cargo xtask hosts test`: two hosts that are network namespaces of this machine, each with its own sshd at the end of a virtual
-//! Ethernet pair: rows between them, networks that lose and delay, cables that are cut, and fleets that Ansible and Slurm measure.
+//! Ethernet pair: rows between them, networks that lose and delay, cables that are cut, and fleets that Ansible, Slurm and what stands for Kubernetes measure.
 //!
 //! All of it happens in namespaces of its own, so that nothing of the machine's network, files or processes is touched, and
 //! nothing is left however it ends.
@@ -7,7 +7,9 @@
 mod ansible;
 mod between;
 mod fleet;
+mod kubernetes;
 mod network;
+mod python;
 mod slurm;
 
 use crate::command::succeed;
@@ -43,6 +45,7 @@ pub fn test(amount: Amount) -> anyhow::Result<()> {
     if amount == Amount::All {
         packages::provide(&slurm::PACKAGES)?;
         ansible::provide()?;
+        kubernetes::provide()?;
     }
     let mut inside = Command::new("unshare");
     inside.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]);
@@ -66,6 +69,7 @@ pub fn inside(amount: Amount) -> anyhow::Result<()> {
     if amount == Amount::All {
         ansible::test(&network)?;
         slurm::test(&network)?;
+        kubernetes::test(&network)?;
     }
     Ok(())
 }
