@@ -30,6 +30,7 @@ fn files(engine: FleetEngine) -> &'static [(&'static str, &'static str)] {
             ("workload.yaml", include_str!("../../templates/fleet/kubernetes/workload.yaml")),
             ("job.yaml", include_str!("../../templates/fleet/kubernetes/job.yaml")),
             ("daemonset.yaml", include_str!("../../templates/fleet/kubernetes/daemonset.yaml")),
+            ("pair.yaml", include_str!("../../templates/fleet/kubernetes/pair.yaml")),
             ("fetch.sh", include_str!("../../templates/fleet/kubernetes/fetch.sh")),
         ],
     }
@@ -125,14 +126,17 @@ mod tests {
         let mut parsed = Vec::new();
         for engine in FleetEngine::value_variants() {
             for (name, text) in files(*engine).iter().filter(|(name, _)| name.ends_with("ml")) {
-                let value: Value = serde_yaml_ng::from_str(&with_script(text))
-                    .unwrap_or_else(|error| panic!("{name}: {error}"));
-                parsed.push((*name, value));
+                // The last part of a file is what it is named after.
+                for part in with_script(text).split("\n---\n") {
+                    let value: Value =
+                        serde_yaml_ng::from_str(part).unwrap_or_else(|error| panic!("{name}: {error}"));
+                    parsed.push((*name, value));
+                }
             }
         }
-        let of = |wanted: &str| &parsed.iter().find(|(name, _)| *name == wanted).unwrap().1;
+        let of = |wanted: &str| &parsed.iter().rfind(|(name, _)| *name == wanted).unwrap().1;
         assert_eq!(of("workload.yaml")["data"]["measure.sh"].as_str().unwrap(), MEASURE);
-        for name in ["job.yaml", "daemonset.yaml"] {
+        for name in ["job.yaml", "daemonset.yaml", "pair.yaml"] {
             let pod = &of(name)["spec"]["template"]["spec"];
             let resources = &pod["containers"][0]["resources"];
             assert!(

@@ -1,7 +1,7 @@
 //! What is the same of a fleet, whatever starts it on its hosts: what each host leaves, what is measured, and what is compared.
 
 use super::network::Network;
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use furlong_driver_harness::step;
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,10 +28,9 @@ pub fn init(network: &Network, engine: &str, folder: &Path) -> anyhow::Result<()
 /// # Errors
 /// They are not there.
 pub fn short(text: &str) -> anyhow::Result<String> {
-    let rows = text.lines().find(|line| line.contains("\"$furlong\" run ")).context("no line of rows")?;
-    let short = rows.replace("--within 2min", "--trials 3 --budget 5ms");
-    ensure!(short != rows, "the rows are limited otherwise: {rows}");
-    Ok(text.replace(rows, &short))
+    let short = text.replace("--within 2min", "--trials 3 --budget 5ms");
+    ensure!(short != text, "the rows are limited otherwise: {text}");
+    Ok(short)
 }
 
 /// When each file of a host was written, of those that are there.

@@ -2,7 +2,7 @@
 //! its own, whose log is fetched and compared.
 
 use super::fleet;
-use super::network::{self, Network};
+use super::network::{self, Host, Network, shell};
 use super::python;
 use crate::target::target;
 use anyhow::{Context, ensure};
@@ -24,11 +24,14 @@ const POD: &str = include_str!("../../templates/pod.py");
 /// Runs that.
 const RUN: &str = include_str!("../../templates/pod.sh");
 
-/// The name of the node.
-const NODE: &str = "node-1";
-
-/// Gives a log for one pod, as `fetch.sh` asks for it.
-const KUBECTL: &str = "#!/bin/sh\ncase $1 in get) echo pod/furlong-0 ;; logs) cat log ;; *) exit 9 ;; esac\n";
+/// Gives the log of each pod, as `fetch.sh` asks for it.
+const KUBECTL: &str = r#"#!/bin/sh
+case $1 in
+    get) for log in *.log; do echo "pod/${log%.log}"; done ;;
+    logs) cat "${3#pod/}.log" ;;
+    *) exit 9 ;;
+esac
+"#;
 
 fn python() -> anyhow::Result<PathBuf> {
     Ok(target()?.join("hosts").join(VALIDATE.replace("==", "-")))
@@ -53,25 +56,42 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     step::output(network.furlong(&["fleet", "init", "kubernetes"]).arg(&folder))?;
     step::timed("the schema of Kubernetes", || {
         let mut validate = Command::new(python()?.join("bin/kubernetes-validate"));
-        let manifests = ["job.yaml", "daemonset.yaml", "workload.yaml"];
+        let manifests = ["job.yaml", "daemonset.yaml", "pair.yaml", "workload.yaml"];
         step::output(validate.arg("--strict").args(manifests).current_dir(&folder)).map(drop)
     })?;
     let workload = folder.join("workload.yaml");
     fs::write(&workload, fleet::short(&fs::read_to_string(&workload)?)?)?;
-    let log = step::timed("a pod's command", || run(&folder))?;
-    fs::write(folder.join("log"), log)?;
+    let [first, second] = &network.hosts;
+    let log = |pod: &str| folder.join(pod).with_extension("log");
+    step::timed("a pod's command", || {
+        Ok(fs::write(log("furlong-0"), step::output(&mut pod(&folder, "job.yaml", 0, first)?)?.stdout)?)
+    })?;
+    step::timed("the commands of two pods", || {
+        shell("echo 1 >/proc/sys/net/ipv4/ip_forward")?;
+        for host in [first, second] {
+            host.shell(&format!("ip route replace default via {}", host.router()))?;
+        }
+        let serves = pod(&folder, "pair.yaml", 0, first)?.spawn().context("start the first pod")?;
+        let measures = step::output(&mut pod(&folder, "pair.yaml", 1, second)?);
+        // It is told that there is no more to do.
+        let ended = serves.wait_with_output()?;
+        ensure!(ended.status.success(), "the first pod ended with {}", ended.status);
+        Ok(fs::write(log("furlong-pair-1"), measures?.stdout)?)
+    })?;
     compared(network, &folder)
 }
 
-/// What the container prints.
-fn run(folder: &Path) -> anyhow::Result<Vec<u8>> {
-    let root = folder.join("root");
-    fs::create_dir(&root)?;
-    let mut pod = Command::new(python()?.join("bin/python"));
-    step::output(pod.args(["-c", POD]).arg(folder).arg(&root).arg(NODE))?;
-    let mut run = Command::new("unshare");
+/// The container's command of a Job's pod with this index, in files and namespaces of its own and on the network of this host.
+fn pod(folder: &Path, manifest: &str, index: usize, host: &Host) -> anyhow::Result<Command> {
+    let root = folder.join(format!("{manifest}-{index}"));
+    fs::create_dir_all(root.join("etc"))?;
+    let mut made = Command::new(python()?.join("bin/python"));
+    made.args(["-c", POD]).arg(folder).args([manifest, &index.to_string(), &host.address()]);
+    step::output(made.arg(&root))?;
+    fs::write(root.join("etc/hosts"), "10.77.1.2 furlong-pair-0.furlong-pair\n")?;
+    let mut run = host.enter(&["--net"]);
     run.args([
-        "--net",
+        "unshare",
         "--ipc",
         "--uts",
         "--mount",
@@ -83,10 +103,11 @@ fn run(folder: &Path) -> anyhow::Result<Vec<u8>> {
         RUN,
         "pod.sh",
     ]);
-    Ok(step::output(run.arg(&root).arg(target()?.join("release/furlong")))?.stdout)
+    run.arg(&root).arg(target()?.join("release/furlong"));
+    Ok(run)
 }
 
-/// Fetches the log as the folder's script does, and compares what is in it.
+/// Fetches the logs as the folder's script does, and compares what is in it.
 fn compared(network: &Network, folder: &Path) -> anyhow::Result<()> {
     let kubectl = folder.join("kubectl");
     fs::write(&kubectl, KUBECTL)?;
@@ -96,6 +117,7 @@ fn compared(network: &Network, folder: &Path) -> anyhow::Result<()> {
     let compare = ["compare", "--by", "host", "--format", "json"];
     let json = step::output(network.furlong(&compare).arg(folder.join("results")))?.stdout;
     let json: Value = serde_json::from_slice(&json).context("compare printed no JSON")?;
-    ensure!(json["hosts"] == 1 && json["runs"] == 2, "rows and costs of one host: {json:#}");
+    // Rows and costs of one host, and rows between that and another.
+    ensure!(json["hosts"] == 2 && json["runs"] == 3, "{json:#}");
     Ok(())
 }

@@ -134,10 +134,15 @@ exec sleep infinity"#;
 
     /// Runs commands there.
     pub fn shell(&self, script: &str) -> anyhow::Result<String> {
-        let pid = self.holder.id().to_string();
+        let mut command = self.enter(&["--net", "--uts", "--mount"]);
+        step::text(command.args(["sh", "-ec", script]))
+    }
+
+    /// Another program in these of its namespaces, which follows with its arguments.
+    pub fn enter(&self, namespaces: &[&str]) -> Command {
         let mut command = Command::new("nsenter");
-        command.args(["-t", &pid, "--net", "--uts", "--mount", "sh", "-ec", script]);
-        step::text(&mut command)
+        command.args(["-t", &self.holder.id().to_string()]).args(namespaces);
+        command
     }
 
     /// Cuts its cable at its own end: what is sent to it is lost, and who sends is not told.
