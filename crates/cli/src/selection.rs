@@ -386,7 +386,13 @@ mod tests {
     fn globs_name_several_rows() {
         assert_eq!(
             selected("unix-*").unwrap(),
-            ["unix-stream/block", "unix-seqpacket/block", "unix-dgram/block", "unix-dgram-to-all/block"]
+            [
+                "unix-stream/block",
+                "unix-seqpacket/block",
+                "unix-dgram/block",
+                "unix-accept/block",
+                "unix-dgram-to-all/block"
+            ]
         );
         assert_eq!(selected("pipe/*").unwrap().len(), 8);
         assert!(selected("*/spin").unwrap().iter().all(|row| row.ends_with("/spin")));
@@ -435,7 +441,8 @@ mod tests {
         };
         let queues =
             ["pipe", "fifo", "unix-seqpacket", "unix-dgram", "posix-mq", "sysv-mq", "driver-message"];
-        let sharing = [&queues[..], &["eventfd-semaphore", "posix-semaphore", "sysv-semaphore"]].concat();
+        let semaphores = ["eventfd-semaphore", "posix-semaphore", "sysv-semaphore"];
+        let sharing = [&queues[..], &semaphores, &["unix-accept", "tcp-accept"]].concat();
         assert_eq!(rows("").unwrap(), sharing);
         // What is named is tried, and refused with its reason.
         assert_eq!(rows("tcp").unwrap(), ["tcp"]);
