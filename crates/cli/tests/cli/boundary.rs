@@ -49,8 +49,6 @@ fn every_pattern_and_place_can_be_between() {
     let place = Place::new();
     for words in [
         &["tcp", "-m", "one-way"][..],
-        // One clock tells when a message was due and when it came.
-        &["tcp", "-m", "one-way", "--rate", "200/s"],
         &["udp", "-m", "request", "--response", "4KiB"],
         &["tcp/spin", "--place", "same-core"],
         &["udp", "--place", "one-process"],
