@@ -4,13 +4,9 @@ set -e
 root=$1
 mkdir -p "$root/bin" "$root/usr/bin" "$root/proc" "$root/dev/shm" "$root/tmp"
 cp /bin/busybox "$root/bin/busybox"
-"$root/bin/busybox" --install -s "$root/bin"
-# Links are made to the program that installs them.
-for applet in "$root"/bin/*; do
-    [ ! -L "$applet" ] || ln -sf busybox "$applet"
-done
+chroot "$root" /bin/busybox --install -s /bin
 # The one applet of the image that Debian's busybox has not.
-[ -e "$root/bin/flock" ] || cp "$(command -v flock)" "$root/bin/flock"
+[ -L "$root/bin/flock" ] || cp "$(command -v flock)" "$root/bin/flock"
 cp "$2" "$root/usr/bin/furlong"
 for library in usr/lib usr/lib64 lib lib64; do
     if [ -L "/$library" ]; then

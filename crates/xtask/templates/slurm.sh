@@ -2,9 +2,8 @@
 # is this test's own.
 mkdir -p /run/slurm/state
 cd /run/slurm
-# The nodes find it by one address, and each other through it.
+# The nodes find it by one address.
 ip address add 10.77.0.1/32 dev lo
-echo 1 >/proc/sys/net/ipv4/ip_forward
 head -c 128 /dev/urandom >munge.key
 chmod 600 munge.key
 munged --key-file=/run/slurm/munge.key --socket=/run/slurm/munge.socket --pid-file=/run/slurm/munge.pid \

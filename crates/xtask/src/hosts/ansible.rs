@@ -6,28 +6,23 @@ use super::network::{Network, path, shell, until};
 use super::python::{self, PYTHON};
 use crate::target::target;
 use anyhow::{Context, ensure};
-use furlong_driver_harness::{packages, step};
+use furlong_driver_harness::step;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-
-/// Debian's packages with Python, here and on the hosts.
-const PACKAGES: [&str; 2] = ["python3", "python3-venv"];
 
 /// Ansible, as it is on PyPI; newer ones need a newer Python than Debian's.
 const ANSIBLE: &str = "ansible-core==2.19.14";
 
-fn python() -> anyhow::Result<PathBuf> {
-    Ok(target()?.join("hosts").join(ANSIBLE.replace("==", "-")))
-}
+/// Its program.
+const PLAYBOOK: &str = "ansible-playbook";
 
 /// Installs Ansible into a Python of its own, once.
 ///
 /// # Errors
 /// It cannot be had.
 pub fn provide() -> anyhow::Result<()> {
-    packages::provide(&PACKAGES)?;
-    python::with(&python()?, "bin/ansible-playbook", ANSIBLE)
+    python::provide(ANSIBLE, PLAYBOOK)
 }
 
 /// Measures both hosts, of which one dies.
@@ -77,7 +72,7 @@ fn inventory(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn playbook(folder: &Path) -> anyhow::Result<Command> {
-    let mut playbook = Command::new(python()?.join("bin/ansible-playbook"));
+    let mut playbook = Command::new(python::program(ANSIBLE, PLAYBOOK)?);
     playbook.args(["-i", "inventory.ini", "playbook.yml"]).current_dir(folder);
     playbook
         .env("PATH", path())

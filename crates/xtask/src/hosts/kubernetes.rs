@@ -2,21 +2,27 @@
 //! its own, whose log is fetched and compared.
 
 use super::fleet;
-use super::network::{self, Host, Network, shell};
+use super::network::{self, Network};
 use super::python;
 use crate::target::target;
 use anyhow::{Context, ensure};
 use furlong_driver_harness::{packages, step};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// What knows the schema of every version, as it is on PyPI.
 const VALIDATE: &str = "kubernetes-validate==1.37.0";
 
-/// Debian's packages with Python, and with what is in the image beside furlong.
-const PACKAGES: [&str; 3] = ["python3", "python3-venv", "busybox-static"];
+/// Its program.
+const VALIDATES: &str = "kubernetes-validate";
+
+/// Debian's package with what is in the image beside furlong.
+const PACKAGES: [&str; 1] = ["busybox-static"];
+
+/// The name by which the second pod of a pair knows the first.
+const FIRST: &str = "furlong-pair-0.furlong-pair";
 
 /// Makes of a manifest what a kubelet makes of it.
 const POD: &str = include_str!("../../templates/pod.py");
@@ -33,17 +39,13 @@ case $1 in
 esac
 "#;
 
-fn python() -> anyhow::Result<PathBuf> {
-    Ok(target()?.join("hosts").join(VALIDATE.replace("==", "-")))
-}
-
 /// Installs what is needed, once.
 ///
 /// # Errors
 /// It cannot be had.
 pub fn provide() -> anyhow::Result<()> {
     packages::provide(&PACKAGES)?;
-    python::with(&python()?, "bin/kubernetes-validate", VALIDATE)
+    python::provide(VALIDATE, VALIDATES)
 }
 
 /// Checks the manifests, and runs what they say.
@@ -55,24 +57,20 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     let _ = fs::remove_dir_all(&folder);
     step::output(network.furlong(&["fleet", "init", "kubernetes"]).arg(&folder))?;
     step::timed("the schema of Kubernetes", || {
-        let mut validate = Command::new(python()?.join("bin/kubernetes-validate"));
+        let mut validate = Command::new(python::program(VALIDATE, VALIDATES)?);
         let manifests = ["job.yaml", "daemonset.yaml", "pair.yaml", "workload.yaml"];
         step::output(validate.arg("--strict").args(manifests).current_dir(&folder)).map(drop)
     })?;
     let workload = folder.join("workload.yaml");
     fs::write(&workload, fleet::short(&fs::read_to_string(&workload)?)?)?;
-    let [first, second] = &network.hosts;
     let log = |pod: &str| folder.join(pod).with_extension("log");
     step::timed("a pod's command", || {
-        Ok(fs::write(log("furlong-0"), step::output(&mut pod(&folder, "job.yaml", 0, first)?)?.stdout)?)
+        Ok(fs::write(log("furlong-0"), step::output(&mut pod(network, &folder, ("job.yaml", 0))?)?.stdout)?)
     })?;
     step::timed("the commands of two pods", || {
-        shell("echo 1 >/proc/sys/net/ipv4/ip_forward")?;
-        for host in [first, second] {
-            host.shell(&format!("ip route replace default via {}", host.router()))?;
-        }
-        let serves = pod(&folder, "pair.yaml", 0, first)?.spawn().context("start the first pod")?;
-        let measures = step::output(&mut pod(&folder, "pair.yaml", 1, second)?);
+        network.connect_hosts()?;
+        let serves = pod(network, &folder, ("pair.yaml", 0))?.spawn().context("start the first pod")?;
+        let measures = step::output(&mut pod(network, &folder, ("pair.yaml", 1))?);
         // It is told that there is no more to do.
         let ended = serves.wait_with_output()?;
         ensure!(ended.status.success(), "the first pod ended with {}", ended.status);
@@ -81,14 +79,16 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     compared(network, &folder)
 }
 
-/// The container's command of a Job's pod with this index, in files and namespaces of its own and on the network of this host.
-fn pod(folder: &Path, manifest: &str, index: usize, host: &Host) -> anyhow::Result<Command> {
+/// The container's command of a Job's pod with this index, in files and namespaces of its own and on the network of a host.
+fn pod(network: &Network, folder: &Path, (manifest, index): (&str, usize)) -> anyhow::Result<Command> {
+    let [first, _] = &network.hosts;
+    let host = &network.hosts[index];
     let root = folder.join(format!("{manifest}-{index}"));
     fs::create_dir_all(root.join("etc"))?;
-    let mut made = Command::new(python()?.join("bin/python"));
+    let mut made = Command::new(python::program(VALIDATE, "python")?);
     made.args(["-c", POD]).arg(folder).args([manifest, &index.to_string(), &host.address()]);
     step::output(made.arg(&root))?;
-    fs::write(root.join("etc/hosts"), "10.77.1.2 furlong-pair-0.furlong-pair\n")?;
+    fs::write(root.join("etc/hosts"), format!("{} {FIRST}\n", first.address()))?;
     let mut run = host.enter(&["--net"]);
     run.args([
         "unshare",

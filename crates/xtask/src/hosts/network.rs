@@ -49,6 +49,15 @@ impl Network {
         Ok(Network { hosts: [Host::make(1)?, Host::make(2)?], furlong: furlong.to_owned() })
     }
 
+    /// Lets the hosts reach each other through the machine in the middle.
+    pub fn connect_hosts(&self) -> anyhow::Result<()> {
+        shell("echo 1 >/proc/sys/net/ipv4/ip_forward")?;
+        for host in &self.hosts {
+            host.shell(&format!("ip route replace default via {}", host.router()))?;
+        }
+        Ok(())
+    }
+
     /// furlong with these words.
     pub fn furlong(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.furlong);
@@ -114,7 +123,7 @@ exec sleep infinity"#;
     }
 
     /// The address of the machine in the middle, at the other end of its cable.
-    pub fn router(&self) -> String {
+    fn router(&self) -> String {
         format!("10.77.{}.1", self.number)
     }
 

@@ -31,8 +31,8 @@ pub fn test(network: &Network) -> anyhow::Result<()> {
     let results = folder.join("results/repetition-0");
     let [stays, dies] = &network.hosts;
     shell(SCRIPT)?;
+    network.connect_hosts()?;
     for node in &network.hosts {
-        node.shell(&format!("ip route add default via {}", node.router()))?;
         start(node)?;
     }
     are_idle()?;
