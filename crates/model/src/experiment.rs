@@ -2,10 +2,10 @@
 //!
 //! It is part of a run's records, so that a replay explains itself on any machine.
 
-use crate::case::{one, row_of_subsystem};
+use crate::case::row_of_subsystem;
 use crate::{
-    Access, Arrival, Backing, Boundary, Case, ChildStart, Figure, Handover, Pattern, Placement, Request,
-    StartMethod, Subsystem, Touch, Wait,
+    Backing, Case, ChildStart, Figure, Handover, Pattern, Placement, Request, StartMethod, Subsystem, Touch,
+    Wait,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -245,20 +245,10 @@ impl Measure {
     ) -> Option<Case> {
         let Work::Exchange(exchange) = &self.work else { return None };
         Some(Case {
-            mechanism: mechanism.to_owned(),
-            wait,
             pattern: exchange.pattern,
-            size_bytes,
             request: exchange.request.clone(),
-            placement: self.place,
-            arrival: Arrival::ClosedLoop,
-            buffer_bytes: None,
-            window: one(),
-            parties: one(),
-            stall: None,
             subsystem,
-            access: Access::Copy,
-            boundary: Boundary::default(),
+            ..Case::round_trip(mechanism, wait, size_bytes, self.place)
         })
     }
 

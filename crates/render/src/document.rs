@@ -283,6 +283,14 @@ impl Section {
         self.toned(Tone::Neutral, text)
     }
 
+    /// With a paragraph, if there is a text for it.
+    pub fn paragraph_if(self, text: Option<impl Into<String>>) -> Self {
+        match text {
+            Some(text) => self.paragraph(text),
+            None => self,
+        }
+    }
+
     /// With a paragraph of this tone.
     pub fn toned(self, tone: Tone, text: impl Into<String>) -> Self {
         self.with(Block::Paragraph(Line { tone, text: text.into() }))

@@ -37,23 +37,11 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
 fn head(summary: &Summary) -> Section {
     let run = &summary.run;
     let section = Section::default().paragraph(prose::machine(&run.machine, &run.harness));
-    let section = match &run.peer {
-        Some(peer) => section.paragraph(prose::peer(peer)),
-        None => section,
-    };
-    let section = match prose::boundary(summary) {
-        Some(boundary) => section.paragraph(boundary),
-        None => section,
-    };
-    let section = with_noise(section, &run.noise);
-    let section = match prose::standing(summary) {
-        Some(standing) => section.paragraph(standing),
-        None => section,
-    };
-    let section = match prose::floor(summary) {
-        Some(floor) => section.paragraph(floor),
-        None => section,
-    };
+    let section =
+        section.paragraph_if(run.peer.as_deref().map(prose::peer)).paragraph_if(prose::boundary(summary));
+    let section = with_noise(section, &run.noise)
+        .paragraph_if(prose::standing(summary))
+        .paragraph_if(prose::floor(summary));
     partial(section, run)
 }
 

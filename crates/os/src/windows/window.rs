@@ -25,10 +25,9 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 /// The functions of the library for windows, with their types: it is loaded by who needs one, since every process that has it
 /// starts more slowly.
 macro_rules! functions {
-    ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
-        #[allow(non_snake_case)]
+    ($($field:ident = $name:literal: fn($($argument:ty),*) -> $result:ty;)*) => {
         struct Functions {
-            $($name: unsafe extern "system" fn($($argument),*) -> $result,)*
+            $($field: unsafe extern "system" fn($($argument),*) -> $result,)*
         }
 
         impl Functions {
@@ -39,13 +38,13 @@ macro_rules! functions {
                 if library.is_null() {
                     return None;
                 }
-                // SAFETY: the names end with a zero, and each function has the type that Windows documents for its name.
+                // SAFETY: each name ends with a zero, and each function has the type that Windows documents for its name.
                 unsafe {
                     Some(Functions {
-                        $($name: std::mem::transmute::<
+                        $($field: std::mem::transmute::<
                             unsafe extern "system" fn() -> isize,
                             unsafe extern "system" fn($($argument),*) -> $result,
-                        >(GetProcAddress(library, concat!(stringify!($name), "\0").as_ptr())?),)*
+                        >(GetProcAddress(library, $name.as_ptr().cast())?),)*
                     })
                 }
             }
@@ -54,16 +53,16 @@ macro_rules! functions {
 }
 
 functions! {
-    CreateWindowExW: fn(u32, *const u16, *const u16, u32, i32, i32, i32, i32, HWND, HWND, HWND, *const u8) -> HWND;
-    DefWindowProcW: fn(HWND, u32, WPARAM, LPARAM) -> LRESULT;
-    DestroyWindow: fn(HWND) -> i32;
-    FindWindowExW: fn(HWND, HWND, *const u16, *const u16) -> HWND;
-    GetWindowLongPtrW: fn(HWND, i32) -> isize;
-    MsgWaitForMultipleObjectsEx: fn(u32, *const HWND, u32, u32, u32) -> u32;
-    PeekMessageW: fn(*mut MSG, HWND, u32, u32, u32) -> i32;
-    RegisterClassW: fn(*const WNDCLASSW) -> u16;
-    SendMessageW: fn(HWND, u32, WPARAM, LPARAM) -> LRESULT;
-    SetWindowLongPtrW: fn(HWND, i32, isize) -> isize;
+    create_window = c"CreateWindowExW": fn(u32, *const u16, *const u16, u32, i32, i32, i32, i32, HWND, HWND, HWND, *const u8) -> HWND;
+    default_procedure = c"DefWindowProcW": fn(HWND, u32, WPARAM, LPARAM) -> LRESULT;
+    destroy_window = c"DestroyWindow": fn(HWND) -> i32;
+    find_window = c"FindWindowExW": fn(HWND, HWND, *const u16, *const u16) -> HWND;
+    get_window_data = c"GetWindowLongPtrW": fn(HWND, i32) -> isize;
+    wait_for_messages = c"MsgWaitForMultipleObjectsEx": fn(u32, *const HWND, u32, u32, u32) -> u32;
+    peek_message = c"PeekMessageW": fn(*mut MSG, HWND, u32, u32, u32) -> i32;
+    register_class = c"RegisterClassW": fn(*const WNDCLASSW) -> u16;
+    send_message = c"SendMessageW": fn(HWND, u32, WPARAM, LPARAM) -> LRESULT;
+    set_window_data = c"SetWindowLongPtrW": fn(HWND, i32, isize) -> isize;
 }
 
 /// Those functions, loaded by the first who asks.
@@ -119,10 +118,10 @@ unsafe extern "system" fn procedure(window: HWND, message: u32, from: WPARAM, da
     let Ok(functions) = functions() else { return 0 };
     if message != WM_COPYDATA {
         // SAFETY: these are the arguments that came.
-        return unsafe { (functions.DefWindowProcW)(window, message, from, data) };
+        return unsafe { (functions.default_procedure)(window, message, from, data) };
     }
     // SAFETY: only asks; what is there is the address that `Window::new` has set, or zero.
-    let inbox = unsafe { (functions.GetWindowLongPtrW)(window, GWLP_USERDATA) } as *const Inbox;
+    let inbox = unsafe { (functions.get_window_data)(window, GWLP_USERDATA) } as *const Inbox;
     // SAFETY: the inbox lives as long as the window, and of it only shared references are made. Windows gives the address of
     // what was sent, which stays for this call, with the bytes that it names.
     let (Some(inbox), Some(sent)) =
@@ -162,7 +161,7 @@ fn class(functions: &Functions) -> io::Result<()> {
             lpszClassName: name.as_ptr(),
         };
         // SAFETY: the name ends with a zero, and Windows keeps a copy of all of it.
-        unsafe { (functions.RegisterClassW)(&class) }
+        unsafe { (functions.register_class)(&class) }
     };
     match REGISTERED.get_or_init(register) {
         0 => Err(io::Error::other("the class of its window could not be registered")),
@@ -187,7 +186,7 @@ impl Window {
         let (class, title) = (wide(CLASS), wide(name));
         // SAFETY: both names end with a zero; null asks for no menu, this program and nothing to pass on.
         let window = unsafe {
-            (functions.CreateWindowExW)(
+            (functions.create_window)(
                 0,
                 class.as_ptr(),
                 title.as_ptr(),
@@ -206,9 +205,9 @@ impl Window {
             return Err(io::Error::last_os_error()).context(|| "CreateWindowEx");
         }
         let made = Window { functions, window, inbox: Box::default() };
-        // SAFETY: only sets a number, which `procedure` reads; `drop` destroys the window before what is there.
         let address = std::ptr::from_ref(&*made.inbox) as isize;
-        unsafe { (functions.SetWindowLongPtrW)(window, GWLP_USERDATA, address) };
+        // SAFETY: only sets a number, which `procedure` reads; `drop` destroys the window before what is there.
+        unsafe { (functions.set_window_data)(window, GWLP_USERDATA, address) };
         Ok(made)
     }
 
@@ -223,7 +222,7 @@ impl Window {
         // SAFETY: Windows copies the bytes, and nobody writes to them; they stay for the call.
         let said = unsafe {
             SetLastError(0);
-            (self.functions.SendMessageW)(to.0, WM_COPYDATA, self.window as WPARAM, &raw const data as LPARAM)
+            (self.functions.send_message)(to.0, WM_COPYDATA, self.window as WPARAM, &raw const data as LPARAM)
         };
         if said == TAKEN {
             return Ok(());
@@ -256,22 +255,16 @@ impl Window {
     fn wait(&self) -> io::Result<usize> {
         loop {
             let mut message = MSG::default();
+            let flags = PM_NOREMOVE | PM_QS_SENDMESSAGE;
             // SAFETY: the place for a message that was posted, of which there are none; those that were sent are passed to the
             // procedure.
-            let flags = PM_NOREMOVE | PM_QS_SENDMESSAGE;
-            unsafe { (self.functions.PeekMessageW)(&mut message, null_mut(), 0, 0, flags) };
+            unsafe { (self.functions.peek_message)(&mut message, null_mut(), 0, 0, flags) };
             if let Some(length) = self.inbox.length.take() {
                 return Ok(length);
             }
             // SAFETY: no handle is waited for.
             let woken = unsafe {
-                (self.functions.MsgWaitForMultipleObjectsEx)(
-                    0,
-                    null(),
-                    INFINITE,
-                    QS_SENDMESSAGE,
-                    MWMO_INPUTAVAILABLE,
-                )
+                (self.functions.wait_for_messages)(0, null(), INFINITE, QS_SENDMESSAGE, MWMO_INPUTAVAILABLE)
             };
             if woken != 0 {
                 return Err(io::Error::last_os_error()).context(|| "MsgWaitForMultipleObjectsEx");
@@ -283,7 +276,7 @@ impl Window {
 impl Drop for Window {
     fn drop(&mut self) {
         // SAFETY: the window is this thread's own; nothing is sent to it afterwards.
-        unsafe { (self.functions.DestroyWindow)(self.window) };
+        unsafe { (self.functions.destroy_window)(self.window) };
     }
 }
 
@@ -301,7 +294,7 @@ impl WindowName {
         let (class, title) = (wide(CLASS), wide(name));
         // SAFETY: both names end with a zero; null begins with the first window.
         let window =
-            unsafe { (functions.FindWindowExW)(HWND_MESSAGE, null_mut(), class.as_ptr(), title.as_ptr()) };
+            unsafe { (functions.find_window)(HWND_MESSAGE, null_mut(), class.as_ptr(), title.as_ptr()) };
         if window.is_null() { Err(io::ErrorKind::NotFound.into()) } else { Ok(WindowName(window)) }
     }
 }

@@ -243,8 +243,8 @@ impl<C: Connections> Endpoint for AcceptEnd<C> {
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         let mut connection = C::accept(&self.listener)?;
         let mut length = 0;
+        let mut beyond = [0; 64];
         loop {
-            let mut beyond = [0; 64];
             // What there is no room for is counted.
             let room = if length < message.len() { &mut message[length..] } else { &mut beyond[..] };
             match connection.read(room) {
