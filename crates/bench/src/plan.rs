@@ -125,12 +125,12 @@ impl<'a> CaseResolver<'a> {
             placement::pinned(case.placement, &case.all_parties()).map_err(Outcome::Refused)?
         };
         let by = case.request.as_ref().and_then(|request| request.by.as_deref());
-        let request_carrier = by.map(|by| self.request_carrier(by)).transpose()?;
+        let request_carrier = by.map(|by| self.request_carrier(by, case)).transpose()?;
         Ok(ResolvedCase { entry, request_carrier, processors })
     }
 
     /// Finds what carries requests beside another mechanism's answers.
-    fn request_carrier(&mut self, by: &str) -> Result<&'a MechanismEntry, Box<Outcome>> {
+    fn request_carrier(&mut self, by: &str, case: &Case) -> Result<&'a MechanismEntry, Box<Outcome>> {
         let refused =
             |reason: String, remedy: &str| Box::new(Outcome::Refused(Unavailable::new(reason, remedy)));
         let entry = self.mechanisms.iter().find(|entry| entry.capabilities.name == by).ok_or_else(|| {
@@ -140,6 +140,9 @@ impl<'a> CaseResolver<'a> {
         if capabilities.notifies_only() || capabilities.waits[0] != Wait::Block || entry.adapter().is_some() {
             let reason = format!("requests cannot go by {by} while answers go by something else");
             return Err(refused(reason, "send requests by a pipe, a socket or a queue"));
+        }
+        if let Some(refusal) = entry.refuse_networks(case) {
+            return Err(Box::new(Outcome::Refused(refusal)));
         }
         Ok(entry)
     }

@@ -134,9 +134,8 @@ impl MechanismEntry {
     /// # Errors
     /// What could not be made.
     pub(crate) fn create(&self, specification: &LinkSpecification, case: &Case) -> io::Result<Link> {
-        if case.crosses_networks(self.capabilities)
-            && let Some(ends) = self.built_in()?.between_hosts
-        {
+        if case.crosses_networks(self.capabilities) {
+            let ends = self.built_in()?.between_hosts.ok_or(io::ErrorKind::Unsupported)?;
             return two_networks::link(ends, specification);
         }
         let wait = case.wait;

@@ -3,7 +3,7 @@
 
 use crate::pair::WATCHDOG;
 use crate::rows::{case, persistent, quick};
-use crate::saboteur::{SABOTEUR_BUDGET, SABOTEUR_TIMEOUT};
+use crate::saboteur::SABOTEUR_TIMEOUT;
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_mechanism::{
@@ -16,6 +16,7 @@ use libtest_mimic::{Completion, Failed};
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// Sizes around the edges of stamps, slots and a ring that holds few.
 const SIZES: [usize; 5] = [1, 120, 121, 4097, 300_000];
@@ -32,6 +33,10 @@ const LATE: u64 = 20;
 
 /// Of the ring whose writer overtakes, one of the measured part, where messages may be missing.
 const OVERTAKEN: u64 = 22;
+
+/// How long one that does wrong is measured. Some wait for the message behind the one that they break, which follows only in
+/// the half of this time in which messages are not sent in turn: a moment without a processor must not use it up.
+const BUDGET: Duration = Duration::from_millis(400);
 
 /// The mechanisms that do wrong, for the roles.
 pub fn mechanisms() -> Vec<MechanismEntry> {
@@ -117,7 +122,7 @@ fn comes_to_every_receiver(entry: &MechanismEntry, wait: Wait) -> Result<Complet
 
 fn is_caught(entry: &MechanismEntry, fault: Fault, told: &str) -> Result<(), Failed> {
     let case = to(3, case(entry, entry.capabilities.waits[0], 128));
-    match persistent(&mechanisms(), entry, &case, SABOTEUR_TIMEOUT, SABOTEUR_BUDGET)? {
+    match persistent(&mechanisms(), entry, &case, SABOTEUR_TIMEOUT, BUDGET)? {
         Outcome::Failed(failure)
             if failure.fault == fault
                 && failure.detail.contains(told)

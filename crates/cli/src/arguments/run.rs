@@ -46,8 +46,8 @@ Examples:
                                                  waiting for one of 1, 4, 16 … links by select, poll, epoll and io_uring
   furlong run pipe unix-stream -m one-way -s 64..1MiB:x4
                                                  throughput of a stream, over a sweep of sizes
-  furlong run pipe posix-shm -m request --request 1 --answer 256KiB
-                                                 a small question and a large answer
+  furlong run pipe posix-shm -m request --request 1 --response 256KiB
+                                                 a small request and a large response
   furlong run pipe tcp -m connect                a link for each message: made, used once and removed
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run --program './serve' --program './ask' pipe

@@ -95,6 +95,10 @@ fn what_makes_no_sense_between_is_told() {
     let json = between(&place, &["tcp", "pipe", "-m", "connect"]).unwrap().expect_code(0).json();
     let skipped = row(&json, "skipped", "tcp/block");
     assert!(text(skipped, "reason").contains("one network namespace"), "{skipped:#}");
+    let by = ["tcp", "-m", "request", "--request", "16B", "--request-by", "tcp-accept"];
+    let json = between(&place, &by).unwrap().expect_code(7).json();
+    let skipped = row(&json, "skipped", "tcp/block");
+    assert!(text(skipped, "reason").starts_with("tcp-accept is measured over the loopback"), "{skipped:#}");
     for (words, told) in [
         (&["--boundary", "netns", "--peer", "command:sh"][..], "--peer"),
         (&["--boundary", "tape"], "network-namespace"),

@@ -30,7 +30,7 @@ enum Ended {
 const SLOW: [&str; 2] = ["--ignored", "slow::"];
 
 /// More failures than these are not the noise of a machine that others use too.
-const MOST_TRIED_AGAIN: usize = 3;
+pub const MOST_TRIED_AGAIN: usize = 3;
 
 impl Suite {
     /// Runs all of its tests, the slow ones too, and those that failed once more, each by itself: a bad moment of a machine

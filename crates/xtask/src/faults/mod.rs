@@ -1,6 +1,7 @@
 //! `cargo xtask faults`: one list of faults, crossed with every row, each cell judged by the same five things.
 
 mod cell;
+pub mod failed;
 mod fault;
 mod hostile;
 mod judge;
@@ -12,6 +13,7 @@ pub mod soak;
 use crate::driver::packages;
 use crate::{root, target::target};
 use anyhow::{Context, bail, ensure};
+use failed::FailedCell;
 use fault::Fault;
 use matrix::Matrix;
 use std::collections::BTreeSet;
@@ -72,6 +74,12 @@ impl Options {
         Options { quick: true, ..Options::default() }
     }
 
+    /// The quick part, of one cell alone.
+    pub fn of_one(cell: &FailedCell) -> Options {
+        let mechanism = (!cell.row.is_empty()).then(|| cell.row.clone());
+        Options { only: vec![cell.number.to_owned()], mechanism, ..Options::quick() }
+    }
+
     fn wants(&self, fault: &Fault) -> bool {
         let named = |pattern: &String| glob(pattern, fault.number);
         (!self.quick || fault.quick) && (self.only.is_empty() || self.only.iter().any(named))
@@ -93,6 +101,14 @@ fn glob(pattern: &str, text: &str) -> bool {
 /// # Errors
 /// That cells failed, or that nothing could be tried.
 pub fn run(options: &Options) -> anyhow::Result<()> {
+    failed::none(&tried(options)?)
+}
+
+/// Tries every cell, prints the matrix, and gives the cells that failed.
+///
+/// # Errors
+/// That nothing could be tried.
+pub fn tried(options: &Options) -> anyhow::Result<Vec<FailedCell>> {
     let begin = Instant::now();
     let faults: Vec<Fault> = list::faults().into_iter().filter(|fault| options.wants(fault)).collect();
     ensure!(!faults.is_empty(), "no fault has such a number");
@@ -114,8 +130,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if options.write {
         std::fs::write(root().join("docs/faults.md"), page::page(&lines, &rows, &options.words, seconds))?;
     }
-    ensure!(failed == 0, "{failed} cells failed");
-    Ok(())
+    Ok(failed::of(&lines))
 }
 
 /// Damages what comes in, as a script of the matrix asks for it.

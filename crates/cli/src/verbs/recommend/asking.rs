@@ -28,7 +28,7 @@ pub fn ask() -> anyhow::Result<WorkloadOptions> {
         &[
             ("there and back: each is answered", Pattern::RoundTrip),
             ("one way: nothing is answered", Pattern::OneWay),
-            ("a small question, and an answer", Pattern::Request),
+            ("a small request, and a response", Pattern::Request),
         ],
     )?;
     let size = asking.size("How large is a message?", "128")?;
