@@ -9,7 +9,8 @@
 //     };
 //
 // The responder makes what has a name and says so to `remove_at_end`; the initiator waits with `until` for it to be there.
-// A first message each way shows that both are connected, and the names are removed. What fails throws a `Failure`.
+// A first message each way shows that both are connected, and the names are removed. To several receivers (`to_several`) it is
+// the initiator that makes it, and its link is made when all are connected. What fails throws a `Failure`.
 
 #pragma once
 
@@ -58,7 +59,7 @@ template <class Attempt> void until(const std::string& what, Attempt is_so) {
         if (now_ns() - begin > 20000000000) fail(what + " has not come in 20 s");
 }
 
-// The responder's way to tell the initiator where it is to be found, and the initiator's to learn it.
+// The way of who makes what has a name to tell the other role where it is to be found, and the other's to learn it.
 inline void publish(const SetUp& set_up, const std::string& address) {
     auto path = set_up.folder + "/address", unfinished = path + ".new";
     remove_at_end(unfinished), remove_at_end(path);
@@ -68,7 +69,7 @@ inline void publish(const SetUp& set_up, const std::string& address) {
 
 inline std::string published(const SetUp& set_up) {
     std::string address;
-    until("the responder", [&] { return bool(std::getline(std::ifstream(set_up.folder + "/address"), address)); });
+    until("the other role", [&] { return bool(std::getline(std::ifstream(set_up.folder + "/address"), address)); });
     return address;
 }
 
@@ -95,7 +96,8 @@ inline SetUp set_up_of(const Row& row, Request& request) {
     if (std::min(own, other) < 1) throw Failure{"unsupported", "a message has at least one byte"};
     if (std::max(own, other) > row.max_size_bytes)
         throw Failure{"unsupported", "its messages have at most " + std::to_string(row.max_size_bytes) + " bytes"};
-    return {initiator, pattern, wait, request["folder"].at(0), request["name"].at(0), own, other};
+    auto receivers = request.count("receivers") ? std::stoul(request["receivers"].at(0)) : 1;
+    return {initiator, pattern, wait, request["folder"].at(0), request["name"].at(0), own, other, unsigned(receivers)};
 }
 
 inline std::string list_of(const std::vector<Process>& processes) {

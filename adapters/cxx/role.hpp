@@ -24,9 +24,11 @@ struct SetUp {
     bool initiator;
     std::string pattern, wait, folder, name;
     std::size_t own_size, other_size;
+    unsigned receivers;  // of each message, where the pattern is fan-out
 
     std::size_t largest() const { return std::max(own_size, other_size); }
-    bool one_way() const { return pattern == "one-way"; }
+    bool to_several() const { return pattern == "fan-out"; }
+    bool one_way() const { return pattern == "one-way" || to_several(); }
 };
 
 // A process that takes part and that furlong has not started: `role` is `other` for a server.
@@ -105,11 +107,15 @@ template <class Link> struct Role {
     Role(const SetUp& asked, Stamp own_stamp, Stamp other_stamp)
         : set_up(asked), own(own_stamp), other(other_stamp), outbox(asked.own_size), inbox(asked.other_size),
           expected(asked.other_size), link(set_up, ready) {
+        if (!set_up.to_several()) greet();
+        leftovers::remove_paths();
+    }
+
+    void greet() {
         unsigned char greeting = 1, answer = 0;
         if (set_up.initiator) link.send(&greeting, 1);
         if (link.receive(&answer, 1) != 1 || answer != greeting) fail("the first message is not the other role's");
         if (!set_up.initiator) link.send(&greeting, 1);
-        leftovers::remove_paths();
     }
 
     // Exchanges messages, each at once or when it is due, and gives how many of those received were verified.

@@ -45,6 +45,8 @@ class SetUp:
         self.role, self.pattern, self.wait = role, request["pattern"], request["wait"]
         self.folder, self.name = request["folder"], request["name"]
         self.sizes = tuple(request["sizes_bytes"])
+        # Of each message of the initiator, and which of them this is: more than one where the pattern is fan-out.
+        self.receivers, self.number = request.get("receivers", 1), request.get("number", 1)
         own = 1 if role == "responder" else 0
         other = own if alone else 1 - own
         self.own_size, self.other_size = self.sizes[own], self.sizes[other]
@@ -228,7 +230,7 @@ class Role:
         own, other = self.set_up.own, self.set_up.other
         stamp = own.all_writer(self.message) if verify else own.writer(self.message)
         check = other.all_checker() if verify else other.checker()
-        one_way, role = self.set_up.pattern == "one-way", self.set_up.role
+        one_way, role = self.set_up.pattern in ("one-way", "fan-out"), self.set_up.role
         loop = {
             ("initiator", False): self.initiate,
             ("responder", False): self.respond,

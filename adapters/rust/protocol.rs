@@ -37,7 +37,7 @@ impl<E: Error> From<E> for Failure {
 
 /// Moves whole messages.
 pub trait Link: Sized {
-    /// Made when furlong sets a role up; returns when both ends are connected.
+    /// Made when furlong sets a role up; returns when all ends are connected.
     fn open(set_up: &SetUp) -> Result<Self, Failure>;
     /// Numbers in force, by name, if there are any.
     fn numbers(&self) -> Vec<(&'static str, u64)> {
@@ -59,6 +59,15 @@ pub struct SetUp {
     pub name: String,
     pub own_size: usize,
     pub other_size: usize,
+    /// Of each message of the initiator: more than one where the pattern is fan-out.
+    pub receivers: usize,
+}
+
+impl SetUp {
+    /// Whether responders send nothing.
+    fn is_one_way(&self) -> bool {
+        ["one-way", "fan-out"].contains(&self.pattern.as_str())
+    }
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
@@ -238,7 +247,7 @@ impl<L: Link> Role<L> {
             (false, false) => self.run::<false, false>(batches, in_batch)?,
             (false, true) => self.run::<false, true>(batches, in_batch)?,
         }
-        let one_way = self.set_up.pattern == "one-way";
+        let one_way = self.set_up.is_one_way();
         match (one_way, self.set_up.initiator) {
             _ if batch == 0 => self.readings.clear(),
             (true, true) => self.readings.truncate(1),
@@ -254,7 +263,7 @@ impl<L: Link> Role<L> {
         batches: u64,
         in_batch: u64,
     ) -> Result<(), Failure> {
-        match (self.set_up.pattern == "one-way", self.set_up.initiator) {
+        match (self.set_up.is_one_way(), self.set_up.initiator) {
             (true, true) => self.send_all::<VERIFY, DUE>(batches * in_batch),
             (true, false) => self.receive_all::<VERIFY>(batches, in_batch),
             (false, true) => self.initiate::<VERIFY, DUE>(batches, in_batch),
@@ -426,7 +435,9 @@ fn set_up_of(claims: &Value, request: &Value) -> Result<SetUp, Failure> {
     if own_size.min(other_size) < 1 {
         return Err(Failure::unsupported("a message has at least one byte"));
     }
-    Ok(SetUp { initiator, pattern, wait, folder: text("folder"), name: text("name"), own_size, other_size })
+    let (folder, name) = (text("folder"), text("name"));
+    let receivers = request["receivers"].as_u64().unwrap_or(1) as usize;
+    Ok(SetUp { initiator, pattern, wait, folder, name, own_size, other_size, receivers })
 }
 
 /// What is replied to a request; `about` says who the program is.

@@ -1,4 +1,4 @@
-// ZeroMQ's PAIR sockets over a UNIX socket or TCP's loopback, with zmq_send and zmq_recv.
+// ZeroMQ's PAIR sockets over a UNIX socket or TCP's loopback, and its PUB-SUB over a UNIX socket, with zmq_send and zmq_recv.
 //
 // A thread of the library in each process does the reading and writing: a message goes to it by a queue and an eventfd.
 
@@ -14,45 +14,38 @@ void check(int result, const char* call) {
     if (result < 0) adapter::fail(std::string(call) + ": " + zmq_strerror(zmq_errno()));
 }
 
-struct Pair {
-    void *context = zmq_ctx_new(), *socket = zmq_socket(context, ZMQ_PAIR);
+// A socket, and how it sends and receives.
+struct Socket {
+    void *context = zmq_ctx_new(), *socket;
     int flags;
 
-    Pair(const adapter::SetUp& set_up, adapter::Ready& ready) : flags(set_up.wait == "spin" ? ZMQ_DONTWAIT : 0) {
+    Socket(int kind, std::size_t queued_bytes, const adapter::SetUp& set_up, adapter::Ready& ready)
+        : socket(zmq_socket(context, kind)), flags(set_up.wait == "spin" ? ZMQ_DONTWAIT : 0) {
         // A stream of large messages must not fill the memory; 1000 is ZeroMQ's own number.
-        int queued = int(std::clamp<std::size_t>((64 << 20) / set_up.largest(), 2, 1000)), at_once = 0;
-        check(zmq_setsockopt(socket, ZMQ_SNDHWM, &queued, sizeof queued), "ZMQ_SNDHWM");
-        check(zmq_setsockopt(socket, ZMQ_RCVHWM, &queued, sizeof queued), "ZMQ_RCVHWM");
-        check(zmq_setsockopt(socket, ZMQ_LINGER, &at_once, sizeof at_once), "ZMQ_LINGER");
+        int queued = int(std::clamp<std::size_t>(queued_bytes / set_up.largest(), 2, 1000)), at_once = 0;
+        set(ZMQ_SNDHWM, queued, "ZMQ_SNDHWM");
+        set(ZMQ_RCVHWM, queued, "ZMQ_RCVHWM");
+        set(ZMQ_LINGER, at_once, "ZMQ_LINGER");
         std::size_t size = sizeof queued;
         check(zmq_getsockopt(socket, ZMQ_SNDHWM, &queued, &size), "ZMQ_SNDHWM");
         ready.numbers = {{"high-water-mark-messages", queued}};
-        over_tcp ? open_tcp(set_up) : open_ipc(set_up);
     }
-    ~Pair() {
+    ~Socket() {
         zmq_close(socket);
         zmq_ctx_term(context);
     }
 
-    void open_ipc(const adapter::SetUp& set_up) {
-        auto path = set_up.folder + "/socket", endpoint = "ipc://" + path;
-        if (set_up.initiator) {
-            // It would try by itself, but only each 100 ms.
-            adapter::until("the responder", [&] { return access(path.c_str(), F_OK) == 0; });
-            return check(zmq_connect(socket, endpoint.c_str()), "zmq_connect");
-        }
+    void set(int option, int value, const char* name) { check(zmq_setsockopt(socket, option, &value, sizeof value), name); }
+
+    void bind(const std::string& path) {
         adapter::remove_at_end(path);
-        check(zmq_bind(socket, endpoint.c_str()), "zmq_bind");
+        check(zmq_bind(socket, ("ipc://" + path).c_str()), "zmq_bind");
     }
 
-    // The responder takes a free port.
-    void open_tcp(const adapter::SetUp& set_up) {
-        if (set_up.initiator) return check(zmq_connect(socket, adapter::published(set_up).c_str()), "zmq_connect");
-        check(zmq_bind(socket, "tcp://127.0.0.1:*"), "zmq_bind");
-        char bound[64];
-        std::size_t size = sizeof bound;
-        check(zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size), "ZMQ_LAST_ENDPOINT");
-        adapter::publish(set_up, bound);
+    void connect(const std::string& path) {
+        // It would try by itself, but only each 100 ms.
+        adapter::until("the other role", [&] { return access(path.c_str(), F_OK) == 0; });
+        check(zmq_connect(socket, ("ipc://" + path).c_str()), "zmq_connect");
     }
 
     // Calls until it would not wait any more, where the way of waiting is to spin.
@@ -74,20 +67,64 @@ struct Pair {
     }
 };
 
+struct Pair : Socket {
+    Pair(const adapter::SetUp& set_up, adapter::Ready& ready) : Socket(ZMQ_PAIR, 64 << 20, set_up, ready) {
+        auto path = set_up.folder + "/socket";
+        if (over_tcp) open_tcp(set_up);
+        else set_up.initiator ? connect(path) : bind(path);
+    }
+
+    // The responder takes a free port.
+    void open_tcp(const adapter::SetUp& set_up) {
+        if (set_up.initiator) return check(zmq_connect(socket, adapter::published(set_up).c_str()), "zmq_connect");
+        check(zmq_bind(socket, "tcp://127.0.0.1:*"), "zmq_bind");
+        char bound[64];
+        std::size_t size = sizeof bound;
+        check(zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size), "ZMQ_LAST_ENDPOINT");
+        adapter::publish(set_up, bound);
+    }
+};
+
+// A PUB socket, which is an XPUB socket to see who has subscribed, and a SUB socket of each receiver.
+struct PubSub : Socket {
+    // Receivers may be apart by what is queued, which must be little of what is measured.
+    PubSub(const adapter::SetUp& set_up, adapter::Ready& ready)
+        : Socket(set_up.initiator ? ZMQ_XPUB : ZMQ_SUB, 2 << 20, set_up, ready) {
+        auto path = set_up.folder + "/socket";
+        if (!set_up.initiator) {
+            check(zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0), "ZMQ_SUBSCRIBE");
+            connect(path);
+            return;
+        }
+        // It would drop what a receiver has no room for.
+        set(ZMQ_XPUB_NODROP, 1, "ZMQ_XPUB_NODROP");
+        set(ZMQ_XPUB_VERBOSE, 1, "ZMQ_XPUB_VERBOSE");
+        bind(path);
+        for (unsigned subscribed = 0; subscribed < set_up.receivers; ++subscribed) {
+            unsigned char subscription;
+            receive(&subscription, 1);
+        }
+    }
+};
+
 }  // namespace
 
 int main(int, char** arguments) {
-    over_tcp = arguments[1] && std::string(arguments[1]) == "tcp";
+    std::string kind = arguments[1] ? arguments[1] : "";
+    over_tcp = kind == "tcp";
     int major, minor, patch;
     zmq_version(&major, &minor, &patch);
-    adapter::Row row{over_tcp ? "zeromq-tcp" : "zeromq-ipc",
-                     over_tcp ? "a PAIR socket of ZeroMQ in each process, over TCP on the loopback"
-                              : "a PAIR socket of ZeroMQ in each process, over a UNIX socket"};
+    adapter::Row row{"zeromq-" + kind,
+                     over_tcp            ? "a PAIR socket of ZeroMQ in each process, over TCP on the loopback"
+                     : kind == "pub-sub" ? "a PUB socket of ZeroMQ and a SUB socket of each receiver, over a UNIX socket each"
+                                         : "a PAIR socket of ZeroMQ in each process, over a UNIX socket"};
     row.versions = {{"libzmq", std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch)}};
     row.waits = {"block", "spin"};
     row.max_size_bytes = INT32_MAX, row.limited_by = "zmq_recv gives a length as int";
-    // PAIR sockets wait for the other end to come back.
+    // Sockets wait for the other end to come back.
     row.peer_death = "unnoticed";
     if (over_tcp) row.reach = "network";
-    return adapter::run<Pair>(row);
+    if (kind != "pub-sub") return adapter::run<Pair>(row);
+    row.patterns = {"fan-out"};
+    return adapter::run<PubSub>(row);
 }

@@ -1,4 +1,5 @@
-//! iceoryx2's publish-subscribe: a service for each direction, polled, or with an event to wake the other process.
+//! iceoryx2's publish-subscribe: a service for each direction, polled, or with an event to wake the other process. To several
+//! receivers the service has a subscriber for each.
 //!
 //! A message is copied into a loaned sample and out of what came, as everywhere in furlong: zero copy is what an
 //! application makes of a sample, and not what it takes to move one.
@@ -30,6 +31,8 @@ struct Poll {
     publisher: Publisher<Service, [u8], ()>,
     subscriber: Subscriber<Service, [u8], ()>,
     samples: usize,
+    /// How many receive what this role sends.
+    receivers: usize,
     node: Node<Service>,
 }
 
@@ -52,9 +55,19 @@ fn until(mut is_so: impl FnMut() -> bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A direction: its name, and how many send and receive by it.
+#[derive(Clone, Copy)]
+struct Direction {
+    name: &'static str,
+    senders: usize,
+    receivers: usize,
+}
+
 /// The directions of this role: out and in.
-fn directions(set_up: &SetUp) -> [&'static str; 2] {
-    if set_up.initiator { ["there", "back"] } else { ["back", "there"] }
+fn directions(set_up: &SetUp) -> [Direction; 2] {
+    let there = Direction { name: "there", senders: 1, receivers: set_up.receivers };
+    let back = Direction { name: "back", senders: set_up.receivers, receivers: 1 };
+    if set_up.initiator { [there, back] } else { [back, there] }
 }
 
 impl Link for Poll {
@@ -66,23 +79,24 @@ impl Link for Poll {
         let node =
             NodeBuilder::new().config(&config).signal_handling_mode(SignalHandlingMode::Disabled).create()?;
         let samples = ((1 << 20) / set_up.own_size.max(set_up.other_size)).clamp(2, 64);
-        let service = |direction: &str| {
-            let name = ServiceName::new(direction).map_err(Failure::from)?;
+        let service = |direction: Direction| {
+            let name = ServiceName::new(direction.name).map_err(Failure::from)?;
             let builder = node.service_builder(&name).publish_subscribe::<[u8]>();
-            let builder = builder.max_publishers(1).max_subscribers(1).enable_safe_overflow(false);
+            let builder = builder.max_nodes(1 + set_up.receivers).enable_safe_overflow(false);
+            let builder = builder.max_publishers(direction.senders).max_subscribers(direction.receivers);
             builder.subscriber_max_buffer_size(samples).open_or_create().map_err(Failure::from)
         };
-        let [out, into] = directions(set_up);
-        let (out, into) = (service(out)?, service(into)?);
+        let [there, back] = directions(set_up);
+        let (out, into) = (service(there)?, service(back)?);
         let publisher = out.publisher_builder().initial_max_slice_len(set_up.own_size);
         let publisher =
             publisher.backpressure_strategy(BackpressureStrategy::RetryUntilDelivered).create()?;
         let subscriber = into.subscriber_builder().create()?;
         until(|| {
-            out.dynamic_config().number_of_subscribers() == 1
-                && into.dynamic_config().number_of_publishers() == 1
+            out.dynamic_config().number_of_subscribers() == there.receivers
+                && into.dynamic_config().number_of_publishers() == back.senders
         })?;
-        Ok(Poll { publisher, subscriber, samples, node })
+        Ok(Poll { publisher, subscriber, samples, receivers: there.receivers, node })
     }
 
     fn numbers(&self) -> Vec<(&'static str, u64)> {
@@ -92,7 +106,7 @@ impl Link for Poll {
     #[inline(always)]
     fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
         let sample = self.publisher.loan_slice_uninit(message.len())?.write_from_slice(message);
-        if sample.send()? == 1 { Ok(()) } else { Err(Failure::new("the other end is gone")) }
+        if sample.send()? == self.receivers { Ok(()) } else { Err(Failure::new("the other end is gone")) }
     }
 
     #[inline(always)]
@@ -122,17 +136,18 @@ impl Poll {
 impl Link for Event {
     fn open(set_up: &SetUp) -> Result<Self, Failure> {
         let poll = Poll::open(set_up)?;
-        let service = |direction: &str| {
-            let name = ServiceName::new(direction).map_err(Failure::from)?;
-            let builder = poll.node.service_builder(&name).event().max_notifiers(1).max_listeners(1);
+        let service = |direction: Direction| {
+            let name = ServiceName::new(direction.name).map_err(Failure::from)?;
+            let builder = poll.node.service_builder(&name).event().max_nodes(1 + set_up.receivers);
+            let builder = builder.max_notifiers(direction.senders).max_listeners(direction.receivers);
             builder.open_or_create().map_err(Failure::from)
         };
-        let [out, into] = directions(set_up);
-        let (out, into) = (service(out)?, service(into)?);
+        let [there, back] = directions(set_up);
+        let (out, into) = (service(there)?, service(back)?);
         let (notifier, listener) = (out.notifier_builder().create()?, into.listener_builder().create()?);
         until(|| {
-            out.dynamic_config().number_of_listeners() == 1
-                && into.dynamic_config().number_of_notifiers() == 1
+            out.dynamic_config().number_of_listeners() == there.receivers
+                && into.dynamic_config().number_of_notifiers() == back.senders
         })?;
         Ok(Event { notifier, listener, poll })
     }
@@ -169,7 +184,7 @@ fn main() -> ExitCode {
             "claims": {
                 "summary": summary,
                 "waits": [wait],
-                "patterns": ["round-trip", "one-way", "request"],
+                "patterns": ["round-trip", "one-way", "request", "fan-out"],
                 "peer_death": "unnoticed",
             },
         })

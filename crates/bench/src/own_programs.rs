@@ -14,8 +14,8 @@ use crate::watch::{OTHER_REPORT_MS, Observer, cause, paused_failure};
 use furlong_loops::recorder::timing_of;
 use furlong_loops::schedule::Idle;
 use furlong_model::{
-    Capabilities, Case, Failure, Family, Fault, Measurement, Phase, Placement, ProgramFacts, Role, RoleTally,
-    Start, Unavailable, Wait,
+    Capabilities, Case, Failure, Family, Fault, Measurement, Party, Phase, Placement, ProgramFacts, Role,
+    RoleTally, Start, Unavailable, Wait,
 };
 use furlong_os::linux::signal;
 use furlong_os::memory::bounded_object;
@@ -194,9 +194,9 @@ impl PairTrial<'_> {
         self.observer.before(Phase::Finish, &roles);
         // All are asked each time, since the answer is about the time since the last question.
         let paused = self.started.iter().filter(|side| side.program.child.take_continued());
-        let paused: Vec<Role> = paused.map(|side| side.program.role).collect();
-        if let Some(role) = paused.first() {
-            return Err(NotMeasured::Paused(paused_failure((*role).into())));
+        let paused: Vec<Party> = paused.map(|side| side.program.party).collect();
+        if let Some(party) = paused.first() {
+            return Err(NotMeasured::Paused(paused_failure(*party)));
         }
         let elapsed_ns = end_ns.saturating_sub(begin_ns).max(1);
         if elapsed_ns > LONGEST.as_nanos() as u64 {
@@ -257,7 +257,7 @@ impl PairTrial<'_> {
         };
         let child = spawn(&program, &[] as &[RawHandle], printed.as_handle(), Bond::DiesWithParentAndGroup)
             .map_err(starting)?;
-        let program = StartedProgram::new(role, child, lines, printed);
+        let program = StartedProgram::new(role.into(), child, lines, printed);
         self.started.push(Side { program, printed_bytes: 0 });
         Ok(())
     }
@@ -305,7 +305,7 @@ impl PairTrial<'_> {
     fn cause(&mut self, failure: Failure, phase: Phase) -> Failure {
         let deaths = self.started.iter_mut().filter_map(|Side { program, .. }| {
             let exit = program.child.wait_at_most(OTHER_REPORT_MS)?;
-            (Some(program.role.into()) != failure.party && exit != Exit::Code(0))
+            (Some(program.party) != failure.party && exit != Exit::Code(0))
                 .then(|| program.exit_failure(exit, phase))
         });
         let incidents = deaths.chain([failure.clone()]).collect();
@@ -376,7 +376,7 @@ impl Side {
                         return Ok(Some(mark));
                     }
                 }
-                Said::Ended(Exit::Code(0)) if self.program.role == Role::Initiator => {
+                Said::Ended(Exit::Code(0)) if self.program.party.role == Role::Initiator => {
                     return Ok(Some(Mark::Ended));
                 }
                 Said::Ended(exit) => return Err(self.program.exit_failure(exit, phase)),

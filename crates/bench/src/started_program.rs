@@ -2,7 +2,7 @@
 //! noticed.
 
 use crate::watch::early_end;
-use furlong_model::{Failure, Fault, Phase, Role};
+use furlong_model::{Failure, Fault, Party, Phase};
 use furlong_os::memory::written_text;
 use furlong_os::process::{Child, Exit};
 use furlong_os::wait::is_readable;
@@ -20,8 +20,8 @@ pub(crate) const PRINTED_BYTES: usize = 64 << 10;
 /// A program that was started for a row.
 #[derive(Debug)]
 pub(crate) struct StartedProgram {
-    /// Which role it is; the initiator for one that is both.
-    pub(crate) role: Role,
+    /// Which party it is; the initiator for one that is both.
+    pub(crate) party: Party,
     pub(crate) child: Child,
     pub(crate) exit: Option<Exit>,
     lines: File,
@@ -49,10 +49,10 @@ pub(crate) enum Said {
 
 impl StartedProgram {
     /// One whose lines come from here, and that prints into the object `printed`.
-    pub(crate) fn new(role: Role, child: Child, lines: Handle, printed: Handle) -> StartedProgram {
+    pub(crate) fn new(party: Party, child: Child, lines: Handle, printed: Handle) -> StartedProgram {
         let (lines, come) = (File::from(lines), Vec::new());
         let kills_before = available_memory::kills();
-        StartedProgram { role, child, exit: None, lines, come, silent: false, printed, kills_before }
+        StartedProgram { party, child, exit: None, lines, come, silent: false, printed, kills_before }
     }
 
     /// Where its lines come from.
@@ -112,7 +112,7 @@ impl StartedProgram {
     }
 
     fn failure_by(&self, phase: Phase, fault: Fault, what: String) -> Failure {
-        Failure { phase, party: Some(self.role.into()), fault, detail: self.with_printed(what) }
+        Failure { phase, party: Some(self.party), fault, detail: self.with_printed(what) }
     }
 
     /// How it died.

@@ -56,11 +56,16 @@ impl Reached {
     }
 
     /// Keeps the times of a message that all have, in order.
-    fn keep(&mut self, from_ns: u64, arrivals_ns: &[u64]) {
+    pub fn keep(&mut self, from_ns: u64, arrivals_ns: &[u64]) {
         let last = arrivals_ns.len() - 1;
         for (times, place) in self.times.iter_mut().zip([0, last / 2, last]) {
             times.keep(arrivals_ns[place].saturating_sub(from_ns), 1);
         }
+    }
+
+    /// The times of so many messages that another program's loop sent in this time.
+    pub fn timing_of(self, messages: u64, elapsed_ns: u64) -> Result<Timing, RoleError> {
+        self.timing(&LoopResult::seen_from_outside(messages, elapsed_ns))
     }
 
     /// The times of a loop that took `result`: until the last had a message, and the others beside.

@@ -83,6 +83,22 @@ pub struct LoopResult {
     pub lost: Option<u64>,
 }
 
+impl LoopResult {
+    /// That of a loop of which only this is known.
+    pub(crate) fn seen_from_outside(round_trips: u64, elapsed_ns: u64) -> LoopResult {
+        LoopResult {
+            round_trips,
+            began_ns: 0,
+            elapsed_ns,
+            usage: Usage::default(),
+            idle: Idle::default(),
+            late_sends: 0,
+            outstanding_ns: None,
+            lost: None,
+        }
+    }
+}
+
 /// Where a role stood when the clock began.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline {

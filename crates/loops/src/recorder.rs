@@ -3,10 +3,8 @@
 
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
-use crate::schedule::Idle;
 use crate::steady::Steady;
 use furlong_model::{Fault, Phase, Stall};
-use furlong_os::usage::Usage;
 use furlong_stats::{Distribution, HistogramRange, encode_histogram};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -176,16 +174,8 @@ pub fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
     for time_ns in times_ns {
         recorder.keep(*time_ns, batch);
     }
-    let result = LoopResult {
-        round_trips: times_ns.len() as u64 * u64::from(batch),
-        began_ns: 0,
-        elapsed_ns: times_ns.iter().sum(),
-        usage: Usage::default(),
-        idle: Idle::default(),
-        late_sends: 0,
-        outstanding_ns: None,
-        lost: None,
-    };
+    let round_trips = times_ns.len() as u64 * u64::from(batch);
+    let result = LoopResult::seen_from_outside(round_trips, times_ns.iter().sum());
     recorder.timing(&result, batch)?.ok_or_else(|| RoleError::new(Fault::Error, "no times were kept"))
 }
 

@@ -4,7 +4,7 @@ use super::protocol::{Reply, Request};
 use super::traces::RUN_VARIABLE;
 use crate::started_program::{PRINTED_BYTES, Said, StartedProgram, shortened};
 use furlong_adapter_files::Manifest;
-use furlong_model::{Failure, Phase, Role};
+use furlong_model::{Failure, Party, Phase};
 use furlong_os::memory::bounded_object;
 use furlong_os::pipe::pipe;
 use furlong_os::process::{Bond, Output, Program, spawn};
@@ -32,7 +32,7 @@ impl Conversation {
     pub(super) fn start(
         manifest: &Manifest,
         arguments: &[String],
-        role: Role,
+        party: Party,
         run: &str,
     ) -> io::Result<Conversation> {
         let path = manifest.program().ok_or_else(|| {
@@ -59,7 +59,7 @@ impl Conversation {
         };
         let inherit = [their_requests.raw_handle(), their_replies.raw_handle()];
         let child = spawn(&program, &inherit, printed.as_handle(), Bond::DiesWithParentAndGroup)?;
-        let program = StartedProgram::new(role, child, replies, printed);
+        let program = StartedProgram::new(party, child, replies, printed);
         Ok(Conversation { program, requests: Some(File::from(requests)) })
     }
 

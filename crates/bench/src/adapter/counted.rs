@@ -5,8 +5,9 @@
 use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
-use super::protocol::{Effective, Exchange, IdleInitiator, PROTOCOL, Ready, Reply, Request};
+use super::protocol::{Effective, Exchange, IdleInitiator, PROTOCOL, Ready, Reply, Request, Several};
 use super::readings::{check, elapsed_ns, times, times_since_due};
+use super::to_several;
 use super::traces::{remaining_processes, remove_files};
 use crate::not_measured::{Interrupted, NotMeasured, not_started};
 use crate::session::Session;
@@ -15,11 +16,14 @@ use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
 use crate::trial::context::Settings;
 use crate::verification::verified_bursts;
 use crate::watch::{CONFIRM_MS, NoObserver, OTHER_REPORT_MS, Observer, cause, paused_failure};
-use furlong_loops::recorder::{Recorder, timing_of};
+use furlong_loops::recorder::{Recorder, Timing, timing_of};
 use furlong_loops::schedule::Idle;
 use furlong_loops::stamp::Stamp;
 use furlong_mechanism::LinkSpecification;
-use furlong_model::{Arrival, Case, Failure, Fault, Measurement, Pattern, Phase, Role, Unavailable};
+use furlong_model::{
+    Arrival, Case, Failure, Fault, Measurement, OtherProcess, Part, Party, Pattern, Phase, Role, RoleTally,
+    Unavailable,
+};
 use furlong_os::linux::signal;
 use furlong_os::process::{Exit, send_signal};
 use furlong_os::wait::wait_any;
@@ -108,11 +112,15 @@ impl Surroundings<'_> {
         let creating = |error| not_started(Phase::Create, &error);
         let specification = session.specification(0, case.sizes_bytes(), true).map_err(creating)?;
         session.note_programs().map_err(creating)?;
-        let roles: &[Role] = if adapter.shape == Shape::Own { &[Role::Initiator] } else { &Role::ALL };
+        let mut parties = case.all_parties();
+        if adapter.shape == Shape::Own {
+            // It starts its own peer.
+            parties.truncate(1);
+        }
         let mut conversations = Vec::new();
-        for role in roles {
+        for party in parties {
             let Adapter { manifest, row, .. } = adapter;
-            let started = Conversation::start(manifest, &row.arguments, *role, session.name());
+            let started = Conversation::start(manifest, &row.arguments, party, session.name());
             conversations.push(started.map_err(|error| not_started(Phase::Open, &error))?);
         }
         let participants = Participants::default();
@@ -155,44 +163,21 @@ impl CountedTrial<'_> {
         self.hello()?;
         let effective = self.set_up(specification)?;
         self.participants
-            .pin(processors)
+            .pin(&self.case.all_parties(), processors)
             .map_err(|error| self.failure(Phase::Open, format!("pin the programs: {error}")))?;
         let verified_messages = self.verify()?;
         let pace_ns = self.warm_up()?;
-
-        let (messages, batch) = self.amount(pace_ns);
-        let interval_ns = self.interval_ns();
-        self.observer.before(Phase::Timed, &self.participants.roles());
-        let reading = |error: io::Error| format!("read what the programs use: {error}");
-        let before = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
-        // The other role begins a moment later, which is in the first reading: one batch more is exchanged, and not timed.
-        let exchanged = messages + u64::from(batch);
-        let timed = Exchange { phase: Phase::Timed, messages: exchanged, batch, verify: false, interval_ns };
-        let Exchanged { span_ns, idle, .. } = self.exchange(timed)?;
-        let after = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
-        self.observer.before(Phase::Finish, &self.participants.roles());
-        let readings = self.readings(Phase::Timed, exchanged, batch, span_ns)?;
-        let times_ns = self.times(&readings)?.split_off(1);
-        let (roles, others) = self
-            .participants
-            .tallies(
-                &before,
-                &after,
-                exchanged,
-                self.done,
-                Idle { ns: idle.idle_ns, switches: idle.idle_switches },
-            )
-            .map_err(|error| self.failure(Phase::Finish, reading(error)))?;
+        let Timed { timing, parts, roles, others } = match self.case.pattern {
+            Pattern::FanOut => self.timed_to_several(pace_ns)?,
+            _ => self.timed(pace_ns)?,
+        };
         self.finish()?;
-
-        let timing =
-            timing_of(&times_ns, batch).map_err(|error| self.failure(Phase::Finish, error.detail))?;
         Ok(Measurement {
             round_trips: timing.round_trips,
-            elapsed_ns: elapsed_ns(&readings, interval_ns),
+            elapsed_ns: timing.elapsed_ns,
             round_trips_per_sample: timing.round_trips_per_sample,
             histogram: timing.histogram,
-            late_sends: idle.late,
+            late_sends: timing.late_sends,
             outstanding_ns: None,
             lost: None,
             sent_again: None,
@@ -200,13 +185,102 @@ impl CountedTrial<'_> {
             effective,
             depth: None,
             roles,
-            parts: Vec::new(),
-            reached: None,
+            parts,
+            reached: timing.reached,
             stall: None,
             others,
             adapter: Some(self.adapter.facts()),
             programs: None,
         })
+    }
+
+    /// The measured part of a pair.
+    fn timed(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
+        let interval_ns = self.interval_ns();
+        let (messages, batch) = self.amount(pace_ns, self.settings.budget);
+        let Watched { readings, idle, roles, others } = self.watched(messages, batch, interval_ns)?;
+        let readings = &readings[0];
+        let times_ns = self.times(readings, interval_ns)?.split_off(1);
+        let timing =
+            timing_of(&times_ns, batch).map_err(|error| self.failure(Phase::Finish, error.detail))?;
+        let elapsed_ns = elapsed_ns(readings, interval_ns);
+        let timing = Timing { elapsed_ns, late_sends: idle.late, ..timing };
+        Ok(Timed { timing, parts: Vec::new(), roles, others })
+    }
+
+    /// The measured part where each message goes to several, as in furlong's own loop: half of the time as fast as they are
+    /// taken, and half with one message under way; all of it so where messages are due at fixed times. A program sends none
+    /// when all have the one before, since it does not know that: here each is due when they have had time for that.
+    fn timed_to_several(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
+        let failure = |trial: &Self, what| NotMeasured::from(trial.failure(Phase::Finish, what));
+        if let Some(interval_ns) = self.interval_ns() {
+            let (messages, batch) = self.amount(pace_ns, self.settings.budget);
+            let Watched { readings, idle, roles, others } =
+                self.watched(messages, batch, Some(interval_ns))?;
+            let timed = to_several::when_due(&readings, interval_ns, idle.late);
+            let (timing, parts) = timed.map_err(|what| failure(self, what))?;
+            return Ok(Timed { timing, parts, roles, others });
+        }
+        let half = self.settings.budget / 2;
+        let interval_ns = self.interval_in_turn(pace_ns)?;
+        let (messages, batch) = self.amount(pace_ns, half);
+        let Watched { readings: streamed, mut roles, others, .. } = self.watched(messages, batch, None)?;
+        let messages = (half.as_nanos() as u64 / interval_ns).clamp(1, MOST_READINGS - 1);
+        let in_turn = self.in_turn(Phase::Timed, messages, interval_ns)?;
+        roles.iter_mut().for_each(|role| role.messages_received = self.done);
+        let timed = to_several::streamed_and_in_turn(&streamed, batch, &in_turn, interval_ns);
+        let (timing, parts) = timed.map_err(|what| failure(self, what))?;
+        Ok(Timed { timing, parts, roles, others })
+    }
+
+    /// Sends messages that are due so far apart, and one before them that is not kept, and gives the readings by receiver.
+    fn in_turn(
+        &mut self,
+        phase: Phase,
+        messages: u64,
+        interval_ns: u64,
+    ) -> Result<Vec<Vec<u64>>, NotMeasured> {
+        let messages = messages + 1;
+        let part = Exchange { phase, messages, batch: 1, verify: false, interval_ns: Some(interval_ns) };
+        let span_ns = self.exchange(part)?.span_ns;
+        self.readings(phase, messages, 1, span_ns)
+    }
+
+    /// How far apart messages are to be due so that all receivers have one before the next: twice what nearly all messages take,
+    /// which is found with a few that are further apart.
+    fn interval_in_turn(&mut self, pace_ns: f64) -> Result<u64, NotMeasured> {
+        const FIRST_NS: u64 = 1_000_000;
+        const FEW: u64 = 10;
+        let first_ns = FIRST_NS.max(4 * pace_ns as u64);
+        let readings = self.in_turn(Phase::WarmUp, FEW, first_ns)?;
+        let usual_ns = to_several::nearly_all_take_ns(&readings, first_ns)
+            .map_err(|what| self.failure(Phase::WarmUp, what))?;
+        Ok(2 * usual_ns.max(pace_ns as u64).max(1))
+    }
+
+    /// Exchanges what is measured, and one batch more before it, which is not timed: the other roles begin a moment later,
+    /// which is in the first reading. Sees what everyone uses meanwhile.
+    fn watched(
+        &mut self,
+        messages: u64,
+        batch: u32,
+        interval_ns: Option<u64>,
+    ) -> Result<Watched, NotMeasured> {
+        self.observer.before(Phase::Timed, &self.participants.roles());
+        let reading = |error: io::Error| format!("read what the programs use: {error}");
+        let before = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
+        let messages = messages + u64::from(batch);
+        let timed = Exchange { phase: Phase::Timed, messages, batch, verify: false, interval_ns };
+        let Exchanged { span_ns, idle, .. } = self.exchange(timed)?;
+        let after = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
+        self.observer.before(Phase::Finish, &self.participants.roles());
+        let readings = self.readings(Phase::Timed, messages, batch, span_ns)?;
+        let idle_initiator = Idle { ns: idle.idle_ns, switches: idle.idle_switches };
+        let (roles, others) = self
+            .participants
+            .tallies(&self.case.all_parties(), &before, &after, messages, self.done, idle_initiator)
+            .map_err(|error| self.failure(Phase::Finish, reading(error)))?;
+        Ok(Watched { readings, idle, roles, others })
     }
 
     /// Asks each program who it is: it may be another than the one that was asked before the run.
@@ -229,14 +303,19 @@ impl CountedTrial<'_> {
         let key = identity::random().map_err(|error| not_started(Phase::Open, &error))?;
         let stamps = [key, !key].map(|key| format!("{:016x}", Stamp::new(key).word_of_direction()));
         let single = self.conversations.len() == 1;
-        let replies = self.ask_all(Phase::Open, self.settings.timeout, &|role| Request::SetUp {
-            role: if single { "both" } else { role.name() },
+        let receivers = (pattern == Pattern::FanOut).then(|| self.case.parties.get());
+        let replies = self.ask_all(Phase::Open, self.settings.timeout, &|party| Request::SetUp {
+            role: if single { "both" } else { party.role.name() },
             pattern,
             wait,
             sizes_bytes,
             stamps: stamps.clone(),
             folder: &specification.folder,
             name: &specification.name,
+            several: receivers.map(|receivers| {
+                let number = (party.role == Role::Responder).then(|| party.index() as u32 + 1);
+                Several { receivers, number }
+            }),
         })?;
         let mut numbers = BTreeMap::new();
         for (index, reply) in replies.into_iter().enumerate() {
@@ -264,7 +343,12 @@ impl CountedTrial<'_> {
         self.observer.before(Phase::Verify, &self.participants.roles());
         let all = Exchange { phase: Phase::Verify, messages, batch: 0, verify: true, interval_ns: None };
         let verified = self.exchange(all)?.verified;
-        let ways = if self.adapter.alone || self.case.pattern == Pattern::OneWay { 1 } else { 2 };
+        let ways = match self.case.pattern {
+            Pattern::FanOut => u64::from(self.case.parties.get()),
+            Pattern::OneWay => 1,
+            _ if self.adapter.alone => 1,
+            _ => 2,
+        };
         if verified == ways * messages {
             return Ok(verified);
         }
@@ -285,7 +369,9 @@ impl CountedTrial<'_> {
                 Exchange { phase: Phase::WarmUp, messages, batch: 1, verify: false, interval_ns: None };
             let span_ns = self.exchange(part)?.span_ns;
             let readings = self.readings(Phase::WarmUp, messages, 1, span_ns)?;
-            let times_ns = times(&readings);
+            // The slowest of several holds the sender back.
+            let slowest = readings.iter().max_by_key(|readings| readings.last());
+            let times_ns = slowest.map(|readings| times(readings)).unwrap_or_default();
             let elapsed_ns = times_ns.iter().sum::<u64>().max(1);
             let steady = times_ns.iter().any(|time| !recorder.keep(*time, 1));
             spent_ns += elapsed_ns;
@@ -299,9 +385,9 @@ impl CountedTrial<'_> {
         }
     }
 
-    /// How many messages fill the time of the measured part, and how many of them go to a reading of the clock.
-    fn amount(&self, pace_ns: f64) -> (u64, u32) {
-        let Settings { budget, clock_read_ns, most_round_trips, .. } = *self.settings;
+    /// How many messages fill this time, and how many of them go to a reading of the clock.
+    fn amount(&self, pace_ns: f64, budget: Duration) -> (u64, u32) {
+        let Settings { clock_read_ns, most_round_trips, .. } = *self.settings;
         let interval_ns = self.interval_ns();
         // What cannot keep up takes the same time with fewer messages.
         let each_ns = interval_ns.map_or(pace_ns, |interval_ns| pace_ns.max(interval_ns as f64));
@@ -331,8 +417,8 @@ impl CountedTrial<'_> {
     }
 
     /// The times that are kept of the measured part: of batches, or of messages since each was due.
-    fn times(&self, readings: &[u64]) -> Result<Vec<u64>, NotMeasured> {
-        let Some(interval_ns) = self.interval_ns() else { return Ok(times(readings)) };
+    fn times(&self, readings: &[u64], interval_ns: Option<u64>) -> Result<Vec<u64>, NotMeasured> {
+        let Some(interval_ns) = interval_ns else { return Ok(times(readings)) };
         times_since_due(readings, interval_ns).map_err(|what| self.failure(Phase::Timed, what).into())
     }
 
@@ -349,16 +435,16 @@ impl CountedTrial<'_> {
         // All are asked each time, since the answer is about the time since the last question.
         let paused =
             self.conversations.iter().filter(|conversation| conversation.program.child.take_continued());
-        let paused: Vec<Role> = paused.map(|conversation| conversation.program.role).collect();
-        if let (Phase::Timed, Some(role)) = (phase, paused.first()) {
-            return Err(NotMeasured::Paused(paused_failure((*role).into())));
+        let paused: Vec<Party> = paused.map(|conversation| conversation.program.party).collect();
+        if let (Phase::Timed, Some(party)) = (phase, paused.first()) {
+            return Err(NotMeasured::Paused(paused_failure(*party)));
         }
         let mut exchanged = Exchanged { span_ns: [asked_ns, replied_ns], ..Exchanged::default() };
         for (conversation, reply) in self.conversations.iter().zip(replies) {
             match reply {
                 Reply::Exchanged { messages: its, verified, idle } if its == messages => {
                     exchanged.verified += verified;
-                    if conversation.program.role == Role::Initiator {
+                    if conversation.program.party.role == Role::Initiator {
                         exchanged.idle = idle;
                     }
                 }
@@ -372,23 +458,33 @@ impl CountedTrial<'_> {
         Ok(exchanged)
     }
 
-    /// The clock readings of the last exchange, which took place between these times.
+    /// The clock readings of the last exchange, which took place between these times: of each receiver where there are several,
+    /// behind the sender's, which stands before those of each.
     fn readings(
         &mut self,
         phase: Phase,
         messages: u64,
         batch: u32,
         span_ns: [u64; 2],
-    ) -> Result<Vec<u64>, NotMeasured> {
+    ) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let replies = self.ask_all(phase, self.settings.timeout, &|_| Request::Readings)?;
-        let mut readings = Vec::new();
+        let mut of_each = Vec::new();
         for (conversation, reply) in self.conversations.iter().zip(replies) {
             let Reply::Readings { clock_ns } = reply else {
                 return Err(unexpected(conversation, phase, "readings", &reply).into());
             };
-            readings.extend(clock_ns);
+            of_each.push(clock_ns);
         }
-        check(&readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what))?;
+        let readings = match self.case.pattern {
+            Pattern::FanOut => {
+                let start = of_each.remove(0);
+                of_each.into_iter().map(|receiver| [start.clone(), receiver].concat()).collect()
+            }
+            _ => vec![of_each.concat()],
+        };
+        for readings in &readings {
+            check(readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what))?;
+        }
         Ok(readings)
     }
 
@@ -416,10 +512,10 @@ impl CountedTrial<'_> {
         &mut self,
         phase: Phase,
         limit: Duration,
-        request: &dyn Fn(Role) -> Request<'r>,
+        request: &dyn Fn(Party) -> Request<'r>,
     ) -> Result<Vec<Reply>, NotMeasured> {
         for conversation in &mut self.conversations {
-            let request = request(conversation.program.role);
+            let request = request(conversation.program.party);
             conversation.send(&request).map_err(|error| not_started(phase, &error))?;
         }
         let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
@@ -484,7 +580,7 @@ impl CountedTrial<'_> {
                     let Some(fault) = fault.fault() else {
                         return Err(NotMeasured::Unavailable(Unavailable::new(detail, "")));
                     };
-                    Failure { phase, party: Some(conversation.program.role.into()), fault, detail }
+                    Failure { phase, party: Some(conversation.program.party), fault, detail }
                 }
                 (Ok(Some(reply)), Heard::Nothing) => {
                     *heard = Heard::Reply(reply);
@@ -513,6 +609,23 @@ impl CountedTrial<'_> {
         let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
         Failure { phase, party, fault: Fault::Error, detail }
     }
+}
+
+/// What came of the measured part.
+struct Timed {
+    timing: Timing,
+    /// Of each receiver where there are several.
+    parts: Vec<Part>,
+    roles: Vec<RoleTally>,
+    others: Vec<OtherProcess>,
+}
+
+/// What came of an exchange that was watched.
+struct Watched {
+    readings: Vec<Vec<u64>>,
+    idle: IdleInitiator,
+    roles: Vec<RoleTally>,
+    others: Vec<OtherProcess>,
 }
 
 /// What came of an exchange of messages.

@@ -12,8 +12,8 @@ use furlong_adapter_files::{Manifest, Row};
 #[cfg(target_os = "linux")]
 use furlong_model::Role;
 use furlong_model::{
-    AdapterFacts, Arrival, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement, Start,
-    Unavailable, Wait, is_one,
+    AdapterFacts, Arrival, Capabilities, Case, Family, Limits, OwnedCapabilities, Pattern, Placement,
+    Sharing, Start, Unavailable, Wait, is_one,
 };
 #[cfg(target_os = "linux")]
 use furlong_os::clock;
@@ -126,7 +126,9 @@ impl Adapter {
             return None;
         }
         let (what, remedy) = if !self.patterns.contains(&case.pattern) {
-            (format!("no {} messages", case.pattern), "ask for round trips")
+            let names = self.patterns.iter().map(|pattern| pattern.name()).collect::<Vec<_>>();
+            let reason = format!("{} is an adapter that has no {} messages", case.mechanism, case.pattern);
+            return Some(Unavailable::new(reason, format!("ask for -m {}", names.join(" or -m "))));
         } else if case.placement == Placement::OneProcess {
             ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
         } else if matches!(case.arrival, Arrival::Interval(_)) && !self.rates {
@@ -143,8 +145,10 @@ impl Adapter {
             )
         } else if !is_one(&case.window) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
-        } else if !is_one(&case.parties) {
+        } else if !is_one(&case.parties) && case.pattern != Pattern::FanOut {
             ("no --pairs".to_owned(), "leave it out: one pair is measured")
+        } else if case.stall.is_some() {
+            ("no --stall: its programs do not sleep when they are asked to".to_owned(), "leave it out")
         } else if case.request.as_ref().is_some_and(|request| request.by.is_some()) {
             ("no --request-by".to_owned(), "leave it out: requests go the same way as responses")
         } else {
@@ -158,7 +162,7 @@ impl Adapter {
 /// process, as those of built-in mechanisms do.
 fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
     let text = |text: &str| -> &'static str { shortened(text).leak() };
-    let Claims { summary, waits, copies, when_full, peer_death, reach, alone, .. } =
+    let Claims { summary, waits, patterns, copies, when_full, peer_death, reach, alone, .. } =
         claims.unwrap_or_default();
     let usual = Capabilities::library(text(&summary));
     Capabilities {
@@ -170,6 +174,7 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
         peer_death,
         reach,
         start: if alone { Start::Alone } else { usual.start },
+        sharing: if patterns.contains(&Pattern::FanOut) { Sharing::EveryReceiver } else { usual.sharing },
         ..usual
     }
 }
@@ -191,7 +196,7 @@ fn greet(manifest: &Manifest, row: &Row) -> Result<Hello, Unavailable> {
         Unavailable::new(why, remedy)
     };
     let phase = furlong_model::Phase::Open;
-    let started = Conversation::start(manifest, &row.arguments, Role::Initiator, "hello");
+    let started = Conversation::start(manifest, &row.arguments, Role::Initiator.into(), "hello");
     let mut conversation = started.map_err(|error| unavailable(error.to_string()))?;
     let before_ns = clock::now_ns();
     conversation
@@ -248,7 +253,7 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
             hello.clock_ns
         ));
     }
-    let Claims { waits, patterns, .. } = &hello.claims;
+    let Claims { waits, patterns, rates, alone, .. } = &hello.claims;
     if waits.contains(&Wait::Own) {
         return Err(
             "it claims to wait by own, which is said of programs that know nothing of furlong".to_owned()
@@ -256,6 +261,15 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
     }
     if waits.is_empty() || patterns.is_empty() {
         return Err("it claims no way of waiting or no pattern".to_owned());
+    }
+    let to_several = hello.shape == Shape::Pair && *rates && !alone;
+    if let Some(pattern) = patterns.iter().find(|pattern| !Pattern::OVER_ONE_LINK.contains(pattern))
+        && !(*pattern == Pattern::FanOut && to_several)
+    {
+        return Err(match pattern {
+            Pattern::FanOut => "it claims fan-out, for which it needs the shape pair and rates".to_owned(),
+            _ => format!("it claims {pattern}, which furlong does not ask of other programs"),
+        });
     }
     Ok(hello)
 }

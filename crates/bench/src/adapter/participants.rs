@@ -17,7 +17,7 @@ use std::io;
 struct Participant {
     pid: i32,
     /// `None` for a server of the mechanism's own.
-    role: Option<Role>,
+    party: Option<Party>,
     name: String,
     /// Of one that furlong has not started; whose death it sees by itself.
     death: Option<Death>,
@@ -41,8 +41,8 @@ impl Participants {
         named: Vec<NamedProcess>,
         run: &str,
     ) -> Result<(), Failure> {
-        let (pid, role) = (conversation.program.child.pid(), Some(conversation.program.role));
-        self.0.push(Participant { pid, role, name: String::new(), death: None });
+        let (pid, party) = (conversation.program.child.pid(), conversation.program.party);
+        self.0.push(Participant { pid, party: Some(party), name: String::new(), death: None });
         for NamedProcess { pid, role, name } in named {
             if !other_process::has_variable(pid, &format!("{RUN_VARIABLE}={run}")) {
                 let what =
@@ -52,23 +52,26 @@ impl Participants {
             // Where the kernel has no pidfd, its death shows as silence.
             let death = Death::of(pid);
             let name = if name.is_empty() { other_process::name(pid) } else { name };
-            self.0.push(Participant { pid, role: role.role(), name, death });
+            let party = role.role().map(|role| if role == party.role { party } else { role.into() });
+            self.0.push(Participant { pid, party, name, death });
         }
         Ok(())
     }
 
-    /// Pins all, with all their threads: those of a role to its processor, and servers to those of both.
-    pub(super) fn pin(&self, processors: Option<&[usize]>) -> io::Result<()> {
+    /// Pins all, with all their threads: those of a role to its processor, of which each of `all` has one, and servers to those
+    /// of all.
+    pub(super) fn pin(&self, all: &[Party], processors: Option<&[usize]>) -> io::Result<()> {
         let Some(processors) = processors else { return Ok(()) };
-        self.0.iter().try_for_each(|Participant { pid, role, .. }| {
-            let own = role.map_or(processors, |role| &processors[role.index()..=role.index()]);
+        self.0.iter().try_for_each(|Participant { pid, party, .. }| {
+            let place = party.and_then(|party| all.iter().position(|one| *one == party));
+            let own = place.map_or(processors, |place| &processors[place..=place]);
             other_process::pin_all_threads(*pid, own)
         })
     }
 
     /// The processes that are roles.
     pub(super) fn roles(&self) -> Vec<(Party, i32)> {
-        self.0.iter().filter_map(|one| Some((one.role?.into(), one.pid))).collect()
+        self.0.iter().filter_map(|one| Some((one.party?, one.pid))).collect()
     }
 
     /// What becomes readable when one dies that furlong has not started.
@@ -80,9 +83,9 @@ impl Participants {
     pub(super) fn death(&self, phase: Phase) -> Option<Failure> {
         let dead =
             |one: &&Participant| one.death.as_ref().is_some_and(|death| is_readable(death.as_handle()));
-        self.0.iter().find(dead).map(|Participant { pid, role, name, .. }| {
+        self.0.iter().find(dead).map(|Participant { pid, party, name, .. }| {
             let detail = format!("process {pid} ({name}), which it has started, has died");
-            Failure { phase, party: role.map(Party::from), fault: Fault::Killed, detail }
+            Failure { phase, party: *party, fault: Fault::Killed, detail }
         })
     }
 
@@ -91,10 +94,11 @@ impl Participants {
         self.0.iter().map(|one| other_process::used(one.pid)).collect::<io::Result<_>>().map(Used)
     }
 
-    /// What the processes of each role have used between two readings, in so many round trips, and how many messages it has
+    /// What the processes of each of `all` have used between two readings, in so many round trips, and how many messages it has
     /// received, or sent one way; and what all others have used.
     pub(super) fn tallies(
         &self,
+        all: &[Party],
         before: &Used,
         after: &Used,
         round_trips: u64,
@@ -104,16 +108,16 @@ impl Participants {
         let used = before.0.iter().zip(&after.0).map(|(before, after)| *after - *before);
         let used: Vec<(&Participant, Usage)> = self.0.iter().zip(used).collect();
         let mut tallies = Vec::new();
-        for role in Role::ALL {
-            let of_role = || used.iter().filter(|(one, _)| one.role == Some(role));
-            if let Some((first, _)) = of_role().next() {
+        for party in all {
+            let of_party = || used.iter().filter(|(one, _)| one.party == Some(*party));
+            if let Some((first, _)) = of_party().next() {
                 let processor = other_process::processor(first.pid)?;
-                let used = of_role().fold(Usage::default(), |sum, (_, used)| sum + *used);
-                let idle = if role == Role::Initiator { idle_initiator } else { Idle::default() };
-                tallies.push(role_tally(role.into(), processor, messages_received, round_trips, used, idle));
+                let used = of_party().fold(Usage::default(), |sum, (_, used)| sum + *used);
+                let idle = if party.role == Role::Initiator { idle_initiator } else { Idle::default() };
+                tallies.push(role_tally(*party, processor, messages_received, round_trips, used, idle));
             }
         }
-        let others = used.iter().filter(|(one, _)| one.role.is_none()).map(|(one, used)| OtherProcess {
+        let others = used.iter().filter(|(one, _)| one.party.is_none()).map(|(one, used)| OtherProcess {
             name: one.name.clone(),
             user_ns: used.user_ns,
             system_ns: used.system_ns,

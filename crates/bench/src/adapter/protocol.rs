@@ -25,6 +25,8 @@ pub(super) enum Request<'a> {
         stamps: [String; 2],
         folder: &'a Path,
         name: &'a str,
+        #[serde(flatten)]
+        several: Option<Several>,
     },
     /// Exchange messages.
     Exchange(Exchange),
@@ -32,6 +34,14 @@ pub(super) enum Request<'a> {
     Readings,
     /// End.
     Finish,
+}
+
+/// How many receive each message, and which of them a responder is, from 1 on.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Several {
+    pub(super) receivers: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) number: Option<u32>,
 }
 
 /// Which messages to exchange.
@@ -292,6 +302,17 @@ mod tests {
                 stamps,
                 folder,
                 name: "furlong-5e…-0",
+                several: None,
+            },
+            Request::SetUp {
+                role: "responder",
+                pattern: Pattern::FanOut,
+                wait: Wait::Block,
+                sizes_bytes: [128, 1],
+                stamps: ["1f0c…", "88ab…"].map(str::to_owned),
+                folder,
+                name: "furlong-5e…-0",
+                several: Some(Several { receivers: 4, number: Some(2) }),
             },
             Request::Exchange(exchange),
             Request::Exchange(Exchange { messages: 401, interval_ns: Some(100_000), ..exchange }),

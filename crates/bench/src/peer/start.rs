@@ -44,7 +44,7 @@ fn started(command: &str) -> io::Result<Pipe> {
         ..Program::at(Path::new("/bin/sh"))
     };
     let child = spawn(&program, &[], printed.as_handle(), Bond::Outlives)?;
-    let program = StartedProgram::new(Role::Responder, child, replies, printed);
+    let program = StartedProgram::new(Role::Responder.into(), child, replies, printed);
     // A command that is gone already needs no word. The number of its group is its own, with a minus.
     let ask_to_end = |pid: i32| drop(send_signal(-pid, signal::TERMINATE));
     Ok(Pipe::new(program, File::from(requests), part_bytes, ask_to_end))

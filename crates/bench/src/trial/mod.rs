@@ -9,3 +9,5 @@ mod together;
 
 pub use context::{Claims, Settings, Span, TrialContext, Work};
 pub use exchange::MessageExchange;
+#[cfg(target_os = "linux")]
+pub(crate) use together::together;

@@ -9,7 +9,7 @@ use furlong_model::{Part, Party, Pattern, Role};
 ///
 /// # Errors
 /// Nobody has seen anything, or a histogram that cannot be read.
-pub(super) fn together(
+pub(crate) fn together(
     pattern: Pattern,
     mut timings: Vec<(Party, Timing)>,
 ) -> Result<(Timing, Vec<Part>), String> {

@@ -2,6 +2,7 @@
 
 use crate::common::value::{at, list, number, text};
 use crate::common::{Place, Snapshot, look_for};
+use furlong_model::Case;
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -33,19 +34,45 @@ const WRONGS: [(&str, &str); 21] = [
     ("files", "it has left behind what furlong has removed: "),
 ];
 
+/// What adapters in Python have in common.
+const PROTOCOL: &str = include_str!("../../../../adapters/python/protocol.py");
+
 /// A folder with the saboteur, which has these rows.
 fn saboteur<'a>(place: &Place, modes: impl IntoIterator<Item = &'a str>) -> PathBuf {
-    let folder = place.path("saboteur");
+    adapter(place, "saboteur", &[("saboteur.py", include_str!("adapters/saboteur.py"))], modes)
+}
+
+/// A folder with an adapter of these files, of which the first is its program, and that has these rows.
+fn adapter<'a>(
+    place: &Place,
+    name: &str,
+    files: &[(&str, &str)],
+    modes: impl IntoIterator<Item = &'a str>,
+) -> PathBuf {
+    let folder = place.path(name);
     fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("saboteur.py"), include_str!("adapters/saboteur.py")).unwrap();
+    for (file, text) in files {
+        fs::write(folder.join(file), text).unwrap();
+    }
+    let program = files[0].0;
     let mut manifest =
-        "name = \"saboteur\"\nlicence = \"MIT\"\ncommand = [\"python3\", \"saboteur.py\"]\n".to_owned();
+        format!("name = \"{name}\"\nlicence = \"MIT\"\ncommand = [\"python3\", \"{program}\"]\n");
     for mode in modes {
         write!(manifest, "[[rows]]\nname = \"{mode}\"\narguments = [\"{mode}\"]\n").unwrap();
     }
     fs::write(folder.join("adapter.toml"), manifest).unwrap();
     folder
 }
+
+/// What an adapter with several receivers does wrong, and what is said of it.
+const WRONGS_TO_SEVERAL: [(&str, &str); 6] = [
+    ("skips", "responder 2 in phase verify: message 6 came where 5 was due"),
+    ("killed", "responder 2 in phase verify: killed by SIGKILL"),
+    ("stopped", "responder 2 in phase verify: stopped by a signal (state T)"),
+    ("own", "it claims fan-out, for which it needs the shape pair and rates"),
+    ("unpaced", "it claims fan-out, for which it needs the shape pair and rates"),
+    ("unasked", "it claims work, which furlong does not ask of other programs"),
+];
 
 const SHORT: [&str; 8] = ["--trials", "1", "--budget", "2ms", "--timeout", "1s", "--place", "same-core"];
 
@@ -97,6 +124,34 @@ fn every_pattern_of_a_program_has_figures() {
         // A row that breaks a law is void, and has none.
         assert_eq!(summary.rows.len(), 1, "{pattern:?}: {summary:#?}");
     }
+}
+
+#[test]
+fn each_message_of_a_program_comes_to_every_receiver() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let several = [("several.py", include_str!("adapters/several.py")), ("protocol.py", PROTOCOL)];
+    let modes = WRONGS_TO_SEVERAL.iter().map(|(mode, _)| *mode).chain(["honest"]);
+    let folder = adapter(&place, "several", &several, modes);
+    let words =
+        ["run", "--adapter", folder.to_str().unwrap(), "pipe", "-m", "fan-out", "--receivers", "1..3:x3"];
+    let more = ["--format", "json", "--no-save", "--trials", "2", "--budget", "150ms", "--timeout", "1s"];
+    let running = place.start(&mut place.furlong(words.into_iter().chain(more)));
+    let summary = running.finish_within(Duration::from_secs(120)).expect_code(1).summary();
+    before.expect_nothing_left(&place);
+    for (mode, said) in WRONGS_TO_SEVERAL {
+        let is_it = |case: &Case| case.mechanism == mode && case.parties.get() == 3;
+        let skipped = summary.skipped.iter().find(|skipped| is_it(&skipped.case));
+        let reason = &skipped.unwrap_or_else(|| panic!("{mode} was measured")).reason;
+        assert!(reason.contains(said), "{mode}: {reason}");
+    }
+    for receivers in [1, 3] {
+        let is_it = |case: &Case| case.mechanism == "honest" && case.parties.get() == receivers;
+        let row = summary.rows.iter().find(|row| is_it(&row.case));
+        let row = row.unwrap_or_else(|| panic!("honest was not measured: {:#?}", summary.skipped));
+        assert!(row.verified && row.trials == 2, "{row:#?}");
+    }
+    // A wrong of the second receiver is none of the only one.
+    assert!(summary.rows.iter().any(|row| row.case.mechanism == "skips"), "{:#?}", summary.skipped);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{
     Arrival, Case, Outcome as TrialOutcome, Pattern, Placement, Record, Request, Wait, format_bytes,
 };
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,9 @@ const SIZES: [usize; 9] = [1, 2, 7, 8, 16, 17, 128, 64 << 10, 1 << 20];
 
 /// Those of the other patterns.
 const FEWER_SIZES: [usize; 3] = [1, 128, 64 << 10];
+
+/// How many receive each message, of rows that claim to send to several.
+const RECEIVERS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
 /// Messages that are due at fixed times, of rows that claim to send them so.
 const RATE: Arrival = Arrival::Interval(500_000);
@@ -131,7 +135,13 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
 
 fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize) -> Case {
     let request = (pattern == Pattern::Request).then_some(Request { size_bytes: 1, by: None });
-    Case { pattern, request, ..Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free) }
+    let parties = if pattern == Pattern::FanOut { RECEIVERS } else { NonZeroU32::MIN };
+    Case {
+        pattern,
+        request,
+        parties,
+        ..Case::round_trip(entry.capabilities.name, wait, size_bytes, Placement::Free)
+    }
 }
 
 /// Whether its programs end by themselves and leave nothing.
