@@ -6,6 +6,8 @@
 //         Link(const adapter::SetUp& set_up, adapter::Ready& ready);
 //         void send(const unsigned char* message, std::size_t length);
 //         std::size_t receive(unsigned char* message, std::size_t length);  // gives the length of what came
+//         // Of one of several workers alone: gives `no_message` where none comes for some milliseconds, or many looks.
+//         std::size_t receive_soon(unsigned char* message, std::size_t length);
 //     };
 //
 // The responder makes what has a name and says so to `remove_at_end`; the initiator waits with `until` for it to be there.
@@ -96,8 +98,8 @@ inline SetUp set_up_of(const Row& row, Request& request) {
     if (std::min(own, other) < 1) throw Failure{"unsupported", "a message has at least one byte"};
     if (std::max(own, other) > row.max_size_bytes)
         throw Failure{"unsupported", "its messages have at most " + std::to_string(row.max_size_bytes) + " bytes"};
-    auto receivers = request.count("receivers") ? std::stoul(request["receivers"].at(0)) : 1;
-    return {initiator, pattern, wait, request["folder"].at(0), request["name"].at(0), own, other, unsigned(receivers)};
+    auto among = [&](const char* key) { return request.count(key) ? unsigned(std::stoul(request[key].at(0))) : 1; };
+    return {initiator, pattern, wait, request["folder"].at(0), request["name"].at(0), own, other, among("responders"), among("number")};
 }
 
 inline std::string list_of(const std::vector<Process>& processes) {
@@ -110,11 +112,13 @@ inline std::string readings_of(const std::vector<std::uint64_t>& readings) {
     return "{\"op\":\"readings\",\"clock_ns\":[" + list(readings, [](auto& one) { return std::to_string(one); }) + "]}";
 }
 
-inline std::string exchanged(std::uint64_t messages, std::uint64_t verified, const Schedule& schedule) {
+inline std::string exchanged(std::uint64_t messages, std::uint64_t verified, const Schedule& schedule, const Taken* taken) {
     auto member = [](const char* name, std::uint64_t value) { return "\"" + std::string(name) + "\":" + std::to_string(value); };
     auto reply = "{\"op\":\"exchanged\"," + member("messages", messages) + "," + member("verified", verified);
     if (schedule.interval_ns)
         reply += "," + member("late", schedule.late) + "," + member("idle_ns", schedule.idle_ns) + "," + member("idle_switches", schedule.idle_switches);
+    if (taken)
+        reply += ",\"taken\":{" + member("count", taken->count) + "," + member("sum", taken->sum) + "," + member("squares", taken->squares) + "}";
     return reply + "}";
 }
 
@@ -142,7 +146,7 @@ template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Li
     auto messages = std::stoull(request["messages"].at(0));
     auto interval_ns = request.count("interval_ns") ? std::stoull(request["interval_ns"].at(0)) : 0;
     auto verified = role->exchange(messages, std::stoull(request["batch"].at(0)), request["verify"].at(0) == "true", interval_ns);
-    return exchanged(messages, verified, role->schedule);
+    return exchanged(role->own_share(messages), verified, role->schedule, role->by_all ? &role->taken : nullptr);
 }
 
 // Opens what a variable names, and keeps the descriptor that was inherited from those that are started here.

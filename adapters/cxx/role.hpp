@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "leftovers.hpp"
 #include "stamp.hpp"
+#include "taken.hpp"
 
 #include <sys/types.h>
 #include <time.h>
@@ -13,7 +14,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,10 +27,11 @@ struct SetUp {
     bool initiator;
     std::string pattern, wait, folder, name;
     std::size_t own_size, other_size;
-    unsigned receivers;  // of each message, where the pattern is fan-out
+    unsigned responders, number;  // where the pattern is fan-out or work, and which of them this is, from 1 on
 
     std::size_t largest() const { return std::max(own_size, other_size); }
-    bool to_several() const { return pattern == "fan-out"; }
+    bool works() const { return pattern == "work"; }
+    bool to_several() const { return pattern == "fan-out" || works(); }
     bool one_way() const { return pattern == "one-way" || to_several(); }
 };
 
@@ -93,6 +97,12 @@ struct Buffer {
     Buffer(const Buffer&) = delete;
 };
 
+// Whether a link can give up waiting: what it gives then is `no_message`.
+constexpr std::size_t no_message = SIZE_MAX;
+template <class Link, class = void> struct can_give_up : std::false_type {};
+template <class Link>
+struct can_give_up<Link, std::void_t<decltype(std::declval<Link&>().receive_soon(nullptr, std::size_t{}))>> : std::true_type {};
+
 // One end and its messages. The loops are compiled for the link: what is in them is what the protocol demands.
 template <class Link> struct Role {
     SetUp set_up;
@@ -100,15 +110,25 @@ template <class Link> struct Role {
     Stamp own, other;
     Buffer outbox, inbox, expected;
     std::vector<std::uint64_t> readings;
-    std::uint64_t done = 0;
+    std::uint64_t done = 0;  // exchanged by all
+    Taken taken;             // by this worker
+    std::unique_ptr<TakenByAll> by_all;
     Schedule schedule;
     Link link;
 
     Role(const SetUp& asked, Stamp own_stamp, Stamp other_stamp)
         : set_up(asked), own(own_stamp), other(other_stamp), outbox(asked.own_size), inbox(asked.other_size),
-          expected(asked.other_size), link(set_up, ready) {
+          expected(asked.other_size), by_all(taken_by_all()), link(set_up, ready) {
         if (!set_up.to_several()) greet();
         leftovers::remove_paths();
+    }
+
+    // Of a worker; the initiator removes it, whose link is made when all workers have it and are connected.
+    std::unique_ptr<TakenByAll> taken_by_all() {
+        if (!set_up.works()) return nullptr;
+        if (!set_up.initiator) return std::make_unique<TakenByAll>(set_up.folder, set_up.responders, set_up.number);
+        remove_at_end(TakenByAll::path_in(set_up.folder));
+        return nullptr;
     }
 
     void greet() {
@@ -118,22 +138,29 @@ template <class Link> struct Role {
         if (!set_up.initiator) link.send(&greeting, 1);
     }
 
+    // How many of the messages that were exchanged came to this role, or were sent by it.
+    std::uint64_t own_share(std::uint64_t messages) const { return by_all ? taken.count - taken_before : messages; }
+    std::uint64_t taken_before = 0;
+
     // Exchanges messages, each at once or when it is due, and gives how many of those received were verified.
     std::uint64_t exchange(std::uint64_t messages, std::uint64_t batch, bool verify, std::uint64_t interval_ns = 0) {
         schedule = Schedule{interval_ns, set_up.wait == "block"};
         bool sends_alone = set_up.one_way() && set_up.initiator;
         auto in_batch = batch ? batch : messages, batches = in_batch ? messages / in_batch : 0;
         readings.assign(batches + 1, 0);
+        if constexpr (can_give_up<Link>::value) {
+            if (by_all) return work(messages, in_batch, batch != 0, verify);
+        }
         if (verify) loop<true, false>(batches, in_batch);
         else interval_ns ? loop<false, true>(batches, in_batch) : loop<false, false>(batches, in_batch);
         if (!batch || (!set_up.initiator && !set_up.one_way())) readings.clear();
-        else if (sends_alone) readings.resize(1);
-        else if (set_up.one_way()) readings.erase(readings.begin());
+        else if (sends_alone && !set_up.works()) readings.resize(1);
+        else if (set_up.one_way() && !set_up.initiator) readings.erase(readings.begin());
         return verify && !sends_alone ? messages : 0;
     }
 
     template <bool verify, bool due> void loop(std::uint64_t batches, std::uint64_t in_batch) {
-        if (set_up.one_way()) set_up.initiator ? send_all<verify, due>(batches * in_batch) : receive_all<verify>(batches, in_batch);
+        if (set_up.one_way()) set_up.initiator ? send_all<verify, due>(batches, in_batch) : receive_all<verify>(batches, in_batch);
         else set_up.initiator ? initiate<verify, due>(batches, in_batch) : respond<verify>(batches * in_batch);
     }
 
@@ -168,13 +195,18 @@ template <class Link> struct Role {
         }
     }
 
-    template <bool verify, bool due> void send_all(std::uint64_t messages) {
+    template <bool verify, bool due> void send_all(std::uint64_t batches, std::uint64_t in_batch) {
         readings[0] = now_ns();
-        for (schedule.begin(readings[0]); messages; --messages) {
-            stamp<verify>();
-            if (due) schedule.wait_for_next();
-            link.send(outbox.bytes, outbox.length);
-            ++done;
+        schedule.begin(readings[0]);
+        for (std::uint64_t index = 1; index <= batches; ++index) {
+            for (auto left = in_batch; left; --left) {
+                stamp<verify>();
+                if (due) schedule.wait_for_next();
+                link.send(outbox.bytes, outbox.length);
+                ++done;
+            }
+            // Where there is one receiver, the clock is its.
+            if (set_up.works()) readings[index] = now_ns();
         }
     }
 
@@ -189,6 +221,50 @@ template <class Link> struct Role {
         }
     }
 
+    // Takes messages until all workers together have taken what was sent, and gives how many were verified.
+    std::uint64_t work(std::uint64_t messages, std::uint64_t in_batch, bool reads_clock, bool verify) {
+        taken_before = taken.count;
+        done += messages;
+        readings.clear();
+        readings.reserve(messages / in_batch);
+        verify ? take_until_all_are_taken<true>(in_batch) : take_until_all_are_taken<false>(in_batch);
+        if (!reads_clock) readings.clear();
+        return verify ? taken.count - taken_before : 0;
+    }
+
+    template <bool verify> void take_until_all_are_taken(std::uint64_t in_batch) {
+        constexpr std::uint64_t patience_ns = 1000000000;
+        auto left = in_batch;
+        std::uint64_t none_since = 0;
+        for (;;) {
+            auto length = link.receive_soon(inbox.bytes, inbox.length);
+            if (length != no_message) {
+                take<verify>(length);
+                by_all->say(taken.count);
+                none_since = 0;
+                if (--left == 0) readings.push_back(now_ns()), left = in_batch;
+                continue;
+            }
+            auto all = by_all->all(), now = now_ns();
+            if (all >= done) return;
+            if (!none_since) none_since = now;
+            else if (now - none_since > patience_ns)
+                throw Failure{"lost", "the workers took " + std::to_string(all) + " of " + std::to_string(done) +
+                                          " messages, and no more has come to this one for 1 s"};
+        }
+    }
+
+    // Checks the message that came last, whose number only has to be higher than that of the one before.
+    template <bool verify> void take(std::size_t length) {
+        std::uint32_t number, last = std::uint32_t(taken.last);
+        if (length != inbox.length) refuse(length, last + 1);
+        std::memcpy(&number, inbox.bytes, sizeof number);
+        if (!other.holds(inbox.bytes, length, number)) refuse(length, number);
+        if (std::uint32_t ahead = number - last; ahead != 0 && ahead < 1u << 31) taken.add(ahead);
+        else throw Failure{"repeated", "message " + std::to_string(number) + " came after " + std::to_string(last)};
+        if (verify) check_all(length, number);
+    }
+
     // Stamps the next message.
     template <bool verify> void stamp() {
         auto number = std::uint32_t(done + 1);
@@ -198,15 +274,16 @@ template <class Link> struct Role {
     // Checks the message that came last.
     template <bool verify> void check(std::size_t length) {
         auto number = std::uint32_t(done);
-        if (length != inbox.length || !other.holds(inbox.bytes, inbox.length, number)) refuse(length);
-        if (verify) {
-            other.write_all(expected.bytes, expected.length, number);
-            if (std::memcmp(inbox.bytes, expected.bytes, inbox.length) != 0) refuse(length);
-        }
+        if (length != inbox.length || !other.holds(inbox.bytes, inbox.length, number)) refuse(length, number);
+        if (verify) check_all(length, number);
     }
 
-    [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::size_t length) {
-        auto number = std::uint32_t(done);
+    void check_all(std::size_t length, std::uint32_t number) {
+        other.write_all(expected.bytes, expected.length, number);
+        if (std::memcmp(inbox.bytes, expected.bytes, inbox.length) != 0) refuse(length, number);
+    }
+
+    [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::size_t length, std::uint32_t number) {
         if (length != inbox.length)
             throw Failure{"truncated", "message " + std::to_string(number) + " has " + std::to_string(length) +
                                            " bytes instead of " + std::to_string(inbox.length)};

@@ -46,7 +46,7 @@ class SetUp:
         self.folder, self.name = request["folder"], request["name"]
         self.sizes = tuple(request["sizes_bytes"])
         # Of each message of the initiator, and which of them this is: more than one where the pattern is fan-out.
-        self.receivers, self.number = request.get("receivers", 1), request.get("number", 1)
+        self.responders, self.number = request.get("responders", 1), request.get("number", 1)
         own = 1 if role == "responder" else 0
         other = own if alone else 1 - own
         self.own_size, self.other_size = self.sizes[own], self.sizes[other]

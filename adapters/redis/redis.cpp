@@ -1,7 +1,7 @@
 // A list of Redis for each direction, with RPUSH and BLPOP over a UNIX socket.
 //
-// The server is the responder's own: no port, nothing on disk. Its lists have no bound, so there are no streams here: a
-// sender that is faster would fill the memory.
+// The server is the responder's own: no port, nothing on disk. Its lists have no bound, so there are no streams here, to one or to
+// several: a sender that is faster would fill the memory. Who subscribes and falls behind is cut off.
 
 #include "adapter.hpp"
 

@@ -60,7 +60,7 @@ pub struct SetUp {
     pub own_size: usize,
     pub other_size: usize,
     /// Of each message of the initiator: more than one where the pattern is fan-out.
-    pub receivers: usize,
+    pub responders: usize,
 }
 
 impl SetUp {
@@ -436,8 +436,8 @@ fn set_up_of(claims: &Value, request: &Value) -> Result<SetUp, Failure> {
         return Err(Failure::unsupported("a message has at least one byte"));
     }
     let (folder, name) = (text("folder"), text("name"));
-    let receivers = request["receivers"].as_u64().unwrap_or(1) as usize;
-    Ok(SetUp { initiator, pattern, wait, folder, name, own_size, other_size, receivers })
+    let responders = request["responders"].as_u64().unwrap_or(1) as usize;
+    Ok(SetUp { initiator, pattern, wait, folder, name, own_size, other_size, responders })
 }
 
 /// What is replied to a request; `about` says who the program is.

@@ -1,4 +1,5 @@
-// ZeroMQ's PAIR sockets over a UNIX socket or TCP's loopback, and its PUB-SUB over a UNIX socket, with zmq_send and zmq_recv.
+// ZeroMQ's PAIR sockets over a UNIX socket or TCP's loopback, and its PUB-SUB and PUSH-PULL over a UNIX socket, with zmq_send and
+// zmq_recv.
 //
 // A thread of the library in each process does the reading and writing: a message goes to it by a queue and an eventfd.
 
@@ -100,10 +101,54 @@ struct PubSub : Socket {
         set(ZMQ_XPUB_NODROP, 1, "ZMQ_XPUB_NODROP");
         set(ZMQ_XPUB_VERBOSE, 1, "ZMQ_XPUB_VERBOSE");
         bind(path);
-        for (unsigned subscribed = 0; subscribed < set_up.receivers; ++subscribed) {
+        for (unsigned subscribed = 0; subscribed < set_up.responders; ++subscribed) {
             unsigned char subscription;
             receive(&subscription, 1);
         }
+    }
+};
+
+// A PUSH socket, and a PULL socket of each worker: messages go to one after the other that has room.
+struct PushPull : Socket {
+    // Workers may be apart by what is queued, as subscribers may.
+    PushPull(const adapter::SetUp& set_up, adapter::Ready& ready)
+        : Socket(set_up.initiator ? ZMQ_PUSH : ZMQ_PULL, 2 << 20, set_up, ready) {
+        auto path = set_up.folder + "/socket";
+        if (set_up.initiator) {
+            void* monitor = watched();
+            bind(path);
+            for (unsigned accepted = 0; accepted < set_up.responders; ++accepted) wait_for_connection(monitor);
+            zmq_socket_monitor(socket, nullptr, 0);
+            zmq_close(monitor);
+            return;
+        }
+        set(ZMQ_RCVTIMEO, 10, "ZMQ_RCVTIMEO");
+        connect(path);
+    }
+
+    // What tells of the socket's connections: without that all messages would go to the first worker that connects.
+    void* watched() {
+        check(zmq_socket_monitor(socket, "inproc://monitor", ZMQ_EVENT_HANDSHAKE_SUCCEEDED), "zmq_socket_monitor");
+        void* monitor = zmq_socket(context, ZMQ_PAIR);
+        check(zmq_connect(monitor, "inproc://monitor"), "zmq_connect");
+        return monitor;
+    }
+
+    // An event has two parts: its kind, and where it happened.
+    static void wait_for_connection(void* monitor) {
+        unsigned char part[512];
+        for (int index = 0; index < 2; ++index) check(zmq_recv(monitor, part, sizeof part, 0), "zmq_recv");
+    }
+
+    std::size_t receive_soon(unsigned char* message, std::size_t length) {
+        constexpr int looks = 1000;
+        for (int look = 0; look < (flags ? looks : 1); ++look) {
+            int came = zmq_recv(socket, message, length, flags);
+            if (came >= 0) return std::size_t(came);
+            if (zmq_errno() != EAGAIN && zmq_errno() != EINTR) check(came, "zmq_recv");
+            adapter::pause();
+        }
+        return adapter::no_message;
     }
 };
 
@@ -117,14 +162,21 @@ int main(int, char** arguments) {
     adapter::Row row{"zeromq-" + kind,
                      over_tcp            ? "a PAIR socket of ZeroMQ in each process, over TCP on the loopback"
                      : kind == "pub-sub" ? "a PUB socket of ZeroMQ and a SUB socket of each receiver, over a UNIX socket each"
-                                         : "a PAIR socket of ZeroMQ in each process, over a UNIX socket"};
+                     : kind == "push-pull" ? "a PUSH socket of ZeroMQ and a PULL socket of each worker, over a UNIX socket each"
+                                           : "a PAIR socket of ZeroMQ in each process, over a UNIX socket"};
     row.versions = {{"libzmq", std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch)}};
     row.waits = {"block", "spin"};
     row.max_size_bytes = INT32_MAX, row.limited_by = "zmq_recv gives a length as int";
     // Sockets wait for the other end to come back.
     row.peer_death = "unnoticed";
     if (over_tcp) row.reach = "network";
-    if (kind != "pub-sub") return adapter::run<Pair>(row);
-    row.patterns = {"fan-out"};
-    return adapter::run<PubSub>(row);
+    if (kind == "pub-sub") {
+        row.patterns = {"fan-out"};
+        return adapter::run<PubSub>(row);
+    }
+    if (kind == "push-pull") {
+        row.patterns = {"work"};
+        return adapter::run<PushPull>(row);
+    }
+    return adapter::run<Pair>(row);
 }

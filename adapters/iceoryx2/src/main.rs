@@ -65,8 +65,8 @@ struct Direction {
 
 /// The directions of this role: out and in.
 fn directions(set_up: &SetUp) -> [Direction; 2] {
-    let there = Direction { name: "there", senders: 1, receivers: set_up.receivers };
-    let back = Direction { name: "back", senders: set_up.receivers, receivers: 1 };
+    let there = Direction { name: "there", senders: 1, receivers: set_up.responders };
+    let back = Direction { name: "back", senders: set_up.responders, receivers: 1 };
     if set_up.initiator { [there, back] } else { [back, there] }
 }
 
@@ -82,7 +82,7 @@ impl Link for Poll {
         let service = |direction: Direction| {
             let name = ServiceName::new(direction.name).map_err(Failure::from)?;
             let builder = node.service_builder(&name).publish_subscribe::<[u8]>();
-            let builder = builder.max_nodes(1 + set_up.receivers).enable_safe_overflow(false);
+            let builder = builder.max_nodes(1 + set_up.responders).enable_safe_overflow(false);
             let builder = builder.max_publishers(direction.senders).max_subscribers(direction.receivers);
             builder.subscriber_max_buffer_size(samples).open_or_create().map_err(Failure::from)
         };
@@ -138,7 +138,7 @@ impl Link for Event {
         let poll = Poll::open(set_up)?;
         let service = |direction: Direction| {
             let name = ServiceName::new(direction.name).map_err(Failure::from)?;
-            let builder = poll.node.service_builder(&name).event().max_nodes(1 + set_up.receivers);
+            let builder = poll.node.service_builder(&name).event().max_nodes(1 + set_up.responders);
             let builder = builder.max_notifiers(direction.senders).max_listeners(direction.receivers);
             builder.open_or_create().map_err(Failure::from)
         };

@@ -104,7 +104,8 @@ pub struct Received {
 pub struct Taken {
     /// How many messages.
     pub count: u64,
-    /// The number of the last one.
+    /// The number of the last one; 0 where another program has taken them.
+    #[serde(default)]
     pub last: u64,
     /// Of their numbers, without what is beyond 64 bits.
     pub sum: u64,

@@ -7,26 +7,27 @@ use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
 use super::protocol::{Effective, Exchange, IdleInitiator, PROTOCOL, Ready, Reply, Request, Several};
 use super::readings::{check, elapsed_ns, times, times_since_due};
+use super::replies::{Programs, unexpected};
 use super::to_several;
 use super::traces::{remaining_processes, remove_files};
-use crate::not_measured::{Interrupted, NotMeasured, not_started};
+use crate::not_measured::{NotMeasured, not_started};
 use crate::session::Session;
 use crate::started_program::shortened;
 use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
 use crate::trial::context::Settings;
+use crate::trial::exactly_once;
 use crate::verification::verified_bursts;
-use crate::watch::{CONFIRM_MS, NoObserver, OTHER_REPORT_MS, Observer, cause, paused_failure};
+use crate::watch::{NoObserver, Observer, paused_failure};
 use furlong_loops::recorder::{Recorder, Timing, timing_of};
 use furlong_loops::schedule::Idle;
+use furlong_loops::shared_end::Taken;
 use furlong_loops::stamp::Stamp;
 use furlong_mechanism::LinkSpecification;
 use furlong_model::{
     Arrival, Case, Failure, Fault, Measurement, OtherProcess, Part, Party, Pattern, Phase, Role, RoleTally,
-    Unavailable,
 };
 use furlong_os::linux::signal;
 use furlong_os::process::{Exit, send_signal};
-use furlong_os::wait::wait_any;
 use furlong_os::{clock, identity};
 use std::collections::BTreeMap;
 use std::io;
@@ -75,14 +76,14 @@ pub fn end_early(
     surroundings.try_with(&mut NoObserver, |mut trial, specification| {
         trial.hello()?;
         trial.set_up(specification)?;
-        for conversation in &mut trial.conversations {
+        for conversation in &mut trial.programs.conversations {
             match how {
                 EarlyEnd::EndOfRequests => conversation.end_requests(),
                 EarlyEnd::Terminate => send_signal(conversation.program.child.pid(), signal::TERMINATE)
                     .map_err(|error| not_started(Phase::Open, &error))?,
             }
         }
-        for conversation in &mut trial.conversations {
+        for conversation in &mut trial.programs.conversations {
             if conversation.program.child.wait_at_most(settings.timeout.as_millis() as u64).is_none() {
                 let what = format!("it has not ended for {:?}", settings.timeout);
                 return Err(conversation.program.failure(Phase::Finish, what).into());
@@ -124,8 +125,8 @@ impl Surroundings<'_> {
             conversations.push(started.map_err(|error| not_started(Phase::Open, &error))?);
         }
         let participants = Participants::default();
-        let trial =
-            CountedTrial { adapter, case, settings, session, observer, conversations, participants, done: 0 };
+        let programs = Programs { session, observer, conversations, participants };
+        let trial = CountedTrial { adapter, case, settings, programs, done: 0, taken: Vec::new() };
         let worked = work(trial, &specification);
         let processes = remaining_processes(session.name());
         let removed = remove_files(&specification);
@@ -146,12 +147,11 @@ struct CountedTrial<'a> {
     adapter: &'a Adapter,
     case: &'a Case,
     settings: &'a Settings,
-    session: &'a Session,
-    observer: &'a mut dyn Observer,
-    conversations: Vec<Conversation>,
-    participants: Participants,
+    programs: Programs<'a>,
     /// Messages exchanged so far, in one direction.
     done: u64,
+    /// What each of several workers has taken of them.
+    taken: Vec<Taken>,
 }
 
 impl CountedTrial<'_> {
@@ -162,13 +162,15 @@ impl CountedTrial<'_> {
     ) -> Result<Measurement, NotMeasured> {
         self.hello()?;
         let effective = self.set_up(specification)?;
-        self.participants
+        self.programs
+            .participants
             .pin(&self.case.all_parties(), processors)
-            .map_err(|error| self.failure(Phase::Open, format!("pin the programs: {error}")))?;
+            .map_err(|error| self.programs.failure(Phase::Open, format!("pin the programs: {error}")))?;
         let verified_messages = self.verify()?;
         let pace_ns = self.warm_up()?;
         let Timed { timing, parts, roles, others } = match self.case.pattern {
             Pattern::FanOut => self.timed_to_several(pace_ns)?,
+            Pattern::Work => self.timed_to_workers(pace_ns)?,
             _ => self.timed(pace_ns)?,
         };
         self.finish()?;
@@ -198,11 +200,11 @@ impl CountedTrial<'_> {
     fn timed(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
         let interval_ns = self.interval_ns();
         let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-        let Watched { readings, idle, roles, others } = self.watched(messages, batch, interval_ns)?;
+        let Watched { readings, idle, roles, others, .. } = self.watched(messages, batch, interval_ns)?;
         let readings = &readings[0];
         let times_ns = self.times(readings, interval_ns)?.split_off(1);
-        let timing =
-            timing_of(&times_ns, batch).map_err(|error| self.failure(Phase::Finish, error.detail))?;
+        let timing = timing_of(&times_ns, batch)
+            .map_err(|error| self.programs.failure(Phase::Finish, error.detail))?;
         let elapsed_ns = elapsed_ns(readings, interval_ns);
         let timing = Timing { elapsed_ns, late_sends: idle.late, ..timing };
         Ok(Timed { timing, parts: Vec::new(), roles, others })
@@ -212,10 +214,10 @@ impl CountedTrial<'_> {
     /// taken, and half with one message under way; all of it so where messages are due at fixed times. A program sends none
     /// when all have the one before, since it does not know that: here each is due when they have had time for that.
     fn timed_to_several(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
-        let failure = |trial: &Self, what| NotMeasured::from(trial.failure(Phase::Finish, what));
+        let failure = |trial: &Self, what| NotMeasured::from(trial.programs.failure(Phase::Finish, what));
         if let Some(interval_ns) = self.interval_ns() {
             let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-            let Watched { readings, idle, roles, others } =
+            let Watched { readings, idle, roles, others, .. } =
                 self.watched(messages, batch, Some(interval_ns))?;
             let timed = to_several::when_due(&readings, interval_ns, idle.late);
             let (timing, parts) = timed.map_err(|what| failure(self, what))?;
@@ -233,6 +235,21 @@ impl CountedTrial<'_> {
         Ok(Timed { timing, parts, roles, others })
     }
 
+    /// The measured part where each message goes to one of several workers.
+    fn timed_to_workers(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
+        let taken_before = self.taken.clone();
+        let (messages, batch) = self.amount(pace_ns, self.settings.budget);
+        let Watched { readings, messages, mut roles, others, .. } = self.watched(messages, batch, None)?;
+        for role in roles.iter_mut().filter(|role| role.party.role == Role::Responder) {
+            let index = role.party.index();
+            role.messages_received = self.taken[index].count;
+            role.round_trips = self.taken[index].count - taken_before[index].count;
+        }
+        let (timing, parts) = to_several::taken_by_one_of(&readings, &messages, batch)
+            .map_err(|what| self.programs.failure(Phase::Finish, what))?;
+        Ok(Timed { timing, parts, roles, others })
+    }
+
     /// Sends messages that are due so far apart, and one before them that is not kept, and gives the readings by receiver.
     fn in_turn(
         &mut self,
@@ -242,8 +259,8 @@ impl CountedTrial<'_> {
     ) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let messages = messages + 1;
         let part = Exchange { phase, messages, batch: 1, verify: false, interval_ns: Some(interval_ns) };
-        let span_ns = self.exchange(part)?.span_ns;
-        self.readings(phase, messages, 1, span_ns)
+        let exchanged = self.exchange(part)?;
+        self.readings(part, &exchanged)
     }
 
     /// How far apart messages are to be due so that all receivers have one before the next: twice what nearly all messages take,
@@ -254,7 +271,7 @@ impl CountedTrial<'_> {
         let first_ns = FIRST_NS.max(4 * pace_ns as u64);
         let readings = self.in_turn(Phase::WarmUp, FEW, first_ns)?;
         let usual_ns = to_several::nearly_all_take_ns(&readings, first_ns)
-            .map_err(|what| self.failure(Phase::WarmUp, what))?;
+            .map_err(|what| self.programs.failure(Phase::WarmUp, what))?;
         Ok(2 * usual_ns.max(pace_ns as u64).max(1))
     }
 
@@ -266,32 +283,43 @@ impl CountedTrial<'_> {
         batch: u32,
         interval_ns: Option<u64>,
     ) -> Result<Watched, NotMeasured> {
-        self.observer.before(Phase::Timed, &self.participants.roles());
+        self.programs.observer.before(Phase::Timed, &self.programs.participants.roles());
         let reading = |error: io::Error| format!("read what the programs use: {error}");
-        let before = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
+        let before = self
+            .programs
+            .participants
+            .used()
+            .map_err(|error| self.programs.failure(Phase::Timed, reading(error)))?;
         let messages = messages + u64::from(batch);
         let timed = Exchange { phase: Phase::Timed, messages, batch, verify: false, interval_ns };
-        let Exchanged { span_ns, idle, .. } = self.exchange(timed)?;
-        let after = self.participants.used().map_err(|error| self.failure(Phase::Timed, reading(error)))?;
-        self.observer.before(Phase::Finish, &self.participants.roles());
-        let readings = self.readings(Phase::Timed, messages, batch, span_ns)?;
+        let exchanged = self.exchange(timed)?;
+        let after = self
+            .programs
+            .participants
+            .used()
+            .map_err(|error| self.programs.failure(Phase::Timed, reading(error)))?;
+        self.programs.observer.before(Phase::Finish, &self.programs.participants.roles());
+        let readings = self.readings(timed, &exchanged)?;
+        let idle = exchanged.idle;
         let idle_initiator = Idle { ns: idle.idle_ns, switches: idle.idle_switches };
         let (roles, others) = self
+            .programs
             .participants
             .tallies(&self.case.all_parties(), &before, &after, messages, self.done, idle_initiator)
-            .map_err(|error| self.failure(Phase::Finish, reading(error)))?;
-        Ok(Watched { readings, idle, roles, others })
+            .map_err(|error| self.programs.failure(Phase::Finish, reading(error)))?;
+        Ok(Watched { readings, messages: exchanged.messages, idle, roles, others })
     }
 
     /// Asks each program who it is: it may be another than the one that was asked before the run.
     fn hello(&mut self) -> Result<(), NotMeasured> {
         let asked_ns = clock::now_ns();
-        let replies =
-            self.ask_all(Phase::Open, self.settings.timeout, &|_| Request::Hello { protocol: PROTOCOL })?;
+        let replies = self
+            .programs
+            .ask_all(Phase::Open, self.settings.timeout, &|_| Request::Hello { protocol: PROTOCOL })?;
         let replied_ns = clock::now_ns();
         for (index, reply) in replies.into_iter().enumerate() {
             accept(reply, &self.adapter.row, [asked_ns, replied_ns])
-                .map_err(|what| self.conversations[index].program.failure(Phase::Open, what))?;
+                .map_err(|what| self.programs.conversations[index].program.failure(Phase::Open, what))?;
         }
         Ok(())
     }
@@ -302,9 +330,9 @@ impl CountedTrial<'_> {
         let sizes_bytes = specification.sizes_bytes;
         let key = identity::random().map_err(|error| not_started(Phase::Open, &error))?;
         let stamps = [key, !key].map(|key| format!("{:016x}", Stamp::new(key).word_of_direction()));
-        let single = self.conversations.len() == 1;
-        let receivers = (pattern == Pattern::FanOut).then(|| self.case.parties.get());
-        let replies = self.ask_all(Phase::Open, self.settings.timeout, &|party| Request::SetUp {
+        let single = self.programs.conversations.len() == 1;
+        let responders = matches!(pattern, Pattern::FanOut | Pattern::Work).then(|| self.case.parties.get());
+        let replies = self.programs.ask_all(Phase::Open, self.settings.timeout, &|party| Request::SetUp {
             role: if single { "both" } else { party.role.name() },
             pattern,
             wait,
@@ -312,14 +340,14 @@ impl CountedTrial<'_> {
             stamps: stamps.clone(),
             folder: &specification.folder,
             name: &specification.name,
-            several: receivers.map(|receivers| {
+            several: responders.map(|responders| {
                 let number = (party.role == Role::Responder).then(|| party.index() as u32 + 1);
-                Several { receivers, number }
+                Several { responders, number }
             }),
         })?;
         let mut numbers = BTreeMap::new();
         for (index, reply) in replies.into_iter().enumerate() {
-            let conversation = &self.conversations[index];
+            let conversation = &self.programs.conversations[index];
             let Reply::Ready(Ready { effective, processes }) = reply else {
                 return Err(unexpected(conversation, Phase::Open, "ready", &reply).into());
             };
@@ -332,7 +360,7 @@ impl CountedTrial<'_> {
                 return Err(conversation.program.failure(Phase::Open, what).into());
             }
             numbers.extend(its);
-            self.participants.add(conversation, processes, self.session.name())?;
+            self.programs.participants.add(conversation, processes, self.programs.session.name())?;
         }
         Ok(numbers)
     }
@@ -340,12 +368,12 @@ impl CountedTrial<'_> {
     /// Exchanges messages of which every byte is checked, and gives how many were.
     fn verify(&mut self) -> Result<u64, NotMeasured> {
         let messages = verified_bursts(self.case.sizes_bytes().into_iter().max().unwrap_or_default());
-        self.observer.before(Phase::Verify, &self.participants.roles());
+        self.programs.observer.before(Phase::Verify, &self.programs.participants.roles());
         let all = Exchange { phase: Phase::Verify, messages, batch: 0, verify: true, interval_ns: None };
         let verified = self.exchange(all)?.verified;
         let ways = match self.case.pattern {
             Pattern::FanOut => u64::from(self.case.parties.get()),
-            Pattern::OneWay => 1,
+            Pattern::OneWay | Pattern::Work => 1,
             _ if self.adapter.alone => 1,
             _ => 2,
         };
@@ -353,7 +381,7 @@ impl CountedTrial<'_> {
             return Ok(verified);
         }
         let what = format!("it has checked {verified} messages of {}", ways * messages);
-        Err(self.failure(Phase::Verify, what).into())
+        Err(self.programs.failure(Phase::Verify, what).into())
     }
 
     /// Exchanges messages until the pace is steady or the time for that is over, and gives the pace.
@@ -362,13 +390,13 @@ impl CountedTrial<'_> {
         const PART_NS: f64 = 5_000_000.0;
         let budget_ns = self.settings.warm_up.map_or(LONGEST_WARM_UP_NS, |time| time.as_nanos() as u64);
         let mut recorder = Recorder::of_pace(self.settings.warm_up.is_none());
-        self.observer.before(Phase::WarmUp, &self.participants.roles());
+        self.programs.observer.before(Phase::WarmUp, &self.programs.participants.roles());
         let (mut messages, mut spent_ns) = (1, 0);
         loop {
             let part =
                 Exchange { phase: Phase::WarmUp, messages, batch: 1, verify: false, interval_ns: None };
-            let span_ns = self.exchange(part)?.span_ns;
-            let readings = self.readings(Phase::WarmUp, messages, 1, span_ns)?;
+            let exchanged = self.exchange(part)?;
+            let readings = self.readings(part, &exchanged)?;
             // The slowest of several holds the sender back.
             let slowest = readings.iter().max_by_key(|readings| readings.last());
             let times_ns = slowest.map(|readings| times(readings)).unwrap_or_default();
@@ -392,7 +420,10 @@ impl CountedTrial<'_> {
         // What cannot keep up takes the same time with fewer messages.
         let each_ns = interval_ns.map_or(pace_ns, |interval_ns| pace_ns.max(interval_ns as f64));
         let fill = (budget.as_nanos() as f64 / each_ns).ceil() as u64;
-        let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(1);
+        // Each of several workers is to have some.
+        let least =
+            if self.case.pattern == Pattern::Work { 4 * u64::from(self.case.parties.get()) } else { 1 };
+        let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(least);
         if interval_ns.is_some() {
             return (wanted.min(MOST_READINGS - 1), 1);
         }
@@ -419,7 +450,8 @@ impl CountedTrial<'_> {
     /// The times that are kept of the measured part: of batches, or of messages since each was due.
     fn times(&self, readings: &[u64], interval_ns: Option<u64>) -> Result<Vec<u64>, NotMeasured> {
         let Some(interval_ns) = interval_ns else { return Ok(times(readings)) };
-        times_since_due(readings, interval_ns).map_err(|what| self.failure(Phase::Timed, what).into())
+        times_since_due(readings, interval_ns)
+            .map_err(|what| self.programs.failure(Phase::Timed, what).into())
     }
 
     /// Exchanges messages.
@@ -429,61 +461,72 @@ impl CountedTrial<'_> {
         let pause = Duration::from_nanos(interval_ns.unwrap_or_default());
         // The first message of the measured part is due after one interval, and it is not the last.
         let limit = self.settings.timeout + self.settings.budget + 2 * pause;
-        let replies = self.ask_all(phase, limit, &|_| Request::Exchange(asked))?;
+        let replies = self.programs.ask_all(phase, limit, &|_| Request::Exchange(asked))?;
         let replied_ns = clock::now_ns();
         self.done += messages;
         // All are asked each time, since the answer is about the time since the last question.
-        let paused =
-            self.conversations.iter().filter(|conversation| conversation.program.child.take_continued());
+        let paused = self
+            .programs
+            .conversations
+            .iter()
+            .filter(|conversation| conversation.program.child.take_continued());
         let paused: Vec<Party> = paused.map(|conversation| conversation.program.party).collect();
         if let (Phase::Timed, Some(party)) = (phase, paused.first()) {
             return Err(NotMeasured::Paused(paused_failure(*party)));
         }
         let mut exchanged = Exchanged { span_ns: [asked_ns, replied_ns], ..Exchanged::default() };
-        for (conversation, reply) in self.conversations.iter().zip(replies) {
-            match reply {
-                Reply::Exchanged { messages: its, verified, idle } if its == messages => {
-                    exchanged.verified += verified;
-                    if conversation.program.party.role == Role::Initiator {
-                        exchanged.idle = idle;
-                    }
-                }
-                Reply::Exchanged { messages: its, .. } => {
-                    let what = format!("it was asked for {messages} messages and has exchanged {its}");
-                    return Err(conversation.program.failure(phase, what).into());
-                }
-                other => return Err(unexpected(conversation, phase, "exchanged", &other).into()),
+        let mut all_taken = Vec::new();
+        for (conversation, reply) in self.programs.conversations.iter().zip(replies) {
+            let Reply::Exchanged { messages: its, verified, idle, taken } = reply else {
+                return Err(unexpected(conversation, phase, "exchanged", &reply).into());
+            };
+            let role = conversation.program.party.role;
+            let is_worker = self.case.pattern == Pattern::Work && role == Role::Responder;
+            if is_worker {
+                let taken = taken.ok_or_else(|| {
+                    conversation.program.failure(phase, "it does not say what it has taken".to_owned())
+                })?;
+                all_taken.push(taken);
+            } else if its != messages {
+                let what = format!("it was asked for {messages} messages and has exchanged {its}");
+                return Err(conversation.program.failure(phase, what).into());
             }
+            exchanged.verified += verified;
+            exchanged.messages.push(its);
+            if role == Role::Initiator {
+                exchanged.idle = idle;
+            }
+        }
+        if !all_taken.is_empty() {
+            exactly_once(self.done, &all_taken).map_err(|failure| Failure { phase, ..failure })?;
+            self.taken = all_taken;
         }
         Ok(exchanged)
     }
 
-    /// The clock readings of the last exchange, which took place between these times: of each receiver where there are several,
-    /// behind the sender's, which stands before those of each.
-    fn readings(
-        &mut self,
-        phase: Phase,
-        messages: u64,
-        batch: u32,
-        span_ns: [u64; 2],
-    ) -> Result<Vec<Vec<u64>>, NotMeasured> {
-        let replies = self.ask_all(phase, self.settings.timeout, &|_| Request::Readings)?;
+    /// The clock readings of the last exchange: those of the one who holds the clock; or of each of several responders, behind the
+    /// sender's first, and before them all of the sender's where each message goes to one of them.
+    fn readings(&mut self, asked: Exchange, exchanged: &Exchanged) -> Result<Vec<Vec<u64>>, NotMeasured> {
+        let Exchange { phase, messages, batch, .. } = asked;
+        let replies = self.programs.ask_all(phase, self.settings.timeout, &|_| Request::Readings)?;
         let mut of_each = Vec::new();
-        for (conversation, reply) in self.conversations.iter().zip(replies) {
+        for (conversation, reply) in self.programs.conversations.iter().zip(replies) {
             let Reply::Readings { clock_ns } = reply else {
                 return Err(unexpected(conversation, phase, "readings", &reply).into());
             };
             of_each.push(clock_ns);
         }
         let readings = match self.case.pattern {
-            Pattern::FanOut => {
-                let start = of_each.remove(0);
-                of_each.into_iter().map(|receiver| [start.clone(), receiver].concat()).collect()
-            }
+            Pattern::FanOut | Pattern::Work => to_several::behind_the_first(of_each, self.case.pattern),
             _ => vec![of_each.concat()],
         };
-        for readings in &readings {
-            check(readings, messages, batch, span_ns).map_err(|what| self.failure(phase, what))?;
+        for (index, readings) in readings.iter().enumerate() {
+            let messages = match self.case.pattern {
+                Pattern::Work => exchanged.messages[index],
+                _ => messages,
+            };
+            check(readings, messages, batch, exchanged.span_ns)
+                .map_err(|what| self.programs.failure(phase, what))?;
         }
         Ok(readings)
     }
@@ -491,8 +534,8 @@ impl CountedTrial<'_> {
     /// Lets all programs end, and waits until they have.
     fn finish(&mut self) -> Result<(), NotMeasured> {
         let timeout = self.settings.timeout;
-        let replies = self.ask_all(Phase::Finish, timeout, &|_| Request::Finish)?;
-        for (conversation, reply) in self.conversations.iter_mut().zip(replies) {
+        let replies = self.programs.ask_all(Phase::Finish, timeout, &|_| Request::Finish)?;
+        for (conversation, reply) in self.programs.conversations.iter_mut().zip(replies) {
             let Reply::Finished = reply else {
                 return Err(unexpected(conversation, Phase::Finish, "finished", &reply).into());
             };
@@ -505,109 +548,6 @@ impl CountedTrial<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Asks all programs and waits for all replies, whatever happens.
-    fn ask_all<'r>(
-        &mut self,
-        phase: Phase,
-        limit: Duration,
-        request: &dyn Fn(Party) -> Request<'r>,
-    ) -> Result<Vec<Reply>, NotMeasured> {
-        for conversation in &mut self.conversations {
-            let request = request(conversation.program.party);
-            conversation.send(&request).map_err(|error| not_started(phase, &error))?;
-        }
-        let mut heard: Vec<Heard> = self.conversations.iter().map(|_| Heard::Nothing).collect();
-        let mut incidents: Vec<Failure> = Vec::new();
-        let mut deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
-        let mut confirmed = false;
-        loop {
-            let listened_to = self.conversations.iter().zip(&heard).filter(|(_, heard)| !heard.is_failure());
-            let mut handles: Vec<_> =
-                listened_to.flat_map(|(conversation, _)| conversation.program.handles()).collect();
-            if incidents.is_empty() {
-                handles.extend(self.participants.deaths());
-                handles.extend(self.observer.handles());
-            }
-            handles.extend(self.session.shutdown_handle());
-            let left_ns = deadline_ns.saturating_sub(clock::now_ns());
-            wait_any(&handles, left_ns.div_ceil(1_000_000)).map_err(|error| not_started(phase, &error))?;
-            self.observer.attend();
-            if let Some(signal) = self.session.shutdown_request() {
-                return Err(Interrupted { signal }.into());
-            }
-            let first = incidents.is_empty();
-            incidents.extend(self.listen(phase, &mut heard)?);
-            if phase != Phase::Finish && incidents.is_empty() {
-                incidents.extend(self.participants.death(phase));
-            }
-            if first && !incidents.is_empty() {
-                // The other program's side of the story may explain this one.
-                deadline_ns = clock::now_ns() + OTHER_REPORT_MS * 1_000_000;
-            }
-            let heard_all = !heard.iter().any(Heard::is_nothing);
-            if incidents.is_empty() && heard_all {
-                return Ok(heard.into_iter().filter_map(Heard::reply).collect());
-            }
-            if heard_all || clock::now_ns() >= deadline_ns {
-                if incidents.is_empty() && !confirmed {
-                    (confirmed, deadline_ns) = (true, clock::now_ns() + CONFIRM_MS * 1_000_000);
-                    continue;
-                }
-                if incidents.is_empty() {
-                    incidents.extend(self.silence(&heard, phase, limit));
-                }
-                let nobody = self.failure(phase, "nothing happened, and no program says why".to_owned());
-                return Err(cause(incidents).unwrap_or(nobody).into());
-            }
-        }
-    }
-
-    /// Takes what each program has said, and gives what went wrong.
-    fn listen(&mut self, phase: Phase, heard: &mut [Heard]) -> Result<Vec<Failure>, NotMeasured> {
-        let mut incidents = Vec::new();
-        for (conversation, heard) in self.conversations.iter_mut().zip(heard) {
-            if heard.is_failure() {
-                continue;
-            }
-            let failure = match (conversation.attend(phase), &heard) {
-                (Ok(None), _) => continue,
-                // Who has finished may end.
-                (Err(_), Heard::Reply(Reply::Finished)) => continue,
-                (Ok(Some(Reply::Error { fault, detail })), _) => {
-                    let detail = shortened(&detail);
-                    let Some(fault) = fault.fault() else {
-                        return Err(NotMeasured::Unavailable(Unavailable::new(detail, "")));
-                    };
-                    Failure { phase, party: Some(conversation.program.party), fault, detail }
-                }
-                (Ok(Some(reply)), Heard::Nothing) => {
-                    *heard = Heard::Reply(reply);
-                    continue;
-                }
-                (Ok(Some(_)), _) => conversation.program.failure(phase, "it replied twice".to_owned()),
-                (Err(failure), _) => failure,
-            };
-            *heard = Heard::Failure;
-            incidents.push(failure);
-        }
-        Ok(incidents)
-    }
-
-    /// Who has not replied, and whether a signal has stopped it.
-    fn silence(&self, heard: &[Heard], phase: Phase, limit: Duration) -> Vec<Failure> {
-        let waited_for = self.conversations.iter().zip(heard).filter(|(_, heard)| heard.is_nothing());
-        let silence = |Conversation { program, .. }: &Conversation| {
-            program.silence(phase, "reply", limit, self.observer.sees_stopped(program.child.pid()))
-        };
-        waited_for.map(|(conversation, _)| silence(conversation)).collect()
-    }
-
-    /// A failure that is no single program's.
-    fn failure(&self, phase: Phase, detail: String) -> Failure {
-        let party = (self.conversations.len() == 1).then_some(Role::Initiator.into());
-        Failure { phase, party, fault: Fault::Error, detail }
     }
 }
 
@@ -623,6 +563,8 @@ struct Timed {
 /// What came of an exchange that was watched.
 struct Watched {
     readings: Vec<Vec<u64>>,
+    /// How many each program exchanged.
+    messages: Vec<u64>,
     idle: IdleInitiator,
     roles: Vec<RoleTally>,
     others: Vec<OtherProcess>,
@@ -631,39 +573,11 @@ struct Watched {
 /// What came of an exchange of messages.
 #[derive(Debug, Default)]
 struct Exchanged {
+    /// How many each program says that it has exchanged.
+    messages: Vec<u64>,
     /// Messages that were checked byte by byte.
     verified: u64,
     /// From when to when it took place.
     span_ns: [u64; 2],
     idle: IdleInitiator,
-}
-
-/// What a program has said since it was asked.
-enum Heard {
-    Nothing,
-    Reply(Reply),
-    /// It will not reply, and why is noted.
-    Failure,
-}
-
-impl Heard {
-    fn is_nothing(&self) -> bool {
-        matches!(self, Heard::Nothing)
-    }
-
-    fn is_failure(&self) -> bool {
-        matches!(self, Heard::Failure)
-    }
-
-    fn reply(self) -> Option<Reply> {
-        match self {
-            Heard::Reply(reply) => Some(reply),
-            Heard::Nothing | Heard::Failure => None,
-        }
-    }
-}
-
-/// A reply to something else.
-fn unexpected(conversation: &Conversation, phase: Phase, wanted: &str, reply: &Reply) -> Failure {
-    conversation.program.failure(phase, format!("it replied '{}' where '{wanted}' was due", reply.name()))
 }

@@ -21,6 +21,9 @@ use furlong_os::clock;
 use furlong_os::wait::wait_any;
 use std::collections::BTreeMap;
 
+/// Where there may be several responders: each message comes to every one of them, or to one.
+const TO_SEVERAL: [Pattern; 2] = [Pattern::FanOut, Pattern::Work];
+
 /// How long a program may take to start and say who it is, in milliseconds.
 const HELLO_MS: u64 = 10_000;
 
@@ -145,7 +148,7 @@ impl Adapter {
             )
         } else if !is_one(&case.window) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
-        } else if !is_one(&case.parties) && case.pattern != Pattern::FanOut {
+        } else if !is_one(&case.parties) && !TO_SEVERAL.contains(&case.pattern) {
             ("no --pairs".to_owned(), "leave it out: one pair is measured")
         } else if case.stall.is_some() {
             ("no --stall: its programs do not sleep when they are asked to".to_owned(), "leave it out")
@@ -174,7 +177,11 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
         peer_death,
         reach,
         start: if alone { Start::Alone } else { usual.start },
-        sharing: if patterns.contains(&Pattern::FanOut) { Sharing::EveryReceiver } else { usual.sharing },
+        sharing: match TO_SEVERAL.map(|pattern| patterns.contains(&pattern)) {
+            [true, _] => Sharing::EveryReceiver,
+            [_, true] => Sharing::Messages,
+            _ => usual.sharing,
+        },
         ..usual
     }
 }
@@ -262,14 +269,18 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
     if waits.is_empty() || patterns.is_empty() {
         return Err("it claims no way of waiting or no pattern".to_owned());
     }
-    let to_several = hello.shape == Shape::Pair && *rates && !alone;
-    if let Some(pattern) = patterns.iter().find(|pattern| !Pattern::OVER_ONE_LINK.contains(pattern))
-        && !(*pattern == Pattern::FanOut && to_several)
-    {
-        return Err(match pattern {
-            Pattern::FanOut => "it claims fan-out, for which it needs the shape pair and rates".to_owned(),
-            _ => format!("it claims {pattern}, which furlong does not ask of other programs"),
-        });
+    for pattern in patterns.iter().filter(|pattern| !Pattern::OVER_ONE_LINK.contains(pattern)) {
+        if !TO_SEVERAL.contains(pattern) {
+            return Err(format!("it claims {pattern}, which furlong does not ask of other programs"));
+        }
+        if hello.shape != Shape::Pair || *alone || (*pattern == Pattern::FanOut && !rates) {
+            let needed =
+                if *pattern == Pattern::FanOut { "the shape pair and rates" } else { "the shape pair" };
+            return Err(format!("it claims {pattern}, for which it needs {needed}"));
+        }
+    }
+    if TO_SEVERAL.iter().all(|pattern| patterns.contains(pattern)) {
+        return Err("it claims both fan-out and work: let each be a row of its own".to_owned());
     }
     Ok(hello)
 }

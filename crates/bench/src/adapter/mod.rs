@@ -20,6 +20,8 @@ mod protocol;
 #[cfg(target_os = "linux")]
 mod readings;
 #[cfg(target_os = "linux")]
+mod replies;
+#[cfg(target_os = "linux")]
 mod to_several;
 #[cfg(target_os = "linux")]
 mod traces;

@@ -1,5 +1,6 @@
 //! The lines of the adapter protocol (`adapters/protocol.md`): one JSON object each.
 
+use furlong_loops::shared_end::Taken;
 use furlong_model::{
     Copies, Fault, Limits, OwnedCapabilities, Pattern, PeerDeath, Phase, Reach, Role, Wait, WhenFull,
 };
@@ -36,10 +37,10 @@ pub(super) enum Request<'a> {
     Finish,
 }
 
-/// How many receive each message, and which of them a responder is, from 1 on.
+/// How many responders there are, and which of them one is, from 1 on.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Several {
-    pub(super) receivers: u32,
+    pub(super) responders: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) number: Option<u32>,
 }
@@ -71,6 +72,8 @@ pub(super) enum Reply {
         verified: u64,
         #[serde(flatten)]
         idle: IdleInitiator,
+        /// What one of several workers has taken since it was set up.
+        taken: Option<Taken>,
     },
     /// To [`Request::Readings`].
     Readings { clock_ns: Vec<u64> },
@@ -283,7 +286,10 @@ mod tests {
                 Ok(reply) => replies.push(reply.name()),
             }
         }
-        assert_eq!(replies, ["hello", "ready", "exchanged", "exchanged", "readings", "finished", "error"]);
+        assert_eq!(
+            replies,
+            ["hello", "ready", "exchanged", "exchanged", "exchanged", "readings", "finished", "error"]
+        );
     }
 
     #[test]
@@ -312,7 +318,7 @@ mod tests {
                 stamps: ["1f0c…", "88ab…"].map(str::to_owned),
                 folder,
                 name: "furlong-5e…-0",
-                several: Some(Several { receivers: 4, number: Some(2) }),
+                several: Some(Several { responders: 4, number: Some(2) }),
             },
             Request::Exchange(exchange),
             Request::Exchange(Exchange { messages: 401, interval_ns: Some(100_000), ..exchange }),

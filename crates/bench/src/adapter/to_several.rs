@@ -8,6 +8,15 @@ use furlong_loops::recorder::{Timing, timing_of};
 use furlong_loops::role_error::RoleError;
 use furlong_model::{Part, Party, Pattern, Role};
 
+/// The readings of each responder behind the first of the sender, which stand alone where the sender reads the clock no more.
+pub(super) fn behind_the_first(of_each: Vec<Vec<u64>>, pattern: Pattern) -> Vec<Vec<u64>> {
+    let mut of_each = of_each.into_iter();
+    let sender = of_each.next().unwrap_or_default();
+    let first: Vec<u64> = sender.first().copied().into_iter().collect();
+    let responders = of_each.map(|own| [first.clone(), own].concat());
+    (pattern == Pattern::Work).then(|| sender.clone()).into_iter().chain(responders).collect()
+}
+
 /// What nearly all messages that were due so far apart take until the last receiver has them: all but one of ten.
 ///
 /// # Errors
@@ -52,6 +61,54 @@ pub(super) fn streamed_and_in_turn(
         Ok(Timing { began_ns: readings[1], ..timing })
     };
     both(reached(in_turn, interval_ns)?, streamed.iter().map(receiver))
+}
+
+/// The figures of messages that went to one of several each, `batch` of them to a reading, of the sender and then of each worker,
+/// who exchanged so many. What the sender sends may wait for a worker, so the time is that until the last worker had its last.
+///
+/// # Errors
+/// What cannot be about the readings.
+pub(super) fn taken_by_one_of(
+    readings: &[Vec<u64>],
+    exchanged: &[u64],
+    batch: u32,
+) -> Result<(Timing, Vec<Part>), String> {
+    let Some(([_, sent @ ..], workers)) = readings.split_first().map(|(sent, rest)| (sent.as_slice(), rest))
+    else {
+        return Err("the sender has not read the clock".to_owned());
+    };
+    let workers = || workers.iter().zip(exchanged.iter().skip(1));
+    let (begin_ns, end_ns) = (sent.first().copied().unwrap_or_default(), sent.last().copied());
+    let end_ns = workers().map(|(readings, count)| had_last_ns(readings, batch, *count)).chain(end_ns).max();
+    let sender = timing_of(&times(sent), batch).map_err(detail)?;
+    let sender = Timing { elapsed_ns: end_ns.unwrap_or_default().saturating_sub(begin_ns), ..sender };
+    let several = exchanged.len() as u32 - 1;
+    let worker = |(index, (readings, count)): (u32, (&Vec<u64>, &u64))| {
+        let before = taken_until(readings, batch, begin_ns).round() as u64;
+        let timing = Timing { round_trips: count.saturating_sub(before), ..sender.clone() };
+        (Party::of(Role::Responder, index, several), timing)
+    };
+    let timings =
+        [(Role::Initiator.into(), sender.clone())].into_iter().chain((0..).zip(workers()).map(worker));
+    together(Pattern::Work, timings.collect())
+}
+
+/// When a worker had the last of its messages, of which the last ones fill no batch: those came at the pace of all before them.
+fn had_last_ns(readings: &[u64], batch: u32, count: u64) -> u64 {
+    let [first, .., last] = readings else { return 0 };
+    let read = (readings.len() as u64 - 1) * u64::from(batch);
+    last + ((last - first) as f64 / read as f64 * count.saturating_sub(read) as f64) as u64
+}
+
+/// How many messages a worker had taken at some time, between readings of which there are `batch` to each: those at the same pace
+/// as around them.
+fn taken_until(readings: &[u64], batch: u32, at_ns: u64) -> f64 {
+    let whole = readings.partition_point(|reading| *reading <= at_ns).saturating_sub(1);
+    let part = match readings[whole.min(readings.len() - 1)..] {
+        [from_ns, to_ns, ..] if at_ns > from_ns => (at_ns - from_ns) as f64 / (to_ns - from_ns) as f64,
+        _ => 0.0,
+    };
+    (whole as f64 + part) * f64::from(batch)
 }
 
 /// Puts together what the sender and the receivers saw.
@@ -110,6 +167,20 @@ mod tests {
         let [first, _] = timing.reached.unwrap();
         assert_eq!((most(&first), most(&timing.histogram)), (15.0, 50.0));
         assert!(taken_ns(&[vec![1000, 1090]], 100).is_err());
+    }
+
+    #[test]
+    fn the_time_of_several_workers_ends_with_the_last_message() {
+        let taken = [50, 100, 150, 200, 900].map(|at| taken_until(&[100, 200, 400], 8, at));
+        assert_eq!(taken, [0.0, 0.0, 4.0, 8.0, 16.0]);
+        // Sent until 400. The first batch is not timed, and the last two messages of the first worker fill none.
+        let readings = [vec![100, 200, 300, 400], vec![100, 300, 500], vec![100, 200]];
+        let (timing, parts) = taken_by_one_of(&readings, &[30, 22, 8], 10).unwrap();
+        // 20 in 400 ns, and 2 more; less 5 and 10 before the time begins.
+        assert_eq!((timing.elapsed_ns, timing.round_trips), (340, 17));
+        assert_eq!(parts.iter().map(|part| part.round_trips).collect::<Vec<_>>(), [17, 0]);
+        let nothing = taken_by_one_of(&[vec![100, 200], vec![100], vec![100]], &[1, 0, 0], 1).unwrap();
+        assert_eq!(nothing.0.round_trips, 0);
     }
 
     #[test]

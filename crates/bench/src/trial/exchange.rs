@@ -21,6 +21,7 @@ use crate::subsystem;
 use crate::watch::{Observer, RoleProcess, Watch};
 use furlong_loops::control_page::ControlPage;
 use furlong_loops::counted::Counted;
+use furlong_loops::shared_end::Taken;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
@@ -411,7 +412,11 @@ impl RunningTrial {
     fn measured(self, reported: Vec<RoleResult>) -> Result<Measurement, Failure> {
         let mut roles = Vec::new();
         let (mut verified_messages, mut timings) = (0, Vec::new());
-        exactly_once(&reported)?;
+        let workers: Vec<Taken> = reported.iter().filter_map(|result| result.taken).collect();
+        let sender = reported.iter().find(|result| result.tally.party.role == Role::Initiator);
+        if let Some(sender) = sender.filter(|_| !workers.is_empty()) {
+            exactly_once(sender.tally.messages_received, &workers)?;
+        }
         for RoleResult { tally, verified_messages: verified, timing, .. } in reported {
             timings.extend(timing.map(|timing| (tally.party, timing)));
             roles.push(tally);

@@ -10,4 +10,4 @@ mod together;
 pub use context::{Claims, Settings, Span, TrialContext, Work};
 pub use exchange::MessageExchange;
 #[cfg(target_os = "linux")]
-pub(crate) use together::together;
+pub(crate) use {over_one_link::exactly_once, together::together};

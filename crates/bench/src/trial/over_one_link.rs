@@ -7,15 +7,9 @@ use furlong_loops::counted::Counted;
 use furlong_loops::shared_end::Taken;
 use furlong_model::{Failure, Fault, Pattern, Phase, Role};
 
-/// Whether the workers, where there are such, have taken each of the messages that were sent, and none twice: by how many
+/// Whether the workers have taken each of so many messages that were sent, and none twice: by how many
 /// they are, the sum of their numbers, and the sum of the squares. One message too many or too few is named by its number.
-pub(super) fn exactly_once(reported: &[RoleResult]) -> Result<(), Failure> {
-    let workers: Vec<Taken> = reported.iter().filter_map(|result| result.taken).collect();
-    let sender = reported.iter().find(|result| result.tally.party.role == Role::Initiator);
-    let Some(sent) = sender.filter(|_| !workers.is_empty()).map(|sender| sender.tally.messages_received)
-    else {
-        return Ok(());
-    };
+pub(crate) fn exactly_once(sent: u64, workers: &[Taken]) -> Result<(), Failure> {
     let total = |figure: fn(&Taken) -> u64| workers.iter().map(figure).fold(0, u64::wrapping_add);
     let (count, sum, squares) =
         (total(|taken| taken.count), total(|taken| taken.sum), total(|taken| taken.squares));
@@ -96,29 +90,19 @@ pub(super) fn lost_of_several(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_loops::schedule::Idle;
-    use furlong_model::Party;
-    use furlong_os::usage::Usage;
 
     /// What is said where a sender has sent so many, and workers have taken these.
     fn said(sent: u64, workers: &[&[u64]]) -> Option<String> {
-        let result = |party: Party, messages: u64, taken| {
-            let tally =
-                crate::tally::role_tally(party, 0, messages, messages, Usage::default(), Idle::default());
-            RoleResult { tally, verified_messages: 0, timing: None, taken }
-        };
-        let worker = |(index, numbers): (usize, &&[u64])| {
+        let worker = |numbers: &&[u64]| {
             let mut taken = Taken { count: numbers.len() as u64, ..Taken::default() };
             for number in *numbers {
                 taken.sum += number;
                 taken.squares += number * number;
             }
-            result(Party::of(Role::Responder, index as u32, 2), taken.count, Some(taken))
+            taken
         };
-        let sender = result(Role::Initiator.into(), sent, None);
-        let all: Vec<RoleResult> =
-            [sender].into_iter().chain(workers.iter().enumerate().map(worker)).collect();
-        exactly_once(&all).err().map(|failure| format!("{:?}: {}", failure.fault, failure.detail))
+        let workers: Vec<Taken> = workers.iter().map(worker).collect();
+        exactly_once(sent, &workers).err().map(|failure| format!("{:?}: {}", failure.fault, failure.detail))
     }
 
     #[test]

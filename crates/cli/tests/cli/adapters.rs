@@ -2,6 +2,7 @@
 
 use crate::common::value::{at, list, number, text};
 use crate::common::{Place, Snapshot, look_for};
+use furlong_analysis::Summary;
 use furlong_model::Case;
 use serde_json::Value;
 use std::fmt::Write;
@@ -71,7 +72,15 @@ const WRONGS_TO_SEVERAL: [(&str, &str); 6] = [
     ("stopped", "responder 2 in phase verify: stopped by a signal (state T)"),
     ("own", "it claims fan-out, for which it needs the shape pair and rates"),
     ("unpaced", "it claims fan-out, for which it needs the shape pair and rates"),
-    ("unasked", "it claims work, which furlong does not ask of other programs"),
+    ("unasked", "it claims fan-in, which furlong does not ask of other programs"),
+];
+
+/// The same of one with several workers.
+const WRONGS_OF_WORKERS: [(&str, &str); 4] = [
+    ("two-workers", "message 8 came to two workers"),
+    ("no-worker", "message 8 came to no worker"),
+    ("untold", "responder 1 in phase verify: it does not say what it has taken"),
+    ("both", "it claims both fan-out and work"),
 ];
 
 const SHORT: [&str; 8] = ["--trials", "1", "--budget", "2ms", "--timeout", "1s", "--place", "same-core"];
@@ -138,12 +147,7 @@ fn each_message_of_a_program_comes_to_every_receiver() {
     let running = place.start(&mut place.furlong(words.into_iter().chain(more)));
     let summary = running.finish_within(Duration::from_secs(120)).expect_code(1).summary();
     before.expect_nothing_left(&place);
-    for (mode, said) in WRONGS_TO_SEVERAL {
-        let is_it = |case: &Case| case.mechanism == mode && case.parties.get() == 3;
-        let skipped = summary.skipped.iter().find(|skipped| is_it(&skipped.case));
-        let reason = &skipped.unwrap_or_else(|| panic!("{mode} was measured")).reason;
-        assert!(reason.contains(said), "{mode}: {reason}");
-    }
+    expect_skipped(&summary, &WRONGS_TO_SEVERAL, 3);
     for receivers in [1, 3] {
         let is_it = |case: &Case| case.mechanism == "honest" && case.parties.get() == receivers;
         let row = summary.rows.iter().find(|row| is_it(&row.case));
@@ -152,6 +156,32 @@ fn each_message_of_a_program_comes_to_every_receiver() {
     }
     // A wrong of the second receiver is none of the only one.
     assert!(summary.rows.iter().any(|row| row.case.mechanism == "skips"), "{:#?}", summary.skipped);
+}
+
+#[test]
+fn each_message_of_a_program_comes_to_one_worker() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let modes = WRONGS_OF_WORKERS.iter().map(|(mode, _)| *mode).chain(["honest"]);
+    let folder = adapter(&place, "workers", &[("workers.py", include_str!("adapters/workers.py"))], modes);
+    let words =
+        ["run", "--adapter", folder.to_str().unwrap(), "-m", "work", "--workers", "3", "--format", "json"];
+    let more = ["--no-save", "--trials", "1", "--budget", "20ms", "--timeout", "1s"];
+    let summary = place.run(words.into_iter().chain(more)).expect_code(1).summary();
+    before.expect_nothing_left(&place);
+    expect_skipped(&summary, &WRONGS_OF_WORKERS, 3);
+    let is_it = |case: &Case| case.mechanism == "honest" && case.parties.get() == 3;
+    let row = summary.rows.iter().find(|row| is_it(&row.case));
+    assert!(row.is_some_and(|row| row.verified), "{:#?}", summary.skipped);
+}
+
+/// Fails unless each of these rows was not measured among so many, for the reason beside it.
+fn expect_skipped(summary: &Summary, wrongs: &[(&str, &str)], several: u32) {
+    for (mode, said) in wrongs {
+        let is_it = |case: &Case| case.mechanism == *mode && case.parties.get() == several;
+        let skipped = summary.skipped.iter().find(|skipped| is_it(&skipped.case));
+        let reason = &skipped.unwrap_or_else(|| panic!("{mode} was measured")).reason;
+        assert!(reason.contains(said), "{mode}: {reason}");
+    }
 }
 
 #[test]

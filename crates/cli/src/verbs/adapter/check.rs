@@ -26,8 +26,11 @@ const SIZES: [usize; 9] = [1, 2, 7, 8, 16, 17, 128, 64 << 10, 1 << 20];
 /// Those of the other patterns.
 const FEWER_SIZES: [usize; 3] = [1, 128, 64 << 10];
 
-/// How many receive each message, of rows that claim to send to several.
-const RECEIVERS: NonZeroU32 = NonZeroU32::new(3).unwrap();
+/// How many responders there are, of rows that claim to send to several.
+const RESPONDERS: NonZeroU32 = NonZeroU32::new(3).unwrap();
+
+/// Those of messages that come to one of several: the smallest has room for what tells which it is.
+const SIZES_OF_WORK: [usize; 3] = [8, 128, 64 << 10];
 
 /// Messages that are due at fixed times, of rows that claim to send them so.
 const RATE: Arrival = Arrival::Interval(500_000);
@@ -121,13 +124,17 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
     let mut cases = Vec::new();
     for &wait in entry.capabilities.waits {
         for &pattern in &adapter.patterns {
-            let sizes = if pattern == Pattern::RoundTrip { &SIZES[..] } else { &FEWER_SIZES[..] };
+            let sizes = match pattern {
+                Pattern::RoundTrip => &SIZES[..],
+                Pattern::Work => &SIZES_OF_WORK,
+                _ => &FEWER_SIZES,
+            };
             let largest = most.min(SIZES[SIZES.len() - 1]);
             let sizes = sizes.iter().copied().filter(|size| *size < largest);
             let largest = (pattern == Pattern::RoundTrip).then_some(largest);
             cases.extend(sizes.chain(largest).map(|size| case(entry, wait, pattern, size)));
             let due = Case { arrival: RATE, ..case(entry, wait, pattern, 128) };
-            cases.extend(adapter.rates.then_some(due));
+            cases.extend((adapter.rates && pattern != Pattern::Work).then_some(due));
         }
     }
     cases
@@ -135,7 +142,8 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
 
 fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize) -> Case {
     let request = (pattern == Pattern::Request).then_some(Request { size_bytes: 1, by: None });
-    let parties = if pattern == Pattern::FanOut { RECEIVERS } else { NonZeroU32::MIN };
+    let to_several = matches!(pattern, Pattern::FanOut | Pattern::Work);
+    let parties = if to_several { RESPONDERS } else { NonZeroU32::MIN };
     Case {
         pattern,
         request,

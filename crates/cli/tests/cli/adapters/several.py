@@ -10,7 +10,7 @@ import time
 import protocol
 
 mode = sys.argv[1]
-patterns = ["work"] if mode == "unasked" else ["fan-out"]
+patterns = ["fan-in"] if mode == "unasked" else ["fan-out"]
 
 
 class Row:
@@ -26,8 +26,8 @@ class Row:
         if set_up.role == "initiator":
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
                 listener.bind(path)
-                listener.listen(set_up.receivers)
-                self.sockets = [listener.accept()[0] for _ in range(set_up.receivers)]
+                listener.listen(set_up.responders)
+                self.sockets = [listener.accept()[0] for _ in range(set_up.responders)]
             os.unlink(path)
         else:
             own = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
