@@ -141,9 +141,8 @@ fn each_message_of_a_program_comes_to_every_receiver() {
     let several = [("several.py", include_str!("adapters/several.py")), ("protocol.py", PROTOCOL)];
     let modes = WRONGS_TO_SEVERAL.iter().map(|(mode, _)| *mode).chain(["honest"]);
     let folder = adapter(&place, "several", &several, modes);
-    let words =
-        ["run", "--adapter", folder.to_str().unwrap(), "pipe", "-m", "fan-out", "--receivers", "1..3:x3"];
-    let more = ["--format", "json", "--no-save", "--trials", "2", "--budget", "150ms", "--timeout", "1s"];
+    let words = ["run", "--adapter", folder.to_str().unwrap(), "-m", "fan-out", "--receivers", "3"];
+    let more = ["--format", "json", "--no-save", "--trials", "1", "--budget", "150ms", "--timeout", "1s"];
     let running = place.start(&mut place.furlong(words.into_iter().chain(more)));
     let summary = running.finish_within(Duration::from_secs(120)).expect_code(1).summary();
     before.expect_nothing_left(&place);
@@ -152,7 +151,7 @@ fn each_message_of_a_program_comes_to_every_receiver() {
         let is_it = |case: &Case| case.mechanism == "honest" && case.parties.get() == receivers;
         let row = summary.rows.iter().find(|row| is_it(&row.case));
         let row = row.unwrap_or_else(|| panic!("honest was not measured: {:#?}", summary.skipped));
-        assert!(row.verified && row.trials == 2, "{row:#?}");
+        assert!(row.verified, "{row:#?}");
     }
     // A wrong of the second receiver is none of the only one.
     assert!(summary.rows.iter().any(|row| row.case.mechanism == "skips"), "{:#?}", summary.skipped);

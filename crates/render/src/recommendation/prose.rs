@@ -405,17 +405,17 @@ pub(crate) fn not_measured(recommendation: &Recommendation) -> Vec<String> {
     let mut lines = Vec::new();
     match measured {
         Pattern::FanOut => lines.push(format!(
-            "Several receivers: what was measured gives each of {parties} every message, over a link of its own, and times \
-             are until the last has it. Memory that all map would need one copy for all, and was not measured; what gives \
-             each message to one of several is measured with --workers {parties}."
+            "Several receivers: what was measured gives each of {parties} every message, over a link of its own or over one \
+             to all, and times are until the last has it. What gives each message to one of several is measured with \
+             --workers {parties}."
         )),
         Pattern::FanIn => lines.push(format!(
             "Several senders: all {parties} write to one link, as fast as it takes their messages. A link for each, of which \
              the receiver waits for any, was not measured."
         )),
         Pattern::Work => lines.push(format!(
-            "Several workers: all {parties} read from one link, as fast as they can. A link for each, among which the sender \
-             chooses, was not measured."
+            "Several workers: all {parties} read from one link, as fast as they can. None of furlong's own rows has a link \
+             for each, among which the sender chooses."
         )),
         _ if receivers > 1 => lines.push(format!(
             "Several receivers: where messages are answered, furlong measures one receiver. Each of {receivers} needs a link \
