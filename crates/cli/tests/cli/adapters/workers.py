@@ -40,18 +40,24 @@ def exchange(asked):
     global done
     messages, batch = asked["messages"], asked["batch"]
     first, done = done + 1, done + messages
+    begun = os.path.join(set_up["folder"], f"begun-{first}")
     if set_up["role"] == "initiator":
-        read(messages, batch, True)
+        read(messages, batch, begun)
         return reply("exchanged", messages=messages, verified=0)
     numbers = own_numbers(first, done)
     take(numbers)
-    read(len(numbers), batch, False)
+    # Nobody receives before something is sent.
+    while not os.path.exists(begun):
+        time.sleep(0.0001)
+    read(len(numbers), batch)
     said = {} if mode == "untold" else {"taken": taken}
     reply("exchanged", messages=len(numbers), verified=len(numbers) if asked["verify"] else 0, **said)
 
 
-def read(messages, batch, before):
-    readings[:] = [time.monotonic_ns()] if batch and before else []
+def read(messages, batch, begun=None):
+    readings[:] = [time.monotonic_ns()] if batch and begun else []
+    if begun:
+        open(begun, "w").close()
     for _ in range(messages // batch if batch else 0):
         time.sleep(0.00001)
         readings.append(time.monotonic_ns())
@@ -72,5 +78,7 @@ for line in requests:
     elif operation == "readings":
         reply("readings", clock_ns=readings)
     elif operation == "finish":
+        for begun in os.listdir(set_up["folder"]) if set_up["role"] == "initiator" else []:
+            os.unlink(os.path.join(set_up["folder"], begun))
         reply("finished")
         break
