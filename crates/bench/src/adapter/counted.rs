@@ -6,35 +6,31 @@ use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
 use super::protocol::{Effective, Exchange, IdleInitiator, PROTOCOL, Ready, Reply, Request, Several};
-use super::readings::{check, elapsed_ns, times, times_since_due};
+use super::readings::{check, times};
 use super::replies::{Programs, unexpected};
 use super::to_several;
 use super::traces::{remaining_processes, remove_files};
 use crate::not_measured::{NotMeasured, not_started};
 use crate::session::Session;
 use crate::started_program::shortened;
-use crate::timed::{LONGEST_WARM_UP_NS, batch_for, window_for};
+use crate::timed::LONGEST_WARM_UP_NS;
 use crate::trial::context::Settings;
 use crate::trial::exactly_once;
 use crate::verification::verified_bursts;
 use crate::watch::{NoObserver, Observer, paused_failure};
-use furlong_loops::recorder::{Recorder, Timing, timing_of};
-use furlong_loops::schedule::Idle;
+use furlong_loops::recorder::Recorder;
 use furlong_loops::shared_end::Taken;
 use furlong_loops::stamp::Stamp;
 use furlong_mechanism::LinkSpecification;
-use furlong_model::{
-    Arrival, Case, Failure, Fault, Measurement, OtherProcess, Part, Party, Pattern, Phase, Role, RoleTally,
-};
+use furlong_model::{Case, Failure, Fault, Measurement, Party, Pattern, Phase, Role};
 use furlong_os::linux::signal;
 use furlong_os::process::{Exit, send_signal};
 use furlong_os::{clock, identity};
 use std::collections::BTreeMap;
-use std::io;
 use std::time::Duration;
 
 /// The most clock readings that are asked for at once.
-const MOST_READINGS: u64 = 100_000;
+pub(super) const MOST_READINGS: u64 = 100_000;
 
 /// Runs one trial. Nothing is left of it when this returns.
 ///
@@ -143,15 +139,15 @@ impl Surroundings<'_> {
 }
 
 /// A trial under way.
-struct CountedTrial<'a> {
+pub(super) struct CountedTrial<'a> {
     adapter: &'a Adapter,
-    case: &'a Case,
-    settings: &'a Settings,
-    programs: Programs<'a>,
+    pub(super) case: &'a Case,
+    pub(super) settings: &'a Settings,
+    pub(super) programs: Programs<'a>,
     /// Messages exchanged so far, in one direction.
-    done: u64,
+    pub(super) done: u64,
     /// What each of several workers has taken of them.
-    taken: Vec<Taken>,
+    pub(super) taken: Vec<Taken>,
 }
 
 impl CountedTrial<'_> {
@@ -168,12 +164,9 @@ impl CountedTrial<'_> {
             .map_err(|error| self.programs.failure(Phase::Open, format!("pin the programs: {error}")))?;
         let verified_messages = self.verify()?;
         let pace_ns = self.warm_up()?;
-        let Timed { timing, parts, roles, others } = match self.case.pattern {
-            Pattern::FanOut => self.timed_to_several(pace_ns)?,
-            Pattern::Work => self.timed_to_workers(pace_ns)?,
-            _ => self.timed(pace_ns)?,
-        };
+        let timed = self.timed(pace_ns)?;
         self.finish()?;
+        let timing = timed.timing;
         Ok(Measurement {
             round_trips: timing.round_trips,
             elapsed_ns: timing.elapsed_ns,
@@ -186,128 +179,14 @@ impl CountedTrial<'_> {
             verified_messages,
             effective,
             depth: None,
-            roles,
-            parts,
+            roles: timed.roles,
+            parts: timed.parts,
             reached: timing.reached,
             stall: None,
-            others,
+            others: timed.others,
             adapter: Some(self.adapter.facts()),
             programs: None,
         })
-    }
-
-    /// The measured part of a pair.
-    fn timed(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
-        let interval_ns = self.interval_ns();
-        let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-        let Watched { readings, idle, roles, others, .. } = self.watched(messages, batch, interval_ns)?;
-        let readings = &readings[0];
-        let times_ns = self.times(readings, interval_ns)?.split_off(1);
-        let timing = timing_of(&times_ns, batch)
-            .map_err(|error| self.programs.failure(Phase::Finish, error.detail))?;
-        let elapsed_ns = elapsed_ns(readings, interval_ns);
-        let timing = Timing { elapsed_ns, late_sends: idle.late, ..timing };
-        Ok(Timed { timing, parts: Vec::new(), roles, others })
-    }
-
-    /// The measured part where each message goes to several, as in furlong's own loop: half of the time as fast as they are
-    /// taken, and half with one message under way; all of it so where messages are due at fixed times. A program sends none
-    /// when all have the one before, since it does not know that: here each is due when they have had time for that.
-    fn timed_to_several(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
-        let failure = |trial: &Self, what| NotMeasured::from(trial.programs.failure(Phase::Finish, what));
-        if let Some(interval_ns) = self.interval_ns() {
-            let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-            let Watched { readings, idle, roles, others, .. } =
-                self.watched(messages, batch, Some(interval_ns))?;
-            let timed = to_several::when_due(&readings, interval_ns, idle.late);
-            let (timing, parts) = timed.map_err(|what| failure(self, what))?;
-            return Ok(Timed { timing, parts, roles, others });
-        }
-        let half = self.settings.budget / 2;
-        let interval_ns = self.interval_in_turn(pace_ns)?;
-        let (messages, batch) = self.amount(pace_ns, half);
-        let Watched { readings: streamed, mut roles, others, .. } = self.watched(messages, batch, None)?;
-        let messages = (half.as_nanos() as u64 / interval_ns).clamp(1, MOST_READINGS - 1);
-        let in_turn = self.in_turn(Phase::Timed, messages, interval_ns)?;
-        roles.iter_mut().for_each(|role| role.messages_received = self.done);
-        let timed = to_several::streamed_and_in_turn(&streamed, batch, &in_turn, interval_ns);
-        let (timing, parts) = timed.map_err(|what| failure(self, what))?;
-        Ok(Timed { timing, parts, roles, others })
-    }
-
-    /// The measured part where each message goes to one of several workers.
-    fn timed_to_workers(&mut self, pace_ns: f64) -> Result<Timed, NotMeasured> {
-        let taken_before = self.taken.clone();
-        let (messages, batch) = self.amount(pace_ns, self.settings.budget);
-        let Watched { readings, messages, mut roles, others, .. } = self.watched(messages, batch, None)?;
-        for role in roles.iter_mut().filter(|role| role.party.role == Role::Responder) {
-            let index = role.party.index();
-            role.messages_received = self.taken[index].count;
-            role.round_trips = self.taken[index].count - taken_before[index].count;
-        }
-        let (timing, parts) = to_several::taken_by_one_of(&readings, &messages, batch)
-            .map_err(|what| self.programs.failure(Phase::Finish, what))?;
-        Ok(Timed { timing, parts, roles, others })
-    }
-
-    /// Sends messages that are due so far apart, and one before them that is not kept, and gives the readings by receiver.
-    fn in_turn(
-        &mut self,
-        phase: Phase,
-        messages: u64,
-        interval_ns: u64,
-    ) -> Result<Vec<Vec<u64>>, NotMeasured> {
-        let messages = messages + 1;
-        let part = Exchange { phase, messages, batch: 1, verify: false, interval_ns: Some(interval_ns) };
-        let exchanged = self.exchange(part)?;
-        self.readings(part, &exchanged)
-    }
-
-    /// How far apart messages are to be due so that all receivers have one before the next: twice what nearly all messages take,
-    /// which is found with a few that are further apart.
-    fn interval_in_turn(&mut self, pace_ns: f64) -> Result<u64, NotMeasured> {
-        const FIRST_NS: u64 = 1_000_000;
-        const FEW: u64 = 10;
-        let first_ns = FIRST_NS.max(4 * pace_ns as u64);
-        let readings = self.in_turn(Phase::WarmUp, FEW, first_ns)?;
-        let usual_ns = to_several::nearly_all_take_ns(&readings, first_ns)
-            .map_err(|what| self.programs.failure(Phase::WarmUp, what))?;
-        Ok(2 * usual_ns.max(pace_ns as u64).max(1))
-    }
-
-    /// Exchanges what is measured, and one batch more before it, which is not timed: the other roles begin a moment later,
-    /// which is in the first reading. Sees what everyone uses meanwhile.
-    fn watched(
-        &mut self,
-        messages: u64,
-        batch: u32,
-        interval_ns: Option<u64>,
-    ) -> Result<Watched, NotMeasured> {
-        self.programs.observer.before(Phase::Timed, &self.programs.participants.roles());
-        let reading = |error: io::Error| format!("read what the programs use: {error}");
-        let before = self
-            .programs
-            .participants
-            .used()
-            .map_err(|error| self.programs.failure(Phase::Timed, reading(error)))?;
-        let messages = messages + u64::from(batch);
-        let timed = Exchange { phase: Phase::Timed, messages, batch, verify: false, interval_ns };
-        let exchanged = self.exchange(timed)?;
-        let after = self
-            .programs
-            .participants
-            .used()
-            .map_err(|error| self.programs.failure(Phase::Timed, reading(error)))?;
-        self.programs.observer.before(Phase::Finish, &self.programs.participants.roles());
-        let readings = self.readings(timed, &exchanged)?;
-        let idle = exchanged.idle;
-        let idle_initiator = Idle { ns: idle.idle_ns, switches: idle.idle_switches };
-        let (roles, others) = self
-            .programs
-            .participants
-            .tallies(&self.case.all_parties(), &before, &after, messages, self.done, idle_initiator)
-            .map_err(|error| self.programs.failure(Phase::Finish, reading(error)))?;
-        Ok(Watched { readings, messages: exchanged.messages, idle, roles, others })
     }
 
     /// Asks each program who it is: it may be another than the one that was asked before the run.
@@ -413,49 +292,8 @@ impl CountedTrial<'_> {
         }
     }
 
-    /// How many messages fill this time, and how many of them go to a reading of the clock.
-    fn amount(&self, pace_ns: f64, budget: Duration) -> (u64, u32) {
-        let Settings { clock_read_ns, most_round_trips, .. } = *self.settings;
-        let interval_ns = self.interval_ns();
-        // What cannot keep up takes the same time with fewer messages.
-        let each_ns = interval_ns.map_or(pace_ns, |interval_ns| pace_ns.max(interval_ns as f64));
-        let fill = (budget.as_nanos() as f64 / each_ns).ceil() as u64;
-        // Each of several workers is to have some.
-        let least =
-            if self.case.pattern == Pattern::Work { 4 * u64::from(self.case.parties.get()) } else { 1 };
-        let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(least);
-        if interval_ns.is_some() {
-            return (wanted.min(MOST_READINGS - 1), 1);
-        }
-        let batch = match self.case.pattern {
-            Pattern::OneWay | Pattern::FanOut | Pattern::FanIn | Pattern::Work => {
-                u64::from(window_for(pace_ns))
-            }
-            Pattern::RoundTrip | Pattern::Request | Pattern::Connect | Pattern::Ready => {
-                u64::from(batch_for(pace_ns, clock_read_ns))
-            }
-        };
-        let batch = batch.max(wanted.div_ceil(MOST_READINGS)).min(wanted);
-        ((wanted / batch) * batch, batch as u32)
-    }
-
-    /// How far apart messages are due, if they are.
-    fn interval_ns(&self) -> Option<u64> {
-        match self.case.arrival {
-            Arrival::Interval(interval_ns) => Some(interval_ns),
-            Arrival::ClosedLoop | Arrival::ThinkTime(_) => None,
-        }
-    }
-
-    /// The times that are kept of the measured part: of batches, or of messages since each was due.
-    fn times(&self, readings: &[u64], interval_ns: Option<u64>) -> Result<Vec<u64>, NotMeasured> {
-        let Some(interval_ns) = interval_ns else { return Ok(times(readings)) };
-        times_since_due(readings, interval_ns)
-            .map_err(|what| self.programs.failure(Phase::Timed, what).into())
-    }
-
     /// Exchanges messages.
-    fn exchange(&mut self, asked: Exchange) -> Result<Exchanged, NotMeasured> {
+    pub(super) fn exchange(&mut self, asked: Exchange) -> Result<Exchanged, NotMeasured> {
         let Exchange { phase, messages, interval_ns, .. } = asked;
         let asked_ns = clock::now_ns();
         let pause = Duration::from_nanos(interval_ns.unwrap_or_default());
@@ -483,9 +321,14 @@ impl CountedTrial<'_> {
             let role = conversation.program.party.role;
             let is_worker = self.case.pattern == Pattern::Work && role == Role::Responder;
             if is_worker {
-                let taken = taken.ok_or_else(|| {
-                    conversation.program.failure(phase, "it does not say what it has taken".to_owned())
-                })?;
+                let failure = |what| conversation.program.failure(phase, what);
+                let taken = taken.ok_or_else(|| failure("it does not say what it has taken".to_owned()))?;
+                let before = self.taken.get(all_taken.len()).map_or(0, |taken| taken.count);
+                if taken.count.checked_sub(before) != Some(its) {
+                    let all = taken.count;
+                    let what = format!("it has exchanged {its} messages, and has taken {all} after {before}");
+                    return Err(failure(what).into());
+                }
                 all_taken.push(taken);
             } else if its != messages {
                 let what = format!("it was asked for {messages} messages and has exchanged {its}");
@@ -506,7 +349,11 @@ impl CountedTrial<'_> {
 
     /// The clock readings of the last exchange: those of the one who holds the clock; or of each of several responders, behind the
     /// sender's first, and before them all of the sender's where each message goes to one of them.
-    fn readings(&mut self, asked: Exchange, exchanged: &Exchanged) -> Result<Vec<Vec<u64>>, NotMeasured> {
+    pub(super) fn readings(
+        &mut self,
+        asked: Exchange,
+        exchanged: &Exchanged,
+    ) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let Exchange { phase, messages, batch, .. } = asked;
         let replies = self.programs.ask_all(phase, self.settings.timeout, &|_| Request::Readings)?;
         let mut of_each = Vec::new();
@@ -551,33 +398,14 @@ impl CountedTrial<'_> {
     }
 }
 
-/// What came of the measured part.
-struct Timed {
-    timing: Timing,
-    /// Of each receiver where there are several.
-    parts: Vec<Part>,
-    roles: Vec<RoleTally>,
-    others: Vec<OtherProcess>,
-}
-
-/// What came of an exchange that was watched.
-struct Watched {
-    readings: Vec<Vec<u64>>,
-    /// How many each program exchanged.
-    messages: Vec<u64>,
-    idle: IdleInitiator,
-    roles: Vec<RoleTally>,
-    others: Vec<OtherProcess>,
-}
-
 /// What came of an exchange of messages.
 #[derive(Debug, Default)]
-struct Exchanged {
+pub(super) struct Exchanged {
     /// How many each program says that it has exchanged.
-    messages: Vec<u64>,
+    pub(super) messages: Vec<u64>,
     /// Messages that were checked byte by byte.
     verified: u64,
     /// From when to when it took place.
     span_ns: [u64; 2],
-    idle: IdleInitiator,
+    pub(super) idle: IdleInitiator,
 }

@@ -13,6 +13,8 @@ mod hello;
 #[cfg(target_os = "linux")]
 mod link;
 #[cfg(target_os = "linux")]
+mod measured;
+#[cfg(target_os = "linux")]
 mod participants;
 #[cfg(target_os = "linux")]
 mod program;
