@@ -86,6 +86,6 @@ pub(crate) fn count_store() {
     static LEFT: LazyLock<Option<AtomicU64>> =
         LazyLock::new(|| std::env::var("CHANNEL_DIES_AT").ok()?.parse().ok().map(AtomicU64::new));
     if LEFT.as_ref().is_some_and(|left| left.fetch_sub(1, Ordering::Relaxed) == 1) {
-        crate::sys::kill_this_process();
+        crate::platform::kill_this_process();
     }
 }

@@ -1,15 +1,15 @@
-//! Both directions of one end: made in a pair, or of descriptors.
+//! Both directions of one end. How an end is made says the folder of each platform.
 
 use crate::credentials::Credentials;
 use crate::error::Result;
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
+use crate::platform::shared_memory::{self, Object};
 use crate::receiver::{Message, Receiver};
 use crate::sender::{Loan, Sender};
 use crate::storage::shared_bytes;
-use crate::sys;
 use crate::trust::{Trust, Trusted, Untrusted};
-use std::os::fd::{AsFd, OwnedFd};
+use crate::wake::Link;
 use std::time::Duration;
 
 /// Which of the two ends one is.
@@ -19,19 +19,6 @@ pub enum Side {
     First,
     /// The other one.
     Second,
-}
-
-/// What one end is made of. They are closed on `exec` unless a program says otherwise.
-#[derive(Debug)]
-pub struct Descriptors {
-    /// The shared memory, which both ends have.
-    pub memory: OwnedFd,
-    /// A socket of the direction in which this end sends.
-    pub sending: OwnedFd,
-    /// A socket of the direction in which this end receives.
-    pub receiving: OwnedFd,
-    /// Which of the ends it is.
-    pub side: Side,
 }
 
 /// One end of a channel: it sends messages to the other end, and receives those of the other end.
@@ -45,61 +32,40 @@ pub struct Channel<T: Trust = Untrusted> {
 }
 
 impl Channel {
-    /// The descriptors of both ends of a new channel, to be handed to two processes: by a fork, or through `exec` or a
-    /// socket. Each makes an end of one and drops the other, or it does not notice when the other process dies.
+    /// An end of memory that came from this process or another one, and of what connects it with the other end: first where
+    /// it sends, then where it receives.
     ///
     /// # Errors
-    /// What the operating system refused.
-    pub fn pair(options: &Options) -> Result<[Descriptors; 2]> {
-        let memory = sys::sealed_memory(shared_bytes(options.capacity))?;
-        let [there, there_other] = sys::socket_pair()?;
-        let [back, back_other] = sys::socket_pair()?;
-        let copy = memory.try_clone()?;
-        Ok([
-            Descriptors { memory, sending: there, receiving: back, side: Side::First },
-            Descriptors { memory: copy, sending: back_other, receiving: there_other, side: Side::Second },
-        ])
-    }
-
-    /// Both ends in this process, on its heap: for tools that cannot follow shared memory.
-    #[cfg(in_one_process)]
-    #[doc(hidden)]
-    pub fn pair_in_one_process(options: &Options) -> Result<[Channel; 2]> {
-        let peer = Credentials { process: 0, user: 0, group: 0 };
-        let sockets =
-            || std::os::unix::net::UnixStream::pair().map(|(one, other)| [one.into(), other.into()]);
-        let ([there, back], [[a, b], [c, d]]) = (Lane::private(options.capacity), [sockets()?, sockets()?]);
-        let end = |send: &Lane, sending: OwnedFd, receive: &Lane, receiving: OwnedFd| Channel {
-            sender: Sender::new(send.again(), sending, options),
-            receiver: Receiver::new(receive.again(), receiving, options),
-            peer,
-        };
-        Ok([end(&there, a, &back, c), end(&back, d, &there, b)])
-    }
-
-    /// An end of descriptors that were inherited or received. Both ends are made with the same options, but for how they
-    /// wait, and from each set of descriptors an end is made once.
-    ///
-    /// # Errors
-    /// `Corrupt` if the memory is not what [`pair`](Channel::pair) makes with these options.
-    pub fn from_descriptors(descriptors: Descriptors, options: &Options) -> Result<Channel> {
-        let peer = sys::credentials(descriptors.sending.as_fd())?;
-        Channel::connected(descriptors, options, peer)
-    }
-
-    /// The same, where it is known who is at the other end.
+    /// `Corrupt` if the memory is not such as a channel with these options has.
     pub(crate) fn connected(
-        descriptors: Descriptors,
+        memory: Object<'_>,
+        [sending, receiving]: [Link; 2],
+        side: Side,
         options: &Options,
         peer: Credentials,
     ) -> Result<Channel> {
-        let Descriptors { memory, sending, receiving, side } = descriptors;
-        sys::check_memory(memory.as_fd(), shared_bytes(options.capacity))?;
-        let [there, back] = Lane::map(memory.as_fd(), options.capacity)?;
+        shared_memory::check(memory, shared_bytes(options.capacity))?;
+        let [there, back] = Lane::map(memory, options.capacity)?;
         let (send, receive) = if side == Side::First { (there, back) } else { (back, there) };
         let sender = Sender::new(send, sending, options);
         let receiver = Receiver::new(receive, receiving, options);
         Ok(Channel { sender, receiver, peer })
+    }
+
+    /// Both ends in this process, on its heap, with what connects each: for tools that cannot follow shared memory.
+    #[cfg(in_one_process)]
+    pub(crate) fn both_in_one_process(
+        options: &Options,
+        peer: Credentials,
+        [[a, b], [c, d]]: [[Link; 2]; 2],
+    ) -> [Channel; 2] {
+        let [there, back] = Lane::private(options.capacity);
+        let end = |send: &Lane, sending: Link, receive: &Lane, receiving: Link| Channel {
+            sender: Sender::new(send.again(), sending, options),
+            receiver: Receiver::new(receive.again(), receiving, options),
+            peer,
+        };
+        [end(&there, a, &back, c), end(&back, d, &there, b)]
     }
 
     /// Takes the other process at its word: messages can be written and read where they lie.

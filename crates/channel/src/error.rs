@@ -52,9 +52,7 @@ impl fmt::Display for Error {
                 write!(f, "the next message has {len} bytes, more than the buffer")
             }
             Error::Corrupt(what) => write!(f, "the other end broke the protocol: {what}"),
-            Error::Refused(peer) => {
-                write!(f, "process {} of user {} is not allowed to connect", peer.process, peer.user)
-            }
+            Error::Refused(peer) => write!(f, "{peer} is not allowed to connect"),
             Error::System(error) => error.fmt(f),
         }
     }

@@ -3,17 +3,19 @@
 // Loom knows no processes, only the ends of a direction.
 #![cfg_attr(loom, allow(dead_code))]
 
-#[cfg(not(target_os = "linux"))]
-compile_error!("furlong-channel needs Linux: its memory is a sealed memfd, and its sleepers lie on a futex");
+#[cfg(not(any(target_os = "linux", windows)))]
+compile_error!(
+    "furlong-channel has no folder for this platform yet: it belongs beside crates/channel/src/linux and crates/channel/src/windows"
+);
 
 mod atomics;
 #[cfg(not(loom))]
 mod channel;
-#[cfg(not(loom))]
-mod connection;
 mod control;
 mod credentials;
 mod error;
+#[cfg(not(loom))]
+mod greeting;
 mod memory;
 mod options;
 mod receiver;
@@ -21,11 +23,22 @@ mod ring;
 mod sender;
 #[cfg_attr(loom, path = "model/storage.rs")]
 mod storage;
-#[cfg(not(loom))]
-mod sys;
 mod trust;
 mod waiting;
-#[cfg_attr(any(loom, miri), path = "model/wake.rs")]
+
+#[cfg(all(target_os = "linux", not(loom)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(loom)))]
+use linux as platform;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as platform;
+
+#[cfg(not(any(loom, miri)))]
+use platform::wake;
+#[cfg(any(loom, miri))]
+#[path = "model/wake.rs"]
 mod wake;
 
 #[cfg(all(test, loom))]
@@ -33,13 +46,15 @@ mod wake;
 mod orderings;
 
 #[cfg(not(loom))]
-pub use channel::{Channel, Descriptors, Side};
-#[cfg(not(loom))]
-pub use connection::Listener;
+pub use channel::{Channel, Side};
 pub use credentials::Credentials;
 pub use error::{Error, Result};
+#[cfg(all(target_os = "linux", not(loom)))]
+pub use linux::{Descriptors, Listener};
 pub use options::Options;
 pub use receiver::{Message, Receiver};
 pub use sender::{Loan, Sender};
 pub use trust::{Trust, Trusted, Untrusted};
 pub use waiting::Waiting;
+#[cfg(windows)]
+pub use windows::{Events, Handles, Listener};

@@ -2,6 +2,8 @@
 
 use crate::atomics::{Fault, Ordering, count_store, has, order};
 use crate::control::End;
+#[cfg(not(loom))]
+use crate::platform::shared_memory::Object;
 use crate::storage::Storage;
 use std::fmt;
 use std::ptr::NonNull;
@@ -14,7 +16,7 @@ pub(crate) struct Lane {
 impl Lane {
     /// Both directions in a memory object, which must have [`shared_bytes`](crate::storage::shared_bytes) bytes for good.
     #[cfg(not(loom))]
-    pub(crate) fn map(memory: std::os::fd::BorrowedFd<'_>, capacity: usize) -> std::io::Result<[Lane; 2]> {
+    pub(crate) fn map(memory: Object<'_>, capacity: usize) -> std::io::Result<[Lane; 2]> {
         Ok(Storage::map(memory, capacity)?.map(|storage| Lane { storage }))
     }
 

@@ -6,9 +6,9 @@ use crate::options::Options;
 use crate::ring::{Consumer, Kind, Record};
 use crate::trust::{Trust, Trusted, Untrusted};
 use crate::waiting::{Limit, Waiter};
+use crate::wake::Link;
 use std::fmt;
 use std::ops::Deref;
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// The most messages that are given up by their sender in a row before a call that does not wait ends.
@@ -40,8 +40,8 @@ impl Drop for ReceivingEnd {
 }
 
 impl Receiver {
-    pub(crate) fn new(lane: Lane, socket: OwnedFd, options: &Options) -> Receiver {
-        let waiter = Waiter::new(options.waiting, lane.ends_of_receiver(), socket);
+    pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Receiver {
+        let waiter = Waiter::new(options.waiting, lane.ends_of_receiver(), link);
         let ring = Consumer::new(lane, options.start, options.longest);
         let end = ReceivingEnd { ring, waiter, gathered: Vec::new(), is_whole: false, copy: Vec::new() };
         Receiver { end, trust: Untrusted(()) }
@@ -108,13 +108,14 @@ impl<T: Trust> Receiver<T> {
         self.end.recv_each(most, Limit::Now, take)
     }
 
-    /// The descriptor that becomes readable when [`watch`](Self::watch) said that it will.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.end.waiter.descriptor()
+    /// What tells of what [`watch`](Self::watch) waits for.
+    pub(crate) fn link(&self) -> &Link {
+        self.end.waiter.link()
     }
 
-    /// Prepares a wait outside: true if [`descriptor`](Self::descriptor) becomes readable once a message comes, or once
-    /// the other end is gone; false if there is a message already. Call it anew before each wait.
+    /// Prepares a wait outside: true if what `descriptor` gives becomes readable once a message comes, or once the
+    /// other end is gone; false if there is a message already. Call it anew before each wait. On Windows it is what `handle`
+    /// gives, which says what it does not tell of.
     ///
     /// # Errors
     /// `Closed` or `PeerDied` once everything was received; `Corrupt`; `System` where this end was made to spin.

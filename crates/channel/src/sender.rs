@@ -6,9 +6,9 @@ use crate::options::Options;
 use crate::ring::{Kind, Place, Producer};
 use crate::trust::{Trust, Trusted, Untrusted};
 use crate::waiting::{Limit, Waiter};
+use crate::wake::Link;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 /// The end of a direction that sends. When it is dropped, the other end receives what was sent, and then
@@ -32,8 +32,8 @@ impl Drop for SendingEnd {
 }
 
 impl Sender {
-    pub(crate) fn new(lane: Lane, socket: OwnedFd, options: &Options) -> Sender {
-        let waiter = Waiter::new(options.waiting, lane.ends_of_sender(), socket);
+    pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Sender {
+        let waiter = Waiter::new(options.waiting, lane.ends_of_sender(), link);
         let ring = Producer::new(lane, options.start);
         Sender { end: SendingEnd { ring, waiter, longest: options.longest }, trust: Untrusted(()) }
     }
@@ -113,14 +113,14 @@ impl<T: Trust> Sender<T> {
         }
     }
 
-    /// The descriptor that becomes readable when [`watch`](Self::watch) said that it will.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.end.waiter.descriptor()
+    /// What tells of what [`watch`](Self::watch) waits for.
+    pub(crate) fn link(&self) -> &Link {
+        self.end.waiter.link()
     }
 
-    /// Prepares a wait outside for room for a message of `len` bytes: true if [`descriptor`](Self::descriptor) becomes
+    /// Prepares a wait outside for room for a message of `len` bytes: true if what `descriptor` gives becomes
     /// readable once there may be room, or once the other end is gone; false if there is room already. Call it anew before
-    /// each wait.
+    /// each wait. On Windows it is what `handle` gives, which says what it does not tell of.
     ///
     /// # Errors
     /// `TooLong`, `Closed`, `PeerDied`, `Corrupt`; `System` where this end was made to spin.

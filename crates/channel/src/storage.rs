@@ -1,5 +1,5 @@
-//! The memory that both ends share, and the only accesses to it; with `sys`, where the `unsafe` is. Under loom `model/storage.rs`
-//! stands in its place.
+//! The memory that both ends share, and the only accesses to it; with the platforms' folders, where the `unsafe` is. Under loom
+//! `model/storage.rs` stands in its place.
 //!
 //! Whoever maps it may write any byte at any time. So control words are atomic and valid whatever is in them, and
 //! payload is copied in and out: nobody is given a reference to it but who has said that the other end is trusted.
@@ -7,8 +7,7 @@
 
 use crate::atomics::AtomicU64;
 use crate::control::Control;
-use crate::sys;
-use std::os::fd::BorrowedFd;
+use crate::platform::shared_memory::{self, Object};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -43,7 +42,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         if self.is_mapped {
             // SAFETY: mapped by `Storage::map` with this length; everything that uses it holds it.
-            unsafe { sys::unmap(self.start.as_ptr(), self.len) };
+            unsafe { shared_memory::unmap(self.start.as_ptr(), self.len) };
         } else {
             // SAFETY: allocated by `Storage::private` with this layout, and used by nobody any more.
             unsafe { std::alloc::dealloc(self.start.as_ptr(), Memory::layout(self.len)) };
@@ -62,10 +61,10 @@ pub(crate) struct Storage {
 
 impl Storage {
     /// Both directions in a memory object, which must have [`shared_bytes`] bytes for good.
-    pub(crate) fn map(memory: BorrowedFd<'_>, capacity: usize) -> std::io::Result<[Storage; 2]> {
+    pub(crate) fn map(memory: Object<'_>, capacity: usize) -> std::io::Result<[Storage; 2]> {
         let len = shared_bytes(capacity);
-        let start = NonNull::new(sys::map(memory, len)?)
-            .ok_or_else(|| std::io::Error::other("mmap gave address 0"))?;
+        let start = NonNull::new(shared_memory::map(memory, len)?)
+            .ok_or_else(|| std::io::Error::other("the memory was mapped at address 0"))?;
         Ok(Storage::both(Memory { start, len, is_mapped: true }, capacity))
     }
 
@@ -156,7 +155,7 @@ impl Storage {
     pub(crate) fn prefetch_behind_first_line(&self, offset: usize, len: usize) {
         let (first, end) = (offset & !(LINE_BYTES - 1), offset + len);
         for line in (first..end).step_by(LINE_BYTES).skip(1) {
-            sys::prefetch(self.payload.as_ptr().wrapping_add(line & (self.capacity - 1)));
+            prefetch(self.payload.as_ptr().wrapping_add(line & (self.capacity - 1)));
         }
     }
 
@@ -191,6 +190,18 @@ impl Storage {
         // SAFETY: inside, alive as long as self, touched by nobody else, as the caller promises, and borrowed from self.
         unsafe { std::slice::from_raw_parts_mut(self.at(offset, len), len) }
     }
+}
+
+/// Fetches the line of an address, if there is one there, as far as the processor cares.
+#[inline(always)]
+fn prefetch(address: *const u8) {
+    // SAFETY: has no effect on what a program sees, wherever the address leads.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = address;
 }
 
 /// Apart from where it is called, so that what is printed need not be kept in memory there.

@@ -4,13 +4,12 @@
 //! Between the two steps each needs a full barrier, or both may miss the other. Where messages come one after the other, a
 //! full barrier after each costs more than the message. So a receiver that is busy says that it will make the barrier for
 //! both, by `membarrier`, before it sleeps. That takes as long as a third of a sleep, so one that sleeps all the time leaves
-//! it to each to make its own.
+//! it to each to make its own. Windows has no barrier for several processes; there each makes its own.
 
 use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
 use crate::error::{Error, Result};
 use crate::memory::Ends;
-use crate::wake;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use crate::wake::{self, Link};
 use std::time::{Duration, Instant};
 
 /// How an end waits for a message or for room.
@@ -32,7 +31,7 @@ mod state {
     pub(super) const AWAKE: u32 = 0;
     /// It sleeps on the word.
     pub(super) const SLEEPS: u32 = 1;
-    /// It waits, or is about to, for its socket to become readable.
+    /// It waits outside, or is about to, for its link to tell.
     pub(super) const WATCHES: u32 = 2;
     /// It is awake and never sleeps.
     pub(super) const NEVER_SLEEPS: u32 = 3;
@@ -103,8 +102,8 @@ fn found_before_the_end(ready: &mut impl FnMut() -> Result<bool>) -> Result<bool
 pub(crate) struct Waiter {
     waiting: Waiting,
     ends: Ends,
-    /// Connected with the other end of this direction, and with nobody else: it hangs up when that is gone.
-    socket: OwnedFd,
+    /// What connects this end with the other one beside the memory.
+    link: Link,
     /// What a wake-up took lately.
     wake_up_ns: u64,
     /// What the word says while this end is awake.
@@ -113,13 +112,13 @@ pub(crate) struct Waiter {
     can_order: bool,
     /// Whether others can make the barrier for this process.
     is_registered: bool,
-    /// Whether the word may still say that this end watches its socket.
+    /// Whether the word may still say that this end waits outside.
     is_watching: bool,
 }
 
 impl Waiter {
     /// A way to wait and wake.
-    pub(crate) fn new(waiting: Waiting, ends: Ends, socket: OwnedFd) -> Waiter {
+    pub(crate) fn new(waiting: Waiting, ends: Ends, link: Link) -> Waiter {
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
         let can_order = waiting != Waiting::Spin && wake::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
@@ -127,7 +126,7 @@ impl Waiter {
         Waiter {
             waiting,
             ends,
-            socket,
+            link,
             wake_up_ns: WAKE_UP_NS,
             awake,
             can_order,
@@ -136,9 +135,9 @@ impl Waiter {
         }
     }
 
-    /// The socket, to be watched.
-    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    /// What tells, to who waits outside, that there is something to look at.
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
     }
 
     /// Wakes the other end if it sleeps. Called after something was published for it.
@@ -173,7 +172,11 @@ impl Waiter {
         count_store();
         if other.state.compare_exchange(seen, state::AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
             count_store();
-            if seen == state::SLEEPS { wake::wake(&other.state) } else { wake::signal(self.socket.as_fd()) }
+            if seen == state::SLEEPS {
+                wake::wake(&self.link, &other.state)
+            } else {
+                wake::signal(&self.link)
+            }
         }
     }
 
@@ -248,7 +251,7 @@ impl Waiter {
         self.wait_longer(limit, spins, &mut ready)
     }
 
-    /// Prepares this end for a wait outside: says whether the socket is to be waited for; not so where `ready` gives
+    /// Prepares this end for a wait outside: says whether the link is to be waited for; not so where `ready` gives
     /// something already.
     ///
     /// # Errors
@@ -258,7 +261,7 @@ impl Waiter {
             let message = "an end that spins is never woken";
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, message).into());
         }
-        wake::drain(self.socket.as_fd());
+        wake::drain(&self.link);
         self.is_watching = true;
         if !self.announce(state::WATCHES) || ready()? {
             return Ok(false);
@@ -361,7 +364,7 @@ impl Waiter {
             return ready()?.then_some(true).ok_or(Error::TimedOut);
         };
         let was_long = if *vain < VAIN_WAKE_UPS {
-            wake::sleep_on(&self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
+            wake::sleep_on(&self.link, &self.ends.own().state, state::SLEEPS, left.min(LIFE_SIGN))
         } else {
             // Something else than what is waited for wakes it all the time.
             wake::sleep(left.min(Duration::from_millis(1)));
@@ -393,7 +396,7 @@ impl Waiter {
 
     /// An error if the other end is gone and `ready` says no.
     fn look_for_life(&self, ready: &mut impl FnMut() -> Result<bool>) -> Result<()> {
-        if !wake::has_hung_up(self.socket.as_fd()) {
+        if !wake::has_hung_up(&self.link) {
             return Ok(());
         }
         // What it published before it went is there by now. Whoever finds that will come here again.

@@ -1,6 +1,6 @@
 //! A process that is killed at each store that it makes to what is shared, one after the other: the other end gets whole messages,
 //! and then its death. For a library that counts its stores: `cargo xtask channel prove` compiles it so.
-#![cfg(crash_sweep)]
+#![cfg(all(crash_sweep, target_os = "linux"))]
 
 mod common;
 

@@ -3,9 +3,11 @@
 //!
 //! `CHANNEL_SECONDS=60 cargo test -p furlong-channel --test hostile` scribbles for a minute with each way of waiting.
 
+#![cfg(target_os = "linux")]
+
 mod common;
 
-use common::{PATIENCE, WAITINGS, name};
+use common::{PATIENCE, WAITINGS, name, processor_time};
 use furlong_channel::{Channel, Descriptors, Error, Options, Waiting};
 use std::fs::File;
 use std::io;
@@ -255,14 +257,6 @@ fn who_is_woken_in_vain_uses_little_processor_time() {
     stop.store(true, Ordering::Relaxed);
     scribbler.join().unwrap();
     assert!(used < QUIET / 10, "{used:?} of {QUIET:?}");
-}
-
-/// Of this thread.
-fn processor_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: there is room for the answer.
-    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{PATIENCE, WAITINGS, content, length, pair};
+use common::{PATIENCE, WAITINGS, content, length, pair, processor_time};
 use furlong_channel::{Channel, Error, Options, Trusted, Waiting};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -315,14 +315,6 @@ fn a_sleeper_uses_no_processor_time() {
         let used = waiter.join().unwrap();
         assert!(used < QUIET / 20, "{waiting:?}: {used:?} of {QUIET:?}");
     }
-}
-
-/// Of this thread.
-fn processor_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: there is room for the answer.
-    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[test]

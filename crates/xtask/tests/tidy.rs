@@ -66,7 +66,10 @@ fn unsafe_code_is_in_the_os_crate_and_in_the_channels_memory() {
     for (path, text) in sources("crates/channel/src") {
         // Where a user says that the other process is trusted, that becomes a promise.
         let allowed = match path.file_name().unwrap().to_str() {
-            Some("memory.rs" | "storage.rs" | "sys.rs" | "wake.rs") => usize::MAX,
+            _ if ["linux", "windows"].iter().any(|platform| path.iter().any(|part| part == *platform)) => {
+                usize::MAX
+            }
+            Some("memory.rs" | "storage.rs") => usize::MAX,
             Some("channel.rs") => 1,
             _ => 0,
         };

@@ -4,7 +4,7 @@
 use crate::atomics::{AtomicU32, Fault, Ordering, fence, has};
 #[cfg(loom)]
 use loom::sync::{Condvar, Mutex};
-use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 #[cfg(not(loom))]
 use std::sync::{Condvar, Mutex};
@@ -14,6 +14,9 @@ struct Sleepers {
     world: Mutex<World>,
     condition: Condvar,
 }
+
+/// What an end has beside the memory; here it tells nothing.
+pub(crate) type Link = OwnedFd;
 
 /// What sleepers learn beside their words.
 struct World {
@@ -38,7 +41,7 @@ fn locked<T>(action: impl FnOnce(&mut World) -> T) -> T {
 }
 
 /// Sleeps while `word` holds `seen`. Under loom, which has no clock, the time is over when the peer is dead or a test says so.
-pub(crate) fn sleep_on(word: &AtomicU32, seen: u32, limit: Duration) -> bool {
+pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> bool {
     let fails = "a test failed before";
     let mut world = SLEEPERS.world.lock().unwrap_or_else(|_| unreachable!("{fails}"));
     while word.load(Ordering::Relaxed) == seen {
@@ -56,7 +59,7 @@ pub(crate) fn sleep_on(word: &AtomicU32, seen: u32, limit: Duration) -> bool {
 }
 
 /// Wakes whoever sleeps.
-pub(crate) fn wake(_word: &AtomicU32) {
+pub(crate) fn wake(_link: &Link, _word: &AtomicU32) {
     locked(|_| SLEEPERS.condition.notify_all());
 }
 
@@ -76,7 +79,7 @@ pub(crate) fn time_is_over_once() {
 }
 
 /// Whether it is gone.
-pub(crate) fn has_hung_up(_socket: BorrowedFd<'_>) -> bool {
+pub(crate) fn has_hung_up(_socket: &Link) -> bool {
     locked(|world| world.is_peer_dead)
 }
 
@@ -135,7 +138,7 @@ pub(crate) fn other_orders(word: &AtomicU32, seen: u32) -> bool {
 }
 
 /// Nobody watches a socket here.
-pub(crate) fn signal(_socket: BorrowedFd<'_>) {}
+pub(crate) fn signal(_socket: &Link) {}
 
 /// See above.
-pub(crate) fn drain(_socket: BorrowedFd<'_>) {}
+pub(crate) fn drain(_socket: &Link) {}

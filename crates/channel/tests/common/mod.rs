@@ -1,10 +1,10 @@
 //! Both ends of a channel in one process, and processes of their own for one of them.
 
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
 use furlong_channel::{Channel, Listener, Options, Waiting};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+pub use linux::{bare_connection, folder};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -18,8 +18,10 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub fn pair(options: &Options) -> [Channel; 2] {
     #[cfg(in_one_process)]
     return Channel::pair_in_one_process(options).unwrap();
-    #[cfg(not(in_one_process))]
-    Channel::pair(options).unwrap().map(|end| Channel::from_descriptors(end, options).unwrap())
+    #[cfg(all(target_os = "linux", not(in_one_process)))]
+    return Channel::pair(options).unwrap().map(|end| Channel::from_descriptors(end, options).unwrap());
+    #[cfg(windows)]
+    Channel::pair(options).unwrap().map(|end| Channel::from_handles(end, options).unwrap())
 }
 
 /// A message that says which one it is.
@@ -42,28 +44,26 @@ pub fn name() -> String {
     format!("@furlong-channel-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A new folder.
-pub fn folder() -> PathBuf {
-    let folder = std::env::temp_dir().join(&name()[1..]);
-    std::fs::create_dir(&folder).unwrap();
-    folder
+/// The processor time of this thread.
+#[cfg(target_os = "linux")]
+pub fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: there is room for the answer.
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A connection with a listener at a path, without anything of the library.
-pub fn bare_connection(path: &Path) -> OwnedFd {
-    use std::os::unix::ffi::OsStrExt;
-    // SAFETY: a socket address that lives for the whole block, and a descriptor that is new.
-    unsafe {
-        let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0));
-        let mut address: libc::sockaddr_un = std::mem::zeroed();
-        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        for (to, from) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
-            *to = *from as libc::c_char;
-        }
-        let len = size_of_val(&address) as libc::socklen_t;
-        assert_eq!(libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len), 0);
-        socket
-    }
+/// The processor time of this thread, which Windows counts in steps of some 16 ms.
+#[cfg(windows)]
+pub fn processor_time() -> Duration {
+    use windows_sys::Win32::Foundation::FILETIME;
+    use windows_sys::Win32::System::Threading::{GetCurrentThread, GetThreadTimes};
+    let mut times = [FILETIME::default(); 4];
+    let [created, ended, kernel, user] = &mut times;
+    // SAFETY: there is room for four answers.
+    assert_ne!(unsafe { GetThreadTimes(GetCurrentThread(), created, ended, kernel, user) }, 0);
+    let ticks = |time: FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+    Duration::from_nanos(100 * (ticks(times[2]) + ticks(times[3])))
 }
 
 /// What a child process is asked to do, and the name under which this one listens.
@@ -113,4 +113,35 @@ macro_rules! expect {
         let result = $result;
         assert!(matches!(result, $pattern), "{result:?}");
     };
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::name;
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::path::{Path, PathBuf};
+
+    /// A new folder.
+    pub fn folder() -> PathBuf {
+        let folder = std::env::temp_dir().join(&name()[1..]);
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    }
+
+    /// A connection with a listener at a path, without anything of the library.
+    pub fn bare_connection(path: &Path) -> OwnedFd {
+        use std::os::unix::ffi::OsStrExt;
+        // SAFETY: a socket address that lives for the whole block, and a descriptor that is new.
+        unsafe {
+            let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0));
+            let mut address: libc::sockaddr_un = std::mem::zeroed();
+            address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+            for (to, from) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
+                *to = *from as libc::c_char;
+            }
+            let len = size_of_val(&address) as libc::socklen_t;
+            assert_eq!(libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len), 0);
+            socket
+        }
+    }
 }

@@ -4,22 +4,19 @@
 //! how large it is. It waits for no answer, so nobody can keep it. The connection itself is then the socket of the
 //! direction in which the one who connected sends. Nothing but the listener's socket has a name.
 
-use crate::channel::{Channel, Descriptors, Side};
+use crate::channel::{Channel, Side};
 use crate::credentials::Credentials;
 use crate::error::{Error, Result};
+use crate::greeting;
+use crate::linux::passing::{self, PASSED};
+use crate::linux::shared_memory;
+use crate::linux::socket::{self, Address};
 use crate::options::Options;
 use crate::storage::shared_bytes;
-use crate::sys::{self, Address, PASSED};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What a greeting begins with: the library, and the version of the protocol and of what lies where in the memory.
-const MAGIC: [u8; 8] = *b"furlong\x01";
-
-/// Bytes of a greeting: [`MAGIC`], capacity, longest message, start.
-const GREETING_BYTES: usize = 32;
 
 /// How long a greeting may take.
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
@@ -42,15 +39,15 @@ impl Listener {
     pub fn bind(name: &str, options: &Options) -> Result<Listener> {
         let address = Address::new(name.as_bytes())?;
         let path = (!name.starts_with('@')).then(|| PathBuf::from(name));
-        let socket = match sys::listen(&address) {
+        let socket = match socket::listen(&address) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && path.is_some() => {
-                let left = sys::connect(&address)
+                let left = socket::connect(&address)
                     .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
                 if !left {
                     return Err(error.into());
                 }
                 std::fs::remove_file(name)?;
-                sys::listen(&address)?
+                socket::listen(&address)?
             }
             other => other?,
         };
@@ -62,7 +59,7 @@ impl Listener {
     /// # Errors
     /// `Refused` if a process of another user came, which got nothing; what the operating system refused.
     pub fn accept(&self) -> Result<Channel> {
-        let own = sys::user();
+        let own = socket::user();
         self.accept_if(|peer| peer.user == own || peer.user == 0)
     }
 
@@ -71,20 +68,19 @@ impl Listener {
     /// # Errors
     /// As above.
     pub fn accept_if(&self, is_allowed: impl Fn(&Credentials) -> bool) -> Result<Channel> {
-        let memory = sys::sealed_memory(shared_bytes(self.options.capacity))?;
-        let [sending, other] = sys::socket_pair()?;
-        let greeting = greeting(&self.options);
+        let memory = shared_memory::new(shared_bytes(self.options.capacity))?;
+        let [sending, other] = socket::pair()?;
+        let greeting = greeting::encode(&self.options);
         loop {
-            let connection = sys::accept(self.socket.as_fd())?;
-            let peer = sys::credentials(connection.as_fd())?;
+            let connection = socket::accept(self.socket.as_fd())?;
+            let peer = socket::credentials(connection.as_fd())?;
             if !is_allowed(&peer) {
                 return Err(Error::Refused(peer));
             }
-            match sys::send_descriptors(connection.as_fd(), &greeting, [memory.as_fd(), other.as_fd()]) {
+            match passing::send(connection.as_fd(), &greeting, [memory.as_fd(), other.as_fd()]) {
                 Ok(()) => {
-                    let side = Side::First;
-                    let descriptors = Descriptors { memory, sending, receiving: connection, side };
-                    return Channel::connected(descriptors, &self.options, peer);
+                    let links = [sending, connection];
+                    return Channel::connected(memory.as_fd(), links, Side::First, &self.options, peer);
                 }
                 // Who came has left already.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -108,16 +104,6 @@ impl Drop for Listener {
     }
 }
 
-fn greeting(options: &Options) -> [u8; GREETING_BYTES] {
-    let mut greeting = [0; GREETING_BYTES];
-    greeting[..8].copy_from_slice(&MAGIC);
-    let numbers = [options.capacity as u64, options.longest as u64, options.start];
-    for (number, place) in numbers.iter().zip(greeting[8..].chunks_exact_mut(8)) {
-        place.copy_from_slice(&number.to_le_bytes());
-    }
-    greeting
-}
-
 impl Channel {
     /// Connects with a [`Listener`](crate::Listener): a path, or after `@` a name that is in no file system. Waits at most
     /// five seconds for it to accept. How much the channel holds is for the listener to say; `longest` of `options` limits
@@ -126,23 +112,12 @@ impl Channel {
     /// # Errors
     /// What the operating system refused; `TimedOut`; `Corrupt` if what listens is something else.
     pub fn connect(name: &str, options: &Options) -> Result<Channel> {
-        let connection = sys::connect(&Address::new(name.as_bytes())?)?;
-        let peer = sys::credentials(connection.as_fd())?;
-        let mut greeting = [0; GREETING_BYTES];
-        let passed: [OwnedFd; PASSED] =
-            sys::receive_descriptors(connection.as_fd(), &mut greeting, GREETING_LIMIT)?;
-        if greeting[..8] != MAGIC {
-            return Err(Error::Corrupt("the greeting is not of this library, or of another version of it"));
-        }
-        let number = |at: usize| {
-            let mut number = [0; 8];
-            number.copy_from_slice(&greeting[at..at + 8]);
-            u64::from_le_bytes(number)
-        };
-        let longest = number(16).min(options.longest as u64);
-        let options = Options::checked(number(8), longest, number(24), options.waiting)?;
+        let connection = socket::connect(&Address::new(name.as_bytes())?)?;
+        let peer = socket::credentials(connection.as_fd())?;
+        let mut greeting = [0; greeting::BYTES];
+        let passed: [OwnedFd; PASSED] = passing::receive(connection.as_fd(), &mut greeting, GREETING_LIMIT)?;
+        let options = greeting::decode(&greeting, options)?;
         let [memory, receiving] = passed;
-        let descriptors = Descriptors { memory, sending: connection, receiving, side: Side::Second };
-        Channel::connected(descriptors, &options, peer)
+        Channel::connected(memory.as_fd(), [connection, receiving], Side::Second, &options, peer)
     }
 }

@@ -3,12 +3,15 @@
 
 use crate::atomics::AtomicU32;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::time::{Duration, Instant};
 
+/// A socket that is connected with the other end of a direction, and with nobody else: it hangs up when that is gone.
+pub(crate) type Link = OwnedFd;
+
 /// Sleeps while `word` holds `seen`, at most for `limit`, and says whether that was over; may return early for no reason.
-pub(crate) fn sleep_on(word: &AtomicU32, seen: u32, limit: Duration) -> bool {
+pub(crate) fn sleep_on(_link: &Link, word: &AtomicU32, seen: u32, limit: Duration) -> bool {
     let limit = timespec(limit);
     // SAFETY: the word and the time live for the whole call. Not the private operation: others map the word elsewhere.
     let result =
@@ -17,7 +20,7 @@ pub(crate) fn sleep_on(word: &AtomicU32, seen: u32, limit: Duration) -> bool {
 }
 
 /// Wakes whoever sleeps on `word`.
-pub(crate) fn wake(word: &AtomicU32) {
+pub(crate) fn wake(_link: &Link, word: &AtomicU32) {
     // SAFETY: the kernel takes the address as a key.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
@@ -99,7 +102,7 @@ pub(crate) fn order_all_processes() -> bool {
 }
 
 /// Whether the other end of a socket is gone.
-pub(crate) fn has_hung_up(socket: BorrowedFd<'_>) -> bool {
+pub(crate) fn has_hung_up(socket: &Link) -> bool {
     let gone = libc::POLLHUP | libc::POLLRDHUP | libc::POLLERR | libc::POLLNVAL;
     let mut watch = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLRDHUP, revents: 0 };
     // SAFETY: one entry, which lives for the whole call.
@@ -107,14 +110,14 @@ pub(crate) fn has_hung_up(socket: BorrowedFd<'_>) -> bool {
 }
 
 /// Makes a socket's other end readable. Where it has more than it can hold, it is readable already.
-pub(crate) fn signal(socket: BorrowedFd<'_>) {
+pub(crate) fn signal(socket: &Link) {
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     // SAFETY: one byte, which lives for the whole call.
     unsafe { libc::send(socket.as_raw_fd(), [1u8].as_ptr().cast(), 1, flags) };
 }
 
 /// Takes what [`signal`] has sent, at most so often that a sender without end does not keep us.
-pub(crate) fn drain(socket: BorrowedFd<'_>) {
+pub(crate) fn drain(socket: &Link) {
     let mut bytes = [0u8; 64];
     for _ in 0..16 {
         // SAFETY: there is room for so many bytes.

@@ -1,0 +1,17 @@
+//! What is of Linux alone: a sealed memfd, sockets through which it is handed over, and a futex.
+
+mod connection;
+mod descriptors;
+mod passing;
+mod return_value;
+pub(crate) mod shared_memory;
+mod socket;
+#[cfg(crash_sweep)]
+mod sudden_end;
+#[cfg(not(miri))]
+pub(crate) mod wake;
+
+pub use connection::Listener;
+pub use descriptors::Descriptors;
+#[cfg(crash_sweep)]
+pub(crate) use sudden_end::kill_this_process;

@@ -1,0 +1,95 @@
+//! Descriptors that go through a socket.
+
+use crate::error::{Error, Result};
+use crate::linux::return_value::{check, own};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+/// Descriptors that go with a greeting.
+pub(crate) const PASSED: usize = 2;
+
+/// Room for a control message with more descriptors than are allowed, so that they can be counted and closed.
+#[repr(C, align(8))]
+struct Control([u8; 256]);
+
+/// Sends bytes with descriptors. Never waits: it is the first thing that the socket carries.
+pub(crate) fn send(
+    socket: BorrowedFd<'_>,
+    bytes: &[u8],
+    descriptors: [BorrowedFd<'_>; PASSED],
+) -> io::Result<()> {
+    let numbers = descriptors.map(|descriptor| descriptor.as_raw_fd());
+    let mut control = Control([0; 256]);
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: all zeroes are a message without anything; the rest points to what lives for the whole call, and the
+    // control message has room for the numbers.
+    let sent = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of_val(&numbers) as u32) as _;
+        let head = libc::CMSG_FIRSTHDR(&raw const message);
+        (*head).cmsg_level = libc::SOL_SOCKET;
+        (*head).cmsg_type = libc::SCM_RIGHTS;
+        (*head).cmsg_len = libc::CMSG_LEN(size_of_val(&numbers) as u32) as _;
+        std::ptr::copy_nonoverlapping(numbers.as_ptr().cast(), libc::CMSG_DATA(head), size_of_val(&numbers));
+        libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT)
+    };
+    match sent {
+        count if count == bytes.len() as isize => Ok(()),
+        count if count < 0 => Err(io::Error::last_os_error()),
+        _ => Err(io::ErrorKind::WriteZero.into()),
+    }
+}
+
+/// Receives what [`send`] has sent, within a time: exactly so many bytes and descriptors. Descriptors that
+/// are too many are closed.
+pub(crate) fn receive(
+    socket: BorrowedFd<'_>,
+    bytes: &mut [u8],
+    limit: Duration,
+) -> Result<[OwnedFd; PASSED]> {
+    let mut watch = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let limit_ms = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: one entry, which lives for the whole call.
+    if check(unsafe { libc::poll(&raw mut watch, 1, limit_ms) })? == 0 {
+        return Err(Error::TimedOut);
+    }
+    let mut control = Control([0; 256]);
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let mut descriptors = Vec::new();
+    // SAFETY: as in `send`; the kernel says in the message how much it has written, and every number in it
+    // is a new descriptor of ours.
+    let (count, flags) = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = control.0.len() as _;
+        let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
+        let count = libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags);
+        if count < 0 {
+            return Err(io::Error::last_os_error().into());
+        }
+        let mut head = libc::CMSG_FIRSTHDR(&raw const message);
+        while !head.is_null() {
+            if (*head).cmsg_level == libc::SOL_SOCKET && (*head).cmsg_type == libc::SCM_RIGHTS {
+                let data = libc::CMSG_DATA(head).cast::<RawFd>();
+                let len = ((*head).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
+                descriptors
+                    .extend((0..len / size_of::<RawFd>()).map(|at| own(data.add(at).read_unaligned())));
+            }
+            head = libc::CMSG_NXTHDR(&raw const message, head);
+        }
+        (count, message.msg_flags)
+    };
+    if count == 0 {
+        return Err(Error::Closed);
+    }
+    if count as usize != bytes.len() || flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
+        return Err(Error::Corrupt("the greeting has another length"));
+    }
+    descriptors.try_into().map_err(|_| Error::Corrupt("the greeting has another number of descriptors"))
+}

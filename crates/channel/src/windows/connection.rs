@@ -1,0 +1,185 @@
+//! How two processes that know a name get the two ends of a channel.
+//!
+//! The listener makes the channel, says through a named pipe how large it is and which numbers its handles have, and waits until
+//! the one who connected has copied them. That one copies, since a number that is given to it could be that of any handle of
+//! its own. The pipe then carries nothing more, and breaks when one of the two is gone.
+
+use crate::channel::{Channel, Side};
+use crate::credentials::Credentials;
+use crate::error::{Error, Result};
+use crate::greeting;
+use crate::options::Options;
+use crate::storage::shared_bytes;
+use crate::windows::handles::{Events, Handles};
+use crate::windows::other_process::OtherProcess;
+use crate::windows::pipe::{self, Instance, Path};
+use crate::windows::shared_memory;
+use std::io;
+use std::mem;
+use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Handles that go with a greeting: the section, and the events of both directions.
+const PASSED: usize = 5;
+
+/// Bytes of a greeting with the numbers of its handles.
+const BYTES: usize = greeting::BYTES + 8 * PASSED;
+
+/// What says that the handles were copied.
+const COPIED: [u8; 1] = [1];
+
+/// How long each side may take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Waits for processes that connect by a name.
+#[derive(Debug)]
+pub struct Listener {
+    path: Path,
+    /// The end of the pipe to which the next one connects. There always is one, so that nobody else takes the name.
+    next: Mutex<OwnedHandle>,
+    options: Options,
+}
+
+impl Listener {
+    /// Listens at a named pipe, `\\.\pipe\NAME` where `name` is NAME or the whole of it. The name goes with the listener, or with
+    /// its process.
+    ///
+    /// # Errors
+    /// What the operating system refused: `AddrInUse` where somebody listens there, `InvalidInput` for a name that is none.
+    pub fn bind(name: &str, options: &Options) -> Result<Listener> {
+        let path = Path::new(name)?;
+        let next = Mutex::new(pipe::listen(&path, Instance::First)?);
+        Ok(Listener { path, next, options: *options })
+    }
+
+    /// Waits for a process to connect, and gives this end of a new channel. Windows lets in only processes of the same user, of an
+    /// administrator and of the system itself. One thread waits at a time.
+    ///
+    /// Who connects and then copies no handles is given up after five seconds.
+    ///
+    /// # Errors
+    /// What the operating system refused.
+    pub fn accept(&self) -> Result<Channel> {
+        self.accept_if(|_| true)
+    }
+
+    /// Waits for a process to connect, and gives this end of a new channel if `is_allowed` says so too. It can tell processes
+    /// apart that are let in, and keep none of them out that means harm: the number is that of who opened the pipe.
+    ///
+    /// # Errors
+    /// `Refused` if not, and then that process got nothing; else as above.
+    pub fn accept_if(&self, is_allowed: impl Fn(&Credentials) -> bool) -> Result<Channel> {
+        let memory = shared_memory::new(shared_bytes(self.options.capacity))?;
+        let (there, back) = (Events::new()?, Events::new()?);
+        let handles = [&memory, &there.sender, &there.receiver, &back.sender, &back.receiver];
+        let greeting = greeting(&self.options, handles);
+        loop {
+            let connection = self.next_connection()?;
+            let process = match pipe::client_process(connection.as_handle()) {
+                Ok(process) => process,
+                // Who came has left already.
+                Err(_) if !pipe::is_connected(connection.as_handle()) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let peer = Credentials { process: process as i32 };
+            if !is_allowed(&peer) {
+                return Err(Error::Refused(peer));
+            }
+            match give(&connection, &greeting) {
+                Ok(true) => {
+                    let (sending, receiving) = (there, back);
+                    let handles = Handles { memory, connection, sending, receiving, side: Side::First };
+                    return handles.open(&self.options, process);
+                }
+                // Who came has left, or does not keep to the protocol.
+                Ok(false) => {}
+                Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::TimedOut) => {
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn next_connection(&self) -> Result<OwnedHandle> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        pipe::wait_for_client(next.as_handle())?;
+        Ok(mem::replace(&mut *next, pipe::listen(&self.path, Instance::Further)?))
+    }
+}
+
+fn greeting(options: &Options, handles: [&OwnedHandle; PASSED]) -> [u8; BYTES] {
+    let mut greeting = [0; BYTES];
+    greeting[..greeting::BYTES].copy_from_slice(&greeting::encode(options));
+    for (handle, place) in handles.iter().zip(greeting[greeting::BYTES..].chunks_exact_mut(8)) {
+        place.copy_from_slice(&(handle.as_raw_handle() as u64).to_le_bytes());
+    }
+    greeting
+}
+
+/// Sends a greeting, and waits until what it names was copied; says whether it was.
+fn give(connection: &OwnedHandle, greeting: &[u8]) -> io::Result<bool> {
+    pipe::write(connection.as_handle(), greeting, LIMIT)?;
+    let mut answer = [0; COPIED.len()];
+    let len = pipe::read(connection.as_handle(), &mut answer, LIMIT)?;
+    Ok(len == COPIED.len() && answer == COPIED)
+}
+
+impl Channel {
+    /// Connects with a [`Listener`](crate::Listener) at a named pipe. Waits at most five seconds for it to accept. How much the channel
+    /// holds is for the listener to say; `longest` of `options` limits what is taken and sent here too.
+    ///
+    /// This process copies the handles of the listener's, so it must be of the same user and run elevated if that does, or
+    /// be an administrator's.
+    ///
+    /// # Errors
+    /// What the operating system refused: `NotFound` where nobody listens; `TimedOut`; `Closed` if the listener does not let this
+    /// process in; `Corrupt` if what listens is something else.
+    pub fn connect(name: &str, options: &Options) -> Result<Channel> {
+        let connection = pipe::connect(&Path::new(name)?, Instant::now() + LIMIT)?;
+        let process = pipe::server_process(connection.as_handle())?;
+        let mut greeting = [0; BYTES];
+        let len = pipe::read(connection.as_handle(), &mut greeting, LIMIT).map_err(of_connection)?;
+        if len != greeting.len() {
+            return Err(Error::Corrupt("the greeting has another length"));
+        }
+        let (head, numbers) =
+            greeting.split_first_chunk().unwrap_or_else(|| unreachable!("it begins with one"));
+        let options = greeting::decode(head, options)?;
+        let mut copied = copies(process, numbers, &connection)?.into_iter();
+        let mut next = || copied.next().unwrap_or_else(|| unreachable!("as many as are passed"));
+        let memory = next();
+        let [receiving, sending] = [0, 1].map(|_| Events { sender: next(), receiver: next() });
+        pipe::write(connection.as_handle(), &COPIED, LIMIT).map_err(of_connection)?;
+        Handles { memory, connection, sending, receiving, side: Side::Second }.open(&options, process)
+    }
+}
+
+/// Handles of this process to what a greeting names.
+fn copies(process: u32, numbers: &[u8], connection: &OwnedHandle) -> Result<[OwnedHandle; PASSED]> {
+    let listener = OtherProcess::open(process).map_err(|error| {
+        let reason = format!(
+            "the handles of process {process} cannot be copied ({error}): both processes must be of one user, and the one \
+             that connects must run elevated if the other does"
+        );
+        io::Error::new(error.kind(), reason)
+    })?;
+    let copied: io::Result<Vec<_>> =
+        (0..PASSED).map(|at| listener.copy(greeting::number(numbers, 8 * at))).collect();
+    // While the pipe is whole the process is alive that made it, and nobody else has its number.
+    if !pipe::is_connected(connection.as_handle()) {
+        return Err(Error::Closed);
+    }
+    let copied =
+        copied.map_err(|_| Error::Corrupt("the greeting names handles that the listener does not have"))?;
+    copied.try_into().map_err(|_| Error::Corrupt("the greeting names another number of handles"))
+}
+
+/// What a failure of the connection means to who connects.
+fn of_connection(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Error::Closed,
+        io::ErrorKind::TimedOut => Error::TimedOut,
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,86 @@
+//! Memory that both ends share: a section without a name, backed by the paging file.
+//!
+//! Nobody can make such a section smaller or take pages back that were promised when it was made, so it needs no seals.
+
+use crate::error::{Error, Result};
+use crate::windows::return_value::own;
+use std::ffi::c_void;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::windows::io::{AsRawHandle, BorrowedHandle, OwnedHandle};
+use std::ptr::{null, null_mut};
+use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE, NTSTATUS};
+use windows_sys::Win32::System::Memory::{
+    CreateFileMappingW, FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile,
+    PAGE_READWRITE, SEC_COMMIT, SEC_FILE, SEC_IMAGE, SEC_RESERVE, UnmapViewOfFile,
+};
+
+/// What memory is mapped from.
+pub(crate) type Object<'a> = BorrowedHandle<'a>;
+
+/// Memory of `len` bytes, zeroed, that no other process can open by a name.
+pub(crate) fn new(len: usize) -> io::Result<OwnedHandle> {
+    let (high, low) = ((len as u64 >> 32) as u32, len as u32);
+    // SAFETY: no name is given, and no attributes.
+    own(unsafe { CreateFileMappingW(INVALID_HANDLE_VALUE, null(), PAGE_READWRITE, high, low, null()) })
+}
+
+/// `SECTION_BASIC_INFORMATION`.
+#[repr(C)]
+struct BasicInformation {
+    base_address: *mut c_void,
+    attributes: u32,
+    bytes: i64,
+}
+
+/// `SectionBasicInformation`.
+const BASIC: u32 = 0;
+
+// windows-sys does not declare it.
+#[link(name = "ntdll.dll", kind = "raw-dylib", modifiers = "+verbatim")]
+unsafe extern "system" {
+    fn NtQuerySection(
+        section: HANDLE,
+        class: u32,
+        into: *mut c_void,
+        bytes: usize,
+        written: *mut usize,
+    ) -> NTSTATUS;
+}
+
+/// Whether a handle that came from another process is memory of exactly `len` bytes that stays so.
+pub(crate) fn check(memory: Object<'_>, len: usize) -> Result<()> {
+    let mut found = MaybeUninit::<BasicInformation>::uninit();
+    let (into, bytes) = (found.as_mut_ptr().cast(), size_of::<BasicInformation>());
+    // SAFETY: there is room for so many bytes.
+    if unsafe { NtQuerySection(memory.as_raw_handle(), BASIC, into, bytes, null_mut()) } < 0 {
+        return Err(Error::Corrupt("the handle of the memory is no section's, or may not ask for its size"));
+    }
+    // SAFETY: Windows has filled it.
+    let BasicInformation { attributes, bytes, .. } = unsafe { found.assume_init() };
+    // Pages that are only reserved, or that lie in a file, may be missing at any touch.
+    if attributes & SEC_COMMIT == 0 || attributes & (SEC_FILE | SEC_IMAGE | SEC_RESERVE) != 0 {
+        return Err(Error::Corrupt("the section is not backed by the paging file, or not as a whole"));
+    }
+    if usize::try_from(bytes) != Ok(len) {
+        return Err(Error::Corrupt("the section has another size"));
+    }
+    Ok(())
+}
+
+/// Maps `len` bytes of memory that is at least so long.
+pub(crate) fn map(memory: Object<'_>, len: usize) -> io::Result<*mut u8> {
+    let access = FILE_MAP_READ | FILE_MAP_WRITE;
+    // SAFETY: Windows chooses the address, so nothing of ours is replaced.
+    let view = unsafe { MapViewOfFile(memory.as_raw_handle(), access, 0, 0, len) };
+    if view.Value.is_null() { Err(io::Error::last_os_error()) } else { Ok(view.Value.cast()) }
+}
+
+/// Gives a mapping back.
+///
+/// # Safety
+/// It was made by [`map`], and nobody uses it any more.
+pub(crate) unsafe fn unmap(start: *mut u8, _len: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { UnmapViewOfFile(MEMORY_MAPPED_VIEW_ADDRESS { Value: start.cast() }) };
+}
