@@ -3,19 +3,25 @@
 //!
 //! `CHANNEL_SECONDS=60 cargo test -p furlong-channel --test hostile` scribbles for a minute with each way of waiting.
 
-#![cfg(target_os = "linux")]
-
 mod common;
+#[cfg(target_os = "linux")]
+#[path = "hostile/linux.rs"]
+mod linux;
+#[cfg(windows)]
+#[path = "hostile/windows.rs"]
+mod windows;
 
-use common::{PATIENCE, WAITINGS, name, processor_time};
-use furlong_channel::{Channel, Descriptors, Error, Options, Waiting};
-use std::fs::File;
+use common::{End, PATIENCE, WAITINGS, open, processor_time};
+use furlong_channel::{Channel, Error, Options, Waiting};
+#[cfg(target_os = "linux")]
+use linux as platform;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+#[cfg(windows)]
+use windows as platform;
 
 /// How long each way of waiting is scribbled at.
 fn time() -> Duration {
@@ -24,6 +30,9 @@ fn time() -> Duration {
 }
 
 const CAPACITY: usize = 8192;
+
+/// Bytes of what both ends of such a channel share.
+const SHARED_BYTES: usize = 4096 + 2 * CAPACITY;
 
 /// The longest message, so much shorter than the ring that most random headers are none.
 const LONGEST: usize = 3000;
@@ -59,21 +68,13 @@ unsafe impl Send for Scribbled {}
 
 impl Drop for Scribbled {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map` with this length, and nothing refers to it any more.
-        assert_eq!(unsafe { libc::munmap(self.words.cast_mut().cast(), self.count * 8) }, 0);
+        platform::unmap(self.words, self.count * 8);
     }
 }
 
 impl Scribbled {
-    fn map(memory: &OwnedFd) -> Scribbled {
-        let len = File::from(memory.try_clone().unwrap()).metadata().unwrap().len() as usize;
-        // SAFETY: the kernel chooses the address.
-        let start = unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED, memory.as_raw_fd(), 0)
-        };
-        assert_ne!(start, libc::MAP_FAILED);
-        Scribbled { words: start.cast(), count: len / 8 }
+    fn map(end: &End) -> Scribbled {
+        Scribbled { words: platform::map(end, SHARED_BYTES), count: SHARED_BYTES / 8 }
     }
 
     fn word(&self, at: usize) -> &AtomicU64 {
@@ -111,10 +112,10 @@ impl Scribbled {
 }
 
 /// One end and the memory that both share, with what belongs to the other end kept open.
-fn victim(options: &Options) -> (Channel, Scribbled, Descriptors) {
+fn victim(options: &Options) -> (Channel, Scribbled, End) {
     let [ours, theirs] = Channel::pair(options).unwrap();
-    let shared = Scribbled::map(&ours.memory);
-    (Channel::from_descriptors(ours, options).unwrap(), shared, theirs)
+    let shared = Scribbled::map(&ours);
+    (open(ours, options).unwrap(), shared, theirs)
 }
 
 /// What may come of a call, whatever the peer does.
@@ -137,7 +138,7 @@ fn check<T>(result: Result<T, Error>, began: Instant) {
 fn suffer(waiting: Waiting, random: &mut Random) -> u32 {
     let options = options(waiting);
     let (mut end, shared, theirs) = victim(&options);
-    let mut peer = Channel::from_descriptors(theirs, &options).unwrap();
+    let mut peer = open(theirs, &options).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let seed = random.next() | 1;
     let scribbler = thread::spawn({
@@ -192,23 +193,18 @@ fn quiet(error: Error) -> Error {
     }
 }
 
-fn resident_bytes() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
 #[test]
 fn a_peer_that_scribbles_does_no_harm() {
     for waiting in WAITINGS {
         let mut random = Random(0x1234_5678_9abc_def1);
         suffer(waiting, &mut random);
-        let (begin, resident) = (Instant::now(), resident_bytes());
+        let (begin, resident) = (Instant::now(), platform::resident_bytes());
         let (mut rounds, mut received) = (0, 0);
         while begin.elapsed() < time() {
             received += suffer(waiting, &mut random);
             rounds += 1;
         }
-        let grown = resident_bytes().saturating_sub(resident);
+        let grown = platform::resident_bytes().saturating_sub(resident);
         assert!(grown < 16 << 20, "{waiting:?}: {grown} bytes more after {rounds} rounds");
         println!("{waiting:?}: {rounds} channels, {received} messages");
         assert!(received > 0, "{waiting:?}: nothing that was scribbled ever was a message");
@@ -235,7 +231,7 @@ fn a_broken_channel_stays_broken() {
 #[test]
 fn who_is_woken_in_vain_uses_little_processor_time() {
     const QUIET: Duration = Duration::from_millis(600);
-    let (mut end, shared, _theirs) = victim(&options(Waiting::Park));
+    let (mut end, shared, theirs) = victim(&options(Waiting::Park));
     // The receiver's state, in the direction in which the victim receives.
     let state = 1024 / 8 + 128 / 8;
     let stop = Arc::new(AtomicBool::new(false));
@@ -244,10 +240,7 @@ fn who_is_woken_in_vain_uses_little_processor_time() {
         move || {
             while !stop.load(Ordering::Relaxed) {
                 shared.word(state).store(0, Ordering::SeqCst);
-                // SAFETY: the kernel takes the address as a key.
-                unsafe {
-                    libc::syscall(libc::SYS_futex, shared.words.add(state), libc::FUTEX_WAKE, 1);
-                }
+                platform::wake(&theirs, shared.word(state));
             }
         }
     });
@@ -272,130 +265,5 @@ fn what_a_peer_sees_beside_its_messages_is_nothing() {
         for byte in shared.word(at).load(Ordering::Relaxed).to_le_bytes() {
             assert_ne!(byte, 0xa5, "word {at}");
         }
-    }
-}
-
-/// Memory as a peer may pass it: not sealed, or of another length.
-fn memory(len: usize, seals: libc::c_int) -> OwnedFd {
-    // SAFETY: the name is NUL-terminated, and the descriptor is new.
-    let memory = unsafe {
-        let flags = libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC;
-        OwnedFd::from_raw_fd(libc::memfd_create(c"hostile".as_ptr(), flags))
-    };
-    // SAFETY: no memory is involved.
-    unsafe {
-        assert_eq!(libc::ftruncate(memory.as_raw_fd(), len as libc::off_t), 0);
-        assert_eq!(libc::fcntl(memory.as_raw_fd(), libc::F_ADD_SEALS, seals), 0);
-    }
-    memory
-}
-
-#[test]
-fn memory_that_could_shrink_is_refused_and_ours_cannot() {
-    const LEN: usize = 4096 + 2 * CAPACITY;
-    const SIZE_SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
-    let options = options(Waiting::Park);
-    let open = |memory: OwnedFd| {
-        let [ours, _theirs] = Channel::pair(&options).unwrap();
-        Channel::from_descriptors(Descriptors { memory, ..ours }, &options)
-    };
-    assert!(open(memory(LEN, SIZE_SEALS)).is_ok());
-    for refused in [
-        memory(LEN, 0),
-        memory(LEN, libc::F_SEAL_SHRINK),
-        memory(LEN, libc::F_SEAL_GROW),
-        memory(LEN, SIZE_SEALS | libc::F_SEAL_FUTURE_WRITE),
-        memory(LEN - 4096, SIZE_SEALS),
-        memory(LEN + 4096, SIZE_SEALS),
-        File::open("/dev/zero").unwrap().into(),
-        File::open("/").unwrap().into(),
-        std::os::unix::net::UnixDatagram::unbound().unwrap().into(),
-    ] {
-        expect!(open(refused), Err(Error::Corrupt(_)));
-    }
-    let [ours, _theirs] = Channel::pair(&options).unwrap();
-    // SAFETY: no memory is involved.
-    assert_ne!(unsafe { libc::ftruncate(ours.memory.as_raw_fd(), 0) }, 0, "it shrinks");
-}
-
-/// A greeting as the library sends it.
-fn greeting(capacity: u64, longest: u64, start: u64) -> Vec<u8> {
-    let mut greeting = b"furlong\x01".to_vec();
-    [capacity, longest, start].iter().for_each(|number| greeting.extend(number.to_le_bytes()));
-    greeting
-}
-
-/// Listens, and sends who connects these bytes with so many descriptors.
-fn greeted(bytes: &[u8], descriptors: &[&OwnedFd]) -> Result<Channel, Error> {
-    let name = name();
-    // SAFETY: a socket address and a message of parts that live for the whole block.
-    unsafe {
-        let listener = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0);
-        let mut address: libc::sockaddr_un = std::mem::zeroed();
-        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        for (to, from) in address.sun_path[1..].iter_mut().zip(&name.as_bytes()[1..]) {
-            *to = *from as libc::c_char;
-        }
-        let len = (size_of::<libc::sa_family_t>() + name.len()) as libc::socklen_t;
-        assert_eq!(libc::bind(listener, (&raw const address).cast(), len), 0);
-        assert_eq!(libc::listen(listener, 1), 0);
-        let connecting =
-            thread::spawn(move || Channel::connect(&name, &Options::new().waiting(Waiting::Park)));
-        let connection = libc::accept(listener, std::ptr::null_mut(), std::ptr::null_mut());
-        let numbers: Vec<i32> = descriptors.iter().map(|descriptor| descriptor.as_raw_fd()).collect();
-        let mut control = [0u64; 128];
-        let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        let mut message: libc::msghdr = std::mem::zeroed();
-        (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
-        if !numbers.is_empty() {
-            let len = size_of_val(&numbers[..]) as u32;
-            message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = libc::CMSG_SPACE(len) as _;
-            let head = libc::CMSG_FIRSTHDR(&raw const message);
-            ((*head).cmsg_level, (*head).cmsg_type) = (libc::SOL_SOCKET, libc::SCM_RIGHTS);
-            (*head).cmsg_len = libc::CMSG_LEN(len) as _;
-            std::ptr::copy_nonoverlapping(numbers.as_ptr().cast(), libc::CMSG_DATA(head), len as usize);
-        }
-        if !bytes.is_empty() {
-            assert_eq!(libc::sendmsg(connection, &raw const message, 0), bytes.len() as isize);
-        }
-        libc::close(connection);
-        libc::close(listener);
-        connecting.join().unwrap()
-    }
-}
-
-#[test]
-fn a_greeting_that_is_none_is_refused() {
-    let len = 4096 + 2 * CAPACITY;
-    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
-    let (memory, unsealed) = (memory(len, seals), memory(len, 0));
-    let socket: OwnedFd = std::os::unix::net::UnixDatagram::unbound().unwrap().into();
-    let right = greeting(CAPACITY as u64, 1000, 0);
-    let both = [&memory, &socket];
-    assert!(greeted(&right, &both).is_ok());
-    expect!(greeted(&[], &[]), Err(Error::Closed));
-    let mut other_version = right.clone();
-    other_version[7] = 2;
-    for (bytes, descriptors) in [
-        (&right[..31], &both[..]),
-        (&[&right[..], &[0]].concat(), &both),
-        (&other_version, &both),
-        (&right, &[]),
-        (&right, &[&memory]),
-        (&right, &[&memory, &socket, &socket]),
-        (&right, &[&memory; 200]),
-        (&right, &[&unsealed, &socket]),
-        (&right, &[&socket, &memory]),
-        (&greeting(CAPACITY as u64 * 2, 1000, 0), &both),
-        (&greeting(CAPACITY as u64 - 8, 1000, 0), &both),
-        (&greeting(0, 1000, 0), &both),
-        (&greeting(1 << 63, 1000, 0), &both),
-        (&greeting(CAPACITY as u64, 1000, 1), &both),
-    ] {
-        let open = std::fs::read_dir("/proc/self/fd").unwrap().count();
-        expect!(greeted(bytes, descriptors), Err(Error::Corrupt(_)));
-        // Other tests open and close too, but not hundreds.
-        assert!(std::fs::read_dir("/proc/self/fd").unwrap().count() < open + 100, "descriptors stay open");
     }
 }

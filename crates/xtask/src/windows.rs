@@ -18,8 +18,11 @@ use std::process::Command;
 /// Debian's packages with the linker and Wine.
 const PACKAGES: [&str; 4] = ["gcc-mingw-w64-x86-64-win32", "wine64", "wine", "wine64-preloader"];
 
-/// The crates that are tested whole under Wine.
-const TESTED: [&str; 2] = ["furlong-os", "furlong-mechanism"];
+/// The crates whose modules are tested under Wine.
+const TESTED: [&str; 3] = ["furlong-channel", "furlong-mechanism", "furlong-os"];
+
+/// The programs that test furlong-channel there, as on Linux.
+const CHANNEL: [&str; 3] = ["one_process", "processes", "hostile"];
 
 /// Builds `furlong.exe`, and says where it is.
 ///
@@ -39,7 +42,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
     succeed(wine::command(&folder()?)?.arg(furlong).args(arguments))
 }
 
-/// Tests what `os` and the mechanisms are made of, every claim of every mechanism, and that what goes wrong is caught; measures
+/// Tests what `os`, the channel and the mechanisms are made of, every claim of every mechanism, and that what goes wrong is caught; measures
 /// every row in three sizes, compares what was saved with itself, and replays what was published of Windows.
 ///
 /// # Errors
@@ -50,6 +53,9 @@ pub fn test() -> anyhow::Result<()> {
         cargo.args(["--package", name]);
     }
     succeed(cargo.args(["--lib", "--locked"]))?;
+    let mut channel = self::cargo("test")?;
+    channel.args(["--package", "furlong-channel", "--locked"]);
+    succeed(channel.args(CHANNEL.iter().flat_map(|name| ["--test", *name])))?;
     let conformance =
         ["--package", "furlong-bench", "--test", "conformance", "--locked", "--", "--include-ignored"];
     succeed(self::cargo("test")?.args(conformance))?;

@@ -126,8 +126,8 @@ fn give(connection: &OwnedHandle, greeting: &[u8]) -> io::Result<bool> {
 }
 
 impl Channel {
-    /// Connects with a [`Listener`](crate::Listener) at a named pipe. Waits at most five seconds for it to accept. How much the channel
-    /// holds is for the listener to say; `longest` of `options` limits what is taken and sent here too.
+    /// Connects with a [`Listener`](crate::Listener) at a named pipe. Waits at most five seconds for it to accept. How much the
+    /// channel holds is for the listener to say; `longest` of `options` limits what is taken and sent here too.
     ///
     /// This process copies the handles of the listener's, so it must be of the same user and run elevated if that does, or
     /// be an administrator's.

@@ -140,7 +140,8 @@ pub(crate) fn write(pipe: BorrowedHandle<'_>, bytes: &[u8], limit: Duration) -> 
     // SAFETY: Windows only reads the bytes, and has done so when `complete` returns, as with the structure.
     let count = complete(pipe, Some(limit), |overlapped| unsafe {
         WriteFile(pipe.as_raw_handle(), bytes.as_ptr(), bytes.len() as u32, null_mut(), overlapped)
-    })?;
+    });
+    let count = count.map_err(of_other_end)?;
     if count == bytes.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
@@ -154,6 +155,7 @@ pub(crate) fn read(pipe: BorrowedHandle<'_>, buffer: &mut [u8], limit: Duration)
     complete(pipe, Some(limit), |overlapped| unsafe {
         ReadFile(pipe.as_raw_handle(), start, len, null_mut(), overlapped)
     })
+    .map_err(of_other_end)
 }
 
 /// Begins a call, and waits until it has ended, or takes it back after `limit`; gives its count.
@@ -176,19 +178,23 @@ fn complete(
     // what the call was given, any more.
     let ended = check(unsafe { GetOverlappedResult(pipe.as_raw_handle(), overlapped, &raw mut count, 1) });
     match ended {
-        Ok(()) => Ok(count as usize),
-        Err(error) => Err(match number(&error) {
-            Some(ERROR_OPERATION_ABORTED) => io::ErrorKind::TimedOut.into(),
-            Some(ERROR_BROKEN_PIPE | ERROR_NO_DATA | ERROR_PIPE_NOT_CONNECTED) => {
-                io::ErrorKind::BrokenPipe.into()
-            }
-            _ => error,
-        }),
+        Err(error) if number(&error) == Some(ERROR_OPERATION_ABORTED) => Err(io::ErrorKind::TimedOut.into()),
+        other => other.map(|()| count as usize),
     }
 }
 
-/// Whether the other end is there, and has sent nothing: nobody who keeps to the protocol sends anything behind a greeting, and what
-/// lies in a pipe would hide that it is broken.
+/// Windows has several numbers for an end that is gone.
+fn of_other_end(error: io::Error) -> io::Error {
+    match number(&error) {
+        Some(ERROR_BROKEN_PIPE | ERROR_NO_DATA | ERROR_PIPE_NOT_CONNECTED) => {
+            io::ErrorKind::BrokenPipe.into()
+        }
+        _ => error,
+    }
+}
+
+/// Whether the other end is there, and has sent nothing: nobody who keeps to the protocol sends anything behind a greeting, and
+/// what lies in a pipe would hide that it is broken.
 pub(crate) fn is_connected(pipe: BorrowedHandle<'_>) -> bool {
     let mut bytes = 0;
     // SAFETY: one integer is written.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
-use furlong_channel::{Channel, Listener, Options, Waiting};
+use furlong_channel::{Channel, Error, Listener, Options, Waiting};
 #[cfg(target_os = "linux")]
 pub use linux::{bare_connection, folder};
 use std::process::{Child, Command, Stdio};
@@ -14,14 +14,26 @@ pub const WAITINGS: [Waiting; 3] = [Waiting::Spin, Waiting::Park, Waiting::Adapt
 /// Longer than anything that works takes here.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What one end is made of.
+#[cfg(target_os = "linux")]
+pub type End = furlong_channel::Descriptors;
+#[cfg(windows)]
+pub type End = furlong_channel::Handles;
+
+/// An end of what it is made of.
+pub fn open(end: End, options: &Options) -> Result<Channel, Error> {
+    #[cfg(target_os = "linux")]
+    return Channel::from_descriptors(end, options);
+    #[cfg(windows)]
+    Channel::from_handles(end, options)
+}
+
 /// Both ends in this process.
 pub fn pair(options: &Options) -> [Channel; 2] {
     #[cfg(in_one_process)]
     return Channel::pair_in_one_process(options).unwrap();
-    #[cfg(all(target_os = "linux", not(in_one_process)))]
-    return Channel::pair(options).unwrap().map(|end| Channel::from_descriptors(end, options).unwrap());
-    #[cfg(windows)]
-    Channel::pair(options).unwrap().map(|end| Channel::from_handles(end, options).unwrap())
+    #[cfg(not(in_one_process))]
+    Channel::pair(options).unwrap().map(|end| open(end, options).unwrap())
 }
 
 /// A message that says which one it is.

@@ -1,0 +1,130 @@
+//! What only Linux has: descriptors that are waited for, forks, sockets in files.
+
+use super::*;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::AsRawFd;
+
+/// What this process has open, and what lies where named memory and sockets would.
+pub fn things() -> BTreeSet<String> {
+    let names = |folder: &str, begin: &str| {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names
+            .filter(|name| name.starts_with(begin))
+            .map(|name| format!("{folder}/{name}"))
+            .collect::<Vec<_>>()
+    };
+    let open = names("/proc/self/fd", "").len();
+    let maps = fs::read_to_string("/proc/self/maps").unwrap().matches("furlong-channel").count();
+    let mut things = BTreeSet::from([format!("{open} descriptors, {maps} maps")]);
+    things.extend(names("/dev/shm", "furlong-channel"));
+    things
+}
+
+/// Waits until a descriptor is readable, and says whether it is.
+fn poll(descriptor: std::os::fd::BorrowedFd<'_>, time: Duration) -> bool {
+    let mut watch = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which lives for the whole call.
+    unsafe { libc::poll(&raw mut watch, 1, time.as_millis() as i32) == 1 }
+}
+
+#[test]
+fn a_descriptor_tells_of_messages_of_room_and_of_death() {
+    for waiting in [Waiting::Park, Waiting::Adaptive] {
+        let (child, mut end) = start(&task_of("echo", waiting), &small(waiting));
+        let (sender, receiver) = end.both();
+        let mut buffer = [0; 100];
+        for number in 0..200 {
+            assert!(receiver.watch().unwrap(), "nothing was sent");
+            sender.send(&content(number, 100)).unwrap();
+            // One that arrived before the wait began needs no wait.
+            while receiver.watch().unwrap() {
+                assert!(poll(receiver.descriptor(), PATIENCE), "message {number}");
+            }
+            assert_eq!(receiver.try_recv(&mut buffer).unwrap(), 100);
+            assert_eq!(buffer[..], content(number, 100));
+            expect!(receiver.try_recv(&mut buffer), Err(Error::WouldBlock));
+        }
+        // What told of the last message may come when that was found already, once.
+        let mut is_quiet =
+            || receiver.watch().unwrap() && !poll(receiver.descriptor(), Duration::from_millis(5));
+        assert!(is_quiet() || is_quiet(), "nothing happened");
+        let receiving = thread::scope(|scope| {
+            let receiving = scope.spawn(|| (0..500).try_for_each(|_| receiver.recv_vec().map(drop)));
+            for number in 0..500 {
+                let message = content(number, 1000);
+                while sender.try_send(&message).is_err() {
+                    if sender.watch(message.len()).unwrap() {
+                        assert!(poll(sender.descriptor(), PATIENCE), "room for message {number}");
+                    }
+                }
+            }
+            receiving.join().unwrap()
+        });
+        receiving.unwrap();
+        assert!(receiver.watch().unwrap());
+        drop(child);
+        assert!(poll(receiver.descriptor(), PATIENCE), "a death");
+        expect!(receiver.watch(), Err(Error::PeerDied));
+    }
+    let (_child, mut end) = start(&task_of("idle", Waiting::Spin), &small(Waiting::Spin));
+    expect!(end.both().1.watch(), Err(Error::System(_)));
+}
+
+#[test]
+fn who_has_left_before_it_is_accepted_is_passed_over() {
+    let folder = common::folder();
+    let path = folder.join("socket");
+    let listener = Listener::bind(path.to_str().unwrap(), &Options::new()).unwrap();
+    drop(common::bare_connection(&path));
+    let connecting = thread::spawn(move || Channel::connect(path.to_str().unwrap(), &Options::new()));
+    let mut end = listener.accept().unwrap();
+    let mut other = connecting.join().unwrap().unwrap();
+    end.send(b"to who is there").unwrap();
+    assert_eq!(other.recv_vec().unwrap(), b"to who is there");
+    drop(listener);
+    fs::remove_dir(&folder).unwrap();
+}
+
+#[test]
+fn a_path_is_removed_and_one_that_was_left_is_taken_over() {
+    let folder = common::folder();
+    let path = folder.join("socket");
+    let name = path.to_str().unwrap();
+    // A socket whose listener is gone, as a killed process leaves it.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let listener = Listener::bind(name, &Options::new()).unwrap();
+    expect!(Listener::bind(name, &Options::new()), Err(Error::System(_)));
+    drop(listener);
+    assert!(!path.exists());
+    fs::remove_dir(&folder).unwrap();
+}
+
+#[test]
+fn a_fork_has_one_end() {
+    let options = small(Waiting::Adaptive);
+    let [ours, theirs] = Channel::pair(&options).unwrap();
+    // SAFETY: the child only uses the channel, and ends without going back into the test.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        drop(ours);
+        let answered = Channel::from_descriptors(theirs, &options).and_then(|mut end| {
+            let mut buffer = [0; 100];
+            let len = end.recv(&mut buffer)?;
+            end.send(&buffer[..len])
+        });
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(i32::from(answered.is_err())) };
+    }
+    drop(theirs);
+    let mut end = Channel::from_descriptors(ours, &options).unwrap();
+    end.send(b"parent").unwrap();
+    let mut buffer = [0; 100];
+    let len = end.recv_timeout(&mut buffer, PATIENCE).unwrap();
+    assert_eq!(&buffer[..len], b"parent");
+    let mut status = 0;
+    // SAFETY: there is room for the status.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+}

@@ -1,0 +1,172 @@
+//! What only Windows has: handles that are waited for, and those that a child inherits.
+
+use super::*;
+use common::{End, open};
+use furlong_channel::{Events, Handles, Side};
+use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
+use std::process::{Command, Stdio};
+use std::ptr::without_provenance_mut;
+use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation, WAIT_OBJECT_0};
+use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
+use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessHandleCount, WaitForSingleObject};
+
+/// How many handles this process has open.
+pub fn things() -> u32 {
+    let mut count = 0;
+    // SAFETY: there is room for the answer.
+    assert_ne!(unsafe { GetProcessHandleCount(GetCurrentProcess(), &raw mut count) }, 0);
+    count
+}
+
+/// Waits until an event is set, and says whether it is.
+fn wait(event: BorrowedHandle<'_>, time: Duration) -> bool {
+    // SAFETY: no memory is involved.
+    unsafe { WaitForSingleObject(event.as_raw_handle(), time.as_millis() as u32) == WAIT_OBJECT_0 }
+}
+
+#[test]
+fn an_event_tells_of_messages_of_room_and_of_the_end() {
+    for waiting in [Waiting::Park, Waiting::Adaptive] {
+        let (child, mut end) = start(&task_of("echo", waiting), &small(waiting));
+        let (sender, receiver) = end.both();
+        let mut buffer = [0; 100];
+        for number in 0..200 {
+            assert!(receiver.watch().unwrap(), "nothing was sent");
+            sender.send(&content(number, 100)).unwrap();
+            // One that arrived before the wait began needs no wait.
+            while receiver.watch().unwrap() {
+                assert!(wait(receiver.handle(), PATIENCE), "message {number}");
+            }
+            assert_eq!(receiver.try_recv(&mut buffer).unwrap(), 100);
+            assert_eq!(buffer[..], content(number, 100));
+        }
+        thread::scope(|scope| {
+            let receiving = scope.spawn(|| (0..500).try_for_each(|_| receiver.recv_vec().map(drop)));
+            for number in 0..500 {
+                let message = content(number, 1000);
+                while sender.try_send(&message).is_err() {
+                    if sender.watch(message.len()).unwrap() {
+                        assert!(wait(sender.handle(), PATIENCE), "room for message {number}");
+                    }
+                }
+            }
+            receiving.join().unwrap().unwrap();
+        });
+        assert!(receiver.watch().unwrap());
+        drop(child);
+        // A death is told by the next look, and not by the event.
+        let begin = Instant::now();
+        let death = loop {
+            match receiver.watch() {
+                Ok(_) if begin.elapsed() < PATIENCE => _ = wait(receiver.handle(), NOTICED),
+                other => break other,
+            }
+        };
+        expect!(death, Err(Error::PeerDied));
+    }
+    let [ours, theirs] = common::pair(&small(Waiting::Park));
+    let (mut sender, mut receiver) = ours.split();
+    assert!(receiver.watch().unwrap());
+    drop(theirs);
+    assert!(wait(receiver.handle(), PATIENCE), "the end");
+    expect!(receiver.watch(), Err(Error::Closed));
+    assert!(!sender.watch(100).unwrap(), "there is room for what nobody receives");
+}
+
+/// The numbers of all handles of an end, which children inherit from now on.
+fn inheritable(end: &End) -> String {
+    let Handles { memory, connection, sending, receiving, .. } = end;
+    let handles =
+        [memory, connection, &sending.sender, &sending.receiver, &receiving.sender, &receiving.receiver];
+    let numbers = handles.map(|handle| {
+        let flag = HANDLE_FLAG_INHERIT;
+        // SAFETY: no memory is involved.
+        assert_ne!(unsafe { SetHandleInformation(handle.as_raw_handle(), flag, flag) }, 0);
+        (handle.as_raw_handle() as usize).to_string()
+    });
+    numbers.join(",")
+}
+
+const INHERITED: &str = "CHANNEL_TEST_INHERITED";
+
+/// What a child does with what it inherited: not a test by itself.
+#[test]
+fn child_of_a_pair() {
+    let Ok(numbers) = std::env::var(INHERITED) else { return };
+    let mut handles = numbers.split(',').map(|number| {
+        // SAFETY: this process inherited them, and nothing else of it knows of them.
+        unsafe { OwnedHandle::from_raw_handle(without_provenance_mut(number.parse().unwrap())) }
+    });
+    let mut next = || handles.next().unwrap();
+    let (memory, connection) = (next(), next());
+    let [sending, receiving] = [0, 1].map(|_| Events { sender: next(), receiver: next() });
+    let end = Handles { memory, connection, sending, receiving, side: Side::Second };
+    let mut end = open(end, &small(Waiting::Adaptive)).unwrap();
+    while end.recv_vec().and_then(|message| end.send(&message)).is_ok() {}
+}
+
+#[test]
+fn a_child_inherits_one_end_and_its_death_is_noticed() {
+    let options = small(Waiting::Adaptive);
+    let [ours, theirs] = Channel::pair(&options).unwrap();
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "windows::child_of_a_pair", "--test-threads", "1"])
+        .env(INHERITED, inheritable(&theirs))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn();
+    let child = Process(child.unwrap());
+    drop(theirs);
+    let mut end = open(ours, &options).unwrap();
+    assert_eq!(end.peer().process, std::process::id() as i32, "who made the pair");
+    for number in 0..100 {
+        let message = content(number, length(number));
+        end.send(&message).unwrap();
+        assert_eq!(end.recv_vec().unwrap(), message);
+    }
+    drop(child);
+    expect!(end.recv_timeout(&mut [0; 8], PATIENCE), Err(Error::PeerDied));
+}
+
+fn is_wine() -> bool {
+    // SAFETY: both names end with a zero.
+    unsafe {
+        GetProcAddress(GetModuleHandleA(c"ntdll.dll".as_ptr().cast()), c"wine_get_version".as_ptr().cast())
+    }
+    .is_some()
+}
+
+#[test]
+fn a_name_has_one_listener_and_goes_with_it() {
+    let (name, options) = (common::name(), Options::new());
+    let listener = Listener::bind(&name, &options).unwrap();
+    // Wine 8 does not look at FILE_FLAG_FIRST_PIPE_INSTANCE.
+    for same in [name.clone(), format!(r"\\.\pipe\{name}"), name.to_uppercase()].iter().filter(|_| !is_wine())
+    {
+        let again = Listener::bind(same, &options);
+        let taken =
+            matches!(&again, Err(Error::System(error)) if error.kind() == std::io::ErrorKind::AddrInUse);
+        assert!(taken, "{again:?}");
+    }
+    drop(listener);
+    let gone = Channel::connect(&name, &options);
+    let none = matches!(&gone, Err(Error::System(error)) if error.kind() == std::io::ErrorKind::NotFound);
+    assert!(none, "{gone:?}");
+    for none in ["", r"a\b", "a\0b", &"a".repeat(248)] {
+        expect!(Listener::bind(none, &options), Err(Error::System(_)));
+    }
+    Listener::bind("/tmp/talk-of-a-test", &options).unwrap();
+}
+
+#[test]
+fn who_has_left_before_it_is_accepted_is_passed_over() {
+    let name = common::name();
+    let listener = Listener::bind(&name, &Options::new()).unwrap();
+    let path = format!(r"\\.\pipe\{name}");
+    drop(std::fs::File::options().read(true).write(true).open(&path).unwrap());
+    let connecting = thread::spawn(move || Channel::connect(&name, &Options::new()));
+    let mut end = listener.accept().unwrap();
+    let mut other = connecting.join().unwrap().unwrap();
+    end.send(b"to who is there").unwrap();
+    assert_eq!(other.recv_vec().unwrap(), b"to who is there");
+}
