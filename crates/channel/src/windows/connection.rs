@@ -53,8 +53,8 @@ impl Listener {
         Ok(Listener { path, next, options: *options })
     }
 
-    /// Waits for a process to connect, and gives this end of a new channel. Windows lets in only processes of the same user, of an
-    /// administrator and of the system itself. One thread waits at a time.
+    /// Waits for a process of the same user, of an administrator or of the system itself to connect, and gives this end of a new
+    /// channel; Windows lets no others in. One thread waits at a time.
     ///
     /// Who connects and then copies no handles is given up after five seconds.
     ///

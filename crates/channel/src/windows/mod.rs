@@ -7,6 +7,7 @@ mod handles;
 mod other_process;
 mod pipe;
 mod return_value;
+mod security;
 pub(crate) mod shared_memory;
 pub(crate) mod wake;
 

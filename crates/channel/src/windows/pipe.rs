@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::windows::event::{self, Waited, milliseconds};
 use crate::windows::return_value::{check, number, own};
+use crate::windows::security::Security;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
@@ -62,8 +63,8 @@ pub(crate) enum Instance {
     Further,
 }
 
-/// An end of a pipe that somebody can connect to: a process of this user, of an administrator or of the system itself, as
-/// Windows does it where nobody says otherwise, and none on another machine.
+/// An end of a pipe that somebody can connect to: a process of this user, of an administrator or of the system itself, and none
+/// on another machine.
 ///
 /// # Errors
 /// `AddrInUse` where another process has the name.
@@ -75,9 +76,12 @@ fn create(path: &Path, instance: Instance, most: u32) -> io::Result<OwnedHandle>
     let first = if instance == Instance::First { FILE_FLAG_FIRST_PIPE_INSTANCE } else { 0 };
     let access = PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | first;
     let kind = PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_REJECT_REMOTE_CLIENTS;
-    // SAFETY: the path ends with a zero.
+    let security = Security::of_this_user()?;
+    let attributes = security.attributes();
+    // SAFETY: the path ends with a zero, and the attributes live for the whole call.
     let made = own(unsafe {
-        CreateNamedPipeW(path.0.as_ptr(), access, kind, most, BUFFER_BYTES, BUFFER_BYTES, 0, null())
+        let path = path.0.as_ptr();
+        CreateNamedPipeW(path, access, kind, most, BUFFER_BYTES, BUFFER_BYTES, 0, &raw const attributes)
     });
     made.map_err(|error| match number(&error) {
         Some(ERROR_ACCESS_DENIED | ERROR_PIPE_BUSY) => io::Error::new(
