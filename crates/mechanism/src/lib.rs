@@ -43,7 +43,7 @@ pub use notifications::linux::eventfd_semaphore::EventfdSemaphore;
 pub type MemfdMailbox = memory::layout::mailbox::Mailbox<memory::segment::MemfdShm, memory::doorbell::Futex>;
 /// The other one.
 #[cfg(target_os = "linux")]
-pub type ChannelThatSleeps = memory::linux::channel::LibraryChannel<memory::linux::channel::Sleeping>;
+pub type ChannelThatSleeps = memory::channel::LibraryChannel<memory::channel::Sleeping>;
 /// One mechanism by its type: with it can be measured what a program beside furlong loses.
 #[cfg(target_os = "linux")]
 pub use streams::linux::pipe::Pipe;

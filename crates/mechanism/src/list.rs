@@ -6,7 +6,7 @@ use crate::datagrams::linux::{scm_rights, udp_multicast, unix_dgram, unix_dgram_
 use crate::datagrams::udp;
 #[cfg(windows)]
 use crate::memory::windows::read_process_memory;
-use crate::memory::{doorbell, layout::mailbox::Mailbox, segment};
+use crate::memory::{channel, doorbell, layout::mailbox::Mailbox, segment};
 #[cfg(target_os = "linux")]
 use crate::memory::{
     layout::{
@@ -15,7 +15,7 @@ use crate::memory::{
         seqlock::Seqlock,
         triple_buffer::TripleBuffer,
     },
-    linux::{channel, pidfd_getfd, proc_mem, process_vm},
+    linux::{pidfd_getfd, proc_mem, process_vm},
 };
 #[cfg(target_os = "linux")]
 use crate::notifications::linux::{
@@ -137,7 +137,10 @@ mechanisms! {
     event::Event,
     semaphore::Semaphore,
     read_process_memory::ReadProcessMemory<doorbell::Event>,
-    read_process_memory::ReadProcessMemory<doorbell::Spin>;
+    read_process_memory::ReadProcessMemory<doorbell::Spin>,
+    channel::LibraryChannel<channel::Adapting>,
+    channel::LibraryChannel<channel::Spinning>,
+    channel::LibraryChannel<channel::Sleeping>;
     in memory:
     segment::Section,
     segment::FileSection;

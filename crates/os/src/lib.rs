@@ -23,6 +23,7 @@ pub mod shared_place;
 pub mod socket;
 mod socket_buffer;
 mod text_file;
+pub mod trusted_channel;
 pub mod usage;
 pub mod wait;
 

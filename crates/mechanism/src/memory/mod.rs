@@ -3,6 +3,7 @@
 //! The three are apart, so that two rows differ in one thing only: a segment (what backs the memory) times a
 //! layout (how messages lie) times a doorbell (how to wait and wake).
 
+pub(crate) mod channel;
 pub mod doorbell;
 pub(crate) mod in_place;
 pub mod layout;
@@ -12,6 +13,11 @@ pub(crate) mod published_address;
 pub mod segment;
 #[cfg(windows)]
 pub(crate) mod windows;
+
+#[cfg(target_os = "linux")]
+use linux::channel_end;
+#[cfg(windows)]
+use windows::channel_end;
 
 #[cfg(target_os = "linux")]
 /// Where the semaphore lies that each role posts, in lines of their own behind that of the slots.

@@ -56,7 +56,6 @@ pub mod terminal;
 mod test_child;
 pub mod tracefs;
 pub mod tracer;
-pub mod trusted_channel;
 pub mod two_networks;
 pub mod usage;
 mod virtual_cable;

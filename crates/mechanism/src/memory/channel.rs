@@ -1,32 +1,27 @@
-//! furlong's own library for other programs, `furlong-channel`: a ring each way in a sealed memfd.
+//! furlong's own library for other programs, `furlong-channel`: a ring each way in memory that both map, a sealed memfd or a
+//! section.
 //!
 //! The sender copies a message in with its length in front of it, and the receiver copies it out, or each does its work where
 //! the message lies; no index travels with a message. It makes system calls to sleep, to wake who sleeps, and to look whether the other end lives. Expect a spinning
 //! row to be as fast as a mailbox in a round trip and many times faster one way, where a mailbox has room for one message; an
-//! adaptive row to be like a spinning one while messages come, and a sleeping one of it to take what a futex takes. Each
+//! adaptive row to be like a spinning one while messages come, and a sleeping one of it to take what a futex takes, or an event of Windows. Each
 //! end treats the other one as hostile: what it reads from the memory it checks.
 
+use crate::memory::channel_end::{self, SLEEPERS_CALLS, SLEEPERS_WAIT, SPINNERS_CALLS};
 use crate::memory::in_place::{self, STAMP_BYTES, Stamps, ToRead, ToWrite};
 use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
-use furlong_channel::{Channel, Descriptors, Error, Options, Side, Trusted, Waiting};
+use furlong_channel::{Channel, Error, Options, Side, Trusted, Waiting};
 use furlong_model::{
-    Access, Call, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath,
-    Reach, Role, Sharing, Start, Unavailable, Wait, WhenFull,
+    Access, Calls, Capabilities, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach,
+    Role, Sharing, Start, Unavailable, Wait, WhenFull,
 };
-use furlong_os::linux::trusted_channel::trust;
 use furlong_os::shared_place::{fill, is_filled};
+use furlong_os::trusted_channel::trust;
 use std::io;
 use std::marker::PhantomData;
 
 /// The largest message for which rings are made that hold it at once.
 const MOST_BYTES: usize = 1 << 30;
-
-/// The calls of an end that sleeps: to wake, and to sleep in between looking whether the other end lives.
-const SLEEPERS_CALLS: Calls = Calls {
-    ring: &[Call::AtMostOnce("futex")],
-    wait: &[Call::AtMostOnce("membarrier"), Call::AtMostOnce("futex"), Call::AtMostOnce("poll")],
-    ..Calls::NONE
-};
 
 /// A way in which the library waits.
 pub trait Way: 'static {
@@ -53,11 +48,11 @@ pub struct Adapting;
 impl Way for Spinning {
     const WAIT: &'static [Wait] = &[Wait::Spin];
     const WAITING: Waiting = Waiting::Spin;
-    const CALLS: Calls = Calls { wait: &[Call::AtMostOnce("poll")], ..Calls::NONE };
+    const CALLS: Calls = SPINNERS_CALLS;
 }
 
 impl Way for Sleeping {
-    const WAIT: &'static [Wait] = &[Wait::Futex];
+    const WAIT: &'static [Wait] = SLEEPERS_WAIT;
     const WAITING: Waiting = Waiting::Park;
     const CALLS: Calls = SLEEPERS_CALLS;
 }
@@ -101,7 +96,7 @@ fn options<W: Way>(specification: &LinkSpecification) -> Options {
 impl<W: Way> Mechanism for LibraryChannel<W> {
     const CAPABILITIES: Capabilities = Capabilities {
         name: "channel",
-        summary: "rings of the library furlong-channel, one each way, in a sealed memfd",
+        summary: channel_end::SUMMARY,
         family: Family::Library,
         waits: W::WAIT,
         boundaries: true,
@@ -128,7 +123,7 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
             .in_place_up_to(MOST_IN_PLACE_BYTES)),
             Err(error) => {
                 let reason = format!("furlong-channel cannot be used here: {error}");
-                Err(Unavailable::new(reason, "needs Linux 3.17 or later"))
+                Err(Unavailable::new(reason, channel_end::NEEDS))
             }
         }
     }
@@ -138,8 +133,7 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
         let mut link = Link::new(specification.sizes_bytes.map(|size| Depth::of(options.depth(size))));
         link.note("ring-bytes", options.capacity_bytes());
         for (role, end) in Role::ALL.into_iter().zip(Channel::pair(&options)?) {
-            let Descriptors { memory, sending, receiving, .. } = end;
-            [memory, sending, receiving].into_iter().for_each(|descriptor| link.give(role, descriptor));
+            link.give_all(role, channel_end::take_apart(end));
         }
         Ok(link)
     }
@@ -149,9 +143,7 @@ impl<W: Way> Mechanism for LibraryChannel<W> {
             Role::Initiator => Side::First,
             Role::Responder => Side::Second,
         };
-        let (memory, sending) = (setup.descriptor()?, setup.descriptor()?);
-        let end = Descriptors { memory, sending, receiving: setup.descriptor()?, side };
-        let channel = Channel::from_descriptors(end, &options::<W>(specification))?;
+        let channel = channel_end::open(&mut setup, side, &options::<W>(specification))?;
         Ok(match specification.access {
             Access::Copy => End::Copies(channel),
             access => End::Lends(trust(channel), access),
