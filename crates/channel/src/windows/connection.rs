@@ -64,8 +64,8 @@ impl Listener {
         self.accept_if(|_| true)
     }
 
-    /// Waits for a process to connect, and gives this end of a new channel if `is_allowed` says so too. It can tell processes
-    /// apart that are let in, and keep none of them out that means harm: the number is that of who opened the pipe.
+    /// Waits for a process to connect, and gives this end of a new channel if `is_allowed` says so too. That tells
+    /// processes of those users apart; it keeps out none that means harm, since the number is that of whoever opened the pipe.
     ///
     /// # Errors
     /// `Refused` if not, and then that process got nothing; else as above.
