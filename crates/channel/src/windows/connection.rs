@@ -29,8 +29,11 @@ const BYTES: usize = greeting::BYTES + 8 * PASSED;
 /// What says that the handles were copied.
 const COPIED: [u8; 1] = [1];
 
-/// How long each side may take.
-const LIMIT: Duration = Duration::from_secs(5);
+/// How long a greeting may take.
+const GREETING_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long an answer may take: so much less that one who does not answer does not keep the next one for too long.
+const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 
 /// Waits for processes that connect by a name.
 #[derive(Debug)]
@@ -56,7 +59,7 @@ impl Listener {
     /// Waits for a process of the same user, of an administrator or of the system itself to connect, and gives this end of a new
     /// channel; Windows lets no others in. One thread waits at a time.
     ///
-    /// Who connects and then copies no handles is given up after five seconds.
+    /// Who connects and then copies no handles is given up after two seconds.
     ///
     /// # Errors
     /// What the operating system refused.
@@ -119,9 +122,9 @@ fn greeting(options: &Options, handles: [&OwnedHandle; PASSED]) -> [u8; BYTES] {
 
 /// Sends a greeting, and waits until what it names was copied; says whether it was.
 fn give(connection: &OwnedHandle, greeting: &[u8]) -> io::Result<bool> {
-    pipe::write(connection.as_handle(), greeting, LIMIT)?;
+    pipe::write(connection.as_handle(), greeting, ANSWER_LIMIT)?;
     let mut answer = [0; COPIED.len()];
-    let len = pipe::read(connection.as_handle(), &mut answer, LIMIT)?;
+    let len = pipe::read(connection.as_handle(), &mut answer, ANSWER_LIMIT)?;
     Ok(len == COPIED.len() && answer == COPIED)
 }
 
@@ -136,10 +139,10 @@ impl Channel {
     /// What the operating system refused: `NotFound` where nobody listens; `TimedOut`; `Closed` if the listener does not let this
     /// process in; `Corrupt` if what listens is something else.
     pub fn connect(name: &str, options: &Options) -> Result<Channel> {
-        let connection = pipe::connect(&Path::new(name)?, Instant::now() + LIMIT)?;
+        let connection = pipe::connect(&Path::new(name)?, Instant::now() + GREETING_LIMIT)?;
         let process = pipe::server_process(connection.as_handle())?;
         let mut greeting = [0; BYTES];
-        let len = pipe::read(connection.as_handle(), &mut greeting, LIMIT).map_err(of_connection)?;
+        let len = pipe::read(connection.as_handle(), &mut greeting, GREETING_LIMIT).map_err(of_connection)?;
         if len != greeting.len() {
             return Err(Error::Corrupt("the greeting has another length"));
         }
@@ -150,7 +153,7 @@ impl Channel {
         let mut next = || copied.next().unwrap_or_else(|| unreachable!("as many as are passed"));
         let memory = next();
         let [receiving, sending] = [0, 1].map(|_| Events { sender: next(), receiver: next() });
-        pipe::write(connection.as_handle(), &COPIED, LIMIT).map_err(of_connection)?;
+        pipe::write(connection.as_handle(), &COPIED, ANSWER_LIMIT).map_err(of_connection)?;
         Handles { memory, connection, sending, receiving, side: Side::Second }.open(&options, process)
     }
 }

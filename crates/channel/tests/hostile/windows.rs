@@ -176,14 +176,20 @@ fn events_that_are_none_do_not_keep_anybody() {
     sending.join().unwrap().unwrap();
 }
 
-/// A handle that means to connect and sends something else than that it has copied what it was given.
+/// One who connects and sends something else than that it has copied what it was given, and one who sends nothing.
 #[test]
 fn an_answer_that_is_none_is_passed_over() {
+    for answer in [&[7][..], &[]] {
+        passed_over(answer);
+    }
+}
+
+fn passed_over(answer: &[u8]) {
     let name = name();
     let listener = furlong_channel::Listener::bind(&name, &options(Waiting::Park)).unwrap();
     let path = format!(r"\\.\pipe\{name}");
     let mut bare = File::options().read(true).write(true).open(path).unwrap();
-    bare.write_all(&[7]).unwrap();
+    bare.write_all(answer).unwrap();
     let connecting = thread::spawn(move || Channel::connect(&name, &Options::new()).map(|_| ()));
     let end = listener.accept().unwrap();
     connecting.join().unwrap().unwrap();
