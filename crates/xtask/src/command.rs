@@ -1,6 +1,8 @@
 //! Other programs, which must succeed.
 
 use anyhow::{Context, bail};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Runs a command that must succeed.
@@ -12,4 +14,13 @@ pub fn succeed(command: &mut Command) -> anyhow::Result<()> {
         status if status.success() => Ok(()),
         status => bail!("{words} ended with {status}"),
     }
+}
+
+/// Puts a copy of this program there, to be started in namespaces: while this one runs, cargo may put another in its place, and
+/// its own path then leads nowhere.
+///
+/// # Errors
+/// What kept it from being copied.
+pub fn copy_this_program(to: &Path) -> anyhow::Result<()> {
+    fs::copy("/proc/self/exe", to).map(drop).with_context(|| format!("copy this program to {}", to.display()))
 }

@@ -1,5 +1,6 @@
 //! A cell of the matrix: a script in namespaces and a folder of its own, with a watchdog.
 
+use crate::command::copy_this_program;
 use anyhow::Context;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -54,8 +55,7 @@ pub fn run(
     let path = |name: &str| folder.0.join(name);
     fs::write(path("script"), format!("{PRELUDE}\n{script}\n"))?;
     if script.contains("$XTASK") {
-        // A copy: while this runs, cargo may put another program in its place, and its path then leads nowhere.
-        fs::copy("/proc/self/exe", path("xtask")).context("copy this program")?;
+        copy_this_program(&path("xtask"))?;
     }
     let output = File::create(path("output"))?;
     // It ends with this program, and with it all that it has started.

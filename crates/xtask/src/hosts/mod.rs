@@ -12,7 +12,7 @@ mod network;
 mod python;
 mod slurm;
 
-use crate::command::succeed;
+use crate::command::{copy_this_program, succeed};
 use crate::root;
 use crate::target::target;
 use anyhow::{Context, bail};
@@ -49,7 +49,9 @@ pub fn test(amount: Amount) -> anyhow::Result<()> {
     }
     let mut inside = Command::new("unshare");
     inside.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]);
-    inside.arg(std::env::current_exe()?).args(["hosts", "inside"]);
+    let own = target()?.join("xtask-inside");
+    copy_this_program(&own)?;
+    inside.arg(own).args(["hosts", "inside"]);
     inside.args((amount == Amount::Quick).then_some("--quick"));
     succeed(&mut inside)
 }
