@@ -112,7 +112,7 @@ inline std::string readings_of(const std::vector<std::uint64_t>& readings) {
     return "{\"op\":\"readings\",\"clock_ns\":[" + list(readings, [](auto& one) { return std::to_string(one); }) + "]}";
 }
 
-inline std::string exchanged(std::uint64_t messages, std::uint64_t verified, const Schedule& schedule, const Taken* taken) {
+inline std::string exchanged(std::uint64_t messages, std::uint64_t verified, const Schedule& schedule, const Taken* taken = nullptr) {
     auto member = [](const char* name, std::uint64_t value) { return "\"" + std::string(name) + "\":" + std::to_string(value); };
     auto reply = "{\"op\":\"exchanged\"," + member("messages", messages) + "," + member("verified", verified);
     if (schedule.interval_ns)

@@ -110,6 +110,12 @@ mod tests {
     }
 
     #[test]
+    fn what_carries_nothing_has_no_size() {
+        let among = Alike { waiting: WaitKind::Sleeping, placement: Placement::Spread, size_bytes: None };
+        assert_eq!(alike(&among), "sleeping on all cores in turn (they carry nothing)");
+    }
+
+    #[test]
     fn rows_that_end_alike_share_a_sentence_with_the_figures_of_each() {
         let busy = Holds::Processors { processors: 2 };
         let held = |to| Some((4, vec![busy, Holds::Switches { from: 2.0, to }]));

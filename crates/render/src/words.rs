@@ -59,7 +59,8 @@ pub(crate) fn alike(Alike { waiting, placement, size_bytes }: &Alike) -> String 
         WaitKind::Spinning => "spinning",
         WaitKind::Unknown => "own",
     };
-    format!("{waits} on {} ({})", describe_placement(*placement), size(*size_bytes))
+    let carried = size_bytes.map_or_else(|| "they carry nothing".to_owned(), format_bytes);
+    format!("{waits} on {} ({carried})", describe_placement(*placement))
 }
 
 /// Two digits for small factors, whole numbers for large ones.
