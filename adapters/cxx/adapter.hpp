@@ -55,6 +55,14 @@ inline void pause() {
 #endif
 }
 
+// What `receive_soon` of a link gives: what `attempt` does, which is tried once where that waits, and many times where it spins.
+template <class Attempt> std::size_t soon(bool spins, Attempt attempt) {
+    constexpr int looks = 1000;
+    for (int look = 0; look < (spins ? looks : 1); ++look, pause())
+        if (auto length = attempt(); length != no_message) return length;
+    return no_message;
+}
+
 // Tries each millisecond until it is so.
 template <class Attempt> void until(const std::string& what, Attempt is_so) {
     for (auto begin = now_ns(); !is_so(); usleep(1000))

@@ -147,10 +147,10 @@ template <class Link> struct Role {
         schedule = Schedule{interval_ns, set_up.wait == "block"};
         bool sends_alone = set_up.one_way() && set_up.initiator;
         auto in_batch = batch ? batch : messages, batches = in_batch ? messages / in_batch : 0;
-        readings.assign(batches + 1, 0);
         if constexpr (can_give_up<Link>::value) {
             if (by_all) return work(messages, in_batch, batch != 0, verify);
         }
+        readings.assign(batches + 1, 0);
         if (verify) loop<true, false>(batches, in_batch);
         else interval_ns ? loop<false, true>(batches, in_batch) : loop<false, false>(batches, in_batch);
         if (!batch || (!set_up.initiator && !set_up.one_way())) readings.clear();

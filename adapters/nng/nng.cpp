@@ -100,15 +100,13 @@ struct PushPull : Socket {
     }
 
     std::size_t receive_soon(unsigned char* message, std::size_t length) {
-        constexpr int looks = 1000;
-        for (int look = 0; look < (flags ? looks : 1); ++look) {
+        return adapter::soon(flags, [&] {
             std::size_t came = length;
             int error = nng_recv(socket, message, &came, flags);
             if (!error) return came;
             if (error != NNG_EAGAIN && error != NNG_ETIMEDOUT) check(error, "nng_recv");
-            adapter::pause();
-        }
-        return adapter::no_message;
+            return adapter::no_message;
+        });
     }
 };
 

@@ -141,14 +141,12 @@ struct PushPull : Socket {
     }
 
     std::size_t receive_soon(unsigned char* message, std::size_t length) {
-        constexpr int looks = 1000;
-        for (int look = 0; look < (flags ? looks : 1); ++look) {
+        return adapter::soon(flags, [&] {
             int came = zmq_recv(socket, message, length, flags);
             if (came >= 0) return std::size_t(came);
             if (zmq_errno() != EAGAIN && zmq_errno() != EINTR) check(came, "zmq_recv");
-            adapter::pause();
-        }
-        return adapter::no_message;
+            return adapter::no_message;
+        });
     }
 };
 

@@ -2,7 +2,7 @@
 //! round trip, or counts some twice, breaks it.
 
 use crate::{Law, Unit, law::Breach};
-use furlong_model::{Arrival, Case, Measurement, Pattern, format_ns};
+use furlong_model::{Arrival, Case, Measurement, format_ns};
 use furlong_stats::Distribution;
 
 /// How far two ways to the same time may be apart, as a share of the time a round trip takes by rate.
@@ -20,7 +20,7 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
     let mean_ns = times.mean_ns();
     let kept = match case.arrival {
         // How many arrive is measured by itself, at the other end than the times.
-        Arrival::ClosedLoop if matches!(case.pattern, Pattern::FanOut | Pattern::Work) => Ok(()),
+        Arrival::ClosedLoop if case.pattern.is_to_several() => Ok(()),
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
         Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),

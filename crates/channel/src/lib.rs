@@ -8,6 +8,8 @@ compile_error!(
     "furlong-channel has no folder for this platform yet: it belongs beside crates/channel/src/linux and crates/channel/src/windows"
 );
 
+#[cfg(not(any(loom, miri)))]
+mod any_platform;
 mod atomics;
 #[cfg(not(loom))]
 mod channel;

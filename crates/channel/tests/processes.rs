@@ -9,13 +9,13 @@ mod linux;
 mod windows;
 
 use common::{PATIENCE, Process, WAITINGS, content, length, start, task};
-use furlong_channel::{Channel, Error, Listener, Options, Waiting};
+use furlong_channel::{Channel, Error, Listener, Options, Receiver, Sender, Waiting};
 #[cfg(target_os = "linux")]
-use linux::things;
+use linux::{things, told_of_messages, told_of_room};
 use std::thread;
 use std::time::{Duration, Instant};
 #[cfg(windows)]
-use windows::things;
+use windows::{things, told_of_messages, told_of_room};
 
 /// Within this time a death is noticed.
 const NOTICED: Duration = Duration::from_millis(100);
@@ -35,6 +35,38 @@ fn waiting_of(text: &str) -> Waiting {
         "Park" => Waiting::Park,
         _ => Waiting::Adaptive,
     }
+}
+
+/// Sends messages that come back, each of which is told outside, unless it was there before the wait began.
+fn expect_messages_told(sender: &mut Sender, receiver: &mut Receiver) {
+    let mut buffer = [0; 100];
+    for number in 0..200 {
+        assert!(receiver.watch().unwrap(), "nothing was sent");
+        sender.send(&content(number, 100)).unwrap();
+        // One that arrived before the wait began needs no wait.
+        while receiver.watch().unwrap() {
+            assert!(told_of_messages(receiver, PATIENCE), "message {number}");
+        }
+        assert_eq!(receiver.try_recv(&mut buffer).unwrap(), 100);
+        assert_eq!(buffer[..], content(number, 100));
+        expect!(receiver.try_recv(&mut buffer), Err(Error::WouldBlock));
+    }
+}
+
+/// Sends more messages than there is room for, of which is told outside.
+fn expect_room_told(sender: &mut Sender, receiver: &mut Receiver) {
+    thread::scope(|scope| {
+        let receiving = scope.spawn(|| (0..500).try_for_each(|_| receiver.recv_vec().map(drop)));
+        for number in 0..500 {
+            let message = content(number, 1000);
+            while sender.try_send(&message).is_err() {
+                if sender.watch(message.len()).unwrap() {
+                    assert!(told_of_room(sender, PATIENCE), "room for message {number}");
+                }
+            }
+        }
+        receiving.join().unwrap().unwrap();
+    });
 }
 
 /// What a child process does: not a test by itself.

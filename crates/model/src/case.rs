@@ -45,6 +45,11 @@ impl Pattern {
         matches!(self, Pattern::FanIn | Pattern::Work)
     }
 
+    /// Whether one sends to several responders, where there are several.
+    pub const fn is_to_several(self) -> bool {
+        matches!(self, Pattern::FanOut | Pattern::Work)
+    }
+
     /// Whether receivers of a mechanism with these promises may lose messages that go so, and count them.
     pub fn may_lose(self, capabilities: &Capabilities) -> bool {
         let drops = matches!(capabilities.when_full, WhenFull::Drops | WhenFull::DropsOldest);

@@ -210,7 +210,7 @@ impl CountedTrial<'_> {
         let key = identity::random().map_err(|error| not_started(Phase::Open, &error))?;
         let stamps = [key, !key].map(|key| format!("{:016x}", Stamp::new(key).word_of_direction()));
         let single = self.programs.conversations.len() == 1;
-        let responders = matches!(pattern, Pattern::FanOut | Pattern::Work).then(|| self.case.parties.get());
+        let responders = pattern.is_to_several().then(|| self.case.parties.get());
         let replies = self.programs.ask_all(Phase::Open, self.settings.timeout, &|party| Request::SetUp {
             role: if single { "both" } else { party.role.name() },
             pattern,
@@ -363,9 +363,10 @@ impl CountedTrial<'_> {
             };
             of_each.push(clock_ns);
         }
-        let readings = match self.case.pattern {
-            Pattern::FanOut | Pattern::Work => to_several::behind_the_first(of_each, self.case.pattern),
-            _ => vec![of_each.concat()],
+        let readings = if self.case.pattern.is_to_several() {
+            to_several::behind_the_first(of_each, self.case.pattern)
+        } else {
+            vec![of_each.concat()]
         };
         for (index, readings) in readings.iter().enumerate() {
             let messages = match self.case.pattern {

@@ -21,9 +21,6 @@ use furlong_os::clock;
 use furlong_os::wait::wait_any;
 use std::collections::BTreeMap;
 
-/// Where there may be several responders: each message comes to every one of them, or to one.
-const TO_SEVERAL: [Pattern; 2] = [Pattern::FanOut, Pattern::Work];
-
 /// How long a program may take to start and say who it is, in milliseconds.
 const HELLO_MS: u64 = 10_000;
 
@@ -148,7 +145,7 @@ impl Adapter {
             )
         } else if !is_one(&case.window) {
             ("no --window".to_owned(), "leave it out: one message is outstanding")
-        } else if !is_one(&case.parties) && !TO_SEVERAL.contains(&case.pattern) {
+        } else if !is_one(&case.parties) && !case.pattern.is_to_several() {
             ("no --pairs".to_owned(), "leave it out: one pair is measured")
         } else if case.stall.is_some() {
             ("no --stall: its programs do not sleep when they are asked to".to_owned(), "leave it out")
@@ -177,10 +174,10 @@ fn capabilities(name: &str, claims: Option<Claims>) -> Capabilities {
         peer_death,
         reach,
         start: if alone { Start::Alone } else { usual.start },
-        sharing: match TO_SEVERAL.map(|pattern| patterns.contains(&pattern)) {
-            [true, _] => Sharing::EveryReceiver,
-            [_, true] => Sharing::Messages,
-            _ => usual.sharing,
+        sharing: match patterns.iter().find(|pattern| pattern.is_to_several()) {
+            Some(Pattern::FanOut) => Sharing::EveryReceiver,
+            Some(_) => Sharing::Messages,
+            None => usual.sharing,
         },
         ..usual
     }
@@ -270,7 +267,7 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
         return Err("it claims no way of waiting or no pattern".to_owned());
     }
     for pattern in patterns.iter().filter(|pattern| !Pattern::OVER_ONE_LINK.contains(pattern)) {
-        if !TO_SEVERAL.contains(pattern) {
+        if !pattern.is_to_several() {
             return Err(format!("it claims {pattern}, which furlong does not ask of other programs"));
         }
         if hello.shape != Shape::Pair || *alone || (*pattern == Pattern::FanOut && !rates) {
@@ -279,7 +276,7 @@ pub(super) fn accept(reply: Reply, row: &Row, [before_ns, after_ns]: [u64; 2]) -
             return Err(format!("it claims {pattern}, for which it needs {needed}"));
         }
     }
-    if TO_SEVERAL.iter().all(|pattern| patterns.contains(pattern)) {
+    if [Pattern::FanOut, Pattern::Work].iter().all(|pattern| patterns.contains(pattern)) {
         return Err("it claims both fan-out and work: let each be a row of its own".to_owned());
     }
     Ok(hello)

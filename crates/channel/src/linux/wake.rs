@@ -1,11 +1,11 @@
 //! The calls of the operating system by which an end waits for the other one and wakes it. Under loom and miri
 //! `model/wake.rs` stands in its place.
 
+pub(crate) use crate::any_platform::{keep_order, let_others_run, now, sleep};
 use crate::atomics::AtomicU32;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{Ordering, compiler_fence};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A socket that is connected with the other end of a direction, and with nobody else: it hangs up when that is gone.
 pub(crate) type Link = OwnedFd;
@@ -25,26 +25,11 @@ pub(crate) fn wake(_link: &Link, word: &AtomicU32) {
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
 }
 
-/// Sleeps whatever happens.
-pub(crate) fn sleep(time: Duration) {
-    std::thread::sleep(time);
-}
-
 fn timespec(time: Duration) -> libc::timespec {
     libc::timespec {
         tv_sec: time.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(time.subsec_nanos()),
     }
-}
-
-/// Nothing: others run by themselves.
-#[inline(always)]
-pub(crate) fn let_others_run() {}
-
-/// The time.
-#[inline]
-pub(crate) fn now() -> Instant {
-    Instant::now()
 }
 
 /// Nanoseconds of a clock that all processes share.
@@ -76,12 +61,6 @@ fn membarrier(command: libc::c_long) -> libc::c_long {
 /// end: what is remembered for a process is half done where another thread forks in the meantime, and so for ever in the fork.
 pub(crate) fn can_be_ordered_by_others() -> bool {
     membarrier(REGISTER_GLOBAL_EXPEDITED) == 0
-}
-
-/// Keeps the compiler from changing the order of what comes before and behind.
-#[inline(always)]
-pub(crate) fn keep_order() {
-    compiler_fence(Ordering::SeqCst);
 }
 
 /// Whether the other end, whose word said so, makes the barrier for both by [`order_all_processes`].

@@ -3,13 +3,14 @@
 //! `WaitOnAddress` is for the threads of one process, so a sleeper waits for an event, and the word says only who sets it. An event
 //! that was set too late for one sleep ends the next one in vain.
 
+pub(crate) use crate::any_platform::{keep_order, let_others_run, now, sleep};
 use crate::atomics::AtomicU32;
 use crate::windows::event::{self, Waited};
 use crate::windows::pipe;
 use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, compiler_fence};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use windows_sys::Win32::System::Kernel::PROCESSOR_NUMBER;
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 use windows_sys::Win32::System::Threading::GetCurrentProcessorNumberEx;
@@ -47,21 +48,6 @@ pub(crate) fn wake(link: &Link, _word: &AtomicU32) {
     event::set(link.other.as_handle());
 }
 
-/// Sleeps whatever happens.
-pub(crate) fn sleep(time: Duration) {
-    std::thread::sleep(time);
-}
-
-/// Nothing: others run by themselves.
-#[inline(always)]
-pub(crate) fn let_others_run() {}
-
-/// The time.
-#[inline]
-pub(crate) fn now() -> Instant {
-    Instant::now()
-}
-
 /// Nanoseconds of a clock that all processes share.
 pub(crate) fn now_ns() -> u64 {
     let (mut ticks, mut per_second) = (0, 0);
@@ -87,12 +73,6 @@ pub(crate) fn processor() -> u32 {
 /// No: `FlushProcessWriteBuffers` orders the threads of one process alone.
 pub(crate) fn can_be_ordered_by_others() -> bool {
     false
-}
-
-/// Keeps the compiler from changing the order of what comes before and behind.
-#[inline(always)]
-pub(crate) fn keep_order() {
-    compiler_fence(Ordering::SeqCst);
 }
 
 /// Whether the other end makes the barrier for both: never.

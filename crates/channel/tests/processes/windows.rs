@@ -24,41 +24,30 @@ fn wait(event: BorrowedHandle<'_>, time: Duration) -> bool {
     unsafe { WaitForSingleObject(event.as_raw_handle(), time.as_millis() as u32) == WAIT_OBJECT_0 }
 }
 
+/// Waits until a receiver is told of something, and says whether it is.
+pub fn told_of_messages(receiver: &Receiver, time: Duration) -> bool {
+    wait(receiver.handle(), time)
+}
+
+/// Waits until a sender is told of something, and says whether it is.
+pub fn told_of_room(sender: &Sender, time: Duration) -> bool {
+    wait(sender.handle(), time)
+}
+
 #[test]
 fn an_event_tells_of_messages_of_room_and_of_the_end() {
     for waiting in [Waiting::Park, Waiting::Adaptive] {
         let (child, mut end) = start(&task_of("echo", waiting), &small(waiting));
         let (sender, receiver) = end.both();
-        let mut buffer = [0; 100];
-        for number in 0..200 {
-            assert!(receiver.watch().unwrap(), "nothing was sent");
-            sender.send(&content(number, 100)).unwrap();
-            // One that arrived before the wait began needs no wait.
-            while receiver.watch().unwrap() {
-                assert!(wait(receiver.handle(), PATIENCE), "message {number}");
-            }
-            assert_eq!(receiver.try_recv(&mut buffer).unwrap(), 100);
-            assert_eq!(buffer[..], content(number, 100));
-        }
-        thread::scope(|scope| {
-            let receiving = scope.spawn(|| (0..500).try_for_each(|_| receiver.recv_vec().map(drop)));
-            for number in 0..500 {
-                let message = content(number, 1000);
-                while sender.try_send(&message).is_err() {
-                    if sender.watch(message.len()).unwrap() {
-                        assert!(wait(sender.handle(), PATIENCE), "room for message {number}");
-                    }
-                }
-            }
-            receiving.join().unwrap().unwrap();
-        });
+        expect_messages_told(sender, receiver);
+        expect_room_told(sender, receiver);
         assert!(receiver.watch().unwrap());
         drop(child);
         // A death is told by the next look, and not by the event.
         let begin = Instant::now();
         let death = loop {
             match receiver.watch() {
-                Ok(_) if begin.elapsed() < PATIENCE => _ = wait(receiver.handle(), NOTICED),
+                Ok(_) if begin.elapsed() < PATIENCE => _ = told_of_messages(receiver, NOTICED),
                 other => break other,
             }
         };
@@ -68,7 +57,7 @@ fn an_event_tells_of_messages_of_room_and_of_the_end() {
     let (mut sender, mut receiver) = ours.split();
     assert!(receiver.watch().unwrap());
     drop(theirs);
-    assert!(wait(receiver.handle(), PATIENCE), "the end");
+    assert!(told_of_messages(&receiver, PATIENCE), "the end");
     expect!(receiver.watch(), Err(Error::Closed));
     assert!(!sender.watch(100).unwrap(), "there is room for what nobody receives");
 }

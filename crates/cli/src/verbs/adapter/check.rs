@@ -142,8 +142,7 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
 
 fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize) -> Case {
     let request = (pattern == Pattern::Request).then_some(Request { size_bytes: 1, by: None });
-    let to_several = matches!(pattern, Pattern::FanOut | Pattern::Work);
-    let parties = if to_several { RESPONDERS } else { NonZeroU32::MIN };
+    let parties = if pattern.is_to_several() { RESPONDERS } else { NonZeroU32::MIN };
     Case {
         pattern,
         request,
