@@ -2,7 +2,7 @@
 
 use crate::{Law, law::Breach, little::obeys_little};
 use furlong_model::{
-    Case, Harness, Measurement, Part, Party, Pattern, Placement, Role, RoleTally, format_ns,
+    Case, Harness, Measurement, Overlap, Part, Party, Pattern, Placement, Role, RoleTally, format_ns,
 };
 use furlong_stats::Distribution;
 
@@ -88,16 +88,11 @@ fn both_roles_agree(case: &Case, trial: &Measurement) -> Result<(), Breach> {
 
 /// Several that were not measured at the same moment did not disturb each other.
 fn at_the_same_time(parts: &[Part]) -> Result<(), Breach> {
-    /// How much of the longest part all others must have been measured in too.
-    const TOGETHER: f64 = 0.8;
-    let began = parts.iter().map(|part| part.began_ns).max().unwrap_or_default();
-    let ended = parts.iter().map(|part| part.began_ns + part.elapsed_ns).min().unwrap_or_default();
-    let longest = parts.iter().map(|part| part.elapsed_ns).max().unwrap_or_default();
-    let together = ended.saturating_sub(began) as f64;
-    if together >= TOGETHER * longest as f64 {
+    let overlap = Overlap::of(parts);
+    if overlap.is_enough() {
         return Ok(());
     }
-    let (together, longest) = (format_ns(together), format_ns(longest as f64));
+    let (together, longest) = (format_ns(overlap.together_ns as f64), format_ns(overlap.longest_ns as f64));
     let reason =
         format!("only {together} of {longest} were measured by all at the same time: take a longer --budget");
     Err(Breach::new(Law::SameTime, reason))

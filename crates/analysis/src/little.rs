@@ -14,9 +14,7 @@ const EARLY: f64 = 0.01;
 
 /// Checks one trial of a case; it has round trips.
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
-    // Of several links, each by itself.
-    let links = f64::from(case.links().get());
-    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64 * links;
+    let by_rate_ns = by_rate_ns(case, trial);
     let mean_ns = times.mean_ns();
     let kept = match case.arrival {
         // How many arrive is measured by itself, at the other end than the times.
@@ -26,6 +24,19 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
         Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
     };
     kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
+}
+
+/// The time of a round trip by how many there were. Of several links each had a time of its own, and those that differ much
+/// in what they did weigh in it by their time.
+fn by_rate_ns(case: &Case, trial: &Measurement) -> f64 {
+    let links = case.links().get();
+    let elapsed_ns = match &trial.parts[..] {
+        parts if links > 1 && parts.len() == links as usize => {
+            parts.iter().map(|part| part.elapsed_ns as f64).sum()
+        }
+        _ => trial.elapsed_ns as f64 * f64::from(links),
+    };
+    elapsed_ns / trial.round_trips as f64
 }
 
 /// What the mean of the times lacks of those messages that were outstanding as the measured part ended, less what it has
@@ -130,6 +141,27 @@ mod tests {
         assert!(obeys(Some([1_000_000, 54_000_000])));
         assert!(!obeys(Some([54_000_000, 1_000_000])));
         assert!(!obeys(None));
+    }
+
+    #[test]
+    fn pairs_that_do_little_count_by_their_time() {
+        let parties = std::num::NonZeroU32::new(2).unwrap();
+        let case = Case { parties, ..case("pipe", Wait::Block, Placement::Spread) };
+        let mut trial = measurement(&case, 52_000.0, 0);
+        let times = decoded(&trial);
+        assert_eq!((trial.round_trips, trial.parts.len()), (2000, 2));
+        let mut obeys = |first_ns: u64, second_ns: u64| {
+            // One waits for nearly all of its time. The rate of both is the sum of their rates.
+            for (part, (round_trips, elapsed_ns)) in
+                trial.parts.iter_mut().zip([(1, first_ns), (1999, second_ns)])
+            {
+                (part.round_trips, part.elapsed_ns) = (round_trips, elapsed_ns);
+            }
+            trial.elapsed_ns = second_ns;
+            obeys_little(&case, &trial, &times).is_ok()
+        };
+        assert!(obeys(46_000_000, 60_000_000));
+        assert!(!obeys(46_000_000, 30_000_000));
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub struct Plan {
     pub self_check: Option<u32>,
     /// Time for the measured part of each trial.
     pub budget: Duration,
+    /// A trial of several that were not measured at the same moment is made again with a longer measured part, up to this,
+    /// and so are the later ones of its case. `None` leaves them as they are.
+    pub longest_budget: Option<Duration>,
     /// What each trial exchanges: then its time is what that takes, but no more than 5 s.
     pub amount: Option<Amount>,
     /// The least time to warm up; until the pace is steady if not given.

@@ -64,6 +64,9 @@ pub struct Run<'a> {
     pub peer: Option<&'a Peer>,
 }
 
+/// How often a trial of several that were not measured at the same moment is made again.
+const LONGER_TRIALS: u32 = 3;
+
 /// What is asked for by number takes no longer, or a row that spins on one core would take a quarter of an hour.
 pub const LONGEST_TRIAL: Duration = Duration::from_secs(5);
 
@@ -281,10 +284,17 @@ impl<W: Work> Trials<'_, W> {
         }
         let done = self.done;
         self.done += 1;
-        let Some((context, settings)) = &self.cases[index] else { return Ok(()) };
+        let Some((context, settings)) = &mut self.cases[index] else { return Ok(()) };
         on_event(Event::Begin { done, total, what: context.work.case() });
-        let at_ns = clock::now_ns() - self.start_ns;
-        let outcome = context.run(settings)?;
+        let mut at_ns = clock::now_ns() - self.start_ns;
+        let mut outcome = context.run(settings)?;
+        for _ in 0..LONGER_TRIALS {
+            let longest = self.run.plan.longest_budget;
+            let Some(budget) = longer_budget::<W>(&outcome, settings.budget, longest) else { break };
+            settings.budget = budget;
+            at_ns = clock::now_ns() - self.start_ns;
+            outcome = context.run(settings)?;
+        }
         let trial = Trial { at_ns: Some(at_ns), ..trial_of(&context.work, number, outcome) };
         match trial.outcome.measurement() {
             Some(measurement) if self.run.plan.precision.is_some() => {
@@ -337,6 +347,17 @@ impl<W: Work> Trials<'_, W> {
             emit(on_event, W::trial_record(trial_of(&context.work, *number, Outcome::Refused(why))));
         }
     }
+}
+
+/// What to measure for instead where several were not measured at the same moment, if that may be longer.
+fn longer_budget<W: Work>(
+    outcome: &Outcome<W::Measurement>,
+    budget: Duration,
+    longest: Option<Duration>,
+) -> Option<Duration> {
+    let longest = longest.filter(|longest| budget <= *longest)?;
+    let times = W::lengthened(outcome.measurement()?)?;
+    Some(budget.mul_f64(times).min(longest))
 }
 
 /// What is recorded of one trial.

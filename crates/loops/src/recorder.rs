@@ -5,7 +5,7 @@ use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
 use crate::steady::Steady;
 use furlong_model::{Fault, Phase, Stall};
-use furlong_stats::{Distribution, HistogramRange, encode_histogram};
+use furlong_stats::{Distribution, HistogramError, HistogramRange, encode_histogram};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -143,14 +143,20 @@ fn written(histogram: &Histogram<u64>) -> io::Result<String> {
     encode_histogram(RANGE, counts)
 }
 
-/// One histogram of all samples of these.
+/// One histogram of these, each beside the round trips that a sample of it is the mean of: where they differ in that, a sample
+/// counts once for each of its round trips.
 ///
 /// # Errors
 /// One that was not written here.
-pub fn merged<'a>(histograms: impl Iterator<Item = &'a String>) -> Result<String, String> {
-    let each: Result<Vec<_>, _> = histograms.map(|text| Distribution::decode(text)).collect();
-    let each = each.map_err(|error| error.to_string())?;
-    let counts = each.iter().flat_map(Distribution::buckets).map(|(value, count)| (value as u64, count));
+pub fn merged(histograms: &[(&str, u32)]) -> Result<String, String> {
+    let each: Result<Vec<_>, _> =
+        histograms.iter().map(|(text, batch)| Ok((Distribution::decode(text)?, u64::from(*batch)))).collect();
+    let each = each.map_err(|error: HistogramError| error.to_string())?;
+    let alike = each.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let counts = each.iter().flat_map(|(times, batch)| {
+        let weight = if alike { 1 } else { *batch };
+        times.buckets().map(move |(value, count)| (value as u64, count * weight))
+    });
     encode_histogram(RANGE, counts).map_err(|error| error.to_string())
 }
 
@@ -189,5 +195,17 @@ mod tests {
         let error = timing_of(&[5u64.wrapping_sub(9)], 1).unwrap_err();
         assert_eq!((error.fault, error.phase), (Fault::Error, Some(Phase::Timed)));
         assert_eq!(error.detail, "the monotonic clock went back 1 times");
+    }
+
+    #[test]
+    fn samples_of_more_round_trips_count_more_where_others_are_of_fewer() {
+        let times = |times_ns: &[u64], batch| timing_of(times_ns, batch).unwrap().histogram;
+        let counted = |histograms: &[(&str, u32)]| {
+            let merged = Distribution::decode(&merged(histograms).unwrap()).unwrap();
+            merged.buckets().map(|(_, count)| count).collect::<Vec<_>>()
+        };
+        let (slow, fast) = (times(&[900], 1), times(&[500, 500], 5));
+        assert_eq!(counted(&[(&slow, 1), (&fast, 5)]), [10, 1]);
+        assert_eq!(counted(&[(&fast, 5), (&fast, 5)]), [4]);
     }
 }

@@ -24,6 +24,7 @@ mod machine;
 mod name;
 mod named_enum;
 mod noise;
+mod overlap;
 mod placement;
 mod process_start;
 mod quantity;
@@ -62,6 +63,7 @@ pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, Machine, Runtime};
 pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
+pub use overlap::Overlap;
 pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};
 pub use quantity::{

@@ -82,6 +82,10 @@ impl Work for RegionHandover<'_> {
         None
     }
 
+    fn lengthened(_measurement: &HandoverMeasurement) -> Option<f64> {
+        None
+    }
+
     fn tallies(measurement: &HandoverMeasurement) -> &[RoleTally] {
         &measurement.roles
     }

@@ -95,6 +95,10 @@ pub trait Work: Sized {
     /// so many times and no more.
     fn median_ns(measurement: &Self::Measurement) -> Option<f64>;
 
+    /// How many times as long the measured part must be, where it was too short for several to be measured at the same
+    /// moment; `None` if it was long enough.
+    fn lengthened(measurement: &Self::Measurement) -> Option<f64>;
+
     /// What each role used.
     fn tallies(measurement: &Self::Measurement) -> &[RoleTally];
 

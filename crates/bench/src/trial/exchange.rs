@@ -25,8 +25,8 @@ use furlong_loops::shared_end::Taken;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
     AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault,
-    Measurement, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial, Unavailable,
-    Wait,
+    Measurement, Overlap, Party, Pattern, Phase, Placement, Record, Role, RoleTally, Room, Start, Trial,
+    Unavailable, Wait,
 };
 use furlong_os::{AsHandle, Handle, RawHandle, identity, pipe};
 use furlong_stats::Distribution;
@@ -140,6 +140,10 @@ impl Work for MessageExchange<'_> {
 
     fn median_ns(measurement: &Measurement) -> Option<f64> {
         Distribution::decode(&measurement.histogram).ok().map(|times| times.median_ns())
+    }
+
+    fn lengthened(measurement: &Measurement) -> Option<f64> {
+        Overlap::of(&measurement.parts).lengthened()
     }
 
     fn tallies(measurement: &Measurement) -> &[RoleTally] {

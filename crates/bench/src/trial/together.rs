@@ -5,7 +5,7 @@ use furlong_loops::recorder::merged;
 use furlong_model::{Part, Party, Pattern, Role};
 
 /// Puts together what those who held clocks have seen, and gives what each of several did. The rate of all is the sum of
-/// their rates, and each sample counts once.
+/// their rates, and each round trip counts alike.
 ///
 /// # Errors
 /// Nobody has seen anything, or a histogram that cannot be read.
@@ -27,6 +27,10 @@ pub(crate) fn together(
     let round_trips = all().map(|timing| timing.round_trips).sum::<u64>();
     let per_ns: f64 = all().map(|timing| timing.round_trips as f64 / timing.elapsed_ns.max(1) as f64).sum();
     let outstanding_ns = all().map(|timing| timing.outstanding_ns);
+    let histograms: Vec<_> = timings
+        .iter()
+        .map(|(_, timing)| (timing.histogram.as_str(), timing.round_trips_per_sample))
+        .collect();
     let whole = Timing {
         round_trips,
         began_ns,
@@ -36,7 +40,7 @@ pub(crate) fn together(
         outstanding_ns: outstanding_ns
             .reduce(|one, other| one.zip(other).map(|([a, b], [c, d])| [a + c, b + d]))
             .flatten(),
-        histogram: merged(all().map(|timing| &timing.histogram))?,
+        histogram: merged(&histograms)?,
         reached: None,
         lost: all().filter_map(|timing| timing.lost).reduce(|one, other| one + other),
         sent_again: None,

@@ -2,13 +2,13 @@
 //! who is named when one of them breaks.
 
 use crate::pair::WATCHDOG;
-use crate::rows::{case, is_usual, persistent, quick};
+use crate::rows::{carried_out, case, is_usual, persistent, quick, short_plan};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
-use furlong_bench::{MechanismEntry, registry};
+use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    ATOMIC_BYTES, Arrival, Case, Fault, Measurement, Outcome, Party, Pattern, Phase, Placement, Role,
-    Sharing, Start, Wait,
+    ATOMIC_BYTES, Arrival, Case, Fault, Measurement, Outcome, Overlap, Party, Pattern, Phase, Placement,
+    Role, Sharing, Start, Wait,
 };
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
@@ -87,7 +87,37 @@ pub fn tests() -> Vec<Trial> {
         }
         tests.push(Trial::test(name, move || caught_at_shared_end(pattern, parties, mechanism, fault, told)));
     }
+    if cfg!(target_os = "linux") {
+        let name = "parties: those that were apart are measured for longer";
+        tests.push(Trial::ignorable_test(name, measured_for_longer));
+    }
     tests
+}
+
+/// Sixteen processes on few processors do not begin within the fifth of a millisecond.
+fn measured_for_longer() -> Result<Completion, Failed> {
+    const LONGEST: Duration = Duration::from_millis(300);
+    let pair = Case::round_trip("pipe", Wait::Block, 128, Placement::Spread);
+    let case = Case { parties: NonZeroU32::MIN.saturating_add(7), ..pair };
+    let short = Plan { cases: vec![case], budget: Duration::from_millis(1), ..short_plan() };
+    let measured = |plan: &Plan| -> Result<Overlap, Failed> {
+        match &carried_out(plan)?[..] {
+            [Outcome::Measured(measured)] => Ok(Overlap::of(&measured.parts)),
+            other => Err(format!("{other:?}").into()),
+        }
+    };
+    let overlap = measured(&short)?;
+    if overlap.is_enough() {
+        let why = format!("skipped, because all began at the same moment: {overlap:?}");
+        return Ok(Completion::ignored_with(why));
+    }
+    let overlap = measured(&Plan { longest_budget: Some(LONGEST), ..short })?;
+    let is_longest = u128::from(overlap.longest_ns) >= LONGEST.as_nanos();
+    if overlap.is_enough() || is_longest {
+        Ok(Completion::Completed)
+    } else {
+        Err(format!("{overlap:?}").into())
+    }
 }
 
 /// A case of three, on as few processors as two pairs need.

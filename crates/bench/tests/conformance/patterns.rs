@@ -1,17 +1,15 @@
 //! Every row one way and as an answer to requests, and the buffers that can be asked for.
 
-use crate::pair::WATCHDOG;
-use crate::rows::{case, is_usual, session};
+use crate::rows::{carried_out, case, is_usual, short_plan};
 use crate::workers::Trial;
-use furlong_bench::run::{Event, LONGEST_TRIAL, Run, harness};
+use furlong_bench::run::LONGEST_TRIAL;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
-    Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Placement, Record, Request, Start, Wait,
-    WhenFull, format_ns,
+    Amount, Case, KernelBuffer, Measurement, Outcome, Pattern, Placement, Request, Start, Wait, WhenFull,
+    format_ns,
 };
 use libtest_mimic::{Completion, Failed};
 use std::slice;
-use std::time::Duration;
 
 /// Sizes around the edges of stamps, pages and a pipe's buffer.
 const SIZES: &[usize] = &[1, 17, 128, 4097, 65_537, 300_000];
@@ -115,28 +113,7 @@ fn connects(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
 
 /// What comes of a short run of these cases, in their order.
 fn outcomes(cases: &[Case], amount: Option<Amount>) -> Result<Vec<Outcome>, Failed> {
-    let mechanisms = registry();
-    let plan = Plan {
-        cases: cases.to_vec(),
-        trials: 1,
-        budget: Duration::from_millis(2),
-        amount,
-        warm_up: Some(Duration::from_millis(1)),
-        timeout: WATCHDOG,
-        seed: 1,
-        ..Plan::default()
-    };
-    let mut found = vec![None; cases.len()];
-    let session = session()?;
-    let run = Run { mechanisms: &mechanisms, plan: &plan, harness: harness(), session: &session, peer: None };
-    run.go(&mut |event| {
-        if let Event::Record(Record::Trial(trial)) = event
-            && let Some(at) = cases.iter().position(|case| *case == trial.case)
-        {
-            found[at] = Some(trial.outcome.clone());
-        }
-    });
-    found.into_iter().collect::<Option<_>>().ok_or_else(|| "a case was not tried".into())
+    carried_out(&Plan { cases: cases.to_vec(), amount, ..short_plan() })
 }
 
 fn outcome(case: &Case) -> Result<Outcome, Failed> {

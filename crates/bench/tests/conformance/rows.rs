@@ -2,10 +2,12 @@
 
 use crate::pair::WATCHDOG;
 use crate::workers::Trial;
+use furlong_bench::plan::Plan;
+use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
 use furlong_bench::{ChildProgram, MechanismEntry, placement, registry};
-use furlong_model::{Case, ChildStart, Measurement, Outcome, Placement, Start, Wait, format_bytes};
+use furlong_model::{Case, ChildStart, Measurement, Outcome, Placement, Record, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
 
@@ -99,6 +101,34 @@ pub fn persistent(
     };
     let context = TrialContext { work, processors, session: &session };
     context.run(&settings).map_err(|_| "interrupted".into())
+}
+
+/// One short trial of each case.
+pub fn short_plan() -> Plan {
+    Plan {
+        trials: 1,
+        budget: Duration::from_millis(2),
+        warm_up: Some(Duration::from_millis(1)),
+        timeout: WATCHDOG,
+        seed: 1,
+        ..Plan::default()
+    }
+}
+
+/// What comes of the last trial of each case, in their order.
+pub fn carried_out(plan: &Plan) -> Result<Vec<Outcome>, Failed> {
+    let mechanisms = registry();
+    let mut found = vec![None; plan.cases.len()];
+    let session = session()?;
+    let run = Run { mechanisms: &mechanisms, plan, harness: harness(), session: &session, peer: None };
+    run.go(&mut |event| {
+        if let Event::Record(Record::Trial(trial)) = event
+            && let Some(at) = plan.cases.iter().position(|case| *case == trial.case)
+        {
+            found[at] = Some(trial.outcome.clone());
+        }
+    });
+    found.into_iter().collect::<Option<_>>().ok_or_else(|| "a case was not tried".into())
 }
 
 /// Two cores where there are two: a spinning pair on one takes a time slice for each message.

@@ -125,7 +125,7 @@ pub struct RunOptions {
     pub boundary: Option<Boundary>,
     #[command(flatten)]
     pub precision: PrecisionOptions,
-    /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s
+    /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s; of several, 100ms, and up to 2s where not all were measured at the same moment
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<Time>,
     /// Warm each trial up for at least this long; until its pace is steady if not given

@@ -153,6 +153,9 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
         self_check: asked.self_check.then_some(asked.repeats),
         ..environment.plan(cases, 0, budget)?
     })?;
+    if asked.budget.is_some() {
+        plan.longest_budget = None;
+    }
     if asked.watch {
         plan = Plan { trials: MOST_WATCHED, precision: None, until_interrupted: true, ..plan };
     }
