@@ -13,6 +13,7 @@ mod any_platform;
 mod atomics;
 #[cfg(not(loom))]
 mod channel;
+mod coalescing;
 mod control;
 mod credentials;
 mod error;

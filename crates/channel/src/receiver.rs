@@ -1,5 +1,6 @@
 //! The end of a direction that receives.
 
+use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
@@ -41,7 +42,8 @@ impl Drop for ReceivingEnd {
 
 impl Receiver {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Receiver {
-        let waiter = Waiter::new(options.waiting, lane.ends_of_receiver(), link);
+        let coalescing = Coalescing::within(lane.capacity());
+        let waiter = Waiter::new(options.waiting, lane.ends_of_receiver(), link, coalescing);
         let ring = Consumer::new(lane, options.start, options.longest);
         let end = ReceivingEnd { ring, waiter, gathered: Vec::new(), is_whole: false, copy: Vec::new() };
         Receiver { end, trust: Untrusted(()) }
@@ -207,6 +209,7 @@ impl ReceivingEnd {
         if !self.ring.has_header() {
             self.waiter.wait(limit, || Ok(self.ring.awaits_header()))?;
         }
+        self.waiter.took_one();
         self.ring.take()
     }
 

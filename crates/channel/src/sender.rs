@@ -1,5 +1,6 @@
 //! The end of a direction that sends.
 
+use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::{Lane, Promise};
 use crate::options::Options;
@@ -33,7 +34,7 @@ impl Drop for SendingEnd {
 
 impl Sender {
     pub(crate) fn new(lane: Lane, link: Link, options: &Options) -> Sender {
-        let waiter = Waiter::new(options.waiting, lane.ends_of_sender(), link);
+        let waiter = Waiter::new(options.waiting, lane.ends_of_sender(), link, Coalescing::NONE);
         let ring = Producer::new(lane, options.start);
         Sender { end: SendingEnd { ring, waiter, longest: options.longest }, trust: Untrusted(()) }
     }

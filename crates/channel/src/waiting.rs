@@ -7,6 +7,7 @@
 //! it to each to make its own. Windows has no barrier for several processes; there each makes its own.
 
 use crate::atomics::{Fault, Ordering, count_store, fence, has, order};
+use crate::coalescing::Coalescing;
 use crate::error::{Error, Result};
 use crate::memory::Ends;
 use crate::wake::{self, Link};
@@ -114,11 +115,12 @@ pub(crate) struct Waiter {
     is_registered: bool,
     /// Whether the word may still say that this end waits outside.
     is_watching: bool,
+    coalescing: Coalescing,
 }
 
 impl Waiter {
     /// A way to wait and wake.
-    pub(crate) fn new(waiting: Waiting, ends: Ends, link: Link) -> Waiter {
+    pub(crate) fn new(waiting: Waiting, ends: Ends, link: Link, coalescing: Coalescing) -> Waiter {
         let awake = if waiting == Waiting::Spin { state::NEVER_SLEEPS } else { state::AWAKE };
         let can_order = waiting != Waiting::Spin && wake::can_order_others();
         ends.own().state.store(awake, Ordering::SeqCst);
@@ -132,6 +134,7 @@ impl Waiter {
             can_order,
             is_registered,
             is_watching: false,
+            coalescing,
         }
     }
 
@@ -199,6 +202,12 @@ impl Waiter {
         self.ends.own().state.store(self.awake, Ordering::Relaxed);
     }
 
+    /// Says that a message, or a part of one, was there.
+    #[inline(always)]
+    pub(crate) fn took_one(&mut self) {
+        self.coalescing.took_one();
+    }
+
     /// Says that much was received without a wait. The other end then need not make a barrier for each message.
     pub(crate) fn is_busy(&mut self) {
         if self.can_order && self.awake != state::AWAKE_WITH_BARRIER {
@@ -241,6 +250,7 @@ impl Waiter {
         let spins = self.spins_for();
         // Where the other end is quick, nothing else is looked at.
         if spins.is_some() {
+            self.coalescing.before_looks();
             for look in 0..LOOKS {
                 if ready()? {
                     return Ok(());
