@@ -52,7 +52,9 @@ pub(crate) fn order(fault: Fault, usual: Ordering) -> Ordering {
 }
 
 #[cfg(loom)]
-pub(crate) use faults::{has, put_in};
+pub(crate) use faults::has;
+#[cfg(all(loom, test))]
+pub(crate) use faults::put_in;
 
 #[cfg(loom)]
 mod faults {
