@@ -14,11 +14,16 @@ const EARLY: f64 = 0.01;
 
 /// Checks one trial of a case; it has round trips.
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
-    let by_rate_ns = by_rate_ns(case, trial);
+    // Of several links, each by itself.
+    let links = case.links().get();
+    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64 * f64::from(links);
     let mean_ns = times.mean_ns();
     let kept = match case.arrival {
         // How many arrive is measured by itself, at the other end than the times.
         Arrival::ClosedLoop if case.pattern.is_to_several() => Ok(()),
+        Arrival::ClosedLoop if trial.parts.len() == links as usize => {
+            window_in_flight(by_parts_ns(trial), mean_ns + edges_ns(trial), case)
+        }
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
         Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
@@ -26,16 +31,9 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
     kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
 }
 
-/// The time of a round trip by how many there were. Of several links each had a time of its own, and those that differ much
-/// in what they did weigh in it by their time.
-fn by_rate_ns(case: &Case, trial: &Measurement) -> f64 {
-    let links = case.links().get();
-    let elapsed_ns = match &trial.parts[..] {
-        parts if links > 1 && parts.len() == links as usize => {
-            parts.iter().map(|part| part.elapsed_ns as f64).sum()
-        }
-        _ => trial.elapsed_ns as f64 * f64::from(links),
-    };
+/// The time of a round trip by what each of several pairs did in its own time: those that did little count by their time too.
+fn by_parts_ns(trial: &Measurement) -> f64 {
+    let elapsed_ns: f64 = trial.parts.iter().map(|part| part.elapsed_ns as f64).sum();
     elapsed_ns / trial.round_trips as f64
 }
 

@@ -52,11 +52,15 @@ pub(super) fn lost_of_several(
     let page = control_pages.first()?;
     if let Some(counted) = counted {
         let [sent, taken] = counted.sent_and_taken(page);
-        let detail = format!(
-            "nothing has happened for {timeout:?} after {sent} notifications were sent and {taken} taken: one was lost or a role \
-             hangs"
-        );
-        return Some(watch.failure(None, Fault::Lost, detail));
+        let nothing = format!("nothing has happened for {timeout:?}");
+        let (fault, detail) = if taken > sent {
+            (Fault::Repeated, format!("{taken} notifications were taken, and {sent} were sent: {nothing}"))
+        } else {
+            let why = "one was lost or a role hangs";
+            let detail = format!("{nothing} after {sent} notifications were sent and {taken} taken: {why}");
+            (Fault::Lost, detail)
+        };
+        return Some(watch.failure(None, fault, detail));
     }
     let of = |role: Role| move |process: &&RoleProcess<RoleResult>| process.party.role == role;
     let senders = processes.iter().filter(of(Role::Initiator));
