@@ -3,6 +3,7 @@
 use crate::{Run, Verdict};
 use furlong_model::{Harness, Machine, PeerHost};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// The head of a result: which run it is of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub struct RunFacts {
     pub noise: Verdict,
     /// Whether trials are missing, because the run was interrupted or its file cut off.
     pub partial: bool,
+    /// Processes that were started once more, because Wine had failed to; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_again: Option<NonZeroU32>,
 }
 
 fn once() -> u32 {
@@ -50,6 +54,7 @@ impl RunFacts {
             harness: header.harness,
             noise,
             partial: run.is_partial(),
+            started_again: run.end.and_then(|end| end.started_again),
         }
     }
 }

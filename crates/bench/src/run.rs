@@ -13,9 +13,10 @@ use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
 use crate::trial::{MessageExchange, Settings, TrialContext, Work};
 use furlong_model::{Case, End, Handover, Harness, Outcome, Party, Placement, Record, Trial, Unavailable};
-use furlong_os::clock;
+use furlong_os::{clock, process};
 use furlong_stats::{FurtherRounds, median, median_interval, uncertainty};
 use std::fmt::Display;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// What happens in a run.
@@ -78,7 +79,9 @@ impl Run<'_> {
         let interrupted = self.all_trials(start_ns, on_event).err();
         let interrupted_by =
             interrupted.filter(|_| !self.plan.until_interrupted).map(|Interrupted { signal }| signal);
-        let end = End { interrupted_by, elapsed_ns: clock::now_ns() - start_ns };
+        let elapsed_ns = clock::now_ns() - start_ns;
+        let started_again = NonZeroU32::new(process::started_again());
+        let end = End { interrupted_by, elapsed_ns, started_again };
         emit(on_event, Record::End(end));
         end
     }

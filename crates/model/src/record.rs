@@ -5,6 +5,7 @@ use crate::{
     StartReading, Trial,
 };
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Version of the record format. Readers ignore fields they do not know, read older schemas
 /// and refuse newer ones.
@@ -90,4 +91,7 @@ pub struct End {
     pub interrupted_by: Option<i32>,
     /// Wall time of the run, in nanoseconds.
     pub elapsed_ns: u64,
+    /// Processes that were started once more, because Wine had failed to; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_again: Option<NonZeroU32>,
 }

@@ -99,7 +99,9 @@ pub mod pipe {
 pub mod process {
     #[cfg(target_os = "linux")]
     pub use crate::platform::process::send_signal;
-    pub use crate::platform::process::{Bond, Child, Exit, Output, Program, fork, own_program, spawn};
+    pub use crate::platform::process::{
+        Bond, Child, Exit, Output, Program, fork, own_program, spawn, started_again,
+    };
 }
 
 /// What other processes of this user do, seen from outside.

@@ -110,8 +110,9 @@ mod tests {
             costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
         },
     };
-    use furlong_model::{CountMethod, Placement, Record, Runtime, Wait};
+    use furlong_model::{CountMethod, End, Placement, Record, Runtime, Wait};
     use proptest::prelude::*;
+    use std::num::NonZeroU32;
 
     #[test]
     fn a_table_for_a_terminal() {
@@ -125,6 +126,7 @@ mod tests {
                 header.machine.runtime = Runtime::Wine("8.0".to_owned());
                 Record::Run(header)
             }
+            Record::End(end) => Record::End(End { started_again: NonZeroU32::new(2), ..end }),
             other => other,
         };
         let run = Run::from_records(fixture::records().into_iter().map(under_wine)).unwrap();
@@ -133,7 +135,9 @@ mod tests {
         let tables = summary.groups.iter().filter(|group| group.carries != Carries::Nothing).count();
         let said = text.replace('\n', " ").matches("this proves the code and not the speed").count();
         assert_eq!(said, 1 + tables, "above all tables and below each: {text}");
-        assert!(!markdown(&fixture::summary()).contains("proves the code"));
+        assert!(text.contains("Wine failed to start 2 "), "{text}");
+        let usual = markdown(&fixture::summary());
+        assert!(!usual.contains("proves the code") && !usual.contains("Wine failed"), "{usual}");
     }
 
     #[test]

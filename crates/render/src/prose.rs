@@ -157,8 +157,12 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
             .to_owned()
     });
     let stalled = marked(has_stall).next().map(|_| {
-        "others: what all receivers but one got a second while that one slept, of what they got before. Those figures are of a          part of the trial of their own, and all others are of parts in which nobody slept."
+        "others: what all receivers but one got a second while that one slept, of what they got before. Those figures are of a part \
+         of the trial of their own, and all others are of parts in which nobody slept."
             .to_owned()
+    });
+    let started_again = summary.run.started_again.map(|count| {
+        format!("Wine failed to start {count} of the processes, and started them when it was asked again.")
     });
     let lone = marked(has_no_interval)
         .next()
@@ -198,6 +202,7 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
         losing,
         repeating,
         stalled,
+        started_again,
         lone,
         failed,
     ]

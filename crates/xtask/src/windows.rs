@@ -56,15 +56,24 @@ pub fn test() -> anyhow::Result<()> {
     let mut channel = self::cargo("test")?;
     channel.args(["--package", "furlong-channel", "--locked"]);
     succeed(channel.args(CHANNEL.iter().flat_map(|name| ["--test", *name])))?;
-    let conformance =
-        ["--package", "furlong-bench", "--test", "conformance", "--locked", "--", "--include-ignored"];
+    let conformance = ["--package", "furlong-bench", "--test", "conformance", "--locked"];
     succeed(self::cargo("test")?.args(conformance))?;
     // What it is made of was compiled for the tests.
     let furlong = executable("test")?;
     let run = |arguments: &[&str]| succeed(wine::command(&folder()?)?.arg(&furlong).args(arguments));
     let sizes = ["-s", "8", "-s", "4KiB", "-s", "256KiB"];
-    let short =
-        ["--trials", "1", "--budget", "1ms", "--timeout", "30s", "--no-progress", "--save", "every-row"];
+    let short = [
+        "--trials",
+        "1",
+        "--budget",
+        "1ms",
+        "--timeout",
+        "30s",
+        "--no-progress",
+        "--save",
+        "every-row",
+        "--replace",
+    ];
     run(&[&["run", "*/*"], sizes.as_slice(), &short].concat())?;
     run(&[
         "run",

@@ -64,7 +64,7 @@ pub fn tests() -> Vec<Trial> {
                         Err(message) => Err(Failed::from(message)),
                     },
                 });
-                self.0.push(trial.alone_if(claim == LIFETIME));
+                self.0.push(trial.alone_if(move || claim == LIFETIME));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Whether every row makes the system calls that it declares, by every method of counting that is to be had.
 
-use crate::rows::{case, session};
+use crate::own_session::session;
+use crate::rows::case;
 use crate::saboteur::{self, CALL, LATE, name};
 use crate::workers::Trial;
 use furlong_analysis::undeclared_calls;

@@ -8,8 +8,9 @@ use furlong_mechanism::{Endpoint, Mechanism, Message};
 use furlong_model::Start;
 use std::io::{self, ErrorKind};
 
-/// Sizes around the edges of lines, pages and buffers.
-const SIZES: [usize; 8] = [1, 17, 128, 3000, 4096, 5000, 65_536, 300_000];
+/// Sizes around the edges of lines, pages and buffers; fewer where processes take long to start, as under Wine.
+const SIZES: &[usize] =
+    if cfg!(windows) { &[1, 128, 5000, 300_000] } else { &[1, 17, 128, 3000, 4096, 5000, 65_536, 300_000] };
 
 /// The most messages that are sent, since some links hold millions. Under Wine every call is a request to its server.
 const MOST: u64 = if cfg!(windows) { 1_000 } else { 10_000 };

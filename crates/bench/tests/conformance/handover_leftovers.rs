@@ -37,7 +37,7 @@ pub fn tests() -> Vec<Trial> {
             test();
             Ok(())
         })
-        .alone_if(true)
+        .alone_if(|| true)
     };
     tests.into_iter().map(trial).collect()
 }

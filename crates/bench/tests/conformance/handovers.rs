@@ -1,7 +1,8 @@
 //! The system calls of handovers, which by ptrace can be counted only where there is one thread.
 
+use crate::own_session::session;
 use crate::pair::ensure;
-use crate::rows::{placed, session};
+use crate::rows::placed;
 use crate::workers::Trial;
 use furlong_bench::count::Counting;
 use furlong_bench::handover::RegionHandover;

@@ -1,5 +1,5 @@
-//! Processes that somebody terminates, on Windows: a role that is gone is told of, and the children of a supervisor that is gone
-//! end with it.
+//! Processes that somebody terminates or suspends, on Windows: a role that is gone or stopped is told of, and the children of a
+//! supervisor that is gone end with it.
 //!
 //! The supervisor is this program again. Its roles connect to the test and say who they are; when one ends, so does its
 //! connection.
@@ -13,22 +13,33 @@ use furlong_model::{
     Calls, Capabilities, Case, Copies, Depth, Family, KernelBuffer, Lifetime, Limits, PeerDeath, Reach, Role,
     Sharing, Start, Unavailable, Wait, WhenFull,
 };
+use furlong_os::windows::threads::suspend;
 use libtest_mimic::Failed;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Holds the port of the test in the supervisor and its children.
 const PORT: &str = "FURLONG_CONFORMANCE_PORT";
 
-/// A test for each process that may be terminated.
+/// Holds how long the supervisor waits for its roles, in seconds.
+const TIMEOUT: &str = "FURLONG_CONFORMANCE_TIMEOUT";
+
+/// Long enough for nobody to wait for it.
+const LONG: u64 = 180;
+
+/// Long enough for both roles to begin.
+const SHORT: u64 = 5;
+
+/// A test for each process that may be terminated or suspended.
 pub fn tests() -> Vec<Trial> {
-    let role = |role: Role| {
-        Trial::test(format!("kill/{role}: is told of"), move || a_terminated_role_is_told_of(role))
-    };
     let mut tests = vec![Trial::test("kill/supervisor: its children end with it", children_end_with_it)];
-    tests.extend(Role::ALL.map(role));
+    for role in Role::ALL {
+        let (killed, suspended) = (format!("kill/{role}: is told of"), format!("suspend/{role}: is told of"));
+        tests.push(Trial::test(killed, move || a_terminated_role_is_told_of(role)));
+        tests.push(Trial::test(suspended, move || a_suspended_role_is_told_of(role)));
+    }
     tests
 }
 
@@ -42,7 +53,8 @@ pub fn supervise_if_requested() -> Option<ExitCode> {
     std::env::var_os(PORT)?;
     let entry = mechanism();
     let case = Case::round_trip(entry.capabilities.name, Wait::Block, 128, placed());
-    match quick(&[entry], &entry, &case, WATCHDOG * 3) {
+    let seconds = std::env::var(TIMEOUT).ok().and_then(|seconds| seconds.parse().ok());
+    match quick(&[entry], &entry, &case, Duration::from_secs(seconds.unwrap_or(LONG))) {
         Ok(outcome) => println!("{outcome:?}"),
         Err(failed) => println!("{failed:?}"),
     }
@@ -57,16 +69,35 @@ struct Run {
 }
 
 impl Run {
-    fn start() -> Result<Run, Failed> {
+    fn start(timeout_s: u64) -> Result<Run, Failed> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.env(PORT, listener.local_addr()?.port().to_string());
+        command.env(PORT, listener.local_addr()?.port().to_string()).env(TIMEOUT, timeout_s.to_string());
         let supervisor = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let mut roles = [connected(&listener)?, connected(&listener)?];
         roles.sort_by_key(|(word, _)| word[0]);
         let pids = [&roles[0], &roles[1]].map(|(word, _)| word[1]);
         Ok(Run { supervisor, connections: roles.map(|(_, connection)| connection), pids })
+    }
+
+    /// What the supervisor says when it ends.
+    fn said(&mut self) -> Result<String, Failed> {
+        let mut said = String::new();
+        self.supervisor.stdout.take().ok_or("no pipe")?.read_to_string(&mut said)?;
+        Ok(said)
+    }
+
+    /// Both roles must be gone, or be gone soon.
+    fn expect_no_roles(&mut self) -> Result<(), Failed> {
+        for (role, connection) in Role::ALL.iter().zip(&mut self.connections) {
+            match connection.read(&mut [0]) {
+                Ok(0) => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+                other => return Err(format!("the {role} is alive: {other:?}").into()),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -99,28 +130,29 @@ fn connected(listener: &TcpListener) -> Result<([u32; 2], TcpStream), Failed> {
 }
 
 fn a_terminated_role_is_told_of(role: Role) -> Result<(), Failed> {
-    let mut run = Run::start()?;
+    let mut run = Run::start(LONG)?;
     let pid = run.pids[role.index()].to_string();
     let killed = Command::new("taskkill").args(["/f", "/pid", &pid]).stdout(Stdio::null()).status()?;
     ensure(killed.success(), || format!("taskkill: {killed}"))?;
-    let mut said = String::new();
-    run.supervisor.stdout.take().ok_or("no pipe")?.read_to_string(&mut said)?;
+    let said = run.said()?;
     // Windows does not tell a process that was ended from one that left.
     let told = said.contains("fault: Exited") && said.contains(&format!("role: {role:?}"));
     Ok(ensure(told, || format!("after the {role} was ended: {said}"))?)
 }
 
+fn a_suspended_role_is_told_of(role: Role) -> Result<(), Failed> {
+    let mut run = Run::start(SHORT)?;
+    suspend(run.pids[role.index()])?;
+    let said = run.said()?;
+    let told = said.contains("fault: Stopped") && said.contains(&format!("role: {role:?}"));
+    ensure(told, || format!("after the {role} was suspended: {said}"))?;
+    run.expect_no_roles()
+}
+
 fn children_end_with_it() -> Result<(), Failed> {
-    let mut run = Run::start()?;
+    let mut run = Run::start(LONG)?;
     run.supervisor.kill()?;
-    for (role, connection) in Role::ALL.iter().zip(&mut run.connections) {
-        match connection.read(&mut [0]) {
-            Ok(0) => {}
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
-            other => return Err(format!("the {role} is alive: {other:?}").into()),
-        }
-    }
-    Ok(())
+    run.expect_no_roles()
 }
 
 /// A link on which nothing is ever sent.

@@ -20,6 +20,7 @@ mod in_place;
 mod kills;
 #[cfg(target_os = "linux")]
 mod notifiers;
+mod own_session;
 mod paces;
 mod pair;
 mod parties;

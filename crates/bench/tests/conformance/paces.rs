@@ -24,8 +24,9 @@ pub fn tests() -> Vec<Trial> {
             }));
         }
     }
-    tests
-        .push(Trial::test("pace/stall: shows at a fixed rate", a_stall_shows_at_a_fixed_rate).alone_if(true));
+    tests.push(
+        Trial::test("pace/stall: shows at a fixed rate", a_stall_shows_at_a_fixed_rate).alone_if(|| true),
+    );
     tests
 }
 

@@ -34,7 +34,7 @@ pub fn tests() -> Vec<Trial> {
     }
     for entry in registry().into_iter().filter(|entry| entry.capabilities.can_be_watched()) {
         // What limits it is counted for all processes of a user, or of the machine: queues, and the driver's channels.
-        let is_limited = entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
+        let is_limited = move || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for wait in Wait::FOR_SEVERAL {
             let name = format!("{}/{wait}: finds-the-ready-one-of-several", entry.capabilities.name);
             let test = move || one_of_several(&entry, wait);

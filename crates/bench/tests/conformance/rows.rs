@@ -1,12 +1,12 @@
 //! Every row through the whole harness, at sizes around every edge.
 
+use crate::own_session::session;
 use crate::pair::WATCHDOG;
 use crate::workers::Trial;
 use furlong_bench::plan::Plan;
 use furlong_bench::run::{Event, Run, harness};
-use furlong_bench::session::{Options, Session};
 use furlong_bench::trial::{MessageExchange, Settings, TrialContext};
-use furlong_bench::{ChildProgram, MechanismEntry, placement, registry};
+use furlong_bench::{MechanismEntry, placement, registry};
 use furlong_model::{Case, ChildStart, Measurement, Outcome, Placement, Record, Start, Wait, format_bytes};
 use libtest_mimic::{Completion, Failed};
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub fn tests() -> Vec<Trial> {
     let mut tests = Vec::new();
     for entry in registry() {
         // What limits it may be counted for the user, and so for all processes.
-        let is_limited = entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
+        let is_limited = move || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for &wait in entry.capabilities.waits {
             let name = format!("{}/{wait}: carries what it is given", entry.capabilities.name);
             tests.push(Trial::ignorable_test(name, move || carries(&entry, wait)));
@@ -55,12 +55,6 @@ pub fn tests() -> Vec<Trial> {
         tests.push(Trial::ignorable_test(name, move || limit(&entry)).alone_if(is_limited));
     }
     tests
-}
-
-/// What surrounds a trial in which this binary plays both roles.
-pub fn session() -> Result<Session, Failed> {
-    let program = ChildProgram::own()?;
-    Ok(Session::open(Options { program, file_folder: None, handle_signals: false })?)
 }
 
 /// A quick trial with this binary as both roles.
@@ -91,10 +85,11 @@ pub fn persistent(
     };
     let processors =
         placement::pinned(case.placement, &case.all_parties()).map_err(|unavailable| unavailable.reason)?;
+    let carrier = case.request.as_ref().and_then(|request| request.by.as_deref());
     let work = MessageExchange {
         mechanisms,
         entry,
-        request_carrier: None,
+        request_carrier: mechanisms.iter().find(|entry| carrier == Some(entry.capabilities.name)),
         case,
         child: ChildStart::default(),
         peer: None,

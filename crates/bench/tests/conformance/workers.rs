@@ -3,6 +3,7 @@
 //!
 //! The harness sends a worker the name of a test, and the worker answers with a line of JSON.
 
+use crate::own_session;
 #[cfg(target_os = "linux")]
 use furlong_mechanism::probe_rings;
 use libtest_mimic::{Arguments, Completion, Failed};
@@ -25,7 +26,7 @@ const MOST_WORKERS: usize = 3;
 pub struct Trial {
     name: String,
     test: Box<dyn FnOnce() -> Result<Completion, Failed> + Send>,
-    alone: bool,
+    alone: Box<dyn Fn() -> bool + Send>,
     slow: bool,
 }
 
@@ -49,14 +50,15 @@ impl Trial {
             && let Some(why) = probe_rings()
         {
             let skipped = move || Ok(Completion::ignored_with(format!("skipped, because {}", why.reason)));
-            return Trial { name, test: Box::new(skipped), alone: false, slow: false };
+            return Trial { name, test: Box::new(skipped), alone: Box::new(|| false), slow: false };
         }
-        Trial { name, test: Box::new(test), alone: false, slow: false }
+        Trial { name, test: Box::new(test), alone: Box::new(|| false), slow: false }
     }
 
-    /// The test, with no other beside it where that is said: it looks at the whole machine, or at times.
-    pub fn alone_if(self, alone: bool) -> Trial {
-        Trial { alone, ..self }
+    /// The test, with no other beside it where that is said: it looks at the whole machine, or at times. The harness alone asks,
+    /// when the test's turn comes.
+    pub fn alone_if(self, alone: impl Fn() -> bool + Send + 'static) -> Trial {
+        Trial { alone: Box::new(alone), ..self }
     }
 
     /// The test, with those that run only where slow ones are asked for, if that is said: what it tests is tested in another
@@ -105,7 +107,7 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     let harness = Arc::new(Harness { idle: Mutex::new(Vec::new()), alone: RwLock::new(()) });
     let trials = tests.into_iter().map(|test| {
         let (harness, name) = (harness.clone(), test.name.clone());
-        libtest_mimic::Trial::ignorable_test(test.name, move || harness.run(&name, test.alone))
+        libtest_mimic::Trial::ignorable_test(test.name, move || harness.run(&name, (test.alone)()))
             .with_ignored_flag(test.slow)
     });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
@@ -190,6 +192,7 @@ fn work(mut tests: Vec<Trial>) -> ExitCode {
             },
             None => Answer::Failed(Some(format!("no test is called {name}"))),
         };
+        own_session::close();
         match serde_json::to_string(&answer) {
             Ok(answer) => println!("{ANSWER}{answer}"),
             Err(_) => return ExitCode::FAILURE,

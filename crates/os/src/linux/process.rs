@@ -177,6 +177,11 @@ fn pointers<'a>(texts: impl IntoIterator<Item = &'a CString>) -> Vec<*const libc
     texts.into_iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
+/// How often a process was started again that Wine had failed to start: never here.
+pub fn started_again() -> u32 {
+    0
+}
+
 /// Runs `body` in a fork of this process and exits with its answer. The child keeps the descriptors in
 /// `inherit` and 0 to 2, where 2 is `stderr` and the others are /dev/null. Destructors of the parent's values
 /// do not run in it.

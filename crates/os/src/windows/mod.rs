@@ -28,6 +28,6 @@ pub mod semaphore;
 pub mod shutdown;
 pub mod socket;
 pub mod terminal;
-pub(crate) mod threads;
+pub mod threads;
 pub mod usage;
 pub mod window;

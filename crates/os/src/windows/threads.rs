@@ -16,15 +16,29 @@ pub(crate) fn all_suspended(process: u32) -> bool {
 }
 
 fn is_suspended(thread: u32) -> bool {
+    let Ok((thread, before)) = suspend_thread(thread) else { return false };
+    // SAFETY: no memory is involved.
+    unsafe { ResumeThread(thread.as_raw_handle()) };
+    before > 0
+}
+
+/// Suspends every thread of a process, as a debugger does that looks at it.
+///
+/// # Errors
+/// If there is no such process, or it is not this user's.
+pub fn suspend(process: u32) -> io::Result<()> {
+    of_process(process)?.into_iter().try_for_each(|thread| suspend_thread(thread).map(drop))
+}
+
+/// Suspends a thread, and gives how often it was suspended before.
+fn suspend_thread(thread: u32) -> io::Result<(Handle, u32)> {
     // SAFETY: what is opened is owned by nobody, and no memory is involved.
     unsafe {
-        let Ok(thread) = own(OpenThread(THREAD_SUSPEND_RESUME, 0, thread)) else { return false };
-        let before = SuspendThread(thread.as_raw_handle());
-        if before == u32::MAX {
-            return false;
+        let thread = own(OpenThread(THREAD_SUSPEND_RESUME, 0, thread))?;
+        match SuspendThread(thread.as_raw_handle()) {
+            u32::MAX => Err(io::Error::last_os_error()),
+            before => Ok((thread, before)),
         }
-        ResumeThread(thread.as_raw_handle());
-        before > 0
     }
 }
 

@@ -71,6 +71,7 @@ pub trait Doorbell: Sized + 'static {
 }
 
 /// One that several processes may wait for at the same moment.
+#[cfg_attr(windows, expect(dead_code, reason = "no row of Windows broadcasts"))]
 pub trait ManyWaiters: Doorbell {
     /// Tells all of them that `word` has changed. Called exactly once for each change.
     fn ring_all(&self, word: &AtomicU32) -> io::Result<()>;
