@@ -4,13 +4,16 @@
 //! then on it is an ordinary cross compilation. All of it is kept in `target/windows`, by the versions that made it.
 
 mod blocks;
+mod ends;
+mod furlong;
 mod names;
 mod wine;
 
 use crate::command::succeed;
 use crate::target::target;
 use crate::{root, sysroot};
-use furlong_driver_harness::{packages, step};
+use furlong::Furlong;
+use furlong_driver_harness::packages;
 use names::WINDOWS;
 use std::path::PathBuf;
 use std::process::Command;
@@ -43,7 +46,8 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
 }
 
 /// Tests what `os`, the channel and the mechanisms are made of, every claim of every mechanism, and that what goes wrong is caught; measures
-/// every row in three sizes, compares what was saved with itself, and replays what was published of Windows.
+/// every row in three sizes, shows what was saved in each way, replays what was published of Windows, and looks at how the
+/// command ends where something is wrong.
 ///
 /// # Errors
 /// As [`build`]; or what failed.
@@ -59,43 +63,26 @@ pub fn test() -> anyhow::Result<()> {
     let conformance = ["--package", "furlong-bench", "--test", "conformance", "--locked"];
     succeed(self::cargo("test")?.args(conformance))?;
     // What it is made of was compiled for the tests.
-    let furlong = executable("test")?;
-    let run = |arguments: &[&str]| succeed(wine::command(&folder()?)?.arg(&furlong).args(arguments));
+    let furlong = Furlong::new(&folder()?, &executable("test")?)?;
     let sizes = ["-s", "8", "-s", "4KiB", "-s", "256KiB"];
-    let short = [
-        "--trials",
-        "1",
-        "--budget",
-        "1ms",
-        "--timeout",
-        "30s",
-        "--no-progress",
-        "--save",
-        "every-row",
-        "--replace",
-    ];
-    run(&[&["run", "*/*"], sizes.as_slice(), &short].concat())?;
-    run(&[
-        "run",
-        "anonymous-pipe",
-        "section",
-        "--place",
-        "one-process",
-        "-s",
-        "256KiB",
-        "--trials",
-        "1",
-        "--no-progress",
-    ])?;
+    let short = ["--trials", "1", "--budget", "1ms", "--timeout", "30s", "--no-progress"];
+    furlong.run(&[&["run", "*/*", "--save", "every-row"], &sizes[..], &short].concat())?;
+    furlong.run(
+        &[&["run", "anonymous-pipe", "section", "--place=one-process", "-s=256KiB"], &short[..]].concat(),
+    )?;
     for words in [
         ["compare", "every-row", "every-row"].as_slice(),
         &["report", "every-row", "--format", "markdown"],
+        &["export", "every-row", "--format", "csv"],
+        &["runs", "list"],
         &["list"],
+        &["doctor"],
+        &["completions", "powershell"],
     ] {
-        run(words)?;
+        furlong.run(words)?;
     }
-    let replay = step::text(wine::command(&folder()?)?.arg(&furlong).args(blocks::ARGUMENTS))?;
-    blocks::check(&replay)
+    blocks::check(&furlong.text(&blocks::ARGUMENTS)?)?;
+    ends::check(&furlong, &folder()?)
 }
 
 /// Type-checks what is portable for macOS and FreeBSD, with the same compiler.

@@ -165,10 +165,12 @@ fn copies<M: Mechanism>() -> Finding {
     if capabilities.fixed_size_bytes == Some(0) {
         return Ok(Some("it carries nothing"));
     }
-    let (_folder, specification) = scratch_spec(size(capabilities), true)?;
+    let (folder, specification) = scratch_spec(size(capabilities), true)?;
     if step("create", M::create(&specification))?.rooms()[0].depth == Depth::of(0) {
         return Ok(Some("its sender waits until a message is taken"));
     }
+    // A role ends with its part.
+    drop(folder);
     run_role::<M>(
         |end, stage| {
             let mut bytes = message(size(&M::CAPABILITIES), b'a')?;

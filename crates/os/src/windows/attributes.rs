@@ -1,4 +1,5 @@
-//! What a new process is given beside the usual: the list of the handles that it inherits, and no other.
+//! What a new process is given beside the usual: the list of the handles that it inherits, and no other, and the job that it is
+//! in.
 
 use crate::error::Context;
 use crate::windows::return_value::check;
@@ -8,10 +9,10 @@ use std::ptr::{null, null_mut};
 use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::Threading::{
     DeleteProcThreadAttributeList, InitializeProcThreadAttributeList, LPPROC_THREAD_ATTRIBUTE_LIST,
-    PROC_THREAD_ATTRIBUTE_HANDLE_LIST, UpdateProcThreadAttribute,
+    PROC_THREAD_ATTRIBUTE_HANDLE_LIST, PROC_THREAD_ATTRIBUTE_JOB_LIST, UpdateProcThreadAttribute,
 };
 
-/// A list with one attribute, which refers to the handles.
+/// A list with two attributes, which refer to handles.
 #[derive(Debug)]
 pub(crate) struct Attributes<'a> {
     list: Box<[usize]>,
@@ -19,29 +20,34 @@ pub(crate) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// That these handles are inherited; each of them once, and inheritable.
+    /// That these handles are inherited, each of them once, and inheritable; and that the process is in these jobs, from its
+    /// first moment.
     ///
     /// # Errors
     /// None that is known.
-    pub(crate) fn new(handles: &'a [HANDLE]) -> io::Result<Attributes<'a>> {
+    pub(crate) fn new(handles: &'a [HANDLE], jobs: &'a [HANDLE]) -> io::Result<Attributes<'a>> {
+        const ATTRIBUTES: u32 = 2;
         let mut bytes = 0;
         // SAFETY: no room is given, so that only the size is written.
-        unsafe { InitializeProcThreadAttributeList(null_mut(), 1, 0, &raw mut bytes) };
+        unsafe { InitializeProcThreadAttributeList(null_mut(), ATTRIBUTES, 0, &raw mut bytes) };
         let words = bytes.div_ceil(size_of::<usize>());
         let mut list = vec![0usize; words].into_boxed_slice();
         let start = list.as_mut_ptr().cast();
         // SAFETY: there is room for as many bytes as were asked for, aligned as a pointer is, and it keeps its place.
-        check(unsafe { InitializeProcThreadAttributeList(start, 1, 0, &raw mut bytes) })
+        check(unsafe { InitializeProcThreadAttributeList(start, ATTRIBUTES, 0, &raw mut bytes) })
             .context(|| "make a list of attributes")?;
         // From here on it is deleted when it is dropped.
         let attributes = Attributes { list, handles: PhantomData };
-        let kind = PROC_THREAD_ATTRIBUTE_HANDLE_LIST as usize;
-        let (from, size) = (handles.as_ptr().cast(), size_of_val(handles));
-        // SAFETY: the list is initialised; the handles outlive it, as its lifetime says.
-        check(unsafe {
-            UpdateProcThreadAttribute(attributes.list(), 0, kind, from, size, null_mut(), null())
-        })
-        .context(|| "list the handles that are inherited")?;
+        for (kind, handles) in
+            [(PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles), (PROC_THREAD_ATTRIBUTE_JOB_LIST, jobs)]
+        {
+            let (from, size) = (handles.as_ptr().cast(), size_of_val(handles));
+            // SAFETY: the list is initialised; the handles outlive it, as its lifetime says.
+            check(unsafe {
+                UpdateProcThreadAttribute(attributes.list(), 0, kind as usize, from, size, null_mut(), null())
+            })
+            .context(|| "list the handles of a new process")?;
+        }
         Ok(attributes)
     }
 

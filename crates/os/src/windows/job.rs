@@ -1,4 +1,4 @@
-//! The job of this process: whoever is in it ends when this process does.
+//! Jobs of this process: whoever is in one ends when this process does.
 
 use crate::error::Context;
 use crate::handle::Handle;
@@ -8,7 +8,7 @@ use std::os::windows::io::AsRawHandle;
 use std::ptr::null;
 use std::sync::OnceLock;
 use windows_sys::Win32::System::JobObjects::{
-    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+    CreateJobObjectW, JOB_OBJECT_LIMIT, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
 };
 
@@ -27,25 +27,31 @@ pub(crate) fn own_job() -> io::Result<&'static Handle> {
     Ok(JOB.get_or_init(|| made))
 }
 
-fn make() -> io::Result<Handle> {
+/// A job with nobody in it.
+///
+/// # Errors
+/// If there can be none.
+pub(crate) fn make() -> io::Result<Handle> {
     // SAFETY: no name is given; what is given out is owned by nobody.
     let job = unsafe { own(CreateJobObjectW(null(), null())) }?;
+    limit(&job, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)?;
+    Ok(job)
+}
+
+/// Lets who is in the job outlive this process.
+///
+/// # Errors
+/// None that is known.
+pub(crate) fn release(job: Handle) -> io::Result<()> {
+    limit(&job, 0)
+}
+
+fn limit(job: &Handle, flags: JOB_OBJECT_LIMIT) -> io::Result<()> {
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
-    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    limits.BasicLimitInformation.LimitFlags = flags;
     let (from, size) = (&raw const limits, size_of_val(&limits) as u32);
     // SAFETY: one structure of that size is read.
     check(unsafe {
         SetInformationJobObject(job.as_raw_handle(), JobObjectExtendedLimitInformation, from.cast(), size)
-    })?;
-    Ok(job)
-}
-
-/// Puts a process into a job.
-///
-/// # Errors
-/// If it may not be.
-pub(crate) fn assign(job: &Handle, process: &Handle) -> io::Result<()> {
-    // SAFETY: no memory is involved.
-    check(unsafe { AssignProcessToJobObject(job.as_raw_handle(), process.as_raw_handle()) })
-        .context(|| "put a process into the job of a run")
+    })
 }

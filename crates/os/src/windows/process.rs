@@ -185,8 +185,13 @@ fn start(
     handles.sort_unstable();
     handles.dedup();
     let _inheritable = Inheritable::new(&handles)?;
-    let job = if bond == Bond::DiesWithParent { Some(job::own_job()?) } else { None };
-    let attributes = Attributes::new(&handles)?;
+    // Until it runs it would wait for ever if this process were ended.
+    let own_job = if bond == Bond::Outlives { Some(job::make()?) } else { None };
+    let jobs = [match &own_job {
+        Some(job) => job.as_raw_handle(),
+        None => job::own_job()?.as_raw_handle(),
+    }];
+    let attributes = Attributes::new(&handles, &jobs)?;
     let startup = STARTUPINFOEXW {
         StartupInfo: STARTUPINFOW {
             cb: size_of::<STARTUPINFOEXW>() as u32,
@@ -202,8 +207,11 @@ fn start(
     let mut command_line = command_line::of(program.path, program.arguments)?;
     let environment = (!program.environment.is_empty()).then(|| variables(program.environment));
     let folder = program.folder.map(wide);
+    // What is to be bound to a processor does not begin elsewhere. Nothing else is suspended: if this process were ended just
+    // then, nobody would resume it.
+    let suspended = if program.processor.is_some() { CREATE_SUSPENDED } else { 0 };
     let flags =
-        flags(program.console) | CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
+        flags(program.console) | suspended | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
     let mut create = || -> io::Result<PROCESS_INFORMATION> {
         let mut made = PROCESS_INFORMATION::default();
         // SAFETY: path, command line, folder and variables end with a zero each and the command line may be written to; what
@@ -238,17 +246,15 @@ fn start(
     // SAFETY: both were given out just now, and nobody else owns them.
     let (process, thread) = unsafe { (own(made.hProcess)?, own(made.hThread)?) };
     let child = Child { process, pid: made.dwProcessId as i32, exit: None };
-    // It has not begun yet, so that nothing of it escapes. A child that is dropped here is ended.
-    if let Some(job) = job {
-        job::assign(job, &child.process)?;
-    }
     if let Some(processor) = program.processor {
+        // A child that is dropped here is ended.
         affinity::pin_process(child.process.as_raw_handle(), processor)?;
+        // SAFETY: no memory is involved.
+        if unsafe { ResumeThread(thread.as_raw_handle()) } == u32::MAX {
+            return Err(io::Error::last_os_error());
+        }
     }
-    // SAFETY: no memory is involved.
-    if unsafe { ResumeThread(thread.as_raw_handle()) } == u32::MAX {
-        return Err(io::Error::last_os_error());
-    }
+    own_job.map_or(Ok(()), job::release)?;
     Ok(child)
 }
 

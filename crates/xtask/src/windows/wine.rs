@@ -39,11 +39,16 @@ fn with_prefix(prefix: &Path) -> Vec<(&'static str, String)> {
     quiet().into_iter().chain([("WINEPREFIX", prefix.display().to_string())]).collect()
 }
 
-/// No messages of Wine's own, no offers to download anything, no menus, no display.
+/// No messages of Wine's own, no offers to download anything, no menus, no display; and names with letters of all languages.
 fn quiet() -> Vec<(&'static str, String)> {
-    [("WINEDEBUG", "-all"), ("WINEDLLOVERRIDES", "mscoree,mshtml,winemenubuilder.exe="), ("DISPLAY", "")]
-        .map(|(name, value)| (name, value.to_owned()))
-        .into()
+    [
+        ("WINEDEBUG", "-all"),
+        ("WINEDLLOVERRIDES", "mscoree,mshtml,winemenubuilder.exe="),
+        ("DISPLAY", ""),
+        ("LC_ALL", "C.UTF-8"),
+    ]
+    .map(|(name, value)| (name, value.to_owned()))
+    .into()
 }
 
 /// Makes a prefix, and puts the library into it that Wine 8 lacks.

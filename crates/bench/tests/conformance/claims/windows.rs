@@ -16,9 +16,11 @@ pub fn lifetime<M: Mechanism>() -> Finding {
     if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));
     }
-    let (_folder, specification) = scratch_spec(size(capabilities), true)?;
+    let (folder, specification) = scratch_spec(size(capabilities), true)?;
     for what in ["create", "create again"] {
         drop(step(what, M::create(&specification))?);
     }
+    // A role ends with its part.
+    drop(folder);
     run_role::<M>(send_one::<M>, receive_one::<M>)
 }

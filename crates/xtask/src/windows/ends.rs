@@ -1,0 +1,133 @@
+//! How `furlong.exe` ends where something is wrong: with words that say what, and with nothing left.
+
+use super::furlong::{Furlong, ended, windows_path};
+use crate::command::succeed;
+use anyhow::{Context, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Long enough for whatever is waited for.
+const A_WHILE: Duration = Duration::from_secs(60);
+
+/// A short run that is not saved.
+const SHORT: [&str; 5] = ["--trials", "1", "--budget=1ms", "--no-progress", "--no-save"];
+
+/// Everything in turn.
+///
+/// # Errors
+/// What did not end as it should.
+pub fn check(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
+    furlong.expect(&["run", "no-such-row"], 2, &["no row matches 'no-such-row'"])?;
+    furlong.expect(&["run", "section", "-s", "1TiB"], 2, &["'1TiB' is no size"])?;
+    furlong.expect(&["compare", "no-such-run", "every-row"], 2, &["no-such-run"])?;
+    furlong.expect(&["count", "section"], 7, &["Windows tells of system calls only by its event tracing"])?;
+    furlong.expect(&["driver", "status"], 7, &["the driver is a module for Linux"])?;
+    let too_long = [["run", "mailslot", "section", "-s", "1MiB"], SHORT].concat();
+    furlong.expect(
+        &too_long,
+        0,
+        &["1 section/event", "1MiB is more than the 64KiB that mailslot takes here"],
+    )?;
+    full_disk(furlong, &folder.join("full"))?;
+    ctrl_c(furlong)?;
+    killed(furlong)?;
+    Ok(())
+}
+
+/// A file for which there is no room is told of, and the other row is measured.
+fn full_disk(furlong: &Furlong, folder: &Path) -> anyhow::Result<()> {
+    let Some(_mounted) = Mounted::new(folder)? else {
+        println!("xtask: a full disk is not tried, because only root may mount one");
+        return Ok(());
+    };
+    let full = windows_path(folder);
+    let rows = [["run", "file-section", "section", "-s", "1MiB"], SHORT].concat();
+    let told = ["1 section/event", "in phase create: reserve room in", "bytes are needed"];
+    furlong.expect(&[rows.as_slice(), &["--file-folder", &full]].concat(), 1, &told)?;
+    ensure!(fs::read_dir(folder)?.next().is_none(), "something was left in {}", folder.display());
+    Ok(())
+}
+
+/// A small file system in memory, as long as this lives.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    /// `None` for who may not mount one.
+    fn new(folder: &Path) -> anyhow::Result<Option<Mounted>> {
+        fs::create_dir_all(folder)?;
+        let mount = ["-t", "tmpfs", "-o", "size=256k", "furlong"];
+        let mounted = Command::new("mount").args(mount).arg(folder).stderr(Stdio::null()).status();
+        let mounted = mounted.context("cannot start mount")?.success();
+        Ok(mounted.then(|| Mounted(folder.to_owned())))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if let Err(error) = succeed(Command::new("umount").arg(&self.0)) {
+            eprintln!("xtask: {error:#}");
+        }
+    }
+}
+
+/// Ctrl-C, which Wine makes of an interrupt: what was measured is kept.
+fn ctrl_c(furlong: &Furlong) -> anyhow::Result<()> {
+    let output = signalled(furlong, "interrupted", "-INT")?;
+    ended(&output, 130, &["saved: ", "interrupted, so the result is partial"])?;
+    let text = fs::read_to_string(furlong.saved("interrupted"))?;
+    ensure!(text.contains(r#""interrupted_by":2"#), "the run does not say that it was interrupted");
+    nothing_is_left(furlong)
+}
+
+/// Killed, it cannot end its roles itself; its job does, and its janitor removes the rest.
+fn killed(furlong: &Furlong) -> anyhow::Result<()> {
+    let output = signalled(furlong, "killed", "-KILL")?;
+    ensure!(output.status.code().is_none(), "it ended with {}", output.status);
+    nothing_is_left(furlong)
+}
+
+/// How a long run ends that is sent a signal once some trials have ended. Its process is that of Wine which runs it.
+fn signalled(furlong: &Furlong, name: &str, signal: &str) -> anyhow::Result<Output> {
+    println!("xtask: furlong.exe is sent {signal}");
+    let rows = ["run", "anonymous-pipe", "section", "--trials", "1000", "--budget", "20ms", "--no-progress"];
+    let mut command = furlong.command(&[&rows[..], &["--save", name]].concat())?;
+    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("cannot start Wine")?;
+    let trials = || {
+        let saved = fs::read_to_string(furlong.saved(name)).unwrap_or_default();
+        saved.matches(r#"{"record":"trial""#).count()
+    };
+    let begun = within(A_WHILE, || trials() >= 3);
+    succeed(Command::new("kill").args([signal, &run.id().to_string()]))?;
+    let output = run.wait_with_output().context("cannot wait for Wine")?;
+    ensure!(begun, "no trials were saved within {A_WHILE:?}: {output:?}");
+    Ok(output)
+}
+
+/// Neither roles nor files of a run are there, or will be soon.
+fn nothing_is_left(furlong: &Furlong) -> anyhow::Result<()> {
+    let left = || -> Vec<String> {
+        let files = fs::read_dir(furlong.temporary()).into_iter().flatten().flatten();
+        let files = files.map(|file| file.path().display().to_string());
+        let children = Command::new("pgrep").args(["-f", r"L.*cken.furlong\.exe child [0-9]+$"]).output();
+        let children = children.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        files.chain(children.unwrap_or_default().lines().map(str::to_owned)).collect()
+    };
+    ensure!(within(A_WHILE, || left().is_empty()), "{:?} is left", left());
+    Ok(())
+}
+
+/// Whether it holds within so long.
+fn within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    loop {
+        if holds() {
+            return true;
+        }
+        if begin.elapsed() > limit {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
