@@ -6,7 +6,7 @@ use crate::adapters;
 use crate::channel;
 use crate::command::succeed;
 use crate::target::target;
-use crate::{driver, faults, hosts, root};
+use crate::{driver, faults, hosts, root, windows};
 use anyhow::{Context, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -49,7 +49,8 @@ impl Stages {
 }
 
 /// Runs every check; the first that fails ends it, but for test suites, which all run. With `root_too`, also what root
-/// alone can: the kernel module in an emulated machine, and the tests that touch the kernel as a user without any right.
+/// alone can: the kernel module in an emulated machine, what Debian's packages of Wine are installed for, and the tests that touch
+/// the kernel as a user without any right.
 pub fn run(root_too: bool) -> anyhow::Result<()> {
     let mut stages = Stages::default();
     let result = all(&mut stages, root_too);
@@ -90,6 +91,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
         stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
         stages.run("the kernel module", driver::test)?;
         stages.run("between hosts", || hosts::test(hosts::Amount::Quick))?;
+        stages.run("Windows, under Wine", windows::test)?;
         let failures = stages.run("as an ordinary user", || as_ordinary_user(conformance))?;
         stages.passed_at_last("conformance as an ordinary user", &failures);
     }

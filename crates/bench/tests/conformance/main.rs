@@ -35,6 +35,7 @@ mod workers;
 
 use furlong_bench::{child_main, registry, requested_child, session};
 use std::process::ExitCode;
+use workers::Trial;
 
 fn main() -> ExitCode {
     if let Some(control) = requested_child() {
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
     }
     // Where that is not allowed, the limits of the machine hold, and larger messages are skipped.
     let _ = session::enter_private_namespace();
-    let tests = vec![
+    let busy = [
         rows::tests(),
         claims::tests(),
         #[cfg(target_os = "linux")]
@@ -83,14 +84,31 @@ fn main() -> ExitCode {
         notifiers::tests(),
         #[cfg(target_os = "linux")]
         unread::tests(),
-        faults::tests(),
         #[cfg(target_os = "linux")]
         handovers::tests(),
         #[cfg(target_os = "linux")]
         handover_leftovers::tests(),
         process_starts::tests(),
+    ];
+    let waiting = [
+        faults::tests(),
         #[cfg(windows)]
         kills::tests(),
     ];
-    workers::run(tests.into_iter().flatten().collect())
+    workers::run(spread(waiting.into_iter().flatten(), busy.into_iter().flatten().collect()))
+}
+
+/// Those that mostly wait for a time limit among those that use the processors meanwhile, as far apart as can be.
+fn spread(waiting: impl Iterator<Item = Trial>, busy: Vec<Trial>) -> Vec<Trial> {
+    let mut waiting: Vec<_> = waiting.collect();
+    let mut tests = Vec::new();
+    let between = busy.len() / waiting.len().max(1);
+    for (number, test) in busy.into_iter().enumerate() {
+        tests.push(test);
+        if number % between.max(1) == 0 {
+            tests.extend(waiting.pop());
+        }
+    }
+    tests.extend(waiting);
+    tests
 }
