@@ -5,7 +5,7 @@
 pub mod leaves_out;
 
 use crate::pair::WATCHDOG;
-use crate::rows::{case, quick};
+use crate::rows::{case, is_usual, quick};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Access, Case, Copies, Limits, Outcome, Pattern, Placement, Wait};
@@ -29,7 +29,8 @@ pub fn tests() -> Vec<Trial> {
         }
         for &wait in entry.capabilities.waits {
             let name = format!("{name}/{wait}: lends-as-claimed");
-            tests.push(Trial::ignorable_test(name, move || lends(&entry, wait)));
+            let test = Trial::ignorable_test(name, move || lends(&entry, wait));
+            tests.push(test.slow_if(!is_usual(&entry, wait)));
         }
         let name = format!("{name}/{wait}: lends up to its limit and not beyond");
         tests.push(Trial::ignorable_test(name, move || limit(&entry)));

@@ -58,7 +58,7 @@ pub const STALL: Duration = Duration::from_millis(100);
 /// How long a trial waits that a saboteur holds up. Under Wine starting alone takes longer than a saboteur elsewhere.
 pub const SABOTEUR_TIMEOUT: Duration = Duration::from_millis(if cfg!(windows) { 5_000 } else { 500 });
 
-/// How long a saboteur is measured: so that messages follow the one that it breaks.
+/// How long a saboteur warms up and is measured: so that messages follow the one that it breaks.
 pub const SABOTEUR_BUDGET: Duration = Duration::from_millis(if cfg!(windows) { 200 } else { 2 });
 
 /// A message of the verified pass, which sends 16, and one that even the shortest measured loop sends: three to

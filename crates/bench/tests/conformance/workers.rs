@@ -55,8 +55,8 @@ impl Trial {
         Trial { name, test: Box::new(test), alone: Box::new(|| false), slow: false }
     }
 
-    /// The test, with no other beside it where that is said: it looks at the whole machine, or at times. The harness alone asks,
-    /// when the test's turn comes.
+    /// The test, with no other beside it where that is said: it looks at the whole machine, or at times. The harness alone
+    /// asks.
     pub fn alone_if(self, alone: impl Fn() -> bool + Send + 'static) -> Trial {
         Trial { alone: Box::new(alone), ..self }
     }
@@ -105,9 +105,12 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     let workers = arguments.test_threads.unwrap_or(MOST_WORKERS).clamp(1, MOST_WORKERS);
     arguments.test_threads = Some(workers);
     let harness = Arc::new(Harness { idle: Mutex::new(Vec::new()), alone: RwLock::new(()) });
-    let trials = tests.into_iter().map(|test| {
+    // Those that run alone come last: each of them waits for the longest of those beside which it cannot run.
+    let (alone, beside): (Vec<_>, Vec<_>) = tests.into_iter().partition(|test| (test.alone)());
+    let beside = beside.into_iter().map(|test| (test, false));
+    let trials = beside.chain(alone.into_iter().map(|test| (test, true))).map(|(test, alone)| {
         let (harness, name) = (harness.clone(), test.name.clone());
-        libtest_mimic::Trial::ignorable_test(test.name, move || harness.run(&name, (test.alone)()))
+        libtest_mimic::Trial::ignorable_test(test.name, move || harness.run(&name, alone))
             .with_ignored_flag(test.slow)
     });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()

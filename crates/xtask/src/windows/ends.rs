@@ -110,7 +110,7 @@ fn nothing_is_left(furlong: &Furlong) -> anyhow::Result<()> {
     let left = || -> Vec<String> {
         let files = fs::read_dir(furlong.temporary()).into_iter().flatten().flatten();
         let files = files.map(|file| file.path().display().to_string());
-        let children = Command::new("pgrep").args(["-f", r"L.*cken.furlong\.exe child [0-9]+$"]).output();
+        let children = Command::new("pgrep").args(["-f", &furlong.pattern_of_children()]).output();
         let children = children.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         files.chain(children.unwrap_or_default().lines().map(str::to_owned)).collect()
     };

@@ -81,6 +81,12 @@ impl Furlong {
         self.place.join("furlong/runs").join(name).with_extension("jsonl")
     }
 
+    /// The pattern by which `pgrep -f` finds its children: every backslash and dot stands for any character.
+    pub fn pattern_of_children(&self) -> String {
+        let program = windows_path(&self.place.join(PROGRAMS[0]));
+        format!("{} child [0-9]+$", program.replace('\\', "."))
+    }
+
     /// The folder for its temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.place.join("Temp")
