@@ -26,6 +26,10 @@ const PORT: &str = "FURLONG_CONFORMANCE_PORT";
 /// Holds how long the supervisor waits for its roles, in seconds.
 const TIMEOUT: &str = "FURLONG_CONFORMANCE_TIMEOUT";
 
+/// Long enough for a role to come back from the call by which it told of itself: of a process that is ended in the middle of it, Wine's
+/// server may keep the socket open.
+const SETTLED: Duration = Duration::from_millis(300);
+
 /// Long enough for nobody to wait for it.
 const LONG: u64 = 180;
 
@@ -78,6 +82,7 @@ impl Run {
         let mut roles = [connected(&listener)?, connected(&listener)?];
         roles.sort_by_key(|(word, _)| word[0]);
         let pids = [&roles[0], &roles[1]].map(|(word, _)| word[1]);
+        std::thread::sleep(SETTLED);
         Ok(Run { supervisor, connections: roles.map(|(_, connection)| connection), pids })
     }
 
