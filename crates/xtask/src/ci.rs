@@ -49,8 +49,8 @@ impl Stages {
 }
 
 /// Runs every check; the first that fails ends it, but for test suites, which all run. With `root_too`, also what root
-/// alone can: the kernel module in an emulated machine, what Debian's packages of Wine are installed for, and the tests that touch
-/// the kernel as a user without any right.
+/// alone can: the kernel module in an emulated machine, Windows under Wine, and the tests that touch the kernel as a user
+/// without any right.
 pub fn run(root_too: bool) -> anyhow::Result<()> {
     let mut stages = Stages::default();
     let result = all(&mut stages, root_too);

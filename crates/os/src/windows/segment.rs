@@ -54,7 +54,7 @@ fn section(file: HANDLE, len: usize) -> io::Result<Handle> {
 pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<Handle> {
     let path = folder.join(name);
     let mut file = temporary(&path).context(|| format!("create {}", path.display()))?;
-    // A length alone reserves nothing under Wine, nor where the file system keeps no zeros.
+    // A length alone reserves nothing under Wine.
     io::copy(&mut io::repeat(0).take(len as u64), &mut file)
         .context(|| format!("reserve room in {}: {len} bytes are needed", folder.display()))?;
     Ok(file.into())

@@ -66,7 +66,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        if let Err(error) = succeed(Command::new("umount").arg(&self.0)) {
+        // Wine's server may still look into it.
+        if let Err(error) = succeed(Command::new("umount").arg("--lazy").arg(&self.0)) {
             eprintln!("xtask: {error:#}");
         }
     }
