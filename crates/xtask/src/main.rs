@@ -15,6 +15,7 @@ mod new_mechanism;
 mod sysroot;
 mod target;
 mod tool;
+mod until;
 mod windows;
 
 use furlong_driver_harness as driver;

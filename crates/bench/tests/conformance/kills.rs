@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Holds the port of the test in the supervisor and its children.
 const PORT: &str = "FURLONG_CONFORMANCE_PORT";
 
-/// Holds how long the supervisor waits for its roles, in seconds.
+/// Makes a process the supervisor: how long it waits for its roles, in seconds.
 const TIMEOUT: &str = "FURLONG_CONFORMANCE_TIMEOUT";
 
 /// Long enough for a role to come back from the call by which it told of itself: of a process that is ended in the middle of it, Wine's
@@ -54,11 +54,10 @@ pub fn mechanism() -> MechanismEntry {
 
 /// Measures the mechanism and prints what came of it, if this process is the supervisor.
 pub fn supervise_if_requested() -> Option<ExitCode> {
-    std::env::var_os(PORT)?;
+    let seconds = std::env::var(TIMEOUT).ok()?.parse().ok()?;
     let entry = mechanism();
     let case = Case::round_trip(entry.capabilities.name, Wait::Block, 128, placed());
-    let seconds = std::env::var(TIMEOUT).ok().and_then(|seconds| seconds.parse().ok());
-    match quick(&[entry], &entry, &case, Duration::from_secs(seconds.unwrap_or(LONG))) {
+    match quick(&[entry], &entry, &case, Duration::from_secs(seconds)) {
         Ok(outcome) => println!("{outcome:?}"),
         Err(failed) => println!("{failed:?}"),
     }

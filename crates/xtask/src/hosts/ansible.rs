@@ -2,9 +2,10 @@
 //! missing.
 
 use super::fleet;
-use super::network::{Network, path, shell, until};
+use super::network::{Network, path, shell};
 use super::python::{self, PYTHON};
 use crate::target::target;
+use crate::until::until;
 use anyhow::{Context, ensure};
 use furlong_driver_harness::step;
 use std::fs;

@@ -1,6 +1,7 @@
 //! Rows between two hosts: over a whole network, over one that loses or delays, and while a cable is cut.
 
-use super::network::{Host, Network, Process, shell, until};
+use super::network::{Host, Network, Process, shell};
+use crate::until::until;
 use anyhow::{Context, bail, ensure};
 use furlong_driver_harness::step;
 use serde_json::Value;

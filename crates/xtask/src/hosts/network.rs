@@ -1,19 +1,15 @@
 //! Two hosts: a namespace for each of network, name and files in memory, with an sshd, at the end of a cable of its own.
 
 use crate::target::target;
-use anyhow::{Context, bail, ensure};
+use crate::until::until;
+use anyhow::{Context, ensure};
 use furlong_driver_harness::step;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// What makes the machine in the middle.
 const SCRIPT: &str = include_str!("../../templates/hosts.sh");
-
-/// How long something may take to be seen.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The hosts, as they are seen from the machine in the middle.
 pub struct Network {
@@ -216,16 +212,4 @@ exec sleep infinity"#;
 /// Runs commands on the machine in the middle.
 pub fn shell(script: &str) -> anyhow::Result<()> {
     step::output(Command::new("sh").args(["-ec", script])).map(drop)
-}
-
-/// Waits until something is so.
-pub fn until(what: &str, mut is_so: impl FnMut() -> anyhow::Result<bool>) -> anyhow::Result<()> {
-    let began = Instant::now();
-    while !is_so()? {
-        if began.elapsed() > PATIENCE {
-            bail!("{what} did not come within {PATIENCE:?}");
-        }
-        sleep(Duration::from_millis(50));
-    }
-    Ok(())
 }

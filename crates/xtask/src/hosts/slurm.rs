@@ -2,8 +2,9 @@
 //! submitted again completes what is missing.
 
 use super::fleet;
-use super::network::{Host, Network, shell, until};
+use super::network::{Host, Network, shell};
 use crate::target::target;
+use crate::until::until;
 use anyhow::Context;
 use furlong_driver_harness::step;
 use std::fs;

@@ -2,14 +2,11 @@
 
 use super::furlong::{Furlong, ended, windows_path};
 use crate::command::succeed;
+use crate::until::until;
 use anyhow::{Context, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-/// Long enough for whatever is waited for.
-const A_WHILE: Duration = Duration::from_secs(60);
 
 /// A short run that is not saved.
 const SHORT: [&str; 5] = ["--trials", "1", "--budget=1ms", "--no-progress", "--no-save"];
@@ -99,10 +96,10 @@ fn signalled(furlong: &Furlong, name: &str, signal: &str) -> anyhow::Result<Outp
         let saved = fs::read_to_string(furlong.saved(name)).unwrap_or_default();
         saved.matches(r#"{"record":"trial""#).count()
     };
-    let begun = within(A_WHILE, || trials() >= 3);
+    let begun = until("three saved trials", || Ok(trials() >= 3));
     succeed(Command::new("kill").args([signal, &run.id().to_string()]))?;
     let output = run.wait_with_output().context("cannot wait for Wine")?;
-    ensure!(begun, "no trials were saved within {A_WHILE:?}: {output:?}");
+    begun.with_context(|| format!("{output:?}"))?;
     Ok(output)
 }
 
@@ -115,20 +112,6 @@ fn nothing_is_left(furlong: &Furlong) -> anyhow::Result<()> {
         let children = children.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         files.chain(children.unwrap_or_default().lines().map(str::to_owned)).collect()
     };
-    ensure!(within(A_WHILE, || left().is_empty()), "{:?} is left", left());
-    Ok(())
-}
-
-/// Whether it holds within so long.
-fn within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
-    let begin = Instant::now();
-    loop {
-        if holds() {
-            return true;
-        }
-        if begin.elapsed() > limit {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("the end of roles and files", || Ok(left().is_empty()))
+        .with_context(|| format!("{:?} is left", left()))
 }
