@@ -67,7 +67,7 @@ fn test_for(purposes: &[Purpose]) -> anyhow::Result<()> {
     let folders = Folders::find()?;
     let kernel = kernel::provide(&folders)?;
     let module = module::build(&folders, &kernel.headers, MODULE)?;
-    let furlong = programs::furlong(&folders)?;
+    let furlong = programs::furlong()?;
     let built = format!("the module builds for Linux {} with no warning of gcc or sparse", kernel.version);
     let cases = vec![Case::new(true, built, "")];
     run_guests(&folders, &kernel.image, &module, Some(&furlong), purposes, cases)
