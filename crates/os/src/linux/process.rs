@@ -22,6 +22,8 @@ pub struct Child {
     pidfd: Option<OwnedFd>,
     exit: Option<Exit>,
     leads_group: bool,
+    /// Set once [`end`](Self::end) has waited unsuccessfully.
+    outlives_kill: bool,
 }
 
 /// How a process ended.
@@ -252,7 +254,7 @@ pub(crate) fn pidfd_open(pid: i32) -> Option<OwnedFd> {
 impl Child {
     /// A child that was started just now.
     pub(crate) fn of(pid: i32) -> Child {
-        Child { pid, pidfd: pidfd_open(pid), exit: None, leads_group: false }
+        Child { pid, pidfd: pidfd_open(pid), exit: None, leads_group: false, outlives_kill: false }
     }
 
     /// Its number, which stays its own until it is waited for.
@@ -368,11 +370,13 @@ impl Child {
         }
     }
 
-    /// Kills it and waits for its end, but not for ever: whoever is given no processor, or waits in state D, does not die.
+    /// Kills it and waits for its end, but at most 5 s and only the first time: a process that gets no CPU time, or is in state
+    /// D, does not die.
     pub fn end(&mut self) -> Option<Exit> {
-        const PATIENCE_MS: u64 = 5000;
         self.kill();
-        self.wait_at_most(PATIENCE_MS)
+        let exit = self.wait_at_most(if self.outlives_kill { 0 } else { 5000 });
+        self.outlives_kill = exit.is_none();
+        exit
     }
 }
 
