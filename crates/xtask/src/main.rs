@@ -41,7 +41,7 @@ cargo xtask hostile SEED [--by-line]
                                    damage what comes in, as the hostile files of faults are: the same seed does the same
 cargo xtask channel prove [--quick | --long]
                                    test furlong-channel under loom, miri and ThreadSanitizer, against kills, crashes at each store
-                                   and a hostile process; --quick takes two minutes, --long is hostile for an hour
+                                   and a hostile process; --quick takes a minute, --long is hostile for an hour
 cargo xtask driver test            build the kernel module, and test it in an emulated machine
 cargo xtask driver build           build it without a warning of gcc or sparse
 cargo xtask driver check           build it, and run checkpatch.pl (fetches 140 MB once)
