@@ -7,17 +7,19 @@ use crate::channel;
 use crate::command::{copy_this_program, succeed};
 use crate::target::target;
 use crate::{driver, faults, hosts, root, windows};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use suites::{Report, Runner, Suite};
 
 /// The stages that have ended.
-#[derive(Default)]
 struct Stages {
+    begin: Instant,
     ended: Vec<Ended>,
     /// Tests that failed at first and passed alone, by suite.
     failed_once: Vec<String>,
@@ -41,6 +43,17 @@ impl Stages {
         result
     }
 
+    /// Waits for a stage that runs next to others, and prints its output.
+    fn end(&mut self, stage: Beside) -> anyhow::Result<()> {
+        let Beside { name, ended, output } = stage;
+        let ended = ended.join().map_err(|_| anyhow!("nobody has waited for {name}"))?;
+        let (status, time) = ended.with_context(|| format!("cannot wait for {name}"))?;
+        println!("\nxtask: {name}\n{}", String::from_utf8_lossy(&fs::read(output)?));
+        self.ended.push(Ended { name: format!("{name}, next to others"), time, tests: String::new() });
+        ensure!(status.success(), "{name} ended with {status}");
+        Ok(())
+    }
+
     /// Notes the report of the stage that has just ended.
     fn report(&mut self, report: Report) {
         let Some(ended) = self.ended.last_mut() else { return };
@@ -62,7 +75,7 @@ impl Stages {
         for Ended { name, time, tests } in ended {
             println!("{}  {name}{tests}", seconds(*time));
         }
-        println!("{}  in all", seconds(self.ended.iter().map(|stage| stage.time).sum()));
+        println!("{}  in all", seconds(self.begin.elapsed()));
         for skipped in &self.skipped {
             println!("{skipped}");
         }
@@ -76,7 +89,8 @@ impl Stages {
 /// alone can: the kernel module in an emulated machine, Windows under Wine, and the tests that touch the kernel as a user
 /// without any right.
 pub fn run(root_too: bool) -> anyhow::Result<()> {
-    let mut stages = Stages::default();
+    let begin = Instant::now();
+    let mut stages = Stages { begin, ended: Vec::new(), failed_once: Vec::new(), skipped: BTreeSet::new() };
     let result = all(&mut stages, root_too);
     stages.print();
     result
@@ -106,8 +120,12 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
         bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));
     }
     stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
-    // These stages leave a CPU idle at times.
-    let windows = if root_too { Some(Prebuild::start(&["windows", "build-tests"])?) } else { None };
+    // Its compilers get the CPU time that the next stages leave.
+    let windows = root_too.then(|| {
+        windows::provide_packages()?;
+        Beside::start("Windows is compiled", &["windows", "build-tests"], Priority::Idle)
+    });
+    let windows = windows.transpose()?;
     let report = stages.run("faults", quick_faults)?;
     stages.report(report);
     stages.run("the channel", || channel::prove(channel::Amount::Quick))?;
@@ -115,10 +133,13 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
     let conformance = conformance.context("no suite is called conformance")?;
     stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
+    // It waits for timeouts most of the time.
+    hosts::provide_packages()?;
+    let hosts = Beside::start("between hosts", &["hosts", "test", "--quick"], Priority::Usual)?;
     let passed = stages.run("the kernel module", driver::test)?;
     stages.report(Report { passed, ..Report::default() });
-    stages.run("between hosts", || hosts::test(hosts::Amount::Quick))?;
-    stages.run("the rest of the build for Windows", || windows.end())?;
+    stages.end(hosts)?;
+    stages.end(windows)?;
     let report = stages.run("Windows, under Wine", || windows::build_tests().and_then(windows::test))?;
     stages.report(report);
     let report = stages.run("as an ordinary user", || as_ordinary_user(conformance))?;
@@ -126,32 +147,43 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A command of this program that compiles what a later stage needs, at idle priority while other stages run.
-struct Prebuild {
-    child: Child,
+/// How the kernel shares CPU time between stages that run at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Priority {
+    /// As any other process.
+    Usual,
+    /// Only what no other process wants.
+    Idle,
+}
+
+/// A stage that runs next to others. A command of this program carries it out, and its output is kept until it has ended.
+struct Beside {
+    name: &'static str,
+    ended: JoinHandle<io::Result<(ExitStatus, Duration)>>,
     output: PathBuf,
 }
 
-impl Prebuild {
-    fn start(arguments: &[&str]) -> anyhow::Result<Prebuild> {
-        let (program, output) = (target()?.join("xtask-prebuild"), target()?.join("xtask-prebuild.output"));
+impl Beside {
+    fn start(name: &'static str, arguments: &[&str], priority: Priority) -> anyhow::Result<Beside> {
+        let folder = target()?.join("xtask-beside");
+        fs::create_dir_all(&folder)?;
+        let (program, output) =
+            (folder.join(arguments[0]), folder.join("output of ".to_owned() + arguments[0]));
         copy_this_program(&program)?;
         let file = File::create(&output).with_context(|| format!("create {}", output.display()))?;
-        // If this process ends early, the kernel kills the namespace with the compiler in it.
+        // If this process ends early, the kernel kills all processes of the namespace.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]);
-        command.args(["chrt", "--idle", "0"]).arg(program).args(arguments);
+        if priority == Priority::Idle {
+            command.args(["chrt", "--idle", "0"]);
+        }
+        command.arg(program).args(arguments);
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-        println!("xtask: compiled at idle priority: {}", arguments.join(" "));
-        Ok(Prebuild { child: command.spawn().context("cannot start setpriv, of util-linux")?, output })
-    }
-
-    /// Waits for the end, and prints the output.
-    fn end(mut self) -> anyhow::Result<()> {
-        let status = self.child.wait().context("cannot wait for a build")?;
-        println!("{}", String::from_utf8_lossy(&fs::read(&self.output)?));
-        ensure!(status.success(), "the build ended with {status}");
-        Ok(())
+        println!("xtask: {name}, next to other stages: {}", arguments.join(" "));
+        let begin = Instant::now();
+        let mut child = command.spawn().context("cannot start setpriv, of util-linux")?;
+        let ended = std::thread::spawn(move || child.wait().map(|status| (status, begin.elapsed())));
+        Ok(Beside { name, ended, output })
     }
 }
 

@@ -90,12 +90,17 @@ fn provide(target: Target, folder: &Path) -> anyhow::Result<PathBuf> {
             empty.join("Cargo.toml"),
             "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n",
         )?;
-        let crates =
-            if panic == "abort" { "std,panic_abort" } else { "std,panic_abort,panic_unwind,proc_macro,test" };
+        // For tests it is compiled quickly, without what a backtrace needs.
+        let (crates, features, opt_level) = match panic {
+            "abort" => ("std,panic_abort", "panic-unwind,backtrace,default", "3"),
+            _ => ("std,panic_abort,panic_unwind,proc_macro,test", "panic-unwind", "1"),
+        };
         step::output(
             cargo_with_source()
                 .args(["build", "--release", "--target", triple])
                 .arg(format!("-Zbuild-std={crates}"))
+                .arg(format!("-Zbuild-std-features={features}"))
+                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
                 .env("CARGO_PROFILE_RELEASE_PANIC", panic)
                 .arg("--target-dir")
                 .arg(&built)

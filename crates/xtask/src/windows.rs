@@ -171,9 +171,17 @@ fn built(profile: &str) -> anyhow::Result<PathBuf> {
     Ok(folder()?.join("build").join(WINDOWS.triple).join(profile).join("furlong.exe"))
 }
 
+/// Installs Debian's packages that are missing.
+///
+/// # Errors
+/// The packages that are missing, or the error of apt.
+pub fn provide_packages() -> anyhow::Result<()> {
+    packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())
+}
+
 /// Cargo that compiles for Windows.
 fn cargo(verb: &str) -> anyhow::Result<Command> {
-    packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())?;
+    provide_packages()?;
     let folder = folder()?;
     WINDOWS.cargo(verb, &folder, &folder.join("build"), "")
 }

@@ -32,6 +32,14 @@ pub enum Amount {
     All,
 }
 
+/// Installs Debian's packages that are missing.
+///
+/// # Errors
+/// The packages that are missing, or the error of apt.
+pub fn provide_packages() -> anyhow::Result<()> {
+    packages::provide(&PACKAGES)
+}
+
 /// Builds furlong, and tries all of it as root in namespaces of its own.
 ///
 /// # Errors
@@ -40,7 +48,7 @@ pub fn test(amount: Amount) -> anyhow::Result<()> {
     if !packages::is_root()? {
         bail!("two hosts on this machine need root: network devices, and an sshd for each");
     }
-    packages::provide(&PACKAGES)?;
+    provide_packages()?;
     succeed(Command::new("cargo").args(["build", "--release", "--locked"]).current_dir(root()))?;
     if amount == Amount::All {
         packages::provide(&slurm::PACKAGES)?;
