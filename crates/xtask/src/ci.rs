@@ -81,7 +81,9 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     if !failed.is_empty() {
         bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));
     }
-    stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
+    stages.run("tests: examples in comments", || {
+        cargo(&["test", "--release", "--workspace", "--doc", "--locked"])
+    })?;
     let failures = stages.run("faults", quick_faults)?;
     stages.passed_at_last("faults", &failures);
     stages.run("the channel", || channel::prove(channel::Amount::Quick))?;

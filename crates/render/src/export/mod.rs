@@ -58,7 +58,7 @@ pub fn export_parquet(runs: &[NamedSummary]) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_analysis::fixture;
+    use furlong_fixture as fixture;
 
     fn exported(render: fn(&[NamedSummary]) -> String) -> String {
         let summary = fixture::summary();
