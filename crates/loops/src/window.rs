@@ -10,11 +10,11 @@ use crate::channel::Channel;
 use crate::messages::{LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::round_trip::{RoundTripLoop, line_up};
+use crate::round_trip::{Initiate, Respond, line_up};
 use furlong_os::clock;
 
 /// The loop with several messages outstanding, compiled for each type of channel.
-pub trait WindowLoop: RoundTripLoop {
+pub trait WindowLoop: Initiate + Respond {
     /// Makes round trips for at least `budget_ns`, `window` of them outstanding, and gives the recorder the time of each,
     /// which may end it early.
     fn initiate_window(
