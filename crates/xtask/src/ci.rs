@@ -119,7 +119,9 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     if !failed.is_empty() {
         bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));
     }
-    stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
+    stages.run("tests: examples in comments", || {
+        cargo(&["test", "--release", "--workspace", "--doc", "--locked"])
+    })?;
     // Its compilers get the CPU time that the next stages leave.
     let windows = root_too.then(|| {
         windows::provide_packages()?;

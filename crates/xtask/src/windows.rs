@@ -31,8 +31,8 @@ const MEASURED: [&str; 3] = ["furlong-bench", "furlong", "furlong-subsystems"];
 /// The programs that test furlong-channel and the mechanisms, as on Linux.
 const PROGRAMS: [&str; 4] = ["one_process", "processes", "hostile", "conformance"];
 
-/// The profile in which all of it is compiled.
-const TESTED_PROFILE: &str = "windows";
+/// The profile of `furlong.exe` and of its tests, as on Linux.
+const TESTED_PROFILE: &str = "release";
 
 /// Builds `furlong.exe`, and says where it is.
 ///

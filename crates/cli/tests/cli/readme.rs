@@ -350,7 +350,9 @@ fn commands_are_told_from_other_lines() {
     assert_eq!(command("cargo run --release").as_deref(), Some("furlong"));
     assert_eq!(command("cargo run --release   # the quick set").as_deref(), Some("furlong"));
     assert_eq!(command("cargo run --release -- list --why").as_deref(), Some("furlong list --why"));
-    for line in ["cargo test --workspace", "furlongs", "cargo run --release -p xtask", "", "# furlong"] {
+    for line in
+        ["cargo test --release --workspace", "furlongs", "cargo run --release -p xtask", "", "# furlong"]
+    {
         assert_eq!(command(line), None, "{line}");
     }
     assert!(is_quick_set("furlong # all") && is_quick_set("furlong") && !is_quick_set("furlong run"));

@@ -1,4 +1,4 @@
-//! The programs that `cargo test --workspace` builds, each run by itself: cargo does not say how long one takes.
+//! The programs that `cargo test --release --workspace` builds, each run by itself: cargo does not say how long one takes.
 
 use crate::root;
 use anyhow::{Context, bail, ensure};
@@ -67,7 +67,7 @@ impl Report {
 /// What the programs of tests printed of their failures, from the first line that names them; `None` if all passed.
 type Failures = Option<Vec<String>>;
 
-/// What `cargo test --workspace` leaves out, so that it takes ten minutes: tests in modules of this name.
+/// Selects the tests that `cargo test --release --workspace` leaves out because they are slow.
 const SLOW: [&str; 2] = ["--ignored", "slow::"];
 
 /// More failures than these are not the noise of a machine that others use too.
@@ -175,8 +175,8 @@ fn names(failures: &[String]) -> Vec<&str> {
 
 /// Builds them all.
 pub fn build() -> anyhow::Result<Vec<Suite>> {
-    let arguments =
-        ["test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"];
+    let format = ["--message-format", "json-render-diagnostics"];
+    let arguments = [&["test", "--release", "--workspace", "--locked", "--no-run"][..], &format].concat();
     println!("xtask: cargo {}", arguments.join(" "));
     built_by(Command::new("cargo").args(arguments).current_dir(root()))
 }
