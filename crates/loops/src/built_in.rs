@@ -9,6 +9,7 @@ use crate::fan_out::FanOut;
 use crate::message_loop::{MessageLoop, no_end};
 use crate::one_way::{OneWayLoop, SendStream};
 use crate::round_trip::Initiate;
+use crate::shared_end::SharedEnd;
 use crate::short_lived::{OneLink, one_link};
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::Waiting;
@@ -75,7 +76,11 @@ impl BuiltIn {
                 open_to_several(M::open, specifications, setups, wait)
             },
             open_shared: const {
-                if M::CAPABILITIES.sharing.goes_to_one() { Some(open_shared::<M>) } else { None }
+                match (M::CAPABILITIES.sharing.goes_to_one(), M::CAPABILITIES.fixed_size_bytes) {
+                    (false, _) => None,
+                    (true, None) => Some(open_shared::<M, false>),
+                    (true, Some(_)) => Some(open_shared::<M, true>),
+                }
             },
             open_among_several: among_several::<M>(),
             one_link: one_link::<M>,
@@ -168,12 +173,13 @@ fn open_to_several<E: Endpoint + 'static>(
 }
 
 /// Opens one end for the loops over ends that are shared, which are compiled for such mechanisms alone.
-fn open_shared<M: Mechanism>(
+fn open_shared<M: Mechanism, const NOTIFIES: bool>(
     specification: &LinkSpecification,
     setup: EndpointSetup,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
-    Ok(MessageLoop::Shared(Box::new(Waiting::new(M::open(specification, setup)?, wait)?)))
+    let end = Waiting::new(M::open(specification, setup)?, wait)?;
+    Ok(MessageLoop::Shared(Box::new(SharedEnd::<_, NOTIFIES>(end))))
 }
 
 /// How several ends are opened, where a process can wait for one of them.
