@@ -25,6 +25,7 @@ pub struct BetweenAttempts {
 
 impl BetweenAttempts {
     /// Waits in the given way for what can be watched to know when it can be read and when it can be written.
+    #[inline(never)]
     pub fn new(
         wait: Wait,
         readable: Option<BorrowedHandle<'_>>,

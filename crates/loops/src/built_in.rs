@@ -9,12 +9,13 @@ use crate::fan_out::FanOut;
 use crate::message_loop::{MessageLoop, no_end};
 use crate::one_way::{OneWayLoop, SendStream};
 use crate::round_trip::Initiate;
-use crate::short_lived::{OneLink, one_link};
+use crate::shared_end::SharedEnd;
+use crate::short_lived::{CarryOnce, carry_once};
 use crate::two_mechanisms::TwoMechanisms;
-use crate::waiting::Waiting;
+use crate::waiting::{OpenEndpoint, Waiting};
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_mechanism::{BetweenHosts, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
-use furlong_model::{Capabilities, Limits, Role, Unavailable, Wait};
+use furlong_model::{Capabilities, Limits, Role, Sharing, Start, Unavailable, Wait};
 use std::io;
 
 /// Opens one end of a link, with its own way of waiting.
@@ -55,8 +56,8 @@ pub struct BuiltIn {
     pub open_shared: Option<OpenShared>,
     /// The same for the ends of several links, for one of which a process can wait; `None` where it cannot.
     pub open_among_several: Option<OpenAmongSeveral>,
-    /// The life of one link, with both ends in one process.
-    pub one_link: OneLink,
+    /// The life of one link once it is created, with both ends in one process.
+    pub carry_once: CarryOnce,
     /// [`Mechanism::BETWEEN_HOSTS`].
     pub between_hosts: Option<BetweenHosts>,
 }
@@ -71,14 +72,22 @@ impl BuiltIn {
             create: M::create,
             open_one: |specification, setup, wait| open_one(M::open, specification, setup, wait),
             open_both: |specification, setups, wait| open_both(M::open, specification, setups, wait),
-            open_to_several: |specifications, setups, wait| {
-                open_to_several(M::open, specifications, setups, wait)
+            open_to_several: const {
+                if sends_over_several_links(&M::CAPABILITIES) {
+                    |links, setups, wait| open_to_several(M::open, links, setups, wait)
+                } else {
+                    |_, _, _| Err(no_end())
+                }
             },
             open_shared: const {
-                if M::CAPABILITIES.sharing.goes_to_one() { Some(open_shared::<M>) } else { None }
+                match (M::CAPABILITIES.sharing.goes_to_one(), M::CAPABILITIES.fixed_size_bytes) {
+                    (false, _) => None,
+                    (true, None) => Some(open_shared::<M, false>),
+                    (true, Some(_)) => Some(open_shared::<M, true>),
+                }
             },
             open_among_several: among_several::<M>(),
-            one_link: one_link::<M>,
+            carry_once: carry_once::<M>,
             between_hosts: M::BETWEEN_HOSTS,
         }
     }
@@ -131,16 +140,13 @@ pub fn all_built_in() -> Vec<BuiltIn> {
     collect.0
 }
 
-/// [`Mechanism::open`]. What takes it is compiled for a type of endpoint, which many mechanisms share.
-type OpenEndpoint<E> = fn(&LinkSpecification, EndpointSetup) -> io::Result<E>;
-
 fn open_one<E: Endpoint + 'static>(
     open: OpenEndpoint<E>,
     specification: &LinkSpecification,
     setup: EndpointSetup,
     wait: Wait,
 ) -> io::Result<Box<dyn OneWayLoop>> {
-    Ok(Box::new(Waiting::new(open(specification, setup)?, wait)?))
+    Ok(Box::new(Waiting::open(open, specification, setup, wait)?))
 }
 
 fn open_both<E: Endpoint + 'static>(
@@ -149,7 +155,7 @@ fn open_both<E: Endpoint + 'static>(
     [initiator, responder]: [EndpointSetup; 2],
     wait: Wait,
 ) -> io::Result<Box<dyn Initiate>> {
-    let end = |setup| Waiting::new(open(specification, setup)?, wait);
+    let end = |setup| Waiting::open(open, specification, setup, wait);
     let (initiator, responder) = (end(initiator)?, end(responder)?);
     Ok(Box::new(BothEnds::new(initiator, responder, specification.largest_bytes())?))
 }
@@ -162,18 +168,26 @@ fn open_to_several<E: Endpoint + 'static>(
 ) -> io::Result<Box<dyn SendStream>> {
     let mut ends = Vec::with_capacity(setups.len());
     for (specification, setup) in specifications.iter().zip(setups) {
-        ends.push(Waiting::new(open(specification, setup)?, wait)?);
+        ends.push(Waiting::open(open, specification, setup, wait)?);
     }
     Ok(Box::new(FanOut(ends)))
 }
 
+/// Whether messages of a mechanism go to several receivers over a link each. Notifications and a process alone have no
+/// receivers, and a link that broadcasts is the only one.
+const fn sends_over_several_links(capabilities: &Capabilities) -> bool {
+    let broadcasts = matches!(capabilities.sharing, Sharing::EveryReceiver);
+    capabilities.fixed_size_bytes.is_none() && !matches!(capabilities.start, Start::Alone) && !broadcasts
+}
+
 /// Opens one end for the loops over ends that are shared, which are compiled for such mechanisms alone.
-fn open_shared<M: Mechanism>(
+fn open_shared<M: Mechanism, const NOTIFIES: bool>(
     specification: &LinkSpecification,
     setup: EndpointSetup,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
-    Ok(MessageLoop::Shared(Box::new(Waiting::new(M::open(specification, setup)?, wait)?)))
+    let end = Waiting::open(M::open, specification, setup, wait)?;
+    Ok(MessageLoop::Shared(Box::new(SharedEnd::<_, NOTIFIES>(end))))
 }
 
 /// How several ends are opened, where a process can wait for one of them.

@@ -12,7 +12,7 @@
 use crate::channel::Channel;
 use crate::control_page::ControlPage;
 use crate::in_batches::{Amount, Arrivals, send_for, worked};
-use crate::messages::{LoopResult, Messages};
+use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use crate::schedule::Idle;
@@ -70,7 +70,7 @@ impl Counted {
 }
 
 /// Sends for as long as `amount` says, and if it is the first of the senders ends the part for all.
-pub(crate) fn notify<C: Channel + ?Sized>(
+pub(crate) fn notify<C: Channel>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     counted: Counted,
@@ -103,8 +103,8 @@ pub(crate) fn notify<C: Channel + ?Sized>(
 }
 
 /// Takes part in a notification that is not timed, and gives the time at which all begin.
-fn begin_notifying<C: Channel + ?Sized>(
-    channel: &mut C,
+fn begin_notifying(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     counted: Counted,
 ) -> Result<u64, RoleError> {
@@ -142,8 +142,8 @@ fn wait_for_room(messages: &Messages<'_>, counted: Counted) -> Idle {
 }
 
 /// Waits until all have ended and all that they sent is taken, and lets those at the other end go.
-fn end_for_all<C: Channel + ?Sized>(
-    channel: &mut C,
+fn end_for_all(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     counted: Counted,
 ) -> Result<(), RoleError> {
@@ -163,7 +163,7 @@ fn end_for_all<C: Channel + ?Sized>(
 }
 
 /// Takes what several send until the end is announced.
-pub(crate) fn take_from_several<C: Channel + ?Sized>(
+pub(crate) fn take_from_several<C: Channel>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     counted: Counted,
@@ -171,15 +171,7 @@ pub(crate) fn take_from_several<C: Channel + ?Sized>(
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let page = messages.control_page;
-    // Each sends one and waits.
-    for _ in 0..counted.senders {
-        take_next(channel, messages)?;
-    }
-    // One too many stands in for that of a sender which has not come so far, and would wait for the next start.
-    while counted.sent_and_taken(page)[0] < messages.done {
-        cpu::yield_now();
-    }
-    let before = messages.baseline()?;
+    let before = begin_taking(channel, messages, counted)?;
     let start = clock::now_ns();
     page.announce_start(start);
     let mut arrivals = Arrivals::new(start, amount, recorder);
@@ -193,14 +185,30 @@ pub(crate) fn take_from_several<C: Channel + ?Sized>(
     }
 }
 
+/// Takes one notification of each sender, which then waits for the start.
+fn begin_taking(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    counted: Counted,
+) -> Result<Baseline, RoleError> {
+    for _ in 0..counted.senders {
+        take_next(channel, messages)?;
+    }
+    // One too many stands in for that of a sender which has not come so far, and would wait for the next start.
+    while counted.sent_and_taken(messages.control_page)[0] < messages.done {
+        cpu::yield_now();
+    }
+    messages.baseline()
+}
+
 /// Takes as one of several workers until the end is announced.
-pub(crate) fn take_as_worker<C: Channel + ?Sized>(
+pub(crate) fn take_as_worker<C: Channel>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let (page, start_before) = (messages.control_page, messages.control_page.start());
-    take_next(channel, messages)?;
+    take_next(channel as &mut dyn Channel, messages)?;
     page.wait_for_start(start_before);
     let before = messages.baseline()?;
     let (taken_before, mut in_time) = (messages.done, messages.done);
@@ -216,8 +224,8 @@ pub(crate) fn take_as_worker<C: Channel + ?Sized>(
 }
 
 /// Sends one to each of those at the other end, each of whom takes one.
-fn send_to_each<C: Channel + ?Sized>(
-    channel: &mut C,
+fn send_to_each(
+    channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     counted: Counted,
 ) -> Result<(), RoleError> {

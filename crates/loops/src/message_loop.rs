@@ -35,7 +35,7 @@ impl MessageLoop {
             MessageLoop::Initiator(channel) => &mut **channel,
             MessageLoop::Responder(channel) => &mut **channel,
             MessageLoop::ToSeveral(channel) => &mut **channel,
-            MessageLoop::Shared(channel) => &mut **channel,
+            MessageLoop::Shared(end) => end.channel(),
         }
     }
 
@@ -46,7 +46,7 @@ impl MessageLoop {
             MessageLoop::Initiator(channel) => channel,
             MessageLoop::Responder(channel) => channel,
             MessageLoop::ToSeveral(channel) => channel,
-            MessageLoop::Shared(channel) => channel,
+            MessageLoop::Shared(end) => end.into_channel(),
         }
     }
 
@@ -79,7 +79,7 @@ impl MessageLoop {
     /// The loop over an end that several have.
     pub fn shared_end(&mut self) -> Result<&mut dyn SharedEndLoop, RoleError> {
         match self {
-            MessageLoop::Shared(channel) => Ok(&mut **channel),
+            MessageLoop::Shared(end) => Ok(&mut **end),
             _ => Err(no_loop()),
         }
     }

@@ -8,7 +8,7 @@ use crate::channel::Channel;
 use crate::message_loop::{MessageLoop, no_end};
 use crate::role_error::OtherLink;
 use crate::stamp::mix;
-use crate::waiting::{Waiting, would_wait};
+use crate::waiting::{OpenEndpoint, Waiting, would_wait};
 use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Mechanism, Message};
 use furlong_model::{Role, Wait};
 use furlong_os::BorrowedHandle;
@@ -90,6 +90,17 @@ pub fn open<M: Mechanism>(
     wait: Wait,
     key: u64,
 ) -> io::Result<MessageLoop> {
+    open_ends(M::open, specifications, setups, wait, key)
+}
+
+/// Compiled for a type of endpoint, which many mechanisms share.
+fn open_ends<E: Endpoint + 'static>(
+    open: OpenEndpoint<E>,
+    specifications: &[LinkSpecification],
+    setups: Vec<EndpointSetup>,
+    wait: Wait,
+    key: u64,
+) -> io::Result<MessageLoop> {
     let role = setups.first().ok_or_else(no_end)?.role;
     let is_selected = role == Role::Responder && wait == Wait::Select;
     let mut all = Vec::new();
@@ -98,14 +109,10 @@ pub fn open<M: Mechanism>(
             let handles = setup.handles.descriptors.into_iter();
             setup.handles.descriptors = handles.map(out_of_the_way).collect::<io::Result<_>>()?;
         }
-        all.push(Waiting::new(M::open(specification, setup)?, Wait::Poll)?);
+        all.push(Waiting::open(open, specification, setup, Wait::Poll)?);
     }
     let order = Order { key, links: all.len() as u64, drawn: 0 };
-    loops_of(role, Ends { all, order, last: 0 }, wait)
-}
-
-/// Compiled for a type of endpoint, which many mechanisms share.
-fn loops_of<E: Endpoint + 'static>(role: Role, ends: Ends<E>, wait: Wait) -> io::Result<MessageLoop> {
+    let ends = Ends { all, order, last: 0 };
     Ok(match role {
         Role::Initiator => MessageLoop::Initiator(Box::new(Sender(ends))),
         Role::Responder => {

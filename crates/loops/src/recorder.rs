@@ -5,10 +5,8 @@ use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
 use crate::steady::Steady;
 use furlong_model::{Fault, Phase, Stall};
-use furlong_stats::{Distribution, HistogramError, HistogramRange, encode_histogram};
-use hdrhistogram::Histogram;
+use furlong_stats::{Distribution, HistogramError, HistogramRange, HistogramRecorder, encode_histogram};
 use serde::{Deserialize, Serialize};
-use std::io;
 
 /// From a nanosecond to a minute: a longer sample is not told from others that are longer.
 const RANGE: HistogramRange = HistogramRange { lowest: 1, highest: 60_000_000_000, digits: 3 };
@@ -61,7 +59,7 @@ enum Times {
 
 /// Times as they are kept.
 struct Samples {
-    histogram: Histogram<u64>,
+    histogram: HistogramRecorder,
     round_trips: u64,
     /// Times at whose end the clock showed less than at their beginning.
     went_back: u64,
@@ -81,8 +79,7 @@ impl Recorder {
 
     /// Keeps every time, until `most` messages as above.
     pub fn of_samples(under_way: u32, most: Option<u64>) -> Result<Recorder, RoleError> {
-        let histogram = Histogram::new_with_bounds(RANGE.lowest, RANGE.highest, RANGE.digits as u8);
-        let histogram = step(Phase::Timed, "make a histogram", histogram)?;
+        let histogram = step(Phase::Timed, "make a histogram", HistogramRecorder::new(RANGE))?;
         let times = Times::Histogram(Samples { histogram, round_trips: 0, went_back: 0 });
         Ok(Recorder { times, ..Recorder::counting(under_way, most) })
     }
@@ -121,7 +118,7 @@ impl Recorder {
             let what = format!("the monotonic clock went back {went_back} times");
             return Err(RoleError::new(Fault::Error, what).at(Phase::Timed));
         }
-        let histogram = step(Phase::Finish, "write the histogram", written(&histogram))?;
+        let histogram = step(Phase::Finish, "write the histogram", histogram.encode())?;
         Ok(Some(Timing {
             round_trips,
             began_ns: result.began_ns,
@@ -136,11 +133,6 @@ impl Recorder {
             stall: None,
         }))
     }
-}
-
-fn written(histogram: &Histogram<u64>) -> io::Result<String> {
-    let counts = histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
-    encode_histogram(RANGE, counts)
 }
 
 /// One histogram of these, each beside the round trips that a sample of it is the mean of: where they differ in that, a sample
@@ -171,7 +163,7 @@ impl Samples {
             return;
         }
         self.round_trips += round_trips;
-        self.histogram.saturating_record(((sample_ns + round_trips / 2) / round_trips).max(1));
+        self.histogram.record(((sample_ns + round_trips / 2) / round_trips).max(1));
     }
 }
 /// What is recorded of times that another clock took, each of so many messages.

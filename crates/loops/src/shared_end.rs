@@ -12,7 +12,7 @@ use crate::channel::Channel;
 use crate::control_page::Progress;
 use crate::counted::{Counted, notify, take_as_worker, take_from_several};
 use crate::in_batches::{Amount, Arrivals, send_for, worked};
-use crate::messages::{LoopResult, Messages};
+use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
 use crate::stamp::Discrepancy;
@@ -124,8 +124,14 @@ impl Taken {
     }
 }
 
-/// The loops over a link of which several have an end, compiled for each type of channel.
-pub trait SharedEndLoop: Channel {
+/// An end of a link that several processes share, or the opposite end, with its loops compiled for the type of the channel.
+pub trait SharedEndLoop {
+    /// Returns the channel without its type, for code that is not measured.
+    fn channel(&mut self) -> &mut dyn Channel;
+
+    /// Returns the channel alone, without its type.
+    fn into_channel(self: Box<Self>) -> Box<dyn Channel>;
+
     /// Sends or receives for as long as `amount` says. The recorder is given the times, and may end a sender's loop early.
     fn run_shared(
         &mut self,
@@ -136,7 +142,19 @@ pub trait SharedEndLoop: Channel {
     ) -> Result<LoopResult, RoleError>;
 }
 
-impl<C: Channel> SharedEndLoop for C {
+/// An end of a link that carries messages, or with `NOTIFIES` an end of a link that carries notifications alone. Each is
+/// compiled with its own loops only.
+pub struct SharedEnd<C, const NOTIFIES: bool>(pub C);
+
+impl<C: Channel + 'static, const NOTIFIES: bool> SharedEndLoop for SharedEnd<C, NOTIFIES> {
+    fn channel(&mut self) -> &mut dyn Channel {
+        &mut self.0
+    }
+
+    fn into_channel(self: Box<Self>) -> Box<dyn Channel> {
+        Box::new(self.0)
+    }
+
     fn run_shared(
         &mut self,
         messages: &mut Messages<'_>,
@@ -144,23 +162,33 @@ impl<C: Channel> SharedEndLoop for C {
         amount: Amount,
         recorder: &mut Recorder,
     ) -> Result<LoopResult, RoleError> {
-        run::<_, false>(self, messages, place, amount, recorder)
+        if NOTIFIES {
+            run_notifications(&mut self.0, messages, place, amount, recorder)
+        } else {
+            run_messages::<_, false>(&mut self.0, messages, place, amount, recorder)
+        }
     }
 }
 
 /// The verified pass, in which every byte of so many messages of each sender is checked.
 pub fn verify_shared(
-    channel: &mut dyn Channel,
+    mut channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     place: &mut Place,
     of_each: u64,
 ) -> Result<LoopResult, RoleError> {
     let amount = Amount { budget_ns: u64::MAX, batch: 1 };
-    run::<_, true>(channel, messages, place, amount, &mut Recorder::counting(0, Some(of_each)))
+    let recorder = &mut Recorder::counting(0, Some(of_each));
+    match place {
+        Place::Notifier(_) | Place::Notified(_) => {
+            run_notifications(&mut channel, messages, place, amount, recorder)
+        }
+        _ => run_messages::<_, true>(&mut channel, messages, place, amount, recorder),
+    }
 }
 
 #[inline(always)]
-fn run<C: Channel + ?Sized, const WHOLE: bool>(
+fn run_messages<C: Channel, const WHOLE: bool>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     place: &mut Place,
@@ -178,16 +206,35 @@ fn run<C: Channel + ?Sized, const WHOLE: bool>(
             send_to_workers::<C, WHOLE>(channel, messages, *workers, amount, recorder)
         }
         Place::Worker(taken) => receive_as_worker::<C, WHOLE>(channel, messages, taken, recorder),
+        Place::Notifier(_) | Place::Notified(_) => Err(other_place()),
+    }
+}
+
+#[inline(always)]
+fn run_notifications<C: Channel>(
+    channel: &mut C,
+    messages: &mut Messages<'_>,
+    place: &mut Place,
+    amount: Amount,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    match place {
         Place::Notifier(counted) => notify(channel, messages, *counted, amount, recorder),
         Place::Notified(counted) if messages.pattern == Pattern::FanIn => {
             take_from_several(channel, messages, *counted, amount, recorder)
         }
         Place::Notified(_) => take_as_worker(channel, messages, recorder),
+        _ => Err(other_place()),
     }
 }
 
+#[cold]
+fn other_place() -> RoleError {
+    RoleError::new(Fault::Error, "this end has no loop for messages of this kind")
+}
+
 /// Sends as one of several.
-fn send_beside_others<C: Channel + ?Sized, const WHOLE: bool>(
+fn send_beside_others<C: Channel, const WHOLE: bool>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     numbering: Numbering,
@@ -195,21 +242,19 @@ fn send_beside_others<C: Channel + ?Sized, const WHOLE: bool>(
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let (page, line, start_before) = (messages.control_page, messages.line, messages.control_page.start());
-    send_next::<C, WHOLE>(channel, messages, numbering)?;
-    messages.note(messages.done, 0);
+    send_untimed::<WHOLE>(channel, messages, numbering, 1)?;
     page.wait_for_start(start_before);
     let before = messages.baseline()?;
     let start = page.start();
     let next = || send_next::<C, WHOLE>(channel, messages, numbering);
     let elapsed_ns = send_for(start, amount, recorder, next)?;
     page.announce_last_of(line, messages.done + 1);
-    send_next::<C, WHOLE>(channel, messages, numbering)?;
-    messages.note(messages.done, 0);
+    send_untimed::<WHOLE>(channel, messages, numbering, 1)?;
     messages.since(before, elapsed_ns)
 }
 
 /// Sends to several workers, and then a message more to each, which ends its part.
-fn send_to_workers<C: Channel + ?Sized, const WHOLE: bool>(
+fn send_to_workers<C: Channel, const WHOLE: bool>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     workers: u32,
@@ -220,10 +265,7 @@ fn send_to_workers<C: Channel + ?Sized, const WHOLE: bool>(
     let page = messages.control_page;
     page.announce_last(u64::MAX);
     let sent_before = messages.done;
-    for _ in 0..workers {
-        send_next::<C, WHOLE>(channel, messages, numbering)?;
-    }
-    messages.note(messages.done, 0);
+    send_untimed::<WHOLE>(channel, messages, numbering, workers)?;
     while page.received_by_all() <= sent_before {
         cpu::yield_now();
     }
@@ -233,15 +275,26 @@ fn send_to_workers<C: Channel + ?Sized, const WHOLE: bool>(
     let next = || send_next::<C, WHOLE>(channel, messages, numbering);
     let elapsed_ns = send_for(start, amount, recorder, next)?;
     page.announce_last(messages.done);
-    for _ in 0..workers {
-        send_next::<C, WHOLE>(channel, messages, numbering)?;
-    }
-    messages.note(messages.done, 0);
+    send_untimed::<WHOLE>(channel, messages, numbering, workers)?;
     messages.since(before, elapsed_ns)
 }
 
+/// Sends `count` messages outside the measured time.
+fn send_untimed<const WHOLE: bool>(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    numbering: Numbering,
+    count: u32,
+) -> Result<(), RoleError> {
+    for _ in 0..count {
+        send_next::<_, WHOLE>(channel, messages, numbering)?;
+    }
+    messages.note(messages.done, 0);
+    Ok(())
+}
+
 /// Receives until the last message of each sender has come.
-fn receive_from_several<C: Channel + ?Sized, const WHOLE: bool>(
+fn receive_from_several<C: Channel, const WHOLE: bool>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     received: &mut Received,
@@ -249,10 +302,7 @@ fn receive_from_several<C: Channel + ?Sized, const WHOLE: bool>(
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
     let (page, senders) = (messages.control_page, received.numbers.len());
-    // Each sends one and waits.
-    for _ in 0..senders {
-        receive_next::<C, WHOLE>(channel, messages, received)?;
-    }
+    receive_untimed::<WHOLE>(channel, messages, received)?;
     let before = messages.baseline()?;
     let start = clock::now_ns();
     page.announce_start(start);
@@ -265,17 +315,27 @@ fn receive_from_several<C: Channel + ?Sized, const WHOLE: bool>(
     messages.since(before, arrivals.elapsed_ns())
 }
 
+/// Receives one message of each sender, which then waits for the start.
+fn receive_untimed<const WHOLE: bool>(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    received: &mut Received,
+) -> Result<(), RoleError> {
+    for _ in 0..received.numbers.len() {
+        receive_next::<_, WHOLE>(channel, messages, received)?;
+    }
+    Ok(())
+}
+
 /// Receives as one of several workers until a message comes that ends its part.
-fn receive_as_worker<C: Channel + ?Sized, const WHOLE: bool>(
+fn receive_as_worker<C: Channel, const WHOLE: bool>(
     channel: &mut C,
     messages: &mut Messages<'_>,
     taken: &mut Taken,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
-    let (page, start_before) = (messages.control_page, messages.control_page.start());
-    take_next::<C, WHOLE>(channel, messages, taken)?;
-    page.wait_for_start(start_before);
-    let before = messages.baseline()?;
+    let page = messages.control_page;
+    let before = take_untimed::<WHOLE>(channel, messages, taken)?;
     let (taken_before, mut in_time) = (taken.count, taken.count);
     loop {
         take_next::<C, WHOLE>(channel, messages, taken)?;
@@ -286,6 +346,18 @@ fn receive_as_worker<C: Channel + ?Sized, const WHOLE: bool>(
         }
     }
     worked(messages, before, in_time - taken_before, recorder)
+}
+
+/// Receives one message as a worker, and waits for the start.
+fn take_untimed<const WHOLE: bool>(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    taken: &mut Taken,
+) -> Result<Baseline, RoleError> {
+    let (page, start_before) = (messages.control_page, messages.control_page.start());
+    take_next::<_, WHOLE>(channel, messages, taken)?;
+    page.wait_for_start(start_before);
+    messages.baseline()
 }
 
 /// Stamps and sends the next message.

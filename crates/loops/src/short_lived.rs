@@ -2,33 +2,38 @@
 //!
 //! One process does all of it, so that nobody waits and nobody is started: what is timed is what a design pays that makes a
 //! link for each request, beside handing an end to the other process. A link has a name that the one before it has given
-//! up. The loop makes one call by a pointer for each link, whose many system calls are compiled for the mechanism.
+//! up. The loop makes two calls through pointers for each link, which are short next to its many system calls.
 
 use crate::both_ends::carry;
 use crate::channel::Channel;
 use crate::message_loop::MessageLoop;
-use crate::waiting::Waiting;
+use crate::waiting::{OpenEndpoint, Waiting};
 use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
 use furlong_model::{Role, Wait};
 use std::io;
 
-/// Passes a message through a link of its own, in a process with this number, and gives the length that came.
-pub type OneLink = fn(&LinkSpecification, Wait, i32, &mut Message, &mut Message) -> io::Result<usize>;
+/// [`Mechanism::create`].
+pub type Create = fn(&LinkSpecification) -> io::Result<Link>;
 
-/// The life of one link of a mechanism.
-pub fn one_link<M: Mechanism>(
+/// Opens both ends of a link in the process with this PID, passes a message through it and returns the length of the message
+/// that arrived.
+pub type CarryOnce = fn(Link, &LinkSpecification, Wait, i32, &mut Message, &mut Message) -> io::Result<usize>;
+
+/// The life of one link of a mechanism once it is created.
+pub fn carry_once<M: Mechanism>(
+    link: Link,
     specification: &LinkSpecification,
     wait: Wait,
     process: i32,
     message: &mut Message,
     received: &mut Message,
 ) -> io::Result<usize> {
-    carry_once(M::open, M::create(specification)?, specification, wait, process, message, received)
+    carry_between(M::open, link, specification, wait, process, message, received)
 }
 
 /// Compiled for a type of endpoint, which many mechanisms share.
-fn carry_once<E: Endpoint>(
-    open: fn(&LinkSpecification, EndpointSetup) -> io::Result<E>,
+fn carry_between<E: Endpoint>(
+    open: OpenEndpoint<E>,
     mut link: Link,
     specification: &LinkSpecification,
     wait: Wait,
@@ -36,17 +41,18 @@ fn carry_once<E: Endpoint>(
     message: &mut Message,
     received: &mut Message,
 ) -> io::Result<usize> {
-    let mut open = |role| {
+    let mut end = |role| {
         let setup = EndpointSetup { role, handles: link.take_end(role), peer: process };
-        Waiting::new(open(specification, setup)?, wait)
+        Waiting::open(open, specification, setup, wait)
     };
-    let (mut initiator, mut responder) = (open(Role::Initiator)?, open(Role::Responder)?);
+    let (mut initiator, mut responder) = (end(Role::Initiator)?, end(Role::Responder)?);
     carry((&mut initiator, message), (&mut responder, received))
 }
 
 /// What sends each message through a link of its own.
 struct ShortLived {
-    one_link: OneLink,
+    create: Create,
+    carry_once: CarryOnce,
     specification: LinkSpecification,
     wait: Wait,
     process: i32,
@@ -55,9 +61,14 @@ struct ShortLived {
 
 impl ShortLived {
     /// Links like this.
-    fn new(one_link: OneLink, specification: &LinkSpecification, wait: Wait) -> io::Result<ShortLived> {
+    fn new(
+        (create, carry_once): (Create, CarryOnce),
+        specification: &LinkSpecification,
+        wait: Wait,
+    ) -> io::Result<ShortLived> {
         Ok(ShortLived {
-            one_link,
+            create,
+            carry_once,
             specification: specification.clone(),
             wait,
             process: std::process::id() as i32,
@@ -71,18 +82,19 @@ impl ShortLived {
 /// # Errors
 /// If there is no memory.
 pub fn open_short_lived(
-    one_link: OneLink,
+    link: (Create, CarryOnce),
     specification: &LinkSpecification,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
-    Ok(MessageLoop::OneEnd(Box::new(ShortLived::new(one_link, specification, wait)?)))
+    Ok(MessageLoop::OneEnd(Box::new(ShortLived::new(link, specification, wait)?)))
 }
 
 impl Channel for ShortLived {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        let length =
-            (self.one_link)(&self.specification, self.wait, self.process, message, &mut self.received)?;
+        let ShortLived { specification, wait, process, received, .. } = self;
+        let link = (self.create)(specification)?;
+        let length = (self.carry_once)(link, specification, *wait, *process, message, received)?;
         if length == self.received.len() {
             return Ok(());
         }
@@ -141,7 +153,7 @@ mod tests {
                 return;
             }
             let specification = specification(&self.0, !wait.needs_non_blocking());
-            let mut links = ShortLived::new(one_link::<M>, &specification, wait).unwrap();
+            let mut links = ShortLived::new((M::create, carry_once::<M>), &specification, wait).unwrap();
             let mut message = Message::new(8).unwrap();
             let before = descriptors();
             for number in 1..=20u64 {

@@ -6,9 +6,13 @@
 
 use crate::between_attempts::BetweenAttempts;
 use crate::channel::Channel;
-use furlong_mechanism::{Endpoint, Interest, Message};
+use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Message};
 use furlong_model::{Access, Wait};
 use std::io;
+
+/// [`Mechanism::open`](furlong_mechanism::Mechanism::open). Code that takes it is compiled for a type of endpoint, which many
+/// mechanisms share.
+pub type OpenEndpoint<E> = fn(&LinkSpecification, EndpointSetup) -> io::Result<E>;
 
 /// An endpoint with a way of waiting.
 #[derive(Debug)]
@@ -18,8 +22,15 @@ pub struct Waiting<E> {
 }
 
 impl<E: Endpoint> Waiting<E> {
-    /// Waits in the given way; the endpoint was opened to suit it.
-    pub fn new(endpoint: E, wait: Wait) -> io::Result<Self> {
+    /// Opens an endpoint that suits this way of waiting. Not inlined, because all patterns open their ends with it.
+    #[inline(never)]
+    pub fn open(
+        open: OpenEndpoint<E>,
+        specification: &LinkSpecification,
+        setup: EndpointSetup,
+        wait: Wait,
+    ) -> io::Result<Self> {
+        let endpoint = open(specification, setup)?;
         let watched = |interest| endpoint.readiness(interest);
         let between = BetweenAttempts::new(wait, watched(Interest::Readable), watched(Interest::Writable))?;
         Ok(Waiting { endpoint, between })

@@ -27,7 +27,9 @@ pub use comparison::comparison_intervals;
 pub use curve::Curve;
 pub use deviation::Deviations;
 pub use fairness::jain;
-pub use histogram::{Distribution, HistogramError, HistogramRange, encode as encode_histogram};
+pub use histogram::{
+    Distribution, HistogramError, HistogramRange, HistogramRecorder, encode as encode_histogram,
+};
 pub use median::{
     FEWEST_TRIALS, are_apart, bootstrap_interval, coverage, median, median_interval, median_interval_with,
     uncertainty,

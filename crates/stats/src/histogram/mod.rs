@@ -11,7 +11,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::bufread::ZlibDecoder;
 use std::io::Read;
 use std::sync::Arc;
-pub use writer::{HistogramRange, encode};
+pub use writer::{HistogramRange, HistogramRecorder, encode};
 
 /// Most base64 text of one histogram, in bytes: a real one is a few thousand.
 const MAX_TEXT_BYTES: usize = 2 << 20;
@@ -141,6 +141,7 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
 
 /// Which times each bucket has. Of the first `2 << half_bits` each has one unit; after each `1 << half_bits` of those that
 /// follow, a bucket is twice as wide.
+#[derive(Debug, Clone)]
 struct Layout {
     /// The binary logarithm of a unit, in nanoseconds.
     unit_bits: u32,
@@ -167,6 +168,7 @@ impl Layout {
     }
 
     /// The bucket of a value.
+    #[inline]
     fn index(&self, value: u64) -> u64 {
         let units = value >> self.unit_bits;
         let doubled = units.max(1).ilog2().saturating_sub(self.half_bits);

@@ -1,10 +1,9 @@
-//! Writes a histogram as [`super::Distribution`] reads it. The histogram crate would bring a parser along for that, which takes
-//! longer to compile than this crate.
+//! Records a histogram and writes it as [`super::Distribution`] reads it. The histogram crate would bring a parser along for
+//! writing, which takes longer to compile than this crate.
 
 use super::{COMPRESSED_COOKIE, COOKIE, HEADER_BYTES, Layout};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::{Compression, write::ZlibEncoder};
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// What a histogram tells apart.
@@ -18,29 +17,74 @@ pub struct HistogramRange {
     pub digits: u32,
 }
 
-/// Values, each with how many there are, as a histogram: HdrHistogram V2 with deflate, in base64. The highest bucket takes what
-/// is above it.
+/// Counts of values, by the bucket that a value belongs to.
+#[derive(Debug, Clone)]
+pub struct HistogramRecorder {
+    range: HistogramRange,
+    layout: Layout,
+    counts: Vec<u64>,
+}
+
+impl HistogramRecorder {
+    /// Creates an empty histogram and allocates all its memory.
+    ///
+    /// # Errors
+    /// Returns `InvalidInput` for a range that [`super::Distribution`] would refuse.
+    pub fn new(range: HistogramRange) -> io::Result<Self> {
+        let layout = Layout::of(range.lowest, range.highest, range.digits);
+        let layout = layout.ok_or(io::ErrorKind::InvalidInput)?;
+        let buckets = layout.index(layout.end - 1) + 1;
+        Ok(HistogramRecorder { range, layout, counts: vec![0; buckets as usize] })
+    }
+
+    /// Counts a value. A value behind the last bucket counts as the highest of the range.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.record_several(value, 1);
+    }
+
+    #[inline]
+    fn record_several(&mut self, value: u64, count: u64) {
+        let value = if value < self.layout.end { value } else { self.range.highest };
+        self.counts[self.layout.index(value) as usize] += count;
+    }
+
+    /// Encodes the counts: HdrHistogram V2 with deflate, in base64.
+    ///
+    /// # Errors
+    /// Returns the error of the compressor.
+    pub fn encode(&self) -> io::Result<String> {
+        let (mut payload, mut empty) = (Vec::new(), 0);
+        for &count in &self.counts {
+            if count == 0 {
+                empty += 1;
+                continue;
+            }
+            match empty {
+                0 => {}
+                1 => put(&mut payload, 0),
+                // A negative number is that of empty buckets.
+                _ => put(&mut payload, -empty),
+            }
+            put(&mut payload, count as i64);
+            empty = 0;
+        }
+        framed(self.range, &payload)
+    }
+}
+
+/// Encodes values, each with how many there are, as [`HistogramRecorder`] does.
 ///
 /// # Errors
-/// A range that [`super::Distribution`] would refuse.
+/// Returns `InvalidInput` for a range that [`super::Distribution`] would refuse.
 pub fn encode(range: HistogramRange, counts: impl Iterator<Item = (u64, u64)>) -> io::Result<String> {
-    let HistogramRange { lowest, highest, digits } = range;
-    let layout = Layout::of(lowest, highest, digits).ok_or(io::ErrorKind::InvalidInput)?;
-    let mut by_bucket: BTreeMap<u64, u64> = BTreeMap::new();
-    for (value, count) in counts {
-        *by_bucket.entry(layout.index(value.min(layout.end - 1))).or_default() += count;
-    }
-    let (mut payload, mut next) = (Vec::new(), 0);
-    for (index, count) in by_bucket {
-        match index - next {
-            0 => {}
-            1 => put(&mut payload, 0),
-            // A negative number is that of empty buckets.
-            empty => put(&mut payload, -(empty as i64)),
-        }
-        put(&mut payload, count as i64);
-        next = index + 1;
-    }
+    let mut recorder = HistogramRecorder::new(range)?;
+    counts.for_each(|(value, count)| recorder.record_several(value, count));
+    recorder.encode()
+}
+
+/// Puts the header before encoded counts, compresses both and encodes the result as base64.
+fn framed(HistogramRange { lowest, highest, digits }: HistogramRange, payload: &[u8]) -> io::Result<String> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + payload.len());
     [COOKIE, payload.len() as u32, 0, digits].iter().for_each(|word| bytes.extend(word.to_be_bytes()));
     [lowest, highest, 1.0_f64.to_bits()].iter().for_each(|long| bytes.extend(long.to_be_bytes()));
@@ -74,20 +118,25 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_writes_what_the_crate_writes(
+        fn recorder_and_crate_write_the_same_bytes(
             samples in proptest::collection::vec((0_u32..50, any::<u64>(), 1_u64..1 << 40), 1..200),
-            digits in 0_u8..5, lowest in 1_u64..5000,
+            digits in 0_u8..5, lowest in 1_u64..5000, highest in 10_000_u64..1 << 42,
         ) {
-            let highest = 1_000_000_000_000;
             let mut histogram = Histogram::<u64>::new_with_bounds(lowest, highest, digits).unwrap();
+            let range = HistogramRange { lowest, highest, digits: digits.into() };
+            let mut recorder = HistogramRecorder::new(range).unwrap();
             for (bits, value, count) in samples {
-                histogram.saturating_record_n(value % (1 << bits), count);
+                let value = value % (1 << bits);
+                histogram.saturating_record_n(value, count);
+                histogram.saturating_record(value);
+                recorder.record_several(value, count);
+                recorder.record(value);
             }
             let mut packed = Vec::new();
             V2DeflateSerializer::new().serialize(&histogram, &mut packed).unwrap();
             let counts = histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
-            let range = HistogramRange { lowest, highest, digits: digits.into() };
-            prop_assert_eq!(encode(range, counts).unwrap(), STANDARD.encode(packed));
+            prop_assert_eq!(&encode(range, counts).unwrap(), &STANDARD.encode(&packed));
+            prop_assert_eq!(recorder.encode().unwrap(), STANDARD.encode(packed));
         }
 
         #[test]
