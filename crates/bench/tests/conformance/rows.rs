@@ -26,8 +26,8 @@ const SIZES_IN_ONE_PROCESS: [usize; 4] = [1, 128, 4097, 300_000];
 /// Those that the other waits are tried with.
 const FEW_SIZES_IN_ONE_PROCESS: [usize; 2] = [128, 300_000];
 
-/// The largest size that is tried where only memory limits it: more than any buffer in the kernel.
-const LARGEST: usize = 4 << 20;
+/// The largest size that is tried where only memory limits it: more than a pipe can hold.
+const LARGEST: usize = (1 << 20) + 1;
 
 /// Each row at all sizes it takes, and each mechanism at its limit and beyond.
 pub fn tests() -> Vec<Trial> {
