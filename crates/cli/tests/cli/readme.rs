@@ -1,9 +1,8 @@
 //! One documented command of each verb runs as it is written. A unit test of `furlong` checks that all of them are understood.
 
-use crate::common::{Place, look_for};
+use crate::common::Place;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 /// Documented commands, with words that shorten them. `run` has one for each pattern that no other test here runs.
 const COMMANDS: [(&str, &str); 17] = [
@@ -41,10 +40,7 @@ fn documentation() -> String {
 
 #[test]
 fn a_documented_command_of_each_verb_runs() {
-    let (place, documentation) = (Place::new(), documentation());
-    for name in ["before", "after"] {
-        place.run(["run", "pipe", "--trials", "4", "--budget", "2ms", "--save", name]).expect_code(0);
-    }
+    let (place, documentation) = (Place::with_runs(), documentation());
     for (line, shorter) in COMMANDS {
         assert!(documentation.contains(line), "not documented: {line}");
         let (command, redirection) = line
@@ -65,15 +61,4 @@ fn a_documented_command_of_each_verb_runs() {
         let runs = COMMANDS.iter().any(|(line, _)| line.split(' ').nth(1) == Some(verb));
         assert!(runs || ELSEWHERE.contains(verb), "no command of {verb}");
     }
-}
-
-#[test]
-fn the_quick_set_begins() {
-    let place = Place::new();
-    let running = place.start(&mut place.furlong([]));
-    let saved = || (place.records_of_all("trial") > 0).then_some(());
-    look_for(Duration::from_secs(60), saved).expect("a trial");
-    running.signal(libc::SIGINT);
-    let finished = running.finish().expect_code(130);
-    assert!(finished.stdout.contains("The run is partial"), "{finished:#?}");
 }
