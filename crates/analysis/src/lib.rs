@@ -25,12 +25,19 @@ mod count;
 mod count_summary;
 mod declared;
 mod decoded_run;
+// The tests of furlong-stats draw from the same distributions.
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../stats/src/fixture/source.rs"]
+mod distributions;
 mod exchange;
 mod experiment;
 mod explain;
 mod findings;
-#[cfg(any(test, feature = "fixture"))]
-pub mod fixture;
+// Compiled here for unit tests, because these need the types of this crate; other crates depend on furlong-fixture.
+#[cfg(test)]
+#[path = "../../fixture/src/lib.rs"]
+mod fixture;
 mod fleet;
 mod growth;
 mod impossible;
@@ -85,9 +92,9 @@ pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
 pub use findings::{Finding, NamedRow};
 pub use fleet::{
-    Apart, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive, FleetMap,
-    FleetReason, FleetRow, FleetRun, HostFigure, MappedCost, MappedHost, Outlier, Unused, UnusedRun,
-    compare_and_map_fleet, compare_fleet,
+    Apart, CORE_TO_CORE, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive,
+    FleetMap, FleetReason, FleetRow, FleetRun, HostFigure, MappedCost, MappedHost, Outlier, Unused,
+    UnusedRun, compare_and_map_fleet, compare_fleet, machine_facts_by_name, platform,
 };
 pub use growth::{Beyond, Growth, Growths, Holds};
 pub use law::Law;

@@ -1,6 +1,6 @@
-//! Text from records made safe to print, and lines broken where they are too long.
+//! Text from records made safe to print.
 
-pub use furlong_model::{format_digits, three_digits};
+pub use furlong_model::{format_digits, three_digits, wrap};
 use furlong_model::{format_ns, is_unseen};
 use std::collections::BTreeMap;
 
@@ -26,39 +26,6 @@ fn plain_up_to(longest: usize, text: &str) -> String {
         safe.push('…');
     }
     safe.trim().to_owned()
-}
-
-/// `text` in lines of at most `width` characters, all but the first indented by `indent` spaces.
-pub fn wrap(text: &str, width: usize, indent: usize) -> String {
-    let mut lines = String::new();
-    let mut used = 0;
-    for word in words(text) {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
-            used = indent;
-        } else if used > 0 {
-            lines.push(' ');
-            used += 1;
-        }
-        lines.push_str(&word);
-        used += length;
-    }
-    lines
-}
-
-/// The words of `text`; a number keeps its unit.
-fn words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        let is_unit = matches!(word.trim_end_matches(['.', ',', ':', ')']), "ns" | "us" | "ms" | "s" | "%");
-        match words.last_mut().filter(|last| is_unit && last.ends_with(|c: char| c.is_ascii_digit())) {
-            Some(number) => *number += &format!(" {word}"),
-            None => words.push(word.to_owned()),
-        }
-    }
-    words
 }
 
 /// The first `most` of `names`, and how many more there are.
@@ -116,14 +83,6 @@ mod tests {
         assert_eq!(plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a [31mb  c d");
         assert_eq!(plain("grüße, 読む ±"), "grüße, 読む ±");
         assert_eq!(plain(&"x".repeat(1000)).chars().count(), LONGEST + 1);
-    }
-
-    #[test]
-    fn lines_break_between_words() {
-        assert_eq!(wrap("one two three four", 9, 2), "one two\n  three\n  four");
-        assert_eq!(wrap("unbreakable", 4, 2), "unbreakable");
-        assert_eq!(wrap("", 4, 2), "");
-        assert_eq!(wrap("took 12 ns, or so", 7, 0), "took\n12 ns,\nor so");
     }
 
     #[test]

@@ -4,8 +4,10 @@ use crate::control::{RoleConfiguration, Timing};
 use furlong_loops::fan_out::{Reached, receive_in_turn, receive_with_a_stall, send_in_turn};
 use furlong_loops::message_loop::MessageLoop;
 use furlong_loops::messages::{LoopResult, Messages};
+use furlong_loops::one_way::{receive_stream_when_due, send_stream_when_due};
 use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
+use furlong_loops::round_trip::initiate_when_due;
 use furlong_loops::schedule::Schedule;
 use furlong_model::{Pattern, Role};
 
@@ -72,19 +74,19 @@ pub(crate) fn timed(
             message_loop.sender()?.send_stream(messages, budget_ns, batch, &mut recorder)
         }
         (Pattern::OneWay, Role::Initiator, false) => {
-            message_loop.one_end()?.send_stream_when_due(messages, budget_ns, schedule)
+            send_stream_when_due(message_loop.channel(), messages, budget_ns, schedule)
         }
         (Pattern::OneWay, Role::Responder, true) => {
             message_loop.one_end()?.receive_stream(messages, batch, &mut recorder)
         }
         (Pattern::OneWay, Role::Responder, false) => {
-            message_loop.one_end()?.receive_stream_when_due(messages, schedule, &mut recorder)
+            receive_stream_when_due(message_loop.channel(), messages, schedule, &mut recorder)
         }
         (_, Role::Initiator, true) => {
             round_trips(message_loop, messages, configuration, budget_ns, batch, &mut recorder)
         }
         (_, Role::Initiator, false) => {
-            message_loop.initiate_when_due(messages, budget_ns, schedule, &mut recorder)
+            initiate_when_due(message_loop.channel(), messages, budget_ns, schedule, &mut recorder)
         }
         (_, Role::Responder, _) => message_loop.responder()?.respond(messages),
     }?;

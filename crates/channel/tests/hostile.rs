@@ -1,7 +1,7 @@
 //! A peer that does not follow the protocol: it writes anything anywhere into what is shared, or sends something else than
 //! a greeting. Nothing that this end calls may crash, hang, or give what cannot be.
 //!
-//! `CHANNEL_SECONDS=60 cargo test -p furlong-channel --test hostile` scribbles for a minute with each way of waiting.
+//! `CHANNEL_SECONDS=60 cargo test --release -p furlong-channel --test hostile` scribbles for a minute with each way of waiting.
 
 mod common;
 #[cfg(target_os = "linux")]

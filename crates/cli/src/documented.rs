@@ -114,7 +114,9 @@ fn arguments_are_split_as_by_a_shell() {
     assert_eq!(split("furlong export --slo 'p99<20ms' > a.csv").as_deref(), Some("export_--slo_p99<20ms"));
     assert_eq!(split("cargo run --release   # the quick set").as_deref(), Some(""));
     assert_eq!(split("cargo run --release -- list --why").as_deref(), Some("list_--why"));
-    for line in ["cargo test --workspace", "furlongs", "cargo run --release -p xtask", "", "# furlong"] {
+    for line in
+        ["cargo test --release --workspace", "furlongs", "cargo run --release -p xtask", "", "# furlong"]
+    {
         assert_eq!(split(line), None, "{line}");
     }
 }

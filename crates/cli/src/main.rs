@@ -28,7 +28,18 @@ use verbs::{
     run, runs, serve,
 };
 
+/// Makes a panic end the process after its message, as it does in the files of `cargo xtask dist`. No code of furlong
+/// recovers from a panic, and the cleanup process removes what a run leaves.
+fn abort_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
+}
+
 fn main() -> ExitCode {
+    abort_on_panic();
     // Before anything else: this is how furlong starts its own children, of which it may be measured how long that takes.
     if let Some(control) = furlong_bench::requested_child() {
         return ExitCode::from(furlong_bench::child_main(furlong_bench::registry, control) as u8);

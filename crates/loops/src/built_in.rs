@@ -101,7 +101,7 @@ impl BuiltIn {
         match (&roles[..], request) {
             ([Role::Initiator, Role::Responder], None) => {
                 let both = setups.try_into().map_err(|_| no_end())?;
-                (self.open_both)(link, both, wait).map(MessageLoop::BothEnds)
+                (self.open_both)(link, both, wait).map(MessageLoop::Initiator)
             }
             ([role], request) => {
                 let own = (self.open_one)(link, setups.remove(0), wait)?;

@@ -28,14 +28,6 @@ pub trait SendStream: Channel {
 
 /// All loops of one end, compiled for each type of channel.
 pub trait OneWayLoop: WindowLoop + SendStream {
-    /// Sends messages for at least `budget_ns`, each when it is due, whatever became of the one before it.
-    fn send_stream_when_due(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        schedule: Schedule,
-    ) -> Result<LoopResult, RoleError>;
-
     /// Receives messages until the initiator has announced the end, and gives the recorder the time of each `batch`
     /// and the number of messages in it: fewer if the end comes before the first batch is full. What comes after the
     /// last full batch is not timed, since so few messages say nothing.
@@ -43,15 +35,6 @@ pub trait OneWayLoop: WindowLoop + SendStream {
         &mut self,
         messages: &mut Messages<'_>,
         batch: u32,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError>;
-
-    /// Receives messages until the initiator has announced the end, and gives the recorder the time of each since it
-    /// was due.
-    fn receive_stream_when_due(
-        &mut self,
-        messages: &mut Messages<'_>,
-        schedule: Schedule,
         recorder: &mut Recorder,
     ) -> Result<LoopResult, RoleError>;
 }
@@ -81,35 +64,6 @@ impl<C: Channel> SendStream for C {
 }
 
 impl<C: Channel> OneWayLoop for C {
-    fn send_stream_when_due(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        schedule: Schedule,
-    ) -> Result<LoopResult, RoleError> {
-        let before = begin_sending(self, messages)?;
-        let start = clock::now_ns();
-        messages.control_page.announce_start(start);
-        let (mut due, mut late, mut idle) = (start, 0, Idle::default());
-        loop {
-            due = schedule.next_ns(due, due);
-            messages.prepare_next();
-            idle = idle + schedule.idle_until(due);
-            let sent = clock::now_ns();
-            late += u64::from(is_late(sent, due));
-            let ends = sent.max(due).wrapping_sub(start) >= budget_ns;
-            if ends {
-                messages.control_page.announce_late(late);
-                messages.control_page.announce_last(messages.done + 1);
-            }
-            messages.send(self)?;
-            messages.done += 1;
-            if ends {
-                return Ok(LoopResult { idle, ..messages.since(before, 0)? });
-            }
-        }
-    }
-
     fn receive_stream(
         &mut self,
         messages: &mut Messages<'_>,
@@ -138,29 +92,61 @@ impl<C: Channel> OneWayLoop for C {
             }
         }
     }
+}
 
-    fn receive_stream_when_due(
-        &mut self,
-        messages: &mut Messages<'_>,
-        schedule: Schedule,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError> {
-        let before = begin_receiving(self, messages)?;
-        let mut due = 0;
-        loop {
-            let length = messages.receive(self)?;
-            let now = clock::now_ns();
-            if due == 0 {
-                due = messages.control_page.start();
-            }
-            due = schedule.next_ns(due, due);
-            recorder.keep(now.saturating_sub(due), 1);
-            check_next(messages, length)?;
-            if messages.control_page.is_last(messages.done) {
-                let elapsed_ns = now.saturating_sub(messages.control_page.start());
-                let late_sends = messages.control_page.late();
-                return Ok(LoopResult { late_sends, ..messages.since(before, elapsed_ns)? });
-            }
+/// Sends messages for at least `budget_ns`, each when it is due, whatever became of the one before it.
+pub fn send_stream_when_due(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    budget_ns: u64,
+    schedule: Schedule,
+) -> Result<LoopResult, RoleError> {
+    let before = begin_sending(channel, messages)?;
+    let start = clock::now_ns();
+    messages.control_page.announce_start(start);
+    let (mut due, mut late, mut idle) = (start, 0, Idle::default());
+    loop {
+        due = schedule.next_ns(due, due);
+        messages.prepare_next();
+        idle = idle + schedule.idle_until(due);
+        let sent = clock::now_ns();
+        late += u64::from(is_late(sent, due));
+        let ends = sent.max(due).wrapping_sub(start) >= budget_ns;
+        if ends {
+            messages.control_page.announce_late(late);
+            messages.control_page.announce_last(messages.done + 1);
+        }
+        messages.send(channel)?;
+        messages.done += 1;
+        if ends {
+            return Ok(LoopResult { idle, ..messages.since(before, 0)? });
+        }
+    }
+}
+
+/// Receives messages until the initiator has announced the end, and passes the time of each since it was due to the
+/// recorder.
+pub fn receive_stream_when_due(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    schedule: Schedule,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    let before = begin_receiving(channel, messages)?;
+    let mut due = 0;
+    loop {
+        let length = messages.receive(channel)?;
+        let now = clock::now_ns();
+        if due == 0 {
+            due = messages.control_page.start();
+        }
+        due = schedule.next_ns(due, due);
+        recorder.keep(now.saturating_sub(due), 1);
+        check_next(messages, length)?;
+        if messages.control_page.is_last(messages.done) {
+            let elapsed_ns = now.saturating_sub(messages.control_page.start());
+            let late_sends = messages.control_page.late();
+            return Ok(LoopResult { late_sends, ..messages.since(before, elapsed_ns)? });
         }
     }
 }

@@ -106,15 +106,15 @@ pub fn open<M: Mechanism>(
 
 /// Compiled for a type of endpoint, which many mechanisms share.
 fn loops_of<E: Endpoint + 'static>(role: Role, ends: Ends<E>, wait: Wait) -> io::Result<MessageLoop> {
-    Ok(MessageLoop::AmongSeveral(match role {
-        Role::Initiator => Box::new(Sender(ends)),
+    Ok(match role {
+        Role::Initiator => MessageLoop::Initiator(Box::new(Sender(ends))),
         Role::Responder => {
             let readable = ends.all.iter().map(|end| end.readiness(Interest::Readable));
             let descriptors: Option<Vec<_>> = readable.collect();
             let watched = Watched::new(&descriptors.ok_or_else(no_end)?, wait)?;
-            Box::new(Receiver { ends, watched })
+            MessageLoop::Responder(Box::new(Receiver { ends, watched }))
         }
-    }))
+    })
 }
 
 impl<E: Endpoint> Ends<E> {

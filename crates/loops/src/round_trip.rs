@@ -24,17 +24,8 @@ pub trait Initiate: Channel {
     ) -> Result<LoopResult, RoleError>;
 }
 
-/// All loops with one round trip under way, compiled for each type of channel.
-pub trait RoundTripLoop: Initiate {
-    /// Makes round trips for at least `budget_ns`, each begun when it is due, and gives the recorder the time of each.
-    fn initiate_when_due(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        schedule: Schedule,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError>;
-
+/// The loop that answers, compiled for each type of channel.
+pub trait Respond: Channel {
     /// Answers until the initiator has announced the end.
     fn respond(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError>;
 }
@@ -70,29 +61,7 @@ impl<C: Channel> Initiate for C {
     }
 }
 
-impl<C: Channel> RoundTripLoop for C {
-    fn initiate_when_due(
-        &mut self,
-        messages: &mut Messages<'_>,
-        budget_ns: u64,
-        schedule: Schedule,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError> {
-        let before = begin(self, messages)?;
-        let start = clock::now_ns();
-        let (mut last, mut due, mut late_sends, mut idle) = (start, start, 0, Idle::default());
-        while last.wrapping_sub(start) < budget_ns {
-            due = schedule.next_ns(due, last);
-            idle = idle + schedule.idle_until(due);
-            let sent = clock::now_ns();
-            late_sends += u64::from(is_late(sent, due));
-            trip(self, messages, || {})?;
-            last = clock::now_ns();
-            recorder.keep(last.wrapping_sub(schedule.timed_from_ns(due, sent)), 1);
-        }
-        Ok(LoopResult { idle, late_sends, ..end(self, messages, before, last.wrapping_sub(start))? })
-    }
-
+impl<C: Channel> Respond for C {
     fn respond(&mut self, messages: &mut Messages<'_>) -> Result<LoopResult, RoleError> {
         messages.prepare_next();
         let before = messages.baseline()?;
@@ -109,6 +78,29 @@ impl<C: Channel> RoundTripLoop for C {
             }
         }
     }
+}
+
+/// Makes round trips for at least `budget_ns`, each begun when it is due, and passes the time of each to the recorder.
+pub fn initiate_when_due(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    budget_ns: u64,
+    schedule: Schedule,
+    recorder: &mut Recorder,
+) -> Result<LoopResult, RoleError> {
+    let before = begin(channel, messages)?;
+    let start = clock::now_ns();
+    let (mut last, mut due, mut late_sends, mut idle) = (start, start, 0, Idle::default());
+    while last.wrapping_sub(start) < budget_ns {
+        due = schedule.next_ns(due, last);
+        idle = idle + schedule.idle_until(due);
+        let sent = clock::now_ns();
+        late_sends += u64::from(is_late(sent, due));
+        trip(channel, messages, || {})?;
+        last = clock::now_ns();
+        recorder.keep(last.wrapping_sub(schedule.timed_from_ns(due, sent)), 1);
+    }
+    Ok(LoopResult { idle, late_sends, ..end(channel, messages, before, last.wrapping_sub(start))? })
 }
 
 /// Begins a loop with both roles lined up.

@@ -7,14 +7,14 @@
 //! that both sides never wait for room at once is worked out at `furlong_model::most_outstanding`.
 
 use crate::channel::Channel;
-use crate::messages::{LoopResult, Messages};
+use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::round_trip::{RoundTripLoop, line_up};
+use crate::round_trip::{Initiate, Respond, line_up};
 use furlong_os::clock;
 
 /// The loop with several messages outstanding, compiled for each type of channel.
-pub trait WindowLoop: RoundTripLoop {
+pub trait WindowLoop: Initiate + Respond {
     /// Makes round trips for at least `budget_ns`, `window` of them outstanding, and gives the recorder the time of each,
     /// which may end it early.
     fn initiate_window(
@@ -34,13 +34,7 @@ impl<C: Channel> WindowLoop for C {
         window: u32,
         recorder: &mut Recorder,
     ) -> Result<LoopResult, RoleError> {
-        let mut sends = fill(self, messages, window)?;
-        // The time of a message says how many are before it, so the first ones, before which there were fewer, are not kept.
-        for _ in 0..window {
-            turn(self as &mut dyn Channel, messages, &mut sends)?;
-        }
-        let before = messages.baseline()?;
-        let sent_before_ns = sends.sum_ns(messages.done);
+        let (mut sends, before) = begin(self, messages, window)?;
         let start = clock::now_ns();
         let (mut last, mut go_on) = (start, true);
         while go_on && last.wrapping_sub(start) < budget_ns {
@@ -48,13 +42,7 @@ impl<C: Channel> WindowLoop for C {
             go_on = recorder.keep(sample_ns, 1);
             last = now;
         }
-        let result = messages.since(before, last.wrapping_sub(start))?;
-        let outstanding =
-            |now_ns: u64, sent_ns: u128| (u128::from(now_ns) * u128::from(window) - sent_ns) as u64;
-        let outstanding_ns =
-            [outstanding(start, sent_before_ns), outstanding(last, sends.sum_ns(messages.done))];
-        drain(self, messages, window)?;
-        Ok(LoopResult { outstanding_ns: Some(outstanding_ns), ..result })
+        end(self, messages, &sends, before, [start, last])
     }
 }
 
@@ -63,6 +51,13 @@ struct Sends {
     window: u64,
     /// By number; a power of two of them.
     sent_ns: Vec<u64>,
+}
+
+/// State of a loop when its clock started.
+struct Before {
+    baseline: Baseline,
+    /// Sum of the times at which the outstanding messages were sent.
+    sent_ns: u128,
 }
 
 impl Sends {
@@ -90,8 +85,13 @@ impl Sends {
     }
 }
 
-/// Lines both roles up with a round trip that is not timed, and sends a window of messages.
-fn fill(channel: &mut dyn Channel, messages: &mut Messages<'_>, window: u32) -> Result<Sends, RoleError> {
+/// Lines both roles up with an untimed round trip, sends a window of messages and receives the responses to all of them. The
+/// time of a message includes the messages before it, and the first window has fewer of those.
+fn begin(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    window: u32,
+) -> Result<(Sends, Before), RoleError> {
     line_up(channel, messages)?;
     messages.settle()?;
     let places = (window as usize).next_power_of_two();
@@ -103,7 +103,12 @@ fn fill(channel: &mut dyn Channel, messages: &mut Messages<'_>, window: u32) -> 
         messages.send_number(channel, number)?;
     }
     messages.prepare(first + sends.window);
-    Ok(sends)
+    for _ in 0..window {
+        turn(channel, messages, &mut sends)?;
+    }
+    let baseline = messages.baseline()?;
+    let sent_ns = sends.sum_ns(messages.done);
+    Ok((sends, Before { baseline, sent_ns }))
 }
 
 /// Receives a response, sends the next message, and gives the time of the response and how long that message took.
@@ -125,16 +130,27 @@ fn turn<C: Channel + ?Sized>(
     Ok((now_ns, sample_ns))
 }
 
-/// Ends a loop: the last message tells the responder, and is sent in place of one that was answered.
-fn drain(channel: &mut dyn Channel, messages: &mut Messages<'_>, window: u32) -> Result<(), RoleError> {
+/// Ends a loop that ran from `start` to `end`. The last message is sent in place of an answered one and announced to the
+/// responder.
+fn end(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    sends: &Sends,
+    before: Before,
+    [start, end]: [u64; 2],
+) -> Result<LoopResult, RoleError> {
+    let result = messages.since(before.baseline, end.wrapping_sub(start))?;
+    let outstanding =
+        |now_ns: u64, sent_ns: u128| (u128::from(now_ns) * u128::from(sends.window) - sent_ns) as u64;
+    let outstanding_ns = [outstanding(start, before.sent_ns), outstanding(end, sends.sum_ns(messages.done))];
     let length = messages.receive(channel)?;
     messages.took(length)?;
-    let last = messages.done + u64::from(window);
+    let last = messages.done + sends.window;
     messages.control_page.announce_last(last);
     messages.send_number(channel, last)?;
     while messages.done < last {
         let length = messages.receive(channel)?;
         messages.took(length)?;
     }
-    Ok(())
+    Ok(LoopResult { outstanding_ns: Some(outstanding_ns), ..result })
 }

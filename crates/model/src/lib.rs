@@ -32,6 +32,7 @@ mod record;
 mod role;
 mod shown;
 mod subsystem;
+mod text;
 mod trial;
 mod wait;
 mod window;
@@ -74,6 +75,7 @@ pub use record::{End, Harness, Record, RunHeader, SCHEMA};
 pub use role::{Party, Phase, Role};
 pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
+pub use text::{display_width, table_lines, wrap};
 pub use trial::{
     AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Stall,
     Trial,

@@ -115,7 +115,8 @@ fn rows(figure: &CostEstimate) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{Style, costs_table};
-    use furlong_analysis::{DecodedRun, fixture::costs::RunBuilder};
+    use furlong_analysis::DecodedRun;
+    use furlong_fixture::costs::RunBuilder;
 
     fn costs() -> Costs {
         Costs::of(&DecodedRun::of(&RunBuilder::with_references().run()))

@@ -165,10 +165,8 @@ fn notes(summary: &CountSummary) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::{Style, count_table};
-    use furlong_analysis::{
-        DecodedRun, Run,
-        fixture::{case, count, header, records},
-    };
+    use furlong_analysis::{DecodedRun, Run};
+    use furlong_fixture::{case, count, header, records};
     use furlong_model::{Bounds, Case, Count, Placement, Record, Wait};
 
     fn summary(counts: impl IntoIterator<Item = Count>) -> CountSummary {

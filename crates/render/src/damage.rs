@@ -1,6 +1,7 @@
 //! Records for tests that came from anybody: damaged, or with text that must not reach a terminal as it stands.
 
-use furlong_analysis::{Run, fixture};
+use furlong_analysis::Run;
+use furlong_fixture as fixture;
 use furlong_model::Record;
 use proptest::sample::Index;
 

@@ -210,12 +210,10 @@ pub fn agreement(explanation: &Explanation) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{Style, explanation_table};
-    use furlong_analysis::{
-        DecodedRun, Run, explain,
-        fixture::{
-            costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SMALL_PIPE,
-            costs::SPINNER, own_loop, own_loop::PROGRAM,
-        },
+    use furlong_analysis::{DecodedRun, Run, explain};
+    use furlong_fixture::{
+        costs::EVENTFD, costs::EVERYWHERE, costs::PIPE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER,
+        own_loop, own_loop::PROGRAM,
     };
     use furlong_model::{Case, NoiseReading, Placement};
 

@@ -1,26 +1,17 @@
 //! Columns aligned for a terminal.
 
 use super::document::Column;
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
+use furlong_model::{display_width, table_lines};
 
 /// Lines that the names of columns take.
 pub(crate) const HEAD_LINES: usize = 2;
 
-/// A header with a rule below it, two lines, then a line a row: words to the left, figures to the right.
+/// Returns a header with a rule below it, two lines, then a line per row: words to the left, figures to the right.
 pub(crate) fn grid(columns: &[&Column], rows: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table
-        .set_style(TableComponent::HeaderLines, '─')
-        .set_style(TableComponent::MiddleHeaderIntersections, '─');
-    table.set_header(columns.iter().map(|column| column.name.as_ref()));
-    for row in rows {
-        table.add_row(row);
-    }
-    for (column, drawn) in columns.iter().zip(table.column_iter_mut()) {
-        // One space here and one from the empty border make two.
-        drawn.set_padding((0, 1));
-        drawn.set_cell_alignment(if column.words { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    let names = columns.iter().map(|column| column.name.clone().into_owned()).collect();
+    let rows: Vec<_> = std::iter::once(names).chain(rows).collect();
+    let mut lines = table_lines(&rows, |at| !columns[at].words, usize::MAX);
+    let widest = lines.iter().map(|line| display_width(line)).max().unwrap_or(0);
+    lines.insert(1, "─".repeat(widest + 1));
+    lines
 }

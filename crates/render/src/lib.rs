@@ -103,13 +103,9 @@ use furlong_analysis::Summary;
 mod tests {
     use super::*;
     use crate::damage::{damaged, hostile, lines, with_value};
-    use furlong_analysis::{
-        Carries, CountSummary, DecodedRun, Explanation, Level, Run, explain,
-        fixture::{
-            self,
-            costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
-        },
-    };
+    use furlong_analysis::{Carries, CountSummary, DecodedRun, Explanation, Level, Run, explain};
+    use furlong_fixture as fixture;
+    use furlong_fixture::costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER};
     use furlong_model::{CountMethod, End, Placement, Record, Runtime, Wait};
     use proptest::prelude::*;
     use std::num::NonZeroU32;

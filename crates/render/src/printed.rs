@@ -114,13 +114,14 @@ pub fn replay_markdown(found: &Replay) -> String {
 mod tests {
     use super::*;
     use crate::document::{Cell, Column, Fact, Row, Section, Table};
-    use furlong_analysis::fixture::{
+    use furlong_analysis::{Run, explain as explained, recommend, self_check as checked};
+    use furlong_fixture as fixture;
+    use furlong_fixture::{
         comparison::{STEADY, TrialBuilder, against, numbered},
         costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER},
         recommendation::{MEMORY, POLLED, SOCKET, records},
         replay::{itmedia, ka2yan, qiita, racehorse},
     };
-    use furlong_analysis::{Run, explain as explained, fixture, recommend, self_check as checked};
     use furlong_model::{Placement, Workload};
 
     /// One of each kind, with charts where there are any.

@@ -79,7 +79,8 @@ pub fn saved_run_table(run: &DecodedRun, style: Style) -> String {
 mod tests {
     use super::*;
     use furlong_analysis::Run;
-    use furlong_analysis::fixture::{self, recommendation, replay as replays};
+    use furlong_fixture as fixture;
+    use furlong_fixture::{recommendation, replay as replays};
     use furlong_model::{Placement, Record, Wait, Workload};
 
     #[test]

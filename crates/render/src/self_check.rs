@@ -63,7 +63,7 @@ fn verdict(check: &SelfCheck) -> Section {
 mod tests {
     use super::*;
     use crate::{Style, self_check_table};
-    use furlong_analysis::fixture::case;
+    use furlong_fixture::case;
     use furlong_model::{Case, Placement, Wait};
 
     fn checked(case: Case, ties: usize, ratio: f64) -> CheckedRow {

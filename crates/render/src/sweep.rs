@@ -40,7 +40,8 @@ mod tests {
     use super::*;
     use crate::{Style, document, terminal::terminal};
     use crate::{csv, table};
-    use furlong_analysis::{DecodedRun, Run, fixture};
+    use furlong_analysis::{DecodedRun, Run};
+    use furlong_fixture as fixture;
     use furlong_model::{Arrival, Case, Outcome, Placement, Record, Request, Trial, Wait};
 
     /// Rows whose time grows with the size, measured with each of `sizes`.

@@ -76,7 +76,8 @@ mod tests {
     use super::*;
     use crate::table_of_run;
     use crate::{Style, document, terminal::terminal};
-    use furlong_analysis::{Run, fixture};
+    use furlong_analysis::Run;
+    use furlong_fixture as fixture;
     use furlong_model::{Placement, Record, Trial, Wait};
 
     /// A run of rows of these names at each of `sizes`.

@@ -6,6 +6,7 @@ use super::document::{Block, Cell, Column, Document, Fact, Layout, Line, Row, Se
 use super::grid::{HEAD_LINES, grid};
 use super::style::{Paint, Style};
 use furlong_analysis::text::wrap;
+use furlong_model::display_width;
 
 /// Columns before the rows of a table whose columns have no names.
 const INDENT: usize = 2;
@@ -114,7 +115,7 @@ impl Printer<'_> {
                 let is_kept = |at: &usize| *at < keys || (from..to).contains(at);
                 with(&table.columns, &rows, &(0..table.columns.len()).filter(is_kept).collect::<Vec<_>>(), 0)
             };
-            let fits = |to: &usize| part(*to).iter().all(|line| line.chars().count() <= self.style.width);
+            let fits = |to: &usize| part(*to).iter().all(|line| display_width(line) <= self.style.width);
             let to = (from + 2..=table.columns.len()).take_while(fits).last().unwrap_or(from + 1);
             text += &self.lines(table, &part(to), HEAD_LINES, 0);
             if to >= table.columns.len() {
@@ -147,7 +148,7 @@ fn widest_that_fits(columns: &[Column], rows: &[&Row], width: usize) -> Vec<Stri
             columns.iter().map(|column| column.expendable).filter(|expendable| *expendable < limit).max();
         for bar in bars {
             let lines = with(columns, rows, &kept, *bar);
-            let fits = lines.iter().all(|line| line.chars().count() <= width);
+            let fits = lines.iter().all(|line| display_width(line) <= width);
             if fits || (next.is_none_or(|next| next == 0) && bars.last() == Some(bar)) {
                 return lines;
             }

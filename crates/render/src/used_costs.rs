@@ -82,10 +82,8 @@ fn origin(figure: &CostEstimate) -> String {
 mod tests {
     use super::*;
     use crate::{Style, terminal::terminal};
-    use furlong_analysis::{
-        DecodedRun, explain,
-        fixture::{costs::EVERYWHERE, costs::PIPE, costs::Recipe, costs::RunBuilder},
-    };
+    use furlong_analysis::{DecodedRun, explain};
+    use furlong_fixture::{costs::EVERYWHERE, costs::PIPE, costs::Recipe, costs::RunBuilder};
     use furlong_model::Placement;
 
     fn lines(explanation: &Explanation) -> Vec<String> {

@@ -8,8 +8,8 @@ mod comparison_simulated;
 mod curve;
 mod deviation;
 mod fairness;
-#[cfg(any(test, feature = "fixture"))]
-pub mod fixture;
+#[cfg(test)]
+mod fixture;
 mod histogram;
 mod median;
 mod mixture;

@@ -74,7 +74,7 @@ pub fn test() -> anyhow::Result<()> {
 fn program() -> anyhow::Result<PathBuf> {
     let build = target()?.join("arm/build");
     succeed(&mut cargo(&build, "")?)?;
-    Ok(build.join(ARM.triple).join("release/furlong"))
+    Ok(build.join(ARM.triple).join("dist/furlong"))
 }
 
 /// Cargo that builds a program in this folder. It needs no library of its system, since there is none for ARM here.
@@ -84,7 +84,7 @@ fn program() -> anyhow::Result<PathBuf> {
 pub fn cargo(build: &Path, flags: &str) -> anyhow::Result<Command> {
     packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())?;
     let mut cargo = ARM.cargo("build", &target()?.join("arm"), build, &format!("{STATIC} {flags}"))?;
-    cargo.args(["--release", "--locked", "--package", "furlong"]);
+    cargo.args(["--profile", "dist", "--locked", "--package", "furlong"]);
     Ok(cargo)
 }
 

@@ -1,5 +1,5 @@
 //! `cargo xtask channel prove`: what takes too long, or needs the library compiled in another way, to be a part of
-//! `cargo test -p furlong-channel`.
+//! `cargo test --release -p furlong-channel`.
 
 use crate::root;
 use crate::target::target;

@@ -1,46 +1,70 @@
 //! All that must hold before a change lands, in the order in which it fails fastest, and how long each stage took.
 
-mod suites;
+pub mod suites;
 
 use crate::adapters;
 use crate::channel;
-use crate::command::succeed;
+use crate::command::{copy_this_program, succeed};
 use crate::target::target;
 use crate::{driver, faults, hosts, root, windows};
-use anyhow::{Context, bail};
-use std::process::Command;
+use anyhow::{Context, bail, ensure};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use suites::Suite;
+use suites::{Report, Runner, Suite};
 
-/// Stages that have ended, by name, and how long each took.
+/// The stages that have ended.
 #[derive(Default)]
 struct Stages {
-    ended: Vec<(String, Duration)>,
-    /// What failed once and passed by itself, by suite.
+    ended: Vec<Ended>,
+    /// Tests that failed at first and passed alone, by suite.
     failed_once: Vec<String>,
+    /// The lines in which tests report that they were skipped.
+    skipped: BTreeSet<String>,
+}
+
+/// A stage that has ended.
+struct Ended {
+    name: String,
+    time: Duration,
+    /// Numbers of tests, if they are known.
+    tests: String,
 }
 
 impl Stages {
     fn run<T>(&mut self, name: &str, stage: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
         let begin = Instant::now();
         let result = stage();
-        self.ended.push((name.to_owned(), begin.elapsed()));
+        self.ended.push(Ended { name: name.to_owned(), time: begin.elapsed(), tests: String::new() });
         result
     }
 
-    /// Notes what failed the first time, if anything did.
-    fn passed_at_last(&mut self, suite: &str, failures: &str) {
-        if !failures.is_empty() {
-            self.failed_once.push(format!("{suite}: {failures}"));
+    /// Notes the report of the stage that has just ended.
+    fn report(&mut self, report: Report) {
+        let Some(ended) = self.ended.last_mut() else { return };
+        let ignored =
+            if report.ignored > 0 { format!(", {} ignored", report.ignored) } else { String::new() };
+        ended.tests = format!(": {} tests passed{ignored}", report.passed);
+        if !report.failed_once.is_empty() {
+            self.failed_once.push(format!("{}: {}", ended.name, report.failed_once));
         }
+        self.skipped.extend(report.skipped);
     }
 
+    /// Prints the stages, the slowest last.
     fn print(&self) {
-        let total = ("in all".to_owned(), self.ended.iter().map(|(_, time)| *time).sum());
-        println!("\nxtask: how long each stage took");
-        for (name, time) in self.ended.iter().chain([&total]) {
-            let seconds = time.as_secs();
-            println!("{:>4} min {:02} s  {name}", seconds / 60, seconds % 60);
+        let seconds = |time: Duration| format!("{:>3} min {:02} s", time.as_secs() / 60, time.as_secs() % 60);
+        let mut ended: Vec<_> = self.ended.iter().collect();
+        ended.sort_by_key(|stage| stage.time);
+        println!("\nxtask: the stages, the slowest last");
+        for Ended { name, time, tests } in ended {
+            println!("{}  {name}{tests}", seconds(*time));
+        }
+        println!("{}  in all", seconds(self.ended.iter().map(|stage| stage.time).sum()));
+        for skipped in &self.skipped {
+            println!("{skipped}");
         }
         for suite in &self.failed_once {
             println!("\nxtask: failed once, and passed when it was run again by itself: {suite}");
@@ -74,50 +98,117 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     let mut failed = Vec::new();
     for suite in &suites {
         match stages.run(&format!("tests: {}", suite.name), || suite.run()) {
-            Ok(failures) => stages.passed_at_last(&suite.name, &failures),
+            Ok(report) => stages.report(report),
             Err(error) => failed.push(format!("{}: {error:#}", suite.name)),
         }
     }
     if !failed.is_empty() {
         bail!("{} of {} suites failed:\n{}", failed.len(), suites.len(), failed.join("\n"));
     }
-    stages.run("tests: examples in comments", || cargo(&["test", "--workspace", "--doc", "--locked"]))?;
-    let failures = stages.run("faults", quick_faults)?;
-    stages.passed_at_last("faults", &failures);
+    stages.run("tests: examples in comments", || {
+        cargo(&["test", "--release", "--workspace", "--doc", "--locked"])
+    })?;
+    // These stages leave a CPU idle at times.
+    let windows = if root_too { Some(Prebuild::start(&["windows", "build-tests"])?) } else { None };
+    let report = stages.run("faults", quick_faults)?;
+    stages.report(report);
     stages.run("the channel", || channel::prove(channel::Amount::Quick))?;
-    if root_too {
-        let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
-        let conformance = conformance.context("no suite is called conformance")?;
-        stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
-        stages.run("the kernel module", driver::test)?;
-        stages.run("between hosts", || hosts::test(hosts::Amount::Quick))?;
-        stages.run("Windows, under Wine", windows::test)?;
-        let failures = stages.run("as an ordinary user", || as_ordinary_user(conformance))?;
-        stages.passed_at_last("conformance as an ordinary user", &failures);
-    }
+    let Some(windows) = windows else { return Ok(()) };
+    let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
+    let conformance = conformance.context("no suite is called conformance")?;
+    stages.run("adapters", || adapters::test(&adapters::IN_CI))?;
+    let passed = stages.run("the kernel module", driver::test)?;
+    stages.report(Report { passed, ..Report::default() });
+    stages.run("between hosts", || hosts::test(hosts::Amount::Quick))?;
+    stages.run("the rest of the build for Windows", || windows.end())?;
+    let report = stages.run("Windows, under Wine", || windows::build_tests().and_then(windows::test))?;
+    stages.report(report);
+    let report = stages.run("as an ordinary user", || as_ordinary_user(conformance))?;
+    stages.report(report);
     Ok(())
 }
 
-/// The quick part of the faults, and a few cells that failed once more, each by itself, as tests are. Gives what failed the
-/// first time alone.
-fn quick_faults() -> anyhow::Result<String> {
-    let failed = faults::tried(&faults::Options::quick())?;
+/// A command of this program that compiles what a later stage needs, at idle priority while other stages run.
+struct Prebuild {
+    child: Child,
+    output: PathBuf,
+}
+
+impl Prebuild {
+    fn start(arguments: &[&str]) -> anyhow::Result<Prebuild> {
+        let (program, output) = (target()?.join("xtask-prebuild"), target()?.join("xtask-prebuild.output"));
+        copy_this_program(&program)?;
+        let file = File::create(&output).with_context(|| format!("create {}", output.display()))?;
+        // If this process ends early, the kernel kills the namespace with the compiler in it.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]);
+        command.args(["chrt", "--idle", "0"]).arg(program).args(arguments);
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        println!("xtask: compiled at idle priority: {}", arguments.join(" "));
+        Ok(Prebuild { child: command.spawn().context("cannot start setpriv, of util-linux")?, output })
+    }
+
+    /// Waits for the end, and prints the output.
+    fn end(mut self) -> anyhow::Result<()> {
+        let status = self.child.wait().context("cannot wait for a build")?;
+        println!("{}", String::from_utf8_lossy(&fs::read(&self.output)?));
+        ensure!(status.success(), "the build ended with {status}");
+        Ok(())
+    }
+}
+
+/// The quick part of the faults. A few cells that failed are tried again, each alone, as tests are.
+fn quick_faults() -> anyhow::Result<Report> {
+    let (failed, passed) = faults::tried(&faults::Options::quick())?;
     if failed.len() > suites::MOST_TRIED_AGAIN {
         faults::failed::none(&failed)?;
     }
     for cell in &failed {
         println!("xtask: {} {} is tried again, by itself", cell.number, cell.row);
-        let again = faults::tried(&faults::Options::of_one(cell))?;
+        let (again, _) = faults::tried(&faults::Options::of_one(cell))?;
         faults::failed::none(&again).with_context(|| format!("it failed first with: {cell}"))?;
     }
-    Ok(faults::failed::listed(&failed))
+    let passed = passed + failed.len();
+    Ok(Report { passed, failed_once: faults::failed::listed(&failed), ..Report::default() })
 }
 
-/// The quick set and the conformance suite, with what was built before. Gives what failed the first time alone.
-fn as_ordinary_user(conformance: &Suite) -> anyhow::Result<String> {
+/// Conformance tests whose result does not depend on the rights of the user: they exchange messages of usual sizes, whose
+/// system calls the kernel permits everyone.
+const SAME_FOR_EVERY_USER: [&str; 20] = [
+    "among ",
+    "answers requests",
+    "boundaries-as-claimed",
+    "calls what it declares",
+    "carries what it is given in one process",
+    "copies-as-claimed",
+    "finds-the-ready-one-of-several",
+    "lends",
+    "makes a link for each message",
+    "messages outstanding",
+    "pace/",
+    "peer-death-as-claimed",
+    "receivers",
+    "saboteur/",
+    "shares-its-ends-as-claimed",
+    "streams one way",
+    "tells-what-has-no-room",
+    "three pairs",
+    "waits-as-claimed",
+    "when-full-as-claimed",
+];
+
+/// The mechanisms of which the kernel limits all that an ordinary user may have: each of their tests may differ.
+const LIMITED: &str = "mq/";
+
+/// The quick set and the conformance tests that rights can change, as a user without any right, with the release build.
+fn as_ordinary_user(conformance: &Suite) -> anyhow::Result<Report> {
     let ordinary = root().join(".ci/as-ordinary-user");
     succeed(Command::new(&ordinary).arg(target()?.join("release/furlong")))?;
-    conformance.run_by(ordinary)
+    let runner = Runner { program: ordinary, environment: Vec::new() };
+    let skipped = SAME_FOR_EVERY_USER.iter().chain([&LIMITED]).flat_map(|name| ["--skip", *name]);
+    let mut report = conformance.run_by(runner.clone(), &skipped.collect::<Vec<_>>())?;
+    report.add(conformance.run_by(runner, &[LIMITED])?);
+    Ok(report)
 }
 
 /// Whether this toolchain has a component. Debian's packages come without.

@@ -54,7 +54,7 @@ pub fn write(root: &Path, kind: &str, name: &str) -> anyhow::Result<()> {
     }
     println!(
         "{name} works, and is a pair of pipes until you change {}.\n\
-         next: cargo test -p furlong-bench --test conformance {name}/ -- --include-ignored",
+         next: cargo test --release -p furlong-bench --test conformance {name}/ -- --include-ignored",
         file.display()
     );
     Ok(())

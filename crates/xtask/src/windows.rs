@@ -9,6 +9,7 @@ mod furlong;
 mod names;
 mod wine;
 
+use crate::ci::suites::{self, Report, Runner, Suite};
 use crate::command::succeed;
 use crate::target::target;
 use crate::{root, sysroot};
@@ -24,8 +25,14 @@ const PACKAGES: [&str; 4] = ["gcc-mingw-w64-x86-64-win32", "wine64", "wine", "wi
 /// The crates whose modules are tested under Wine.
 const TESTED: [&str; 3] = ["furlong-channel", "furlong-mechanism", "furlong-os"];
 
-/// The programs that test furlong-channel there, as on Linux.
-const CHANNEL: [&str; 3] = ["one_process", "processes", "hostile"];
+/// The crates of the other programs.
+const MEASURED: [&str; 3] = ["furlong-bench", "furlong", "furlong-subsystems"];
+
+/// The programs that test furlong-channel and the mechanisms, as on Linux.
+const PROGRAMS: [&str; 4] = ["one_process", "processes", "hostile", "conformance"];
+
+/// The profile of `furlong.exe` and of its tests, as on Linux.
+const TESTED_PROFILE: &str = "release";
 
 /// Builds `furlong.exe`, and says where it is.
 ///
@@ -45,25 +52,45 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
     succeed(wine::command(&folder()?)?.arg(furlong).args(arguments))
 }
 
-/// Tests what `os`, the channel and the mechanisms are made of, every claim of every mechanism, and that what goes wrong is caught; measures
-/// every row in three sizes, shows what was saved in each way, replays what was published of Windows, and looks at how the
-/// command ends where something is wrong.
+/// All that is tested under Wine, compiled.
+pub struct Built {
+    suites: Vec<Suite>,
+    furlong: PathBuf,
+}
+
+/// Compiles the tests and `furlong.exe`.
 ///
 /// # Errors
-/// As [`build`]; or what failed.
-pub fn test() -> anyhow::Result<()> {
-    let mut cargo = cargo("test")?;
-    for name in TESTED {
-        cargo.args(["--package", name]);
+/// The error of the compiler, or the packages that are missing.
+pub fn build_tests() -> anyhow::Result<Built> {
+    let mut units = cargo("test")?;
+    units.args(["--no-run", "--lib", "--locked", "--profile", TESTED_PROFILE]);
+    units.args(TESTED.iter().flat_map(|name| ["--package", *name]));
+    // One selection of packages for the rest: cargo compiles dependencies again for another one, with other features.
+    let mut rest = cargo("build")?;
+    rest.args(["--bins", "--locked", "--profile", TESTED_PROFILE]);
+    rest.args(TESTED.iter().chain(&MEASURED).flat_map(|name| ["--package", *name]));
+    rest.args(PROGRAMS.iter().flat_map(|name| ["--test", *name]));
+    let mut suites = Vec::new();
+    for cargo in [&mut units, &mut rest] {
+        suites.extend(suites::built_by(cargo.args(["--message-format", "json-render-diagnostics"]))?);
     }
-    succeed(cargo.args(["--lib", "--locked"]))?;
-    let mut channel = self::cargo("test")?;
-    channel.args(["--package", "furlong-channel", "--locked"]);
-    succeed(channel.args(CHANNEL.iter().flat_map(|name| ["--test", *name])))?;
-    let conformance = ["--package", "furlong-bench", "--test", "conformance", "--locked"];
-    succeed(self::cargo("test")?.args(conformance))?;
-    // What it is made of was compiled for the tests.
-    let furlong = Furlong::new(&folder()?, &executable("test")?)?;
+    Ok(Built { suites, furlong: built(TESTED_PROFILE)? })
+}
+
+/// Tests the modules of `os`, of the channel and of the mechanisms, every claim of every mechanism, and that faults are caught;
+/// measures every row in three sizes, prints a saved run in each format, replays the experiment published for Windows, and checks
+/// the exit codes of the command if something is wrong.
+///
+/// # Errors
+/// The error of [`build_tests`], or the tests that failed.
+pub fn test(built: Built) -> anyhow::Result<Report> {
+    let runner = Runner { program: wine::WINE.into(), environment: wine::environment(&folder()?)? };
+    let mut report = Report::default();
+    for suite in &built.suites {
+        report.add(suite.run_by(runner.clone(), &[])?);
+    }
+    let furlong = Furlong::new(&folder()?, &built.furlong)?;
     let sizes = ["-s", "8", "-s", "4KiB", "-s", "256KiB"];
     let short = ["--trials", "1", "--budget", "1ms", "--timeout", "30s", "--no-progress"];
     furlong.run(&[&["run", "*/*", "--save", "every-row"], &sizes[..], &short].concat())?;
@@ -82,7 +109,8 @@ pub fn test() -> anyhow::Result<()> {
         furlong.run(words)?;
     }
     blocks::check(&furlong.text(&blocks::ARGUMENTS)?)?;
-    ends::check(&furlong, &folder()?)
+    ends::check(&furlong, &folder()?)?;
+    Ok(report)
 }
 
 /// Type-checks what is portable for macOS and FreeBSD, with the same compiler.
@@ -133,30 +161,21 @@ fn says_what_is_missing(platform: &str, check: &mut Command) -> anyhow::Result<(
 
 /// `furlong.exe`, built in this profile, beside which the programs of the two subsystems lie.
 fn executable(profile: &str) -> anyhow::Result<PathBuf> {
-    succeed(cargo("build")?.args([
-        "--profile",
-        profile,
-        "--locked",
-        "--package",
-        "furlong",
-        "--package",
-        "furlong-subsystems",
-    ]))?;
-    // Cargo's name for the folder of tests.
-    let built = if profile == "test" { "debug" } else { profile };
-    Ok(folder()?.join("build").join(WINDOWS.triple).join(built).join("furlong.exe"))
+    let packages = ["--package", "furlong", "--package", "furlong-subsystems"];
+    succeed(cargo("build")?.args(["--profile", profile, "--locked"]).args(packages))?;
+    built(profile)
 }
 
-/// Cargo that compiles for Windows and runs what it compiled under Wine.
+/// The path of `furlong.exe` of a profile.
+fn built(profile: &str) -> anyhow::Result<PathBuf> {
+    Ok(folder()?.join("build").join(WINDOWS.triple).join(profile).join("furlong.exe"))
+}
+
+/// Cargo that compiles for Windows.
 fn cargo(verb: &str) -> anyhow::Result<Command> {
     packages::provide(&[&sysroot::PACKAGES[..], &PACKAGES].concat())?;
     let folder = folder()?;
-    let mut command = WINDOWS.cargo(verb, &folder, &folder.join("build"), "")?;
-    for (name, value) in wine::environment(&folder)? {
-        command.env(name, value);
-    }
-    command.env(WINDOWS.variable("RUNNER"), wine::WINE);
-    Ok(command)
+    WINDOWS.cargo(verb, &folder, &folder.join("build"), "")
 }
 
 /// Where all of it is kept.

@@ -5,11 +5,10 @@ use crate::diagnosis::diagnose;
 use crate::options::DriverStatusOptions;
 use crate::state::{self, State};
 use crate::system_files::SystemFiles;
-use comfy_table::{ContentArrangement, Table, presets};
 use furlong_console::ListFormat;
 use furlong_console::exit::Outcome;
 use furlong_console::output;
-use furlong_model::{Unavailable, format_bytes};
+use furlong_model::{Unavailable, format_bytes, table_lines};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -75,14 +74,8 @@ fn lines(state: &State) -> Vec<(&'static str, Vec<String>)> {
 }
 
 fn table(devices: &[Device], width: usize) -> String {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width.clamp(60, 140) as u16)
-        .set_header([
-            "DEVICE", "MODE", "OWNER", "YOU", "QUEUED", "SIZE", "OPEN", "MAPPED", "SENT", "RECEIVED",
-        ]);
+    let names = ["DEVICE", "MODE", "OWNER", "YOU", "QUEUED", "SIZE", "OPEN", "MAPPED", "SENT", "RECEIVED"];
+    let mut rows = vec![names.map(str::to_owned).to_vec()];
     for device in devices {
         let (mode, owner, you) = match &device.node {
             None => ("–".to_owned(), "–".to_owned(), "not in /dev"),
@@ -107,9 +100,11 @@ fn table(devices: &[Device], width: usize) -> String {
         let open = open.map_or_else(|| "–".to_owned(), |open| open.to_string());
         let name = device.name.clone();
         let figures = ["mappings", "sent", "received"].map(figure);
-        table.add_row([name, mode, owner, you.to_owned(), queued, size, open].into_iter().chain(figures));
+        rows.push(
+            [name, mode, owner, you.to_owned(), queued, size, open].into_iter().chain(figures).collect(),
+        );
     }
-    format!("{}\n", table.trim_fmt())
+    table_lines(&rows, |_| false, width.clamp(60, 140)).join("\n") + "\n"
 }
 
 fn json_text(state: &State, cause: Option<&Unavailable>) -> anyhow::Result<String> {

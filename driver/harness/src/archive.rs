@@ -2,6 +2,8 @@
 //! Documentation/driver-api/early-userspace/buffer-format.rst. All of it belongs to root and is of no time,
 //! so that the same content gives the same bytes.
 
+use std::path::Path;
+
 const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const FILE: u32 = 0o100_644;
@@ -19,6 +21,14 @@ impl Archive {
     /// A folder, without the `/` in front, as in all names here.
     pub fn folder(&mut self, name: &str) {
         self.entry(name, FOLDER, &[], (0, 0));
+    }
+
+    /// The folders above `path`. The kernel ignores those that are there already.
+    pub fn folders_of(&mut self, path: &Path) {
+        let mut folders: Vec<_> = path.ancestors().skip(1).map(Path::to_string_lossy).collect();
+        // The last one is the root, which is nameless.
+        folders.pop();
+        folders.iter().rev().for_each(|folder| self.folder(folder));
     }
 
     /// A file that can be run.

@@ -48,6 +48,12 @@ pub fn write(folders: &Folders, contents: &Contents) -> anyhow::Result<PathBuf> 
     if let Some(furlong) = contents.furlong {
         archive.program("t/furlong", &content(&furlong.command)?);
         archive.program("t/conformance", &content(&furlong.conformance)?);
+        for library in &furlong.libraries {
+            // The archive's names begin at its root.
+            let path = library.strip_prefix("/").unwrap_or(library);
+            archive.folders_of(path);
+            archive.program(&path.to_string_lossy(), &content(library)?);
+        }
     }
     for experiment in EXPERIMENTS {
         archive.file(&format!("t/{experiment}"), &content(&folders.tests.join(experiment))?);

@@ -52,29 +52,29 @@ pub fn check() -> anyhow::Result<()> {
     checkpatch::run(&folders, &version)
 }
 
-/// Tests the module in one guest and counts its instructions in another.
-pub fn test() -> anyhow::Result<()> {
+/// Tests the module in one guest and counts its instructions in another. Returns the number of cases.
+pub fn test() -> anyhow::Result<usize> {
     test_for(&[Purpose::Test, Purpose::Speed])
 }
 
 /// Counts the driver's instructions only.
-pub fn speed() -> anyhow::Result<()> {
+pub fn speed() -> anyhow::Result<usize> {
     test_for(&[Purpose::Speed])
 }
 
 /// Runs guests for each of the purposes, and prints one stream of TAP.
-fn test_for(purposes: &[Purpose]) -> anyhow::Result<()> {
+fn test_for(purposes: &[Purpose]) -> anyhow::Result<usize> {
     let folders = Folders::find()?;
     let kernel = kernel::provide(&folders)?;
     let module = module::build(&folders, &kernel.headers, MODULE)?;
-    let furlong = programs::furlong(&folders)?;
+    let furlong = programs::furlong()?;
     let built = format!("the module builds for Linux {} with no warning of gcc or sparse", kernel.version);
     let cases = vec![Case::new(true, built, "")];
     run_guests(&folders, &kernel.image, &module, Some(&furlong), purposes, cases)
 }
 
 /// Tests the module under a kernel that watches its modules.
-pub fn debug() -> anyhow::Result<()> {
+pub fn debug() -> anyhow::Result<usize> {
     let folders = Folders::find()?;
     let (version, _) = kernel::headers()?;
     let kernel = debug_kernel::provide(&folders, &version)?;
@@ -90,7 +90,7 @@ fn run_guests(
     furlong: Option<&Furlong>,
     purposes: &[Purpose],
     mut cases: Vec<Case>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<usize> {
     let tests = programs::tests(folders)?;
     let suites = initramfs::suites(&tests)?;
     let guest_exit = programs::guest_exit(folders)?;
@@ -121,7 +121,7 @@ fn run_guests(
             kept.join(" and ")
         );
     }
-    Ok(())
+    Ok(cases.len())
 }
 
 /// All judgements on one guest.

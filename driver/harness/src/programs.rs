@@ -1,13 +1,11 @@
-//! What runs in the guest beside the module: the tests written in C, and furlong itself, with nothing to link
-//! against.
+//! Programs that run in the guest next to the module: the tests written in C, and furlong itself with its
+//! libraries.
 
 use crate::folders::{Folders, empty_folder, root};
 use crate::step;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Builds the tests: `driver/tests/Makefile` puts programs, scripts and the list of suites where it is told.
 /// Gives that folder, which becomes the guest's /t.
@@ -40,26 +38,34 @@ pub struct Furlong {
     pub command: PathBuf,
     /// The tests.
     pub conformance: PathBuf,
+    /// The shared libraries that both are linked against, with the loader.
+    pub libraries: Vec<PathBuf>,
 }
 
-/// Builds furlong for the guest. Its first build takes minutes.
-pub fn furlong(folders: &Folders) -> anyhow::Result<Furlong> {
-    let output = step::timed("building furlong for the guest", || {
-        step::output(
-            Command::new("cargo")
-                .args(["build", "--locked", "--profile", "guest", "--target", TARGET])
-                .args(["--package", "furlong", "--package", "furlong-bench"])
-                .args(["--bin", "furlong", "--test", "conformance"])
-                .args(["--message-format", "json-render-diagnostics"])
-                .current_dir(root())
-                // Apart, because other flags would build everything else anew as well.
-                .env("CARGO_TARGET_DIR", folders.cache.join("cargo"))
-                .env("RUSTFLAGS", "-C target-feature=+crt-static"),
-        )
+/// Builds furlong for the guest with the arguments of CI, which has built all of it before.
+pub fn furlong() -> anyhow::Result<Furlong> {
+    let build = |arguments: &[&str], name| {
+        let mut cargo = Command::new("cargo");
+        cargo.args(arguments).args(["--release", "--locked", "--message-format", "json-render-diagnostics"]);
+        let output = step::output(cargo.current_dir(root()))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        executable(&said, name).with_context(|| format!("cargo built no {name}"))
+    };
+    let (command, conformance) = step::timed("building furlong for the guest", || {
+        let command = build(&["build"], "furlong")?;
+        // A build without --workspace would compile the dependencies again, with fewer features.
+        Ok((command, build(&["test", "--workspace", "--no-run", "--test", "conformance"], "conformance")?))
     })?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let built = |name| executable(&said, name).with_context(|| format!("cargo built no {name}"));
-    Ok(Furlong { command: built("furlong")?, conformance: built("conformance")? })
+    let linked = [&command, &conformance].map(|program| step::text(Command::new("ldd").arg(program)));
+    let libraries = libraries(&linked.into_iter().collect::<Result<Vec<_>, _>>()?.join("\n"));
+    Ok(Furlong { command, conformance, libraries })
+}
+
+/// The paths in what `ldd` prints, each once.
+fn libraries(linked: &str) -> Vec<PathBuf> {
+    let words = linked.split_whitespace().filter(|word| word.starts_with('/'));
+    let paths: std::collections::BTreeSet<_> = words.map(PathBuf::from).collect();
+    paths.into_iter().collect()
 }
 
 /// Where cargo says that it put the program called `name`.
@@ -85,5 +91,15 @@ mod tests {
                     {\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"furlong\"},\"executable\":\"/t/f\"}\n";
         assert_eq!(super::executable(said, "furlong"), Some("/t/f".into()));
         assert_eq!(super::executable(said, "conformance"), None);
+    }
+
+    #[test]
+    fn libraries_of_two_programs_are_listed_once() {
+        let linked = "\tlinux-vdso.so.1 (0x0f6b)\n\tlibc.so.6 => /lib/x/libc.so.6 (0x0f6b)\n\
+                      \tlibm.so.6 => /lib/x/libm.so.6 (0x0f)\n\t/lib64/ld.so.2 (0x0f6b)\n\
+                      \tlibc.so.6 => /lib/x/libc.so.6 (0x0f6c)\n";
+        let expected =
+            ["/lib/x/libc.so.6", "/lib/x/libm.so.6", "/lib64/ld.so.2"].map(std::path::PathBuf::from);
+        assert_eq!(super::libraries(linked), expected);
     }
 }

@@ -2,15 +2,13 @@
 
 use super::{Change, Comparison};
 use crate::Run;
+use crate::distributions::{BIMODAL, EXPONENTIAL, LOGNORMAL, NORMAL, Source};
 use crate::fixture::{
     comparison::MARGIN, comparison::TrialBuilder, comparison::against, comparison::beginning,
     comparison::numbered,
 };
 use fastrand::Rng;
-use furlong_stats::{
-    fixture::{self, Source},
-    holm, rank_sum_chance, shift_interval,
-};
+use furlong_stats::{holm, rank_sum_chance, shift_interval};
 
 /// Rows of a run.
 const ROWS: usize = 20;
@@ -91,7 +89,7 @@ fn alarms_percent(source: Source, counts: [usize; 2]) -> f64 {
 
 #[test]
 fn no_distribution_raises_more_alarms() {
-    for source in [fixture::NORMAL, fixture::EXPONENTIAL, fixture::LOGNORMAL, fixture::BIMODAL] {
+    for source in [NORMAL, EXPONENTIAL, LOGNORMAL, BIMODAL] {
         for counts in [[6, 6], [9, 9], [9, 15]] {
             let percent = alarms_percent(source, counts);
             assert!(percent <= 7.0, "{counts:?} of {source:?}: {percent} %");

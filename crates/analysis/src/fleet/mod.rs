@@ -18,8 +18,7 @@ pub use map::{FleetMap, MappedCost, MappedHost};
 pub use outliers::{Apart, Outlier};
 pub use reasons::FleetReason;
 pub use rows::{FleetRow, HostFigure};
-#[cfg(any(test, feature = "fixture"))]
-pub(crate) use run::{CORE_TO_CORE, facts, platform};
+pub use run::{CORE_TO_CORE, machine_facts_by_name, platform};
 pub use run::{FleetRun, Unused, UnusedRun};
 
 use furlong_stats::{sort_by, tidy};

@@ -11,37 +11,37 @@ use furlong_stats::sort_by;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name of the bare round trip of a cache line.
-pub(crate) const CORE_TO_CORE: &str = "core-to-core";
+/// The name of the cost "transfer of a cache line between two cores".
+pub const CORE_TO_CORE: &str = "core-to-core";
 
 /// A cost's name, and for how many bytes.
 pub(crate) type CostKey = (String, Option<usize>);
 
-/// What is kept of a run.
+/// The part of a run that a comparison over hosts keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetRun {
-    /// By which name it was found.
-    pub(crate) name: String,
-    /// The host, by its name in the records; where they have none, by that of the file.
-    pub(crate) host: String,
-    /// What the user called its conditions.
-    pub(crate) label: Option<String>,
+    /// The name under which the run was found.
+    pub name: String,
+    /// The host's name in the records, or the file's name if they have none.
+    pub host: String,
+    /// The label that the user gave to the conditions of the run.
+    pub label: Option<String>,
     /// The kernel's release.
-    pub(crate) kernel: String,
+    pub kernel: String,
     /// Seconds since 1970.
-    pub(crate) started_unix_s: u64,
+    pub started_unix_s: u64,
     /// System, instruction set and runtime.
-    pub(crate) platform: String,
-    /// What is known of the machine, by name.
-    pub(crate) facts: BTreeMap<String, String>,
-    /// How quiet it was.
-    pub(crate) level: Level,
-    /// Why.
-    pub(crate) disturbances: Vec<Disturbance>,
+    pub platform: String,
+    /// Facts of the machine, by name.
+    pub facts: BTreeMap<String, String>,
+    /// The noise level of the run.
+    pub level: Level,
+    /// The causes of that noise level.
+    pub disturbances: Vec<Disturbance>,
     /// The median of each row, in nanoseconds.
-    pub(crate) rows: Vec<(Case, Unit, f64)>,
-    /// What the machine charges, in nanoseconds.
-    pub(crate) costs: BTreeMap<CostKey, f64>,
+    pub rows: Vec<(Case, Unit, f64)>,
+    /// Measured costs of the machine in nanoseconds, by name and size in bytes.
+    pub costs: BTreeMap<(String, Option<usize>), f64>,
 }
 
 /// A file that was not used.
@@ -109,7 +109,7 @@ impl FleetRun {
             kernel: machine.kernel.clone(),
             started_unix_s: header.started_unix_s,
             platform: platform(machine),
-            facts: facts(machine),
+            facts: machine_facts_by_name(machine),
             level: noise.level,
             disturbances: noise.reasons,
             rows,
@@ -124,16 +124,17 @@ fn file_name(name: &str) -> &str {
     last.strip_suffix(".jsonl").unwrap_or(last)
 }
 
-/// What is known of a machine, by name.
-pub(crate) fn facts(machine: &Machine) -> BTreeMap<String, String> {
+/// Returns the known facts of a machine, by name.
+pub fn machine_facts_by_name(machine: &Machine) -> BTreeMap<String, String> {
     let mitigations =
         machine.mitigations.iter().map(|(name, state)| (format!("mitigation {name}"), state.clone()));
     let facts = machine_facts(machine).into_iter().map(|(name, value)| (name.to_owned(), value));
     facts.chain(mitigations).collect()
 }
 
-/// What runs are compared within: times of other systems, processors or stand-ins are other things.
-pub(crate) fn platform(machine: &Machine) -> String {
+/// Returns the platform of a machine. Runs are compared within one platform only, because times of different systems,
+/// CPU architectures or emulators measure different things.
+pub fn platform(machine: &Machine) -> String {
     format!("{} {} {}", machine.system, machine.architecture, machine.runtime)
 }
 

@@ -3,10 +3,9 @@
 use crate::arguments::{ListFormat, ListOptions};
 use crate::mechanisms::with_installed;
 use crate::output;
-use comfy_table::{ContentArrangement, Table, presets};
 use furlong_bench::{MechanismEntry, session};
 use furlong_console::exit::Outcome;
-use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes};
+use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes, table_lines};
 use serde_json::json;
 
 /// One mechanism, with all its waits.
@@ -54,14 +53,11 @@ fn largest(entry: &Entry) -> String {
 }
 
 fn table(entries: &[Entry]) -> String {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(output::width().clamp(60, 140) as u16)
-        .set_header(["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"]);
+    let mut rows = vec![
+        ["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"].map(str::to_owned).to_vec(),
+    ];
     for entry in entries {
-        table.add_row([
+        rows.push(vec![
             entry.capabilities.name.clone(),
             entry.capabilities.summary.clone(),
             entry.capabilities.waits.iter().map(|wait| wait.name()).collect::<Vec<_>>().join(" "),
@@ -70,7 +66,7 @@ fn table(entries: &[Entry]) -> String {
             entry.capabilities.reach.describe().to_owned(),
         ]);
     }
-    format!("{}\n", table.trim_fmt())
+    table_lines(&rows, |_| false, output::width().clamp(60, 140)).join("\n") + "\n"
 }
 
 /// For each mechanism that cannot run or is limited: why, and what would help.

@@ -16,9 +16,14 @@ fn runs_are_exported_in_every_form() {
     let metrics = place.run(["export", "--format", "openmetrics"]).expect_code(0).stdout;
     assert!(metrics.contains("run=\"after\"") && !metrics.contains("run=\"before\""), "{metrics}");
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
-    place.run(["export", "--format", "parquet", "-o", "runs.parquet"]).expect_code(0);
-    let table = fs::read(place.path("runs.parquet")).unwrap();
-    assert!(table.starts_with(b"PAR1") && table.ends_with(b"PAR1"));
+    let parquet = place.run(["export", "--format", "parquet", "-o", "runs.parquet"]);
+    if cfg!(feature = "parquet") {
+        parquet.expect_code(0);
+        let table = fs::read(place.path("runs.parquet")).unwrap();
+        assert!(table.starts_with(b"PAR1") && table.ends_with(b"PAR1"));
+    } else {
+        parquet.expect_code(2).expect_complaint("--features parquet");
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::common::value::{at, list, text};
 use crate::common::{Finished, Place};
 use furlong_analysis::Run;
-use furlong_analysis::fixture::comparison::TrialBuilder;
-use furlong_analysis::fixture::fleet::{MadeHost, made};
+use furlong_fixture::comparison::TrialBuilder;
+use furlong_fixture::fleet::{MadeHost, made};
 use furlong_model::Record;
 use std::fs;
 use std::path::Path;

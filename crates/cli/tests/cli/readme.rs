@@ -16,7 +16,7 @@ const COMMANDS: [(&str, &str); 17] = [
     ("furlong compare before after", ""),
     ("furlong fleet init kubernetes fleet", ""),
     ("furlong runs show @last", ""),
-    ("furlong export '*' --format parquet -o runs.parquet", ""),
+    ("furlong export @last --format openmetrics -o furlong.prom", ""),
     ("furlong report before after -o report.html", ""),
     ("furlong list --why", ""),
     ("furlong doctor", ""),

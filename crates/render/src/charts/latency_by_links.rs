@@ -67,7 +67,8 @@ fn says(rows: &[&Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_analysis::{DecodedRun, Run, fixture};
+    use furlong_analysis::{DecodedRun, Run};
+    use furlong_fixture as fixture;
     use furlong_model::{Case, Outcome, Placement, Record, Trial, Wait};
     use std::num::NonZeroU32;
 

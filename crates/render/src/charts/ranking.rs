@@ -83,10 +83,8 @@ fn throughput(run: Option<&DecodedRun>, row: &Row) -> Point {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_analysis::fixture::{
-        self,
-        comparison::{STEADY, TrialBuilder},
-    };
+    use furlong_fixture as fixture;
+    use furlong_fixture::comparison::{STEADY, TrialBuilder};
     use furlong_model::{Case, Pattern, Placement, Wait};
 
     #[test]

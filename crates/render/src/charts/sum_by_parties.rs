@@ -102,7 +102,8 @@ fn says(rows: &[&Row], figure: fn(&Row) -> f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_analysis::{DecodedRun, Run, fixture};
+    use furlong_analysis::{DecodedRun, Run};
+    use furlong_fixture as fixture;
     use furlong_model::{Outcome, Placement, Record, Trial, Wait};
     use std::num::NonZeroU32;
 

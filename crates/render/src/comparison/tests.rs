@@ -3,12 +3,11 @@
 use super::*;
 use crate::damage::{self, EVIL, damaged, lines};
 use crate::{Style, comparison_markdown, comparison_table};
-use furlong_analysis::{
-    Cause, DecodedRun, Incomparable, Inconclusive, NamedRun, Part, Run, Share, compare,
-    fixture::{
-        self, comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
-        comparison::numbered,
-    },
+use furlong_analysis::{Cause, DecodedRun, Incomparable, Inconclusive, NamedRun, Part, Run, Share, compare};
+use furlong_fixture as fixture;
+use furlong_fixture::{
+    comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
+    comparison::numbered,
 };
 use furlong_model::Bounds;
 use proptest::prelude::*;

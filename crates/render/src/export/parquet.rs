@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::csv::{sheet, written};
     use bytes::Bytes;
-    use furlong_analysis::fixture;
+    use furlong_fixture as fixture;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{Style, fleet_markdown, fleet_table};
-use furlong_analysis::fixture::fleet::{MadeHost, made};
 use furlong_analysis::{FleetRun, Unused, UnusedRun, compare_fleet};
+use furlong_fixture::fleet::{MadeHost, made};
 
 fn fleet() -> FleetComparison {
     let runs: Vec<FleetRun> = made(0, 120, 6).iter().map(MadeHost::run).collect();

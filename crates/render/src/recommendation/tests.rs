@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{Style, recommendation_table};
-use furlong_analysis::fixture::recommendation::records;
 use furlong_analysis::{Answer, DecodedRun, Run, recommend};
+use furlong_fixture::recommendation::records;
 use furlong_model::{Boundary, Pattern, Placement, Trust, Wait, Workload};
 
 fn made(workload: Workload) -> Recommendation {

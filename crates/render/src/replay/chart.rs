@@ -78,7 +78,7 @@ fn curve(name: &str, points: &[(usize, f64)]) -> Series {
 mod tests {
     use super::*;
     use crate::{Style, document, terminal::terminal};
-    use furlong_analysis::fixture::{replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse};
+    use furlong_fixture::{replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse};
 
     fn drawn(replay: &Replay, charts: Charts) -> String {
         terminal(&document::drawn(super::charts(replay, charts)).collect(), Style::default())

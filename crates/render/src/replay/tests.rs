@@ -4,9 +4,10 @@ use super::*;
 use crate::damage::{damaged, lines, with_value};
 use crate::{Charts, Style, replay_markdown, replay_table};
 use furlong_analysis::{
-    Became, ClaimReason, ClaimStatus, ClaimVerdict, DecodedRun, FastestThen, Replay, Run,
-    fixture::{replay::ReplayBuilder, replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse},
-    replay,
+    Became, ClaimReason, ClaimStatus, ClaimVerdict, DecodedRun, FastestThen, Replay, Run, replay,
+};
+use furlong_fixture::{
+    replay::ReplayBuilder, replay::itmedia, replay::ka2yan, replay::qiita, replay::racehorse,
 };
 use furlong_model::Record;
 use proptest::prelude::*;

@@ -1,56 +1,73 @@
 //! An element of SVG that is put together in one expression.
 
-use svg::node::element::Element as Inner;
-use svg::node::{Node, Text, Value};
+use std::collections::BTreeMap;
+use std::fmt::Display;
 
-/// An element with attributes and children. The package escapes all text.
+/// An element with attributes and children. Text and values of attributes are escaped.
 #[derive(Debug, Clone)]
-pub struct Element(Inner);
+pub struct Element {
+    name: &'static str,
+    attributes: BTreeMap<String, String>,
+    /// Children as they are written, if there are any.
+    content: Option<String>,
+}
 
 impl Element {
-    /// An empty one of this name.
-    pub fn new(name: &str) -> Element {
-        Element(Inner::new(name))
+    /// Creates an empty element.
+    pub fn new(name: &'static str) -> Element {
+        Element { name, attributes: BTreeMap::new(), content: None }
     }
 
-    /// The same with an attribute.
-    pub fn set(mut self, name: &str, value: impl Into<Value>) -> Element {
-        self.0.assign(name, value);
+    /// Sets an attribute.
+    pub fn set(mut self, name: &str, value: impl Display) -> Element {
+        let value = escape(&value.to_string()).replace('"', "&quot;").replace('\'', "&apos;");
+        self.attributes.insert(name.to_owned(), value);
         self
     }
 
-    /// The same with one more child.
+    /// Adds a child.
     pub fn add(mut self, child: Element) -> Element {
-        self.0.append(child.0);
+        *self.content.get_or_insert_default() += &format!("\n{}", child.written());
         self
     }
 
-    /// The same with text in it.
+    /// Adds text.
     pub fn text(mut self, text: &str) -> Element {
-        self.0.append(Text::new(text));
+        *self.content.get_or_insert_default() += &escape(text);
         self
     }
 
-    /// The same with another colour where its group's would be.
+    /// Sets the colours that the element would inherit from its group.
     pub fn recoloured(self, colour: &str) -> Element {
-        let attributes = self.0.get_attributes();
-        let missing: Vec<_> =
-            ["fill", "stroke"].into_iter().filter(|name| !attributes.contains_key(*name)).collect();
+        let is_missing = |name: &&str| !self.attributes.contains_key(*name);
+        let missing: Vec<_> = ["fill", "stroke"].into_iter().filter(is_missing).collect();
         missing.into_iter().fold(self, |element, name| element.set(name, colour))
     }
 
-    /// How it is written.
+    /// Returns the element as text, with its attributes sorted and each child element on a new line.
     pub fn written(&self) -> String {
-        self.0.to_string()
+        let name = self.name;
+        let attributes = self.attributes.iter().map(|(name, value)| format!(" {name}=\"{value}\""));
+        let opening = format!("<{name}{}", attributes.collect::<String>());
+        match &self.content {
+            None => format!("{opening}/>"),
+            // The `>` of text is escaped.
+            Some(content) if content.ends_with('>') => format!("{opening}>{content}\n</{name}>"),
+            Some(content) => format!("{opening}>{content}</{name}>"),
+        }
     }
 }
 
-/// A length without digits that nobody sees.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Rounds a length to a tenth of a pixel.
 pub fn px(length: f64) -> f64 {
     (length * 10.0).round() / 10.0
 }
 
-/// Text whose middle is at this height.
+/// Creates text whose middle is at the height `y`.
 pub fn words(text: &str, (x, y): (f64, f64)) -> Element {
     // A third of a letter's height below: not every renderer knows baselines.
     Element::new("text").set("x", px(x)).set("y", px(y + 4.0)).text(text)

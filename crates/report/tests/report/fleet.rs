@@ -1,8 +1,8 @@
 //! The page of many hosts in a browser: on a phone, a tablet and a desk, light and dark, sorted, and with hostile names.
 
 use crate::common::{Chromium, open_in};
-use furlong_analysis::fixture::fleet::{MadeHost, made};
 use furlong_analysis::{FleetBy, FleetRun, Unused, UnusedRun, compare_and_map_fleet};
+use furlong_fixture::fleet::{MadeHost, made};
 use furlong_report::fleet_page;
 use std::path::PathBuf;
 

@@ -1,11 +1,13 @@
-//! The programs that `cargo test --workspace` builds, each run by itself: cargo does not say how long one takes.
+//! The programs that `cargo test --release --workspace` builds, each run by itself: cargo does not say how long one takes.
 
 use crate::root;
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 /// One program of tests.
 #[derive(Clone)]
@@ -15,39 +17,89 @@ pub struct Suite {
     program: PathBuf,
     /// The folder of its crate, in which cargo runs it.
     folder: PathBuf,
-    /// The program that runs it, if another does.
-    runner: Option<PathBuf>,
+    /// The command that runs it, if another program does.
+    runner: Option<Runner>,
 }
 
-/// How a program of tests ended.
-enum Ended {
-    Passed,
-    /// What it printed of its failures, from the first line that names them on.
-    Failed(Vec<String>),
+/// A program that runs programs of tests, with variables of its environment.
+#[derive(Clone)]
+pub struct Runner {
+    /// The program.
+    pub program: PathBuf,
+    /// Names and values of variables.
+    pub environment: Vec<(&'static str, String)>,
 }
 
-/// What `cargo test --workspace` leaves out, so that it takes ten minutes: tests in modules of this name.
+/// The report of tests that passed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How many passed.
+    pub passed: usize,
+    /// How many were ignored.
+    pub ignored: usize,
+    /// The output of the tests that failed at first and passed alone; empty if there are none.
+    pub failed_once: String,
+    /// The lines in which tests report that they were skipped.
+    pub skipped: Vec<String>,
+}
+
+impl Report {
+    /// Adds the report of further tests.
+    pub fn add(&mut self, other: Report) {
+        self.passed += other.passed;
+        self.ignored += other.ignored;
+        self.failed_once += &other.failed_once;
+        self.skipped.extend(other.skipped);
+    }
+
+    /// Counts the tests of a line like `test result: ok. 12 passed; 0 failed; 3 ignored; ...`.
+    fn count(&mut self, line: &str) {
+        let Some(result) = line.strip_prefix("test result: ") else { return };
+        let words: Vec<_> = result.split([' ', ';']).collect();
+        let before = |word| {
+            words.windows(2).find(|pair| pair[1] == word).and_then(|pair| pair[0].parse::<usize>().ok())
+        };
+        self.passed += before("passed").unwrap_or_default();
+        self.ignored += before("ignored").unwrap_or_default();
+    }
+}
+
+/// What the programs of tests printed of their failures, from the first line that names them; `None` if all passed.
+type Failures = Option<Vec<String>>;
+
+/// Selects the tests that `cargo test --release --workspace` leaves out because they are slow.
 const SLOW: [&str; 2] = ["--ignored", "slow::"];
 
 /// More failures than these are not the noise of a machine that others use too.
 pub const MOST_TRIED_AGAIN: usize = 3;
 
 impl Suite {
-    /// Runs all of its tests, the slow ones too, and those that failed once more, each by itself: a bad moment of a machine
-    /// that others use too is no fault of a measurement. Gives what failed the first time alone, empty where nothing did.
-    /// The error holds what failed, so that it can be said again where it is found: at the end.
-    pub fn run(&self) -> anyhow::Result<String> {
+    /// Runs all of its tests, the slow ones too, and runs those that failed again, each alone: a bad moment of a shared machine
+    /// is not a fault of a measurement.
+    ///
+    /// # Errors
+    /// The tests that failed again, with their output.
+    pub fn run(&self) -> anyhow::Result<Report> {
         let (usual, slow) = (self.run_part(&[]), self.run_part(&SLOW));
-        Ok(usual? + &slow?)
+        let (mut report, slow) = (usual?, slow?);
+        // The first part counted the slow ones as ignored.
+        report.ignored = report.ignored.saturating_sub(slow.passed);
+        report.add(slow);
+        Ok(report)
     }
 
-    /// The same without the slow ones, run by another program, which takes it and its arguments.
-    pub fn run_by(&self, runner: PathBuf) -> anyhow::Result<String> {
-        Self { runner: Some(runner), ..self.clone() }.run_part(&[])
+    /// Runs the tests that are not slow, with these arguments, through another program, which gets the program of the tests and
+    /// its arguments.
+    ///
+    /// # Errors
+    /// The error of [`run`](Self::run).
+    pub fn run_by(&self, runner: Runner, arguments: &[&str]) -> anyhow::Result<Report> {
+        Self { runner: Some(runner), ..self.clone() }.run_part(arguments)
     }
 
-    fn run_part(&self, arguments: &[&str]) -> anyhow::Result<String> {
-        let Ended::Failed(failures) = self.run_with(arguments)? else { return Ok(String::new()) };
+    fn run_part(&self, arguments: &[&str]) -> anyhow::Result<Report> {
+        let (mut report, failures) = self.run_with(arguments)?;
+        let Some(failures) = failures else { return Ok(report) };
         let said = failures.join("\n");
         let names = names(&failures);
         if names.is_empty() || names.len() > MOST_TRIED_AGAIN {
@@ -55,37 +107,64 @@ impl Suite {
         }
         for name in names {
             println!("xtask: {name} is run again, by itself");
-            if let Ended::Failed(again) = self.run_with(&["--include-ignored", "--exact", name])? {
-                bail!("{said}\nand by itself:\n{}", again.join("\n"));
+            match self.run_with(&["--include-ignored", "--exact", name])? {
+                (again, None) => report.add(again),
+                (_, Some(again)) => bail!("{said}\nand by itself:\n{}", again.join("\n")),
             }
         }
-        Ok(said)
+        report.failed_once = said;
+        Ok(report)
     }
 
-    fn run_with(&self, arguments: &[&str]) -> anyhow::Result<Ended> {
+    fn run_with(&self, arguments: &[&str]) -> anyhow::Result<(Report, Failures)> {
         println!("xtask: {} {}", self.program.display(), arguments.join(" "));
-        let mut suite = Command::new(self.runner.as_ref().unwrap_or(&self.program));
-        suite.args(self.runner.iter().map(|_| &self.program));
-        let suite = suite.args(arguments).current_dir(&self.folder).stdout(Stdio::piped()).spawn();
+        let mut suite = Command::new(self.runner.as_ref().map_or(&self.program, |runner| &runner.program));
+        if let Some(runner) = &self.runner {
+            suite.arg(&self.program).envs(runner.environment.iter().cloned());
+        }
+        let suite = suite.args(arguments).current_dir(&self.folder);
+        let suite = suite.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut suite = suite.with_context(|| format!("cannot start {}", self.program.display()))?;
-        let mut failures = Vec::new();
-        for line in suite.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
-            let line =
-                String::from_utf8_lossy(&line.context("cannot read what the tests write")?).into_owned();
+        let complaints = suite.stderr.take().map(echo_complaints);
+        let (mut report, mut failures) = (Report::default(), Vec::new());
+        for line in lines(suite.stdout.take()) {
             println!("{line}");
+            report.count(&line);
             // The library of tests writes this before it says what failed and why.
             if line == "failures:" || !failures.is_empty() {
                 failures.push(line);
             }
         }
-        match suite.wait().context("cannot wait for the tests")? {
-            status if status.success() => Ok(Ended::Passed),
-            status => {
-                failures.insert(0, status.to_string());
-                Ok(Ended::Failed(failures))
-            }
+        let status = suite.wait().context("cannot wait for the tests")?;
+        let complaints = complaints.into_iter().flat_map(|lines| {
+            // A process that the tests have left may keep its standard error open.
+            std::iter::from_fn(move || lines.recv_timeout(Duration::from_secs(1)).ok())
+        });
+        report.skipped = complaints.filter(|line| line.starts_with("skipped: ")).collect();
+        if status.success() {
+            return Ok((report, None));
         }
+        failures.insert(0, status.to_string());
+        Ok((report, Some(failures)))
     }
+}
+
+/// The lines of the output of a program.
+fn lines(output: Option<impl Read>) -> impl Iterator<Item = String> {
+    let lines = output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n'));
+    lines.map_while(Result::ok).map(|line| String::from_utf8_lossy(&line).into_owned())
+}
+
+/// Prints the lines of a standard error while they come, and returns them.
+fn echo_complaints(stderr: ChildStderr) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in lines(Some(stderr)) {
+            eprintln!("{line}");
+            let _ = sender.send(line);
+        }
+    });
+    receiver
 }
 
 /// The names of the tests that failed: the lines below the last `failures:`, each behind four spaces.
@@ -96,12 +175,19 @@ fn names(failures: &[String]) -> Vec<&str> {
 
 /// Builds them all.
 pub fn build() -> anyhow::Result<Vec<Suite>> {
-    let arguments =
-        ["test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"];
+    let format = ["--message-format", "json-render-diagnostics"];
+    let arguments = [&["test", "--release", "--workspace", "--locked", "--no-run"][..], &format].concat();
     println!("xtask: cargo {}", arguments.join(" "));
-    let output = Command::new("cargo").args(arguments).current_dir(root()).stderr(Stdio::inherit()).output();
-    let output = output.context("cannot start cargo")?;
-    ensure!(output.status.success(), "cargo test --no-run ended with {}", output.status);
+    built_by(Command::new("cargo").args(arguments).current_dir(root()))
+}
+
+/// Runs a cargo command that prints its messages as JSON, and returns the programs of tests that it built.
+///
+/// # Errors
+/// The error of the command, or that it built no tests.
+pub fn built_by(cargo: &mut Command) -> anyhow::Result<Vec<Suite>> {
+    let output = cargo.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    ensure!(output.status.success(), "{cargo:?} ended with {}", output.status);
     let messages = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let messages = messages.map(serde_json::from_slice).collect::<Result<Vec<Value>, _>>();
     let suites: Vec<_> = messages.context("what cargo writes is no JSON")?.iter().filter_map(suite).collect();
@@ -131,5 +217,16 @@ mod tests {
         let lines: Vec<_> = printed.lines().map(str::to_owned).collect();
         assert_eq!(names(&lines), ["a::b", "c::d"]);
         assert!(names(&lines[..1]).is_empty(), "a program that was killed names none");
+    }
+
+    #[test]
+    fn results_of_both_libraries_are_counted() {
+        let mut report = Report::default();
+        report.count(
+            "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 5 filtered out; finished in 0.1s",
+        );
+        report.count("test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out");
+        report.count("test some::result: ok");
+        assert_eq!((report.passed, report.ignored), (16, 3));
     }
 }

@@ -105,9 +105,6 @@ fn release(folder: &Path, build: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok([made, vec![list]].concat())
 }
 
-/// What cargo is told so that a program has no names in it.
-const STRIPPED: [&str; 2] = ["--config", "profile.release.strip=\"symbols\""];
-
 /// What the compiler is told so that a program does not say where it was made, and has nothing in it that is for unwinding
 /// alone, which it never does.
 fn small() -> anyhow::Result<String> {
@@ -136,13 +133,15 @@ impl Build {
             ARM => crate::arm::cargo(&self.folder, &small()?)?,
             _ => {
                 let mut cargo = Command::new("cargo");
-                cargo.args(["build", "--release", "--locked", "--package", "furlong"]).current_dir(root());
+                cargo
+                    .args(["build", "--profile", "dist", "--locked", "--package", "furlong"])
+                    .current_dir(root());
                 self.configure(&mut cargo)?;
                 cargo
             }
         };
-        step::output(cargo.args(STRIPPED).args(FEATURES))?;
-        Ok(self.folder.join(platform.triple).join("release/furlong"))
+        step::output(cargo.args(FEATURES))?;
+        Ok(self.folder.join(platform.triple).join("dist/furlong"))
     }
 
     /// What cargo, or who calls it, is told of how.

@@ -2,7 +2,7 @@
 
 use super::files::{DOCUMENTS, Files};
 use super::platform::{FEATURES, Platform, X86_64};
-use super::{Build, Release, STRIPPED, licences};
+use super::{Build, Release, licences};
 use crate::driver::step;
 use anyhow::Context;
 use std::fs;
@@ -23,8 +23,8 @@ pub fn wheels(release: &Release, build: &Build, platforms: [&Files; 2]) -> anyho
     environment.install(WHEEL)?;
     let made = release.folder.join("maturin");
     let mut maturin = Command::new(environment.program("maturin"));
-    maturin.args(["build", "--release", "--locked", "--compatibility", SYSTEMS, "--out"]).arg(&made);
-    maturin.args(STRIPPED).args(FEATURES);
+    maturin.args(["build", "--profile", "dist", "--locked", "--compatibility", SYSTEMS, "--out"]).arg(&made);
+    maturin.args(FEATURES);
     build.configure(&mut maturin)?;
     step::output(
         maturin.current_dir(crate::root().join("python-module")).env("SOURCE_DATE_EPOCH", &release.time),

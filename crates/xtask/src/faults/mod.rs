@@ -101,14 +101,14 @@ fn glob(pattern: &str, text: &str) -> bool {
 /// # Errors
 /// That cells failed, or that nothing could be tried.
 pub fn run(options: &Options) -> anyhow::Result<()> {
-    failed::none(&tried(options)?)
+    failed::none(&tried(options)?.0)
 }
 
-/// Tries every cell, prints the matrix, and gives the cells that failed.
+/// Tries every cell, prints the matrix, and returns the cells that failed and how many passed.
 ///
 /// # Errors
 /// That nothing could be tried.
-pub fn tried(options: &Options) -> anyhow::Result<Vec<FailedCell>> {
+pub fn tried(options: &Options) -> anyhow::Result<(Vec<FailedCell>, usize)> {
     let begin = Instant::now();
     let faults: Vec<Fault> = list::faults().into_iter().filter(|fault| options.wants(fault)).collect();
     ensure!(!faults.is_empty(), "no fault has such a number");
@@ -130,7 +130,7 @@ pub fn tried(options: &Options) -> anyhow::Result<Vec<FailedCell>> {
     if options.write {
         std::fs::write(root().join("docs/faults.md"), page::page(&lines, &rows, &options.words, seconds))?;
     }
-    Ok(failed::of(&lines))
+    Ok((failed::of(&lines), passed))
 }
 
 /// Damages what comes in, as a script of the matrix asks for it.

@@ -3,9 +3,9 @@
 use crate::arguments::{AdapterListOptions, ListFormat};
 use crate::mechanisms::installed;
 use crate::output;
-use comfy_table::{ContentArrangement, Table, presets};
 use furlong_adapter_files::{Manifest, sources};
 use furlong_console::exit::Outcome;
+use furlong_model::table_lines;
 use furlong_stats::sort_by;
 use serde_json::{Value, json};
 
@@ -33,14 +33,9 @@ pub fn list(options: &AdapterListOptions) -> anyhow::Result<Outcome> {
 }
 
 fn table(manifests: &[Manifest], is_installed: impl Fn(&Manifest) -> bool) -> String {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(output::width().clamp(60, 140) as u16)
-        .set_header(["ADAPTER", "ROWS", "HERE", "LICENCE"]);
+    let mut rows = vec![["ADAPTER", "ROWS", "HERE", "LICENCE"].map(str::to_owned).to_vec()];
     for manifest in manifests {
-        let rows: Vec<_> = manifest.rows.iter().map(|row| row.name.as_str()).collect();
+        let benchmarks: Vec<_> = manifest.rows.iter().map(|row| row.name.as_str()).collect();
         let missing: Vec<_> =
             manifest.missing().iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
         let here = if is_installed(manifest) {
@@ -50,9 +45,10 @@ fn table(manifests: &[Manifest], is_installed: impl Fn(&Manifest) -> bool) -> St
         } else {
             format!("needs {}", missing.join(", "))
         };
-        table.add_row([manifest.name.clone(), rows.join(" "), here, manifest.licence.clone()]);
+        rows.push(vec![manifest.name.clone(), benchmarks.join(" "), here, manifest.licence.clone()]);
     }
-    format!("{}\nNext: furlong adapter install NAME, then furlong run with its rows.\n", table.trim_fmt())
+    let lines = table_lines(&rows, |_| false, output::width().clamp(60, 140)).join("\n");
+    format!("{lines}\nNext: furlong adapter install NAME, then furlong run with its rows.\n")
 }
 
 fn object(manifest: &Manifest, installed: bool) -> Value {
