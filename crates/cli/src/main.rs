@@ -3,6 +3,8 @@
 
 mod arguments;
 mod conclusion;
+#[cfg(test)]
+mod documented;
 mod environment;
 mod mechanisms;
 mod nearest;

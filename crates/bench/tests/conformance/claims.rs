@@ -333,7 +333,7 @@ pub fn number_of(bytes: &[u8]) -> u32 {
 /// A receiver notices that its peer is gone, or waits for ever.
 fn peer_death<M: Mechanism>() -> Finding {
     /// Long enough for a process to be told that its peer is gone.
-    const QUIET: Duration = Duration::from_millis(300);
+    const QUIET: Duration = Duration::from_millis(100);
     let capabilities = &M::CAPABILITIES;
     if capabilities.start == Start::Alone {
         return Ok(Some(ALONE));

@@ -11,8 +11,8 @@ use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{Access, Case, Copies, Limits, Outcome, Pattern, Placement, Wait};
 use libtest_mimic::{Completion, Failed};
 
-/// Sizes around the edges of stamps, of what is short enough to be copied, of slots and of parts.
-const SIZES: [usize; 8] = [1, 8, 23, 24, 25, 128, 4097, 65_537];
+/// Sizes around the edges of stamps, of what is short enough to be copied and of slots; `lends` sends more than a page.
+const SIZES: [usize; 5] = [1, 23, 24, 25, 65_537];
 
 /// The accesses that are not copies.
 const IN_PLACE: [Access; 2] = [Access::InPlace, Access::StampsInPlace];

@@ -2,7 +2,7 @@
 //! who is named when one of them breaks.
 
 use crate::pair::WATCHDOG;
-use crate::rows::{carried_out, case, is_usual, persistent, quick, short_plan};
+use crate::rows::{carried_out, case, is_first_of_family, is_usual, persistent, quick, short_plan};
 use crate::saboteur::{self, *};
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
@@ -22,7 +22,16 @@ pub fn tests() -> Vec<Trial> {
             format!("{}/{}: three pairs at once", entry.capabilities.name, entry.capabilities.waits[0]);
         tests.push(Trial::ignorable_test(name, move || three_pairs(&entry)));
         let name = format!("{}/{}: three receivers", entry.capabilities.name, entry.capabilities.waits[0]);
-        tests.push(Trial::ignorable_test(name, move || three_receivers(&entry)));
+        let (second, paced) = (NonZeroU32::new(2), Arrival::Interval(100_000));
+        let quick = Trial::ignorable_test(name.clone(), move || {
+            three_receivers(&entry, &[(Arrival::ClosedLoop, None)])
+        });
+        let test = Trial::ignorable_test(format!("{name}, at a rate and while one sleeps"), move || {
+            three_receivers(&entry, &[(paced, None), (Arrival::ClosedLoop, second)])
+        });
+        // Both are of the harness where each receiver has its own link.
+        let shares = entry.capabilities.sharing == Sharing::EveryReceiver;
+        tests.extend([quick, test.slow_if(!shares && !is_first_of_family(&entry))]);
         let waits = match entry.capabilities.sharing.goes_to_one() {
             false => &entry.capabilities.waits[..1],
             true => entry.capabilities.waits,
@@ -148,7 +157,10 @@ fn three_pairs(entry: &MechanismEntry) -> Result<Completion, Failed> {
     if sound { Ok(Completion::Completed) } else { Err(format!("{case}: {measured:?}").into()) }
 }
 
-fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
+fn three_receivers(
+    entry: &MechanismEntry,
+    kinds: &[(Arrival, Option<NonZeroU32>)],
+) -> Result<Completion, Failed> {
     let limits = match entry.probe() {
         Ok(limits) => limits,
         Err(unavailable) => {
@@ -170,10 +182,7 @@ fn three_receivers(entry: &MechanismEntry) -> Result<Completion, Failed> {
     };
     // Of four that spin on two processors, the others may not have had their turn before one sleeps.
     let spins = !case.wait.sleeps_in_the_end();
-    let second = NonZeroU32::new(2);
-    for (arrival, stall) in
-        [(Arrival::ClosedLoop, None), (Arrival::Interval(100_000), None), (Arrival::ClosedLoop, second)]
-    {
+    for &(arrival, stall) in kinds {
         let case = Case { arrival, stall, ..case.clone() };
         let shows_a_stall = |measured: &Measurement| {
             measured.stall.is_none_or(|stall| stall.asleep_ns > 0 && (spins || stall.awake_messages > 0))
@@ -273,7 +282,7 @@ fn three_at_one_end(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Fa
     for pattern in [Pattern::FanIn, Pattern::Work] {
         let sizes = match capabilities.fixed_size_bytes {
             Some(size) => vec![size],
-            None if is_usual(entry, wait) => vec![7, 8, 128, ATOMIC_BYTES, ATOMIC_BYTES + 1],
+            None if is_usual(entry, wait) => vec![7, 8, ATOMIC_BYTES, ATOMIC_BYTES + 1],
             None => vec![128],
         };
         for size_bytes in sizes {

@@ -39,8 +39,8 @@ pub const LEAVE: u8 = 7;
 pub const FAIL: u8 = 8;
 pub const HANG: u8 = 9;
 pub const NOTHING: u8 = 10;
-/// What is done to every message from there on: a system call that is not declared, or a stall of [`STALL`] once a
-/// second.
+/// What is done to every message from there on: a system call that is not declared, or a stall of [`STALL`] after each
+/// [`STALLS_EVERY`].
 pub const CALL: u8 = 11;
 pub const DAWDLE: u8 = 12;
 /// It claims to hold more messages than it does.
@@ -53,7 +53,10 @@ pub const LEAVE_RECEIVING: u8 = 14;
 pub const DIVERT: u8 = 15;
 
 /// How long the one that stalls does so.
-pub const STALL: Duration = Duration::from_millis(100);
+pub const STALL: Duration = Duration::from_millis(50);
+
+/// How long it does not stall.
+pub const STALLS_EVERY: Duration = Duration::from_millis(400);
 
 /// How long a trial waits that a saboteur holds up. Under Wine starting alone takes longer than a saboteur elsewhere.
 pub const SABOTEUR_TIMEOUT: Duration = Duration::from_millis(if cfg!(windows) { 5_000 } else { 500 });
@@ -213,7 +216,7 @@ impl<const HOW: u8, const AT: u64> End<HOW, AT> {
             CALL => {
                 identity::parent_process();
             }
-            DAWDLE if self.stalled.elapsed() > Duration::from_secs(1) => {
+            DAWDLE if self.stalled.elapsed() > STALLS_EVERY => {
                 std::thread::sleep(STALL);
                 self.stalled = Instant::now();
             }

@@ -11,9 +11,10 @@ use furlong_model::{
 use libtest_mimic::{Completion, Failed};
 use std::num::NonZeroU32;
 
-/// Many and few of which fit into a buffer; many alone where processes take long to start, as under Wine. A request has a byte more
-/// than a page.
-const SIZES: &[usize] = if cfg!(windows) { &[128] } else { &[128, 65_536] };
+/// Many of which fit into a buffer. A request has a byte more than a page.
+const SIZE: usize = 128;
+/// Few of which fit into a buffer.
+const LARGE_SIZE: usize = 65_536;
 
 /// More than most links hold, and few enough to be sent in a test where one holds more. Under Wine each notification is a request
 /// to its server.
@@ -38,15 +39,17 @@ pub fn tests() -> Vec<Trial> {
         let is_limited = move || signals || entry.probe().is_ok_and(|limits| limits.max_size_bytes.is_some());
         for &wait in capabilities.waits {
             let name = format!("{}/{wait}: keeps messages outstanding up to its limit", capabilities.name);
-            let test = move || keeps_windows(&entry, wait);
-            let test = Trial::ignorable_test(name, test).alone_if(is_limited);
-            tests.push(test.slow_if(!is_usual(&entry, wait)));
+            let large = format!("{name}, which are large");
+            for (name, size, slow) in [(name, SIZE, !is_usual(&entry, wait)), (large, LARGE_SIZE, true)] {
+                let test = Trial::ignorable_test(name, move || keeps_windows(&entry, wait, size));
+                tests.push(test.alone_if(is_limited).slow_if(slow));
+            }
         }
     }
     tests
 }
 
-fn keeps_windows(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
+fn keeps_windows(entry: &MechanismEntry, wait: Wait, size_bytes: usize) -> Result<Completion, Failed> {
     let capabilities = entry.capabilities;
     let limits = match entry.probe() {
         Ok(limits) => limits,
@@ -59,14 +62,13 @@ fn keeps_windows(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Faile
         let why = refusal.ok_or("one process cannot have messages outstanding")?.reason;
         return Ok(Completion::ignored_with(format!("skipped, because {why}")));
     }
-    let sizes = capabilities.fixed_size_bytes.map_or(SIZES.to_vec(), |size| vec![size]);
-    let round_trips: Vec<Case> = sizes.into_iter().map(|size| case(entry, wait, size)).collect();
+    let round_trip = case(entry, wait, capabilities.fixed_size_bytes.unwrap_or(size_bytes));
     let request = Case {
         pattern: Pattern::Request,
         request: Some(Request { size_bytes: 17, by: None }),
         ..case(entry, wait, 4097)
     };
-    for case in round_trips.into_iter().chain([request]) {
+    for case in [round_trip, request] {
         if case.refusal(capabilities, &limits).is_none() {
             keeps_up_to_its_limit(entry, &case)?;
         }

@@ -69,7 +69,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
 ///
 /// # Errors
 /// A name that there is not, or a file that cannot be read or is no experiment.
-fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
+pub fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
     let read = |text: &str, file: &str| {
         read_experiment(text, file).map_err(|error| anyhow::Error::from(Usage(error.to_string())))
     };
@@ -100,7 +100,7 @@ fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
 ///
 /// # Errors
 /// An option that means nothing for this experiment.
-fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<Experiment> {
+pub fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Result<Experiment> {
     let name = experiment.name.clone();
     let has_subsystems = experiment.has_subsystems();
     let measure = &mut experiment.measure;

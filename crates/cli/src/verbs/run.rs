@@ -9,9 +9,9 @@ use crate::selection::Manner;
 use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
-use furlong_bench::{registry, two_networks};
+use furlong_bench::{MechanismEntry, registry, two_networks};
 use furlong_console::exit::{CannotHere, Outcome, Usage};
-use furlong_model::{Arrival, Pattern, Placement};
+use furlong_model::{Arrival, Case, Pattern, Placement};
 use furlong_render as render;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -74,8 +74,21 @@ pub fn quick() -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Measures what was asked for.
-pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
+/// Cases to measure and the mechanisms that carry them.
+pub struct Selected {
+    mechanisms: Vec<MechanismEntry>,
+    cases: Vec<Case>,
+    arrivals: Vec<Arrival>,
+    is_beside_several: bool,
+    /// Whether each message has its own link.
+    connects: bool,
+}
+
+/// Returns the cases that the options describe.
+///
+/// # Errors
+/// Options that contradict each other, and rows or adapters that do not exist.
+pub fn select(asked: &RunOptions) -> anyhow::Result<Selected> {
     if asked.self_check && !matches!(asked.format, Format::Table | Format::Json) {
         return Err(Usage("--self-check has two forms: --format table and --format json".to_owned()).into());
     }
@@ -139,6 +152,12 @@ pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
             return Err(Usage(format!("{name}: none of these rows has such a buffer")).into());
         }
     }
+    Ok(Selected { mechanisms, cases, arrivals, is_beside_several, connects })
+}
+
+/// Measures what was asked for.
+pub fn run(asked: &RunOptions) -> anyhow::Result<Outcome> {
+    let Selected { mechanisms, cases, arrivals, is_beside_several, connects } = select(asked)?;
     let budget = asked.budget.map_or_else(|| usual_budget(&arrivals, is_beside_several), |time| time.0);
     // Before this process is in namespaces of its own, which the command may not be able to leave.
     let peer = peer::connect(asked, budget)?;

@@ -3,6 +3,7 @@
 
 use crate::common::value::{at, list, number, row, text};
 use crate::common::{Finished, Place, Snapshot, look_for};
+use furlong_testing::skip;
 use std::fs;
 use std::time::Duration;
 
@@ -12,15 +13,11 @@ const QUICK: [&str; 8] =
 /// How long something may take to be seen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A run between two namespaces; `None`, with a word, where there can be none.
+/// Runs between two namespaces. Returns `None` if they cannot be made.
 fn between(place: &Place, words: &[&str]) -> Option<Finished> {
     let words = ["run", "--boundary", "netns", "--format", "json"].iter().chain(words).copied();
     let finished = place.run(words.chain(QUICK));
-    if finished.stderr.contains("two network namespaces cannot be made") {
-        eprintln!("skipped: {}", finished.stderr);
-        return None;
-    }
-    Some(finished)
+    (!finished.stderr.contains("two network namespaces cannot be made")).then_some(finished)
 }
 
 #[test]
@@ -28,7 +25,9 @@ fn what_goes_by_the_network_is_measured_beside_what_does_not() {
     let place = Place::new();
     let before = Snapshot::take();
     let devices = fs::read_to_string("/proc/net/dev").unwrap().lines().count();
-    let Some(finished) = between(&place, &["tcp", "udp", "unix-stream", "posix-shm"]) else { return };
+    let Some(finished) = between(&place, &["tcp", "udp", "unix-stream", "posix-shm"]) else {
+        skip!("needs network namespaces")
+    };
     let json = finished.expect_code(0).json();
     assert_eq!((list(&json, "rows").len(), list(&json, "skipped").len()), (4, 0), "{json:#}");
     for row in list(&json, "rows") {
@@ -56,7 +55,7 @@ fn every_pattern_and_place_can_be_between() {
         &["tcp", "--count"],
         &["pipe", "-m", "request", "--request-by", "tcp"],
     ] {
-        let Some(finished) = between(&place, words) else { return };
+        let Some(finished) = between(&place, words) else { skip!("needs network namespaces") };
         let json = finished.expect_code(0).json();
         assert!(!list(&json, "rows").is_empty() && list(&json, "skipped").is_empty(), "{words:?}: {json:#}");
     }
@@ -65,7 +64,7 @@ fn every_pattern_and_place_can_be_between() {
 #[test]
 fn the_messages_do_go_from_one_namespace_to_the_other() {
     let place = Place::new();
-    let Some(finished) = between(&place, &["tcp"]) else { return };
+    let Some(finished) = between(&place, &["tcp"]) else { skip!("needs network namespaces") };
     finished.expect_code(0);
     let words = ["run", "tcp", "--boundary", "netns", "--trials", "200", "--budget", "200ms", "--no-save"];
     let before = Snapshot::take();
@@ -87,7 +86,7 @@ fn the_messages_do_go_from_one_namespace_to_the_other() {
 fn what_makes_no_sense_between_is_told() {
     let place = Place::new();
     let Some(finished) = between(&place, &["udp-multicast", "-m", "fan-out", "--receivers", "2"]) else {
-        return;
+        skip!("needs network namespaces");
     };
     let json = finished.expect_code(7).json();
     let skipped = row(&json, "skipped", "udp-multicast/block");
@@ -112,8 +111,8 @@ fn what_makes_no_sense_between_is_told() {
 #[test]
 fn a_recommendation_for_containers_rests_on_what_is_between_them() {
     let place = Place::new();
-    let Some(_) = between(&place, &["tcp"]) else { return };
-    let words = ["recommend", "--boundary", "container", "--needs", "back-pressure", "--within", "10s"];
+    let Some(_) = between(&place, &["tcp"]) else { skip!("needs network namespaces") };
+    let words = ["recommend", "--boundary", "container,host", "--within", "1s"];
     let saved = place.run(words.into_iter().chain(["--format", "json", "--save", "asked", "--no-progress"]));
     assert_eq!(at(&saved.json(), "workload.boundaries")[0], "container");
     let run = place.run(["export", "asked", "--format", "csv"]).expect_code(0).stdout;
@@ -126,17 +125,14 @@ fn a_recommendation_for_containers_rests_on_what_is_between_them() {
 #[test]
 fn where_there_can_be_no_namespace_the_reason_and_the_remedy_are_said() {
     let place = Place::new();
-    for (words, code) in
-        [("run tcp --boundary netns", 7), ("recommend --boundary container --within 5s --no-save", 0)]
-    {
+    for words in ["run tcp --boundary netns", "recommend --boundary container,host --within 1s --no-save"] {
         let script = format!("echo 0 >/proc/sys/user/max_net_namespaces && exec \"$FURLONG\" {words}");
         let finished = place.finish(place.program("unshare").args(["-Ur", "sh", "-c", &script]));
         // What those programs say, and not furlong.
         if ["unshare: ", "sh: "].iter().any(|program| finished.stderr.starts_with(program)) {
-            eprintln!("skipped: no user namespaces here: {}", finished.stderr);
-            return;
+            skip!("needs user namespaces: {}", finished.stderr);
         }
-        let finished = finished.expect_code(code);
+        let finished = finished.expect_code(7);
         let told = [finished.stdout, finished.stderr].concat();
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("new network namespace") && told.contains("user.max_net_namespaces"), "{told}");

@@ -8,7 +8,7 @@ const MEASURED: &str = "Throughput against the size of a message, as measured no
 
 /// What `run` prints, with enough samples for a tail: on one core no host delays a wake-up.
 fn ran(words: &[&str]) -> String {
-    let usual = "-s 32KiB --trials 3 --budget 100ms --place same-core --no-save --no-progress".split(' ');
+    let usual = "-s 32KiB --trials 1 --budget 100ms --place same-core --no-save --no-progress".split(' ');
     Place::new().run(["run"].into_iter().chain(words.iter().copied()).chain(usual)).expect_code(0).stdout
 }
 
@@ -38,17 +38,15 @@ fn who_wants_none_has_none_and_who_wants_one_of_a_row_has_it() {
         before.contains("vs first") && after.contains("pipe/block │") && after.contains(TAIL),
         "{wanted}"
     );
-    for format in ["json", "csv", "markdown"] {
-        let text = ran(&["pipe", "unix-stream", "--format", format]);
-        assert!(!text.contains("at least this long") && !text.contains('┤'), "{text}");
-    }
+    let text = ran(&["pipe", "unix-stream", "--format", "markdown"]);
+    assert!(!text.contains("at least this long") && !text.contains('┤'), "{text}");
 }
 
 #[test]
 fn a_ranking_of_all_mechanisms_has_none() {
     let place = Place::new();
     let table =
-        place.run("run --trials 1 --budget 40ms --no-save --no-progress".split(' ')).expect_code(0).stdout;
+        place.run("run --trials 1 --budget 5ms --no-save --no-progress".split(' ')).expect_code(0).stdout;
     assert!(table.contains("vs first") && !table.contains('┤'), "{table}");
 }
 

@@ -3,17 +3,14 @@
 
 use crate::common::value::{at, text};
 use crate::common::{Finished, Place};
+use furlong_testing::skip;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Whether the driver is loaded here. What is said where it is not cannot be tested then.
-fn is_loaded_or_goes_on(what: &str) -> bool {
-    let loaded = Path::new("/sys/module/furlong").exists();
-    if loaded {
-        eprintln!("{what}: skipped, because the driver is loaded");
-    }
-    loaded
+/// Returns whether the driver is loaded. What is said without it cannot be tested then.
+fn is_loaded() -> bool {
+    Path::new("/sys/module/furlong").exists()
 }
 
 /// Every file below a folder, by its path in it.
@@ -38,8 +35,8 @@ fn headers(place: &Place, recipe: &str) -> String {
 
 #[test]
 fn without_the_driver_status_says_why_and_what_would_help() {
-    if is_loaded_or_goes_on("status without the driver") {
-        return;
+    if is_loaded() {
+        skip!("needs a kernel without the driver");
     }
     let place = Place::new();
     let shown = place.run(["driver", "status"]).expect_code(7).stdout;
@@ -58,8 +55,8 @@ fn without_the_driver_status_says_why_and_what_would_help() {
 
 #[test]
 fn without_the_driver_the_log_says_the_same() {
-    if is_loaded_or_goes_on("the log without the driver") {
-        return;
+    if is_loaded() {
+        skip!("needs a kernel without the driver");
     }
     let place = Place::new();
     let status = place.run(["driver", "status", "--format", "json"]).json();
@@ -152,28 +149,6 @@ fn what_a_build_needs_is_named() {
 }
 
 #[test]
-fn it_is_built_for_a_kernel_whose_headers_are_here() {
-    let place = Place::new();
-    let found =
-        fs::read_dir("/usr/src").into_iter().flatten().flatten().map(|entry| entry.path()).find(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            name.starts_with("linux-headers-") && path.join("Module.symvers").is_file()
-        });
-    let Some(headers) = found else {
-        eprintln!("building the driver: skipped, because there are no kernel headers in /usr/src");
-        return;
-    };
-    let words = ["driver", "build", "--into", "built", "--headers", headers.to_str().expect("text")];
-    let finished =
-        place.start(&mut place.furlong(words)).finish_within(Duration::from_secs(300)).expect_code(0);
-    let module = fs::read(finished.stdout.trim_end()).expect("a module");
-    assert!(module.starts_with(b"\x7fELF"));
-    let release = headers.file_name().unwrap().to_str().unwrap().trim_start_matches("linux-headers-");
-    let made_for = format!("vermagic={release} ");
-    assert!(module.windows(made_for.len()).any(|window| window == made_for.as_bytes()), "not {made_for}");
-}
-
-#[test]
 fn a_dry_run_lists_the_steps_and_does_nothing() {
     let place = Place::new();
     let before = [files(&place.path("home")), files(&place.path("data"))];
@@ -242,4 +217,31 @@ fn what_is_typed_wrong_is_refused() {
     let finished =
         place.run(["driver", "build", "--into", "with space", "--headers", &headers(&place, "true")]);
     finished.expect_code(2).expect_complaint("with a space or a colon");
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn it_is_built_for_a_kernel_whose_headers_are_here() {
+        let place = Place::new();
+        let found =
+            fs::read_dir("/usr/src").into_iter().flatten().flatten().map(|entry| entry.path()).find(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                name.starts_with("linux-headers-") && path.join("Module.symvers").is_file()
+            });
+        let Some(headers) = found else {
+            skip!("needs kernel headers");
+        };
+        let words = ["driver", "build", "--into", "built", "--headers", headers.to_str().expect("text")];
+        let finished =
+            place.start(&mut place.furlong(words)).finish_within(Duration::from_secs(300)).expect_code(0);
+        let module = fs::read(finished.stdout.trim_end()).expect("a module");
+        assert!(module.starts_with(b"\x7fELF"));
+        let release = headers.file_name().unwrap().to_str().unwrap().trim_start_matches("linux-headers-");
+        let made_for = format!("vermagic={release} ");
+        assert!(module.windows(made_for.len()).any(|window| window == made_for.as_bytes()), "not {made_for}");
+    }
 }

@@ -10,20 +10,22 @@ const A_WHILE: Duration = Duration::from_secs(30);
 const QUICK: [&str; 4] = ["--trials", "3", "--budget", "5ms"];
 
 /// What `furlong explain` prints with these words.
-fn explain(words: &[&str]) -> String {
-    let place = Place::alone();
+fn explain(place: &Place, words: &[&str]) -> String {
     let finished = place.run(["explain"].iter().chain(words).chain(&QUICK).copied()).expect_code(0);
     assert_eq!(finished.stderr, "");
     finished.stdout
 }
 
-fn explain_json(words: &[&str]) -> Value {
-    serde_json::from_str(&explain(&[words, &["--format", "json"]].concat())).expect("one object")
+fn explain_json(place: &Place, words: &[&str]) -> Value {
+    serde_json::from_str(&explain(place, &[words, &["--format", "json"]].concat())).expect("one object")
 }
 
 /// One explanation that several tests look at.
 static ON_ONE_CORE: LazyLock<Value> = LazyLock::new(|| {
-    explain_json(&["pipe", "posix-shm/futex", "posix-shm/spin", "eventfd", "--place", "same-core"])
+    explain_json(
+        &Place::alone(),
+        &["pipe", "posix-shm/futex", "posix-shm/spin", "eventfd", "--place", "same-core"],
+    )
 });
 
 /// Fails unless both are the same, but for what rounding leaves of `scale`.
@@ -92,19 +94,11 @@ fn what_cannot_be_explained_is_listed_with_its_reason() {
     let spins = row(&ON_ONE_CORE, "unmodelled", "posix-shm/spin");
     assert!(text(spins, "reason").contains("until its time slice ends"), "{spins:#}");
     assert!(list(&ON_ONE_CORE, "skipped").is_empty(), "{:#}", *ON_ONE_CORE);
-
-    let words = ["explain", "udp", "-s", "1MiB", "--place", "same-core", "--format", "json"];
-    let nothing = Place::alone().run(words.into_iter().chain(QUICK)).expect_code(7);
-    let json: Value = serde_json::from_str(&nothing.stdout).expect("one object");
-    let refused = row(&json, "skipped", "udp/block");
-    assert_eq!(text(refused, "status"), "refused");
-    assert!(text(refused, "reason").starts_with("1MiB is more than the "), "{json:#}");
-    assert!(list(&json, "rows").is_empty() && list(&json, "unmodelled").is_empty(), "{json:#}");
 }
 
 #[test]
 fn the_table_says_what_was_measured_and_what_is_explained() {
-    let table = explain(&["pipe/block", "posix-shm/spin", "--place", "same-core"]);
+    let table = explain(&Place::new(), &["pipe/block", "posix-shm/spin", "--place", "same-core"]);
     let head = table.lines().find(|line| line.starts_with("pipe/block 128B same-core: ")).expect("a head");
     assert!(head.contains(" measured ("), "{table}");
     // On a machine that is not quiet the parts may make too little.
@@ -118,20 +112,6 @@ fn the_table_says_what_was_measured_and_what_is_explained() {
     }
     let (_, listed) = table.split_once("Not explained\n").expect("what is not explained");
     assert!(listed.contains("posix-shm/spin 128B same-core: "), "{table}");
-}
-
-#[test]
-fn on_two_cores_who_sleeps_must_be_woken() {
-    let json = explain_json(&["pipe/block", "posix-shm/spin"]);
-    let [pipe, spins] = ["pipe/block", "posix-shm/spin"].map(|name| row(&json, "rows", name));
-    assert_eq!([pipe, spins].map(|row| text(row, "placement")), ["other-core"; 2]);
-    let wake_ups = term(pipe, "wake-ups");
-    assert!(number(wake_ups, "count") > 0.5 && number(wake_ups, "ns") > 0.0, "{pipe:#}");
-    assert!(number(cost(&json, "wake-up"), "ns") > number(cost(&json, "system-call"), "ns"), "{json:#}");
-    // Who spins is not, and calls nobody; the bytes must cross all the same.
-    assert!(list(spins, "terms").iter().all(|term| at(term, "name") != "wake-ups"), "{spins:#}");
-    assert_eq!(number(term(spins, "system-calls"), "count"), 0.0, "{spins:#}");
-    assert!(number(term(spins, "cache-lines-across"), "ns") > 0.0, "{spins:#}");
 }
 
 #[test]
@@ -153,6 +133,21 @@ mod slow {
 
     #[test]
     #[ignore = "slow"]
+    fn on_two_cores_who_sleeps_must_be_woken() {
+        let json = explain_json(&Place::new(), &["pipe/block", "posix-shm/spin"]);
+        let [pipe, spins] = ["pipe/block", "posix-shm/spin"].map(|name| row(&json, "rows", name));
+        assert_eq!([pipe, spins].map(|row| text(row, "placement")), ["other-core"; 2]);
+        let wake_ups = term(pipe, "wake-ups");
+        assert!(number(wake_ups, "count") > 0.5 && number(wake_ups, "ns") > 0.0, "{pipe:#}");
+        assert!(number(cost(&json, "wake-up"), "ns") > number(cost(&json, "system-call"), "ns"), "{json:#}");
+        // Who spins is not, and calls nobody; the bytes must cross all the same.
+        assert!(list(spins, "terms").iter().all(|term| at(term, "name") != "wake-ups"), "{spins:#}");
+        assert_eq!(number(term(spins, "system-calls"), "count"), 0.0, "{spins:#}");
+        assert!(number(term(spins, "cache-lines-across"), "ns") > 0.0, "{spins:#}");
+    }
+
+    #[test]
+    #[ignore = "slow"]
     fn no_cost_is_fitted_to_the_row_that_it_explains() {
         let switch = cost(&ON_ONE_CORE, "context-switch");
         let from = list(switch, "from");
@@ -162,7 +157,7 @@ mod slow {
         let eventfd = row(&ON_ONE_CORE, "rows", "eventfd/block");
         assert_eq!(text(eventfd, "costs_without"), "eventfd");
         assert_ne!(number(term(eventfd, "context-switches"), "cost_ns"), number(switch, "ns"), "{eventfd:#}");
-        let table = explain(&["eventfd/block", "--place", "same-core"]);
+        let table = explain(&Place::new(), &["eventfd/block", "--place", "same-core"]);
         assert!(table.contains("Costs are without the rows of eventfd"), "{table}");
     }
 }

@@ -3,19 +3,9 @@
 use crate::common::{Place, Terminal};
 use std::fs;
 
-/// A place with two saved runs.
-fn place() -> Place {
-    let place = Place::new();
-    for name in ["before", "after"] {
-        let words = ["run", "pipe", "posix-mq", "--trials", "3", "--budget", "2ms", "--save", name];
-        place.run(words).expect_code(0);
-    }
-    place
-}
-
 #[test]
 fn runs_are_exported_in_every_form() {
-    let place = place();
+    let place = Place::with_runs();
     let sheet = place.run(["export", "before", "after"]).expect_code(0).stdout;
     let of = |name: &str| sheet.lines().filter(|line| line.starts_with(&format!("{name},"))).count();
     assert_eq!((of("run"), of("before"), of("after")), (1, 2, 2), "{sheet}");
@@ -26,21 +16,26 @@ fn runs_are_exported_in_every_form() {
     let metrics = place.run(["export", "--format", "openmetrics"]).expect_code(0).stdout;
     assert!(metrics.contains("run=\"after\"") && !metrics.contains("run=\"before\""), "{metrics}");
     assert!(metrics.ends_with("# EOF\n"), "{metrics}");
-    place.run(["export", "--format", "parquet", "-o", "runs.parquet"]).expect_code(0);
-    let table = fs::read(place.path("runs.parquet")).unwrap();
-    assert!(table.starts_with(b"PAR1") && table.ends_with(b"PAR1"));
+    let parquet = place.run(["export", "--format", "parquet", "-o", "runs.parquet"]);
+    if cfg!(feature = "parquet") {
+        parquet.expect_code(0);
+        let table = fs::read(place.path("runs.parquet")).unwrap();
+        assert!(table.starts_with(b"PAR1") && table.ends_with(b"PAR1"));
+    } else {
+        parquet.expect_code(2).expect_complaint("--features parquet");
+    }
 }
 
 #[test]
 fn what_is_no_text_is_not_written_to_a_terminal() {
-    let place = place();
+    let place = Place::with_runs();
     let shown = Terminal::start(&place, r#"exec "$FURLONG" export --format parquet"#).finish();
     assert!(shown.expect_code(2).stdout.contains("name a file with -o"));
 }
 
 #[test]
 fn a_file_is_replaced_as_a_whole() {
-    let place = place();
+    let place = Place::with_runs();
     let file = place.path("runs.csv");
     fs::write(&file, "old\n".repeat(1000)).unwrap();
     let path = file.to_str().unwrap();
@@ -57,7 +52,7 @@ fn a_file_is_replaced_as_a_whole() {
 
 #[test]
 fn a_full_disk_leaves_what_was_there() {
-    let place = place();
+    let place = Place::with_runs();
     let output = place.run(["export", "before", "-o", "/dev/full"]).expect_code(1);
     assert!(output.stderr.contains("/dev/full"), "{}", output.stderr);
 }

@@ -2,6 +2,7 @@
 //! is lost without a word.
 
 use crate::common::{Finished, Place};
+use furlong_testing::skip;
 use std::fs;
 use std::path::Path;
 
@@ -39,7 +40,7 @@ fn a_pipe_in_the_place_of_a_journal_is_not_waited_for() {
     let folder = place.path("tmp/furlong-0123456789abcdef");
     fs::create_dir(&folder).unwrap();
     make_fifo(&folder.join("journal"));
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    place.age_leftovers();
     assert!(place.run(["doctor"]).expect_code(0).stdout.contains("left by a dead run"));
     place.run(["doctor", "--clean"]).expect_code(0);
     assert!(!folder.exists());
@@ -124,8 +125,7 @@ fn a_writer_that_was_killed_leaves_nothing_after_the_next_one() {
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=rename", "-e", "inject=rename:signal=KILL"]);
     command.args([env!("CARGO_BIN_EXE_furlong"), "export", "run", "-o", "run.csv"]);
     if command.output().is_err() {
-        eprintln!("skipped, because strace is not there");
-        return;
+        skip!("needs strace");
     }
     let left = || {
         let names = fs::read_dir(place.path(".")).unwrap().flatten().map(|entry| entry.file_name());

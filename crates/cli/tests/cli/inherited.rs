@@ -1,7 +1,8 @@
 //! What furlong inherits from who starts it, and what a kernel or a filter has not got: it measures all the same, or says
 //! why not.
 
-use crate::common::{Finished, Place, Snapshot, look_for};
+use crate::common::{Finished, Place, Snapshot, can_trace, is_root, look_for};
+use furlong_testing::skip;
 use std::time::Duration;
 
 const QUICK: &str = "run pipe posix-shm/futex --trials 1 --budget 5ms --format json";
@@ -56,14 +57,14 @@ fn a_hang_up_that_its_user_wants_ignored_ends_nothing() {
 fn a_role_that_was_stopped_for_a_moment_is_measured_again() {
     let (before, place) = (Snapshot::take(), Place::new());
     let arguments =
-        ["run", "pipe", "--trials", "1", "--budget", "2s", "--warm-up", "1ms", "--format", "json"];
+        ["run", "pipe", "--trials", "1", "--budget", "1s", "--warm-up", "1ms", "--format", "json"];
     let running = place.start(&mut place.furlong(arguments));
     let [initiator, _] = look_for(A_WHILE, || place.roles(running.pid())).expect("roles");
     // Well inside the measured part, which is nearly all of the trial.
-    std::thread::sleep(Duration::from_secs(1));
+    std::thread::sleep(Duration::from_millis(300));
     for signal in [libc::SIGSTOP, libc::SIGCONT] {
         furlong_os::process::send_signal(initiator.pid, signal).expect("a role that lives");
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(100));
     }
     let again =
         look_for(A_WHILE, || place.roles(running.pid()).filter(|[role, _]| role.pid != initiator.pid));
@@ -79,25 +80,15 @@ fn filtered(place: &Place, calls: &str, error: &str, words: &str) -> Option<Fini
     let mut command = place.program("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
     command.args(["-e", &format!("inject={calls}:error={error}"), env!("CARGO_BIN_EXE_furlong")]);
-    let can = place.program("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
-    if !can.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped, because strace is not there or may not trace");
-        return None;
-    }
-    Some(place.finish(command.args(words.split(' '))))
+    can_trace(place).then(|| place.finish(command.args(words.split(' '))))
 }
 
 #[test]
 fn a_call_that_the_harness_lacks_does_not_cost_the_rows() {
     let (before, place) = (Snapshot::take(), Place::new());
-    for (calls, error) in [
-        ("memfd_create", "EPERM"),
-        ("memfd_create", "ENOSYS"),
-        ("fallocate", "ENOSYS"),
-        ("sched_getaffinity", "EPERM"),
-        ("pidfd_open", "EPERM"),
-    ] {
-        let Some(finished) = filtered(&place, calls, error, QUICK) else { return };
+    for (calls, error) in [("memfd_create", "EPERM"), ("fallocate", "ENOSYS"), ("sched_getaffinity", "EPERM")]
+    {
+        let Some(finished) = filtered(&place, calls, error, QUICK) else { skip!("needs strace") };
         let finished = expect_both(finished);
         let said =
             finished.stderr.contains("memory lies in files") || finished.stderr.contains("instead of memory");
@@ -112,7 +103,7 @@ fn a_call_that_is_forbidden_is_told_from_one_that_there_is_not() {
     for (row, call) in [("memfd-shm", "memfd_create"), ("process-vm", "process_vm_readv")] {
         for (error, words) in [("EPERM", "is forbidden here (EPERM)"), ("ENOSYS", "the kernel lacks")] {
             let words_of_run = format!("run {row} --trials 1 --budget 5ms --no-save --format json");
-            let Some(finished) = filtered(&place, call, error, &words_of_run) else { return };
+            let Some(finished) = filtered(&place, call, error, &words_of_run) else { skip!("needs strace") };
             let finished = finished.expect_code(7);
             let reason = &finished.summary().skipped[0].reason;
             assert!(reason.contains(words) && reason.contains(call), "{error}: {reason}");
@@ -124,7 +115,7 @@ fn a_call_that_is_forbidden_is_told_from_one_that_there_is_not() {
 fn where_no_process_may_be_bound_it_says_what_would_help() {
     let place = Place::new();
     let words = "run pipe --trials 1 --budget 5ms --no-save --format json";
-    let Some(finished) = filtered(&place, "sched_setaffinity", "EPERM", words) else { return };
+    let Some(finished) = filtered(&place, "sched_setaffinity", "EPERM", words) else { skip!("needs strace") };
     finished.expect_code(7).expect_complaint("sched_setaffinity").expect_complaint("--place free");
     let free = format!("{words} --place free");
     filtered(&place, "sched_setaffinity", "EPERM", &free).expect("strace").expect_code(0);
@@ -132,8 +123,8 @@ fn where_no_process_may_be_bound_it_says_what_would_help() {
 
 #[test]
 fn no_processes_folder() {
-    if !crate::common::is_root_or_skips("no_processes_folder") {
-        return;
+    if !is_root() {
+        skip!("needs root");
     }
     let (before, place) = (Snapshot::take(), Place::new());
     let script = format!("umount -l /proc; exec \"$FURLONG\" {QUICK} --no-save");
@@ -144,11 +135,11 @@ fn no_processes_folder() {
 #[test]
 fn a_folder_that_cannot_be_removed_is_said() {
     let place = Place::new();
-    let Some(finished) = filtered(&place, "rmdir", "EIO", QUICK) else { return };
+    let Some(finished) = filtered(&place, "rmdir", "EIO", QUICK) else { skip!("needs strace") };
     let finished = finished.expect_code(1).expect_complaint("remove the run's folder ");
     let finished = finished.expect_complaint("remedy: furlong doctor --clean");
     assert_eq!(finished.summary().rows.len(), 2);
-    std::thread::sleep(Duration::from_secs(3));
+    place.age_leftovers();
     assert!(place.run(["doctor"]).expect_code(0).stdout.contains("left by a dead run: "));
     assert!(
         place.run(["doctor", "--clean"]).expect_code(0).stdout.contains("removed what a dead run had left")

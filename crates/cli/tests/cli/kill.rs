@@ -86,7 +86,7 @@ enum Hit {
 
 #[test]
 fn killed_and_stopped_at_random_nothing_hangs_and_nothing_is_left() {
-    nothing_hangs_and_nothing_is_left(18);
+    nothing_hangs_and_nothing_is_left(6);
 }
 
 /// Run where slow tests are asked for.

@@ -2,6 +2,7 @@
 //! process.
 
 use crate::common::{Kind, Place, Snapshot, look_for};
+use furlong_testing::skip;
 use std::time::Duration;
 
 const A_WHILE: Duration = Duration::from_secs(30);
@@ -115,16 +116,12 @@ fn without_namespace(script: &str) -> String {
     format!("exec unshare --user --map-root-user --ipc --mount sh -c '{inside}'")
 }
 
-/// Whether that can be had here. If not, says that it is skipped.
+/// Whether this user may make such namespaces.
 fn can_do_without_namespace(place: &Place) -> bool {
     let script = without_namespace("ipcmk -Q >/dev/null && \"$FURLONG\" run null --trials 1 --format json");
     let finished = place.finish(&mut place.shell(&script));
     let can = finished.code == Some(0) && finished.stdout.contains("\"private_ipc_namespace\": false");
-    if can {
-        assert!(finished.stdout.contains("left:\nmsg"), "objects show: {finished:#?}");
-    } else {
-        eprintln!("skipped, because this user may make no namespaces: {}", finished.stderr);
-    }
+    assert!(!can || finished.stdout.contains("left:\nmsg"), "objects show: {finished:#?}");
     can
 }
 
@@ -133,36 +130,35 @@ const OBJECTS: &str = "\"$FURLONG\" run posix-mq sysv-mq sysv-shm sysv-semaphore
 #[test]
 fn without_a_namespace_of_its_own_a_run_removes_its_objects() {
     let place = Place::new();
-    if can_do_without_namespace(&place) {
-        let script = without_namespace(&format!("{OBJECTS} --trials 2 --budget 5ms --format csv"));
-        let finished = place.finish(&mut place.shell(&script)).expect_code(0);
-        assert!(
-            finished.stdout.contains("sysv-mq,block,round-trip,128,other-core,measured"),
-            "{finished:#?}"
-        );
-        assert!(finished.stdout.ends_with("left:\n"), "{finished:#?}");
+    if !can_do_without_namespace(&place) {
+        skip!("needs user namespaces");
     }
+    let script = without_namespace(&format!("{OBJECTS} --trials 2 --budget 5ms --format csv"));
+    let finished = place.finish(&mut place.shell(&script)).expect_code(0);
+    assert!(finished.stdout.contains("sysv-mq,block,round-trip,128,other-core,measured"), "{finished:#?}");
+    assert!(finished.stdout.ends_with("left:\n"), "{finished:#?}");
 }
 
 #[test]
 fn without_a_namespace_of_its_own_the_janitor_removes_the_objects_of_a_killed_run() {
     // Another test's roles would look like those that it waits for.
     let place = Place::alone();
-    if can_do_without_namespace(&place) {
-        // One row at a time, so that its objects are there when it is killed.
-        for row in ["posix-mq", "sysv-mq", "sysv-semaphore", "sysv-shm/sysv-semaphore"] {
-            let script = format!(
-                "roles() {{
-                    grep -qs furlong-stderr /proc/*/maps || ls -l /proc/*/fd 2>/dev/null | grep -q furlong-stderr
-                }}
-                \"$FURLONG\" run {row} --budget 50s --no-save & run=$!
-                until roles; do sleep 0.01; done
-                sleep 0.2; kill -KILL $run; wait $run
-                # A role that is about to die may still have the segment.
-                until [ -z \"$(ls tmp)\" ] && ! roles; do sleep 0.01; done"
-            );
-            let finished = place.finish(&mut place.shell(&without_namespace(&script))).expect_code(0);
-            assert!(finished.stdout.ends_with("left:\n"), "{row}: {finished:#?}");
-        }
+    if !can_do_without_namespace(&place) {
+        skip!("needs user namespaces");
+    }
+    // One row at a time, so that its objects are there when it is killed.
+    for row in ["posix-mq", "sysv-mq", "sysv-semaphore", "sysv-shm/sysv-semaphore"] {
+        let script = format!(
+            "roles() {{
+                grep -qs furlong-stderr /proc/*/maps || ls -l /proc/*/fd 2>/dev/null | grep -q furlong-stderr
+            }}
+            \"$FURLONG\" run {row} --budget 50s --no-save & run=$!
+            until roles; do sleep 0.01; done
+            sleep 0.2; kill -KILL $run; wait $run
+            # A role that is about to die may still have the segment.
+            until [ -z \"$(ls tmp)\" ] && ! roles; do sleep 0.01; done"
+        );
+        let finished = place.finish(&mut place.shell(&without_namespace(&script))).expect_code(0);
+        assert!(finished.stdout.ends_with("left:\n"), "{row}: {finished:#?}");
     }
 }

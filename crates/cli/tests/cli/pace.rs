@@ -4,57 +4,53 @@ use crate::common::Place;
 use crate::common::value::{at, list, number};
 use serde_json::{Value, json};
 
-/// The rows that are asked for, at this pace.
-fn rows(rows: &[&str], arrival: [&str; 2]) -> Vec<Value> {
+/// Returns the rows of a mechanism that sleeps and one that spins with these options, and their table.
+fn rows(place: &Place, options: &[&str]) -> (Vec<Value>, String) {
     // A rate that is asked for here leaves a machine with other things to do some milliseconds for each message.
-    let more = ["--trials", "3", "--budget", "50ms", "--no-save", "--format", "json"];
-    let words = ["run"].iter().chain(rows).chain(&arrival).chain(&more).copied();
-    let json = Place::alone().run(words).expect_code(0).json();
+    let more = ["--trials", "3", "--budget", "50ms", "--save", "paced", "--format", "json"];
+    let words = ["run", "pipe", "posix-shm/spin"].iter().chain(options).chain(&more).copied();
+    let json = place.run(words).expect_code(0).json();
     let found = list(&json, "rows");
-    assert!(found.len() == rows.len() && list(&json, "skipped").is_empty(), "{json:#}");
+    assert!(found.len() == 2 && list(&json, "skipped").is_empty(), "{json:#}");
     assert!(found.iter().all(|row| at(row, "verified") == true), "{json:#}");
-    found.to_vec()
+    (found.to_vec(), place.run(["runs", "show", "paced"]).expect_code(0).stdout)
 }
 
 #[test]
 fn after_each_answer_there_is_a_gap() {
-    for row in rows(&["pipe", "posix-shm/spin"], ["--gap", "1ms"]) {
+    let (rows, table) = rows(&Place::new(), &["--gap", "1ms"]);
+    for row in rows {
         assert_eq!(at(&row, "arrival"), &json!({"think-time": 1_000_000}), "{row:#}");
         assert_eq!(at(&row, "late_sends_share"), &Value::Null, "{row:#}");
         let rate = number(&row, "round_trips_per_second");
         assert!(rate > 0.0 && rate <= 1e3 * 1.02, "{row:#}");
     }
+    assert!(table.contains("after a gap of 1.00 ms"), "{table}");
 }
 
 #[test]
 fn messages_leave_at_fixed_times() {
-    for row in rows(&["pipe", "posix-shm/spin"], ["--rate", "200/s"]) {
-        assert_eq!(at(&row, "arrival"), &json!({"interval": 5_000_000}), "{row:#}");
-        assert!((0.0..=1.0).contains(&number(&row, "late_sends_share")), "{row:#}");
+    let (rows, table) = rows(&Place::alone(), &["--rate", "200/s"]);
+    for row in &rows {
+        assert_eq!(at(row, "arrival"), &json!({"interval": 5_000_000}), "{row:#}");
+        assert!((0.0..=1.0).contains(&number(row, "late_sends_share")), "{row:#}");
         // A machine with other things to do may be behind, but nothing is sent before it is due.
-        let rate = number(&row, "round_trips_per_second");
+        let rate = number(row, "round_trips_per_second");
         assert!(rate > 200.0 / 5.0 && rate <= 200.0 * 1.02, "{row:#}");
     }
-}
-
-/// Each role sleeps until the other's message comes, once a round trip. furlong's own sleep until the next one is due, and what that
-/// takes, are no part of the row.
-#[test]
-fn the_sleep_until_a_message_is_due_is_not_counted() {
-    let [row] = &rows(&["pipe"], ["--rate", "200/s"])[..] else { panic!("one row was asked for") };
-    let switches = number(row, "switches_per_round_trip.voluntary");
+    assert!(table.contains("one message every 5.00 ms"), "{table}");
+    // Each role sleeps until the other's message comes, once a round trip. furlong's own sleep until the next one is due, and
+    // what that takes, are no part of the row.
+    let pipe = rows.iter().find(|row| at(row, "mechanism") == "pipe").expect("a pipe");
+    let switches = number(pipe, "switches_per_round_trip.voluntary");
     assert!(switches < 2.5, "{switches} switches");
 }
 
 #[test]
 fn messages_one_way_are_timed_from_when_they_were_due() {
-    let place = Place::alone();
-    let words =
-        "run pipe posix-shm/spin -m one-way -s 4KiB --rate 200/s --trials 3 --budget 50ms --no-save --format";
-    let json = place.run(words.split(' ').chain(["json"])).expect_code(0).json();
-    let rows = list(&json, "rows");
-    assert!(rows.len() == 2 && rows.iter().all(|row| at(row, "verified") == true), "{json:#}");
-    for row in rows {
+    let options = ["-m", "one-way", "-s", "4KiB", "--rate", "200/s"];
+    let (rows, table) = rows(&Place::alone(), &options);
+    for row in &rows {
         assert_eq!(at(row, "arrival"), &json!({"interval": 5_000_000}), "{row:#}");
         let rate = number(row, "messages_per_second");
         assert!(rate > 200.0 / 5.0 && rate <= 200.0 * 1.02, "{row:#}");
@@ -68,8 +64,7 @@ fn messages_one_way_are_timed_from_when_they_were_due() {
             * number(row, "messages_per_second")
             / 1e9
     };
-    assert!(cpu(0) < cpu(1) && cpu(1) < 1.5, "{json:#}");
-    let table = place.run(words.split(' ').chain(["table"])).expect_code(0).stdout;
+    assert!(cpu(0) < cpu(1) && cpu(1) < 1.5, "{rows:#?}");
     assert!(table.contains("from when each was due") && !table.contains("a millisecond or more"), "{table}");
 }
 
@@ -82,7 +77,7 @@ fn a_gap_needs_an_answer() {
 
 #[test]
 fn a_rate_that_a_row_cannot_carry_shows_no_times() {
-    let place = Place::alone();
+    let place = Place::new();
     let words = "run pipe --rate 10M/s --trials 2 --budget 20ms --no-save --format";
     let json = place.run(words.split(' ').chain(["json"])).expect_code(7).json();
     assert!(list(&json, "rows").is_empty(), "{json:#}");
@@ -105,18 +100,6 @@ fn a_row_without_a_pace_says_nothing_of_one() {
     let row = &list(&json, "rows")[0];
     assert!(row.get("arrival").is_none_or(|pace| pace == "closed-loop"), "{row:#}");
     assert_eq!(at(row, "late_sends_share"), &Value::Null, "{row:#}");
-}
-
-#[test]
-fn the_table_says_at_which_pace() {
-    let place = Place::alone();
-    let table = |arrival: [&'static str; 2]| {
-        // Long enough for a moment without a processor to be a small part of it.
-        let words = ["run", "pipe", "--trials", "3", "--budget", "200ms", "--no-save"];
-        place.run(words.into_iter().chain(arrival)).expect_code(0).stdout
-    };
-    assert!(table(["--gap", "1ms"]).contains("after a gap of 1.00 ms"));
-    assert!(table(["--rate", "200/s"]).contains("one message every 5.00 ms"));
 }
 
 #[test]

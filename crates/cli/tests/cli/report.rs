@@ -3,29 +3,9 @@
 use crate::common::{Finished, Place};
 use furlong_analysis::Run;
 use furlong_model::Record;
+use furlong_testing::skip;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-
-/// A place with two runs of two rows.
-fn measured() -> Place {
-    let place = Place::new();
-    for name in ["before", "after"] {
-        let words = [
-            "run",
-            "pipe",
-            "posix-shm/spin",
-            "--trials",
-            "3",
-            "--budget",
-            "2ms",
-            "--no-progress",
-            "--save",
-            name,
-        ];
-        place.run(words).expect_code(0);
-    }
-    place
-}
 
 fn report(place: &Place, words: &[&str]) -> Finished {
     place.run(["report"].iter().chain(words).copied()).expect_no_panic()
@@ -42,7 +22,7 @@ fn names(place: &Place) -> Vec<String> {
 
 #[test]
 fn a_page_is_written_in_the_place_of_what_was_there() {
-    let place = measured();
+    let place = Place::with_runs();
     fs::write(place.path("report.html"), "old").unwrap();
     fs::set_permissions(place.path("report.html"), fs::Permissions::from_mode(0o640)).unwrap();
     let finished = report(&place, &["before", "after", "-o", "report.html"]).expect_code(0);
@@ -67,7 +47,7 @@ fn a_page_is_written_in_the_place_of_what_was_there() {
 
 #[test]
 fn the_newest_run_is_shown_if_none_is_named() {
-    let place = measured();
+    let place = Place::with_runs();
     let page = report(&place, &[]).expect_code(0).stdout;
     assert!(page.contains("<h1>after</h1>") || page.contains("<h1>before</h1>"));
     assert_eq!(report(&place, &["@last"]).stdout, page);
@@ -77,7 +57,7 @@ fn the_newest_run_is_shown_if_none_is_named() {
 
 #[test]
 fn markdown_names_the_pictures_that_are_written() {
-    let place = measured();
+    let place = Place::with_runs();
     let words = ["before", "after", "--format", "markdown", "--charts", "my charts"];
     let finished = report(&place, &words).expect_code(0).expect_complaint("charts are in my charts");
     let text = finished.expect_complaint("as pixels, for slides: rsvg-convert -z 2 'my charts/").stdout;
@@ -104,7 +84,7 @@ fn markdown_names_the_pictures_that_are_written() {
 
 #[test]
 fn what_cannot_be_done_is_refused_before_anything_is_written() {
-    let place = measured();
+    let place = Place::with_runs();
     fs::create_dir(place.path("folder")).unwrap();
     fs::write(place.path("file"), "").unwrap();
     fs::write(place.saved("garbage"), "no run\n").unwrap();
@@ -131,13 +111,12 @@ fn what_cannot_be_done_is_refused_before_anything_is_written() {
 
 #[test]
 fn a_terminal_is_spared_the_page() {
-    let place = measured();
+    let place = Place::with_runs();
     // script gives its command a terminal; a machine without it has nothing to test with.
     let mut shell = place.shell("command -v script >/dev/null || { echo skipped; exit 0; }; script -qec '\"$FURLONG\" report before' /dev/null; echo \"code $?\"");
     let finished = place.finish(&mut shell).expect_no_panic();
     if finished.stdout.contains("skipped") {
-        eprintln!("a_terminal_is_spared_the_page: skipped, because there is no 'script'");
-        return;
+        skip!("needs script");
     }
     assert!(
         finished.stdout.contains("code 2") && finished.stdout.contains("-o report.html"),
@@ -148,7 +127,7 @@ fn a_terminal_is_spared_the_page() {
 
 #[test]
 fn a_report_that_cannot_be_written_leaves_what_was_there() {
-    let place = measured();
+    let place = Place::with_runs();
     fs::write(place.path("report.html"), "old").unwrap();
     // No more than 64 KiB may be written to any file: as a full disk, in the middle of it.
     let mut shell = place.shell("trap '' XFSZ; ulimit -f 64; exec \"$FURLONG\" report before -o report.html");
@@ -172,7 +151,7 @@ fn a_report_that_cannot_be_written_leaves_what_was_there() {
 
 #[test]
 fn a_run_from_anybody_is_text() {
-    let place = measured();
+    let place = Place::with_runs();
     let run = Run::read(place.saved("before")).unwrap();
     let evil = "\x1b[31m<script>alert(1)</script>\u{202e}";
     let mut records = vec![Record::Run(run.header.clone())];
@@ -193,7 +172,7 @@ fn a_run_from_anybody_is_text() {
 
 #[test]
 fn nothing_is_measured_and_no_run_is_saved() {
-    let place = measured();
+    let place = Place::with_runs();
     let before = place.all_saved();
     report(&place, &["before", "-o", "x.html"]).expect_code(0);
     assert_eq!(place.all_saved(), before);

@@ -46,7 +46,7 @@ fn a_terminal_shows_it_as_it_grows() {
 fn several_rows_take_turns_until_the_time_is_over() {
     let place = Place::new();
     let arguments =
-        ["run", "pipe/block", "fifo/block", "--watch", "--within", "5s", "--budget", "2ms", "--no-save"];
+        ["run", "pipe/block", "fifo/block", "--watch", "--within", "1s", "--budget", "2ms", "--no-save"];
     let text = place.run(arguments).expect_code(0).stdout;
     let (_, drawn) = text.split_once(TITLE).expect("a chart");
     assert!(drawn.contains("the median of each"), "{text}");

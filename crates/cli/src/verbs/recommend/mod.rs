@@ -70,8 +70,11 @@ fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<Work
     check(&if options == WorkloadOptions::default() { asking::ask()? } else { options })
 }
 
-/// The workload that the options describe.
-fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
+/// Returns the workload that the options describe.
+///
+/// # Errors
+/// Options that contradict each other.
+pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
     let usage = |text: &str| Err(Usage(text.to_owned()).into());
     let usual = Workload::default();
     let pattern = options.pattern.unwrap_or(usual.pattern);

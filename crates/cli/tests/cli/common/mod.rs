@@ -3,6 +3,7 @@
 
 pub mod experiment;
 mod machine;
+mod measured;
 mod ordinary;
 mod place;
 mod processes;
@@ -34,13 +35,15 @@ pub fn look_for<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
-/// Whether the test runs as root. If not, says that `what` is skipped.
-pub fn is_root_or_skips(what: &str) -> bool {
-    let root = furlong_os::identity::is_administrator();
-    if !root {
-        eprintln!("{what}: skipped, because only root may mount");
-    }
-    root
+/// Returns whether the test runs as root.
+pub fn is_root() -> bool {
+    furlong_os::identity::is_administrator()
+}
+
+/// Returns whether strace is installed and may trace.
+pub fn can_trace(place: &Place) -> bool {
+    let traced = place.program("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
+    traced.is_ok_and(|output| output.status.success())
 }
 
 /// Waits for a child that writes little, with a watchdog.

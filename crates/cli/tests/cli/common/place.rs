@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
 /// The variable that marks every process of a place: roles and janitors inherit it.
@@ -74,6 +74,14 @@ impl Place {
     /// How many records of a kind all saved runs have by now.
     pub fn records_of_all(&self, kind: &str) -> usize {
         self.all_saved().iter().map(|run| records(run, kind)).sum()
+    }
+
+    /// Makes the folders of dead runs so old that none can belong to a run that is starting.
+    pub fn age_leftovers(&self) {
+        for folder in fs::read_dir(self.path("tmp")).expect("a folder").flatten() {
+            let folder = File::open(folder.path()).expect("a folder of ours");
+            folder.set_modified(SystemTime::now() - Duration::from_secs(60)).expect("our own folder");
+        }
     }
 
     /// The variable PATH by which this script is found under this name, before any other program.

@@ -41,6 +41,10 @@ pub fn can_build(language: Language) -> bool {
     there
 }
 
+/// Languages whose programs are built at once. A program in Rust takes a second to compile, so each piece of its source is
+/// compiled in one quick test, and the rest in slow tests.
+pub const QUICK: [Language; 2] = [Language::C, Language::Python];
+
 /// Does the same for each, some at a time: most of a program's time here is waiting.
 pub fn each<T: Send>(rows: Vec<T>, check: impl Fn(T) + Sync) {
     let rows = Mutex::new(rows);
