@@ -2,39 +2,39 @@
 //! passed, so `skip!` prints a line about it, and fails if CI should have run the test.
 #![forbid(unsafe_code)]
 
-use std::fmt::Arguments;
+use std::fmt::Display;
 use std::io::Write;
 
-/// The facilities that the machine of `.ci/run` may lack: a privileged Debian container in a virtual machine, whose
-/// kernel (6.18) has no kprobes and loads no modules. Only a skip whose reason begins with one of them passes in CI.
-const MISSING_IN_CI: [&str; 1] = [
-    // `.ci/run` supports ordinary users. Its machine runs it as root, where this reason does not occur.
-    "needs root",
+/// Facilities that the machine of `.ci/run` may lack: a privileged Debian container in a virtual machine, whose kernel
+/// (6.18) has no kprobes and loads no modules. Any other skip fails if `CI` is set.
+pub const MISSING_IN_CI: &[&str] = &[
+    // `.ci/run` supports ordinary users. Its machine runs it as root, where nothing is skipped for this reason.
+    "root",
 ];
 
-/// Returns from the test that calls it and prints `skipped: TEST: REASON` on stderr, which libtest does not capture. The
-/// arguments are those of `format!`; the reason begins with `needs FACILITY`. It panics instead if `CI` is set, unless
-/// [`MISSING_IN_CI`] lists the facility.
+/// Returns from the test that calls it, and reports the skip with the test's name ([`skipped`]). The arguments are those
+/// of `format!`: `needs FACILITY` or `needs FACILITY: DETAIL`.
 #[macro_export]
 macro_rules! skip {
     ($($reason:tt)+) => {{
         fn here() {}
-        return $crate::skipped(::std::any::type_name_of_val(&here), ::std::format_args!($($reason)+));
+        let test = ::std::any::type_name_of_val(&here).trim_end_matches("::here");
+        return $crate::skipped(test, ::std::format_args!($($reason)+));
     }};
 }
 
-/// Reports that the test around the function `here` is skipped.
+/// Prints `skipped: SUBJECT: REASON` on stderr, which libtest does not capture. The subject is a test or a part of one.
 ///
 /// # Panics
 ///
-/// Panics if `CI` is set, unless CI may lack what the test needs.
-#[doc(hidden)]
-pub fn skipped(here: &str, reason: Arguments<'_>) {
-    let (test, reason) = (here.trim_end_matches("::here"), reason.to_string());
-    let is_expected = MISSING_IN_CI.iter().any(|missing| reason.starts_with(missing));
-    assert!(is_expected || std::env::var_os("CI").is_none(), "{test} must not be skipped in CI: {reason}");
+/// Panics if `CI` is set, unless [`MISSING_IN_CI`] lists the facility.
+pub fn skipped(subject: impl Display, reason: impl Display) {
+    let reason = reason.to_string();
+    let facility = reason.strip_prefix("needs ").and_then(|rest| rest.split(": ").next()).unwrap_or_default();
+    let is_expected = std::env::var_os("CI").is_none() || MISSING_IN_CI.contains(&facility);
+    assert!(is_expected, "{subject} must not be skipped in CI: {reason}");
     // One call of write, so that no other test writes into the line. `eprintln!` would be captured.
-    let _ = std::io::stderr().write_all(format!("skipped: {test}: {reason}\n").as_bytes());
+    let _ = std::io::stderr().write_all(format!("skipped: {subject}: {reason}\n").as_bytes());
 }
 
 #[cfg(test)]
@@ -70,6 +70,6 @@ mod tests {
             !output.status.success() && String::from_utf8_lossy(&output.stdout).contains(message),
             "{output:?}"
         );
-        assert!(run_child("root", Some("true")).status.success());
+        assert!(run_child("root: uid 1", Some("true")).status.success());
     }
 }
