@@ -4,6 +4,8 @@
 mod import_rules;
 #[path = "tidy/imports.rs"]
 mod imports;
+#[path = "tidy/layers.rs"]
+mod layers;
 #[path = "tidy/pages.rs"]
 mod pages;
 #[path = "tidy/sentences.rs"]
@@ -130,62 +132,6 @@ fn shared_futex_words_use_shared_operations() {
     for (path, text) in sources("crates/os/src") {
         assert!(!text.contains("FUTEX_PRIVATE_FLAG"), "{}: wakes are lost across processes", path.display());
         assert!(!text.contains("_PRIVATE)"), "{}: wakes are lost across processes", path.display());
-    }
-}
-
-#[test]
-fn floors_only_look_down() {
-    let floors = [
-        ("model", &[][..]),
-        ("adapter-files", &[][..]),
-        ("os", &["model"][..]),
-        ("channel", &[][..]),
-        ("channel-c", &["channel"][..]),
-        ("chart", &["model"][..]),
-        ("stats", &[][..]),
-        ("analysis", &["model", "stats"][..]),
-        ("render", &["analysis", "chart", "model", "stats"][..]),
-        ("programs", &["model"][..]),
-        ("mechanism", &["channel", "model", "os"][..]),
-        ("loops", &["mechanism", "model", "os", "stats"][..]),
-        ("bench", &["adapter-files", "loops", "mechanism", "model", "os", "stats"][..]),
-        ("adapter", &["bench", "mechanism", "model"][..]),
-        ("subsystems", &["bench"][..]),
-        ("report", &["analysis", "chart", "model", "render", "stats"][..]),
-        ("console", &["model", "os"][..]),
-        ("serve", &["os"][..]),
-        ("driver", &["console", "model", "os"][..]),
-        (
-            "cli",
-            &[
-                "adapter-files",
-                "analysis",
-                "bench",
-                "console",
-                "driver",
-                "mechanism",
-                "model",
-                "os",
-                "programs",
-                "render",
-                "report",
-                "serve",
-                "stats",
-            ][..],
-        ),
-    ];
-    for (crate_name, below) in floors {
-        let folder = match crate_name {
-            "driver" => "driver".to_owned(),
-            name => format!("crates/{name}"),
-        };
-        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
-        let dependencies = manifest.split("[dependencies]").nth(1).unwrap();
-        let dependencies = dependencies.split("\n[").next().unwrap();
-        for line in dependencies.lines().filter_map(|line| line.strip_prefix("furlong-")) {
-            let other = line.split('.').next().unwrap();
-            assert!(below.contains(&other), "{crate_name} may not depend on {other}");
-        }
     }
 }
 
