@@ -14,6 +14,8 @@ mod sentences;
 use furlong_mechanism::Mechanism;
 use furlong_mechanism::list::{Visitor, visit_all};
 use furlong_model::Wait;
+use import_rules::product;
+use layers::members;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -92,37 +94,26 @@ fn names() -> BTreeSet<&'static str> {
     names.0
 }
 
+/// The product's crates that may name mechanisms: their home, and the system calls, whose names some mechanisms have.
+const WITH_NAMES: [&str; 2] = ["crates/mechanism", "crates/os"];
+
 #[test]
 fn no_mechanism_is_named_outside_its_file_and_the_list() {
-    let product = [
-        "crates/loops/src",
-        "crates/bench/src",
-        "crates/cli/src",
-        "crates/analysis/src",
-        "crates/programs/src",
-        "crates/model/src",
-        "crates/render/src",
-        "crates/report/src",
-        "crates/console/src",
-        "driver/command/src",
-    ];
     let names = names();
     assert!(names.contains("pipe"));
-    for (path, text) in product.into_iter().flat_map(sources) {
-        // Names in tests and in the examples of a help text are what a user types.
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let fixture = path.iter().any(|part| part == "fixture") || path.ends_with("tests.rs");
-        for name in names.iter().filter(|_| !fixture) {
-            // Some names are also those of waits, and of what these cost.
-            let is_wait = (path.ends_with("wait.rs") || path.ends_with("costs.rs"))
-                && Wait::ALL.iter().any(|wait| wait.name() == *name);
-            // The driver's channels are another thing of the same name.
-            let is_drivers = *name == "channel" && path.starts_with(root().join("driver"));
-            assert!(
-                is_wait || is_drivers || !code.contains(&format!("\"{name}\"")),
-                "{} names the mechanism {name}",
-                path.display()
-            );
+    let members = members().into_iter().filter(|member| member.is_product());
+    for member in members.filter(|member| !WITH_NAMES.contains(&&*member.folder)) {
+        for (path, code) in product(&member.path()) {
+            // Fixtures are data of tests, which name mechanisms as users do.
+            for name in names.iter().filter(|_| !path.contains("/fixture/")) {
+                // Some names are also those of waits, and of their costs.
+                let is_wait = (path.ends_with("wait.rs") || path.ends_with("costs.rs"))
+                    && Wait::ALL.iter().any(|wait| wait.name() == *name);
+                // The driver's channels are another thing of the same name.
+                let is_drivers = *name == "channel" && member.folder == "driver/command";
+                let is_named = code.contains(&format!("\"{name}\""));
+                assert!(is_wait || is_drivers || !is_named, "{path} names the mechanism {name}");
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 pub struct Member {
     name: String,
     /// The folder around its `src`, as in ARCHITECTURE.md: `crates/os`, `driver/command`.
-    folder: String,
+    pub folder: String,
     /// Names of its dependencies on any platform, without those of its tests.
     dependencies: Vec<String>,
 }
@@ -33,6 +33,11 @@ impl Member {
 
     pub fn path(&self) -> PathBuf {
         root().join(&self.folder)
+    }
+
+    /// Returns whether users of furlong receive this crate: the table gives it a layer.
+    pub fn is_product(&self) -> bool {
+        layers()[&self.folder].is_some()
     }
 }
 
