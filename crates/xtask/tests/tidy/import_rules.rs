@@ -1,8 +1,8 @@
 //! What may import what: rules on top of [`imports`](super::imports).
 
 use super::imports::{Modules, circles, without_tests};
-use super::layers::{Member, members};
-use super::{is_below, root, sources};
+use super::layers::members;
+use super::{members_without_unsafe, root, sources};
 use std::path::Path;
 
 /// The files of what is built of a crate, by their names in the repository, without what is compiled for tests alone.
@@ -21,12 +21,7 @@ fn name_of(path: &Path) -> String {
 #[test]
 fn platforms_lie_below_the_face_of_os() {
     let of_platforms = ["std::os::", "libc::", "windows_sys::"];
-    for (name, text) in members()
-        .iter()
-        .map(Member::path)
-        .filter(|folder| !is_below(folder))
-        .flat_map(|folder| product(&folder))
-    {
+    for (name, text) in members_without_unsafe().flat_map(|member| product(&member.path())) {
         // A path of furlong_os ends like one of std's.
         let text = text.replace("furlong_os::", "");
         for path in of_platforms {

@@ -12,6 +12,8 @@ pub struct Member {
     name: String,
     /// The folder around its `src`, as in ARCHITECTURE.md: `crates/os`, `driver/command`.
     pub folder: String,
+    /// The first files of its libraries and programs.
+    pub roots: Vec<PathBuf>,
     /// Names of its dependencies on any platform, without those of its tests.
     dependencies: Vec<String>,
 }
@@ -23,12 +25,12 @@ impl Member {
         let product = all("targets").filter(|target| {
             !["test", "bench", "example", "custom-build"].contains(&target["kind"][0].as_str().unwrap())
         });
-        let file = product.map(|target| PathBuf::from(text(&target["src_path"]))).next().unwrap();
-        let source = file.ancestors().find(|folder| folder.ends_with("src")).unwrap();
+        let roots: Vec<_> = product.map(|target| PathBuf::from(text(&target["src_path"]))).collect();
+        let source = roots[0].ancestors().find(|folder| folder.ends_with("src")).unwrap();
         let folder = source.parent().unwrap().strip_prefix(root()).unwrap().display().to_string();
         let product = all("dependencies").filter(|dependency| dependency["kind"] != "dev");
         let dependencies = product.map(|dependency| text(&dependency["name"])).collect();
-        Member { name: text(&package["name"]), folder, dependencies }
+        Member { name: text(&package["name"]), folder, roots, dependencies }
     }
 
     pub fn path(&self) -> PathBuf {
