@@ -1,16 +1,9 @@
 //! What may import what: rules on top of [`imports`](super::imports).
 
 use super::imports::{Modules, circles, without_tests};
-use super::{is_below, root, sources};
-use std::fs;
-use std::path::{Path, PathBuf};
-
-/// The folders of all crates.
-fn crates() -> Vec<PathBuf> {
-    let folders =
-        ["crates", "driver"].into_iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
-    folders.map(|entry| entry.unwrap().path()).filter(|folder| folder.join("Cargo.toml").exists()).collect()
-}
+use super::layers::members;
+use super::{members_without_unsafe, root, sources};
+use std::path::Path;
 
 /// The files of what is built of a crate, by their names in the repository, without what is compiled for tests alone.
 pub fn product(folder: &Path) -> Vec<(String, String)> {
@@ -28,8 +21,7 @@ fn name_of(path: &Path) -> String {
 #[test]
 fn platforms_lie_below_the_face_of_os() {
     let of_platforms = ["std::os::", "libc::", "windows_sys::"];
-    for (name, text) in crates().iter().filter(|folder| !is_below(folder)).flat_map(|folder| product(folder))
-    {
+    for (name, text) in members_without_unsafe().flat_map(|member| product(&member.path())) {
         // A path of furlong_os ends like one of std's.
         let text = text.replace("furlong_os::", "");
         for path in of_platforms {
@@ -52,8 +44,8 @@ fn a_mechanism_of_one_platform_lies_in_its_folder() {
 #[test]
 fn no_two_files_import_each_other() {
     let mut found = String::new();
-    for folder in crates() {
-        let source = folder.join("src");
+    for member in members() {
+        let source = member.path().join("src");
         let files = sources(source.to_str().unwrap());
         let modules = Modules::new(&source, &files);
         for circle in circles(&modules.imports()) {

@@ -173,7 +173,7 @@ pub fn without_tests(text: &str) -> (String, Vec<String>) {
         modules.extend(declared.and_then(|rest| rest.strip_suffix(';')).map(str::to_owned));
         if item.ends_with('{') || item.ends_with('(') {
             let end = format!("{}}}", &item[..item.len() - item.trim_start().len()]);
-            lines.find(|line| *line == end);
+            lines.find(|line| line.starts_with(&end));
         }
     }
     (code, modules)
