@@ -25,7 +25,7 @@ use windows as platform;
 
 /// How long each way of waiting is scribbled at.
 fn time() -> Duration {
-    let seconds = std::env::var("CHANNEL_SECONDS").map_or(1.5, |text| text.parse().unwrap());
+    let seconds = std::env::var("CHANNEL_SECONDS").map_or(0.5, |text| text.parse().unwrap());
     Duration::from_secs_f64(seconds)
 }
 

@@ -4,6 +4,7 @@
 use crate::fixture::pace::{OTHER_CORE, Pace, SAME_CORE, SPINNING};
 use crate::{Placed, adjusted, comparison_intervals, median_interval};
 use fastrand::Rng;
+use std::ops::Range;
 
 /// A group of rows that is measured in rounds, in a new order in each.
 #[derive(Clone, Copy)]
@@ -116,8 +117,14 @@ fn found_by(judge: impl Fn(f64) -> (f64, f64)) -> f64 {
 
 #[test]
 fn smaller_differences_are_found_than_by_the_medians_alone() {
+    find_smaller_differences(1..2);
+}
+
+/// Checks these of the paces.
+fn find_smaller_differences(paces: Range<usize>) {
     // What must be found in the quick set, and in a run of five rows.
-    for ((name, pace), most) in PACES.into_iter().zip([[0.15, 0.15], [0.25, 0.2], [0.3, 0.15]]) {
+    let most = [[0.15, 0.15], [0.25, 0.2], [0.3, 0.15]];
+    for ((name, pace), most) in PACES.into_iter().zip(most).skip(paces.start).take(paces.len()) {
         for (group, most) in [QUICK, FIVE].into_iter().zip(most) {
             let ours = found_by(|slower| Group { slower, ..group }.by_comparison(pace));
             let plain = found_by(|slower| Group { slower, ..group }.by_medians(pace));
@@ -129,5 +136,16 @@ fn smaller_differences_are_found_than_by_the_medians_alone() {
             );
             assert!(ours <= most && ours <= plain, "{} rows {name}: {ours}, {plain}", group.rows);
         }
+    }
+}
+
+/// Run where slow tests are asked for.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn smaller_differences_are_found_at_every_pace() {
+        find_smaller_differences(0..PACES.len());
     }
 }
