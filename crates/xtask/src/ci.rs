@@ -122,6 +122,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.run("tests: examples in comments", || {
         cargo(&["test", "--release", "--workspace", "--doc", "--locked"])
     })?;
+    stages.run("tests: Parquet", || cargo(&PARQUET))?;
     // Its compilers get the CPU time that the next stages leave.
     let windows = root_too.then(|| {
         windows::provide_packages()?;
@@ -148,6 +149,21 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     stages.report(report);
     Ok(())
 }
+
+/// Tests what only a program with this feature can write. The usual tests are compiled without it.
+const PARQUET: [&str; 11] = [
+    "test",
+    "--release",
+    "--locked",
+    "--package=furlong",
+    "--package=furlong-render",
+    "--features=parquet",
+    "--lib",
+    "--test=cli",
+    "--",
+    "export::",
+    "queries::",
+];
 
 /// How the kernel shares CPU time between stages that run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

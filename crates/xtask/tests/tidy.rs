@@ -12,6 +12,8 @@ mod pages;
 mod rust_text;
 #[path = "tidy/sentences.rs"]
 mod sentences;
+#[path = "tidy/shared_build.rs"]
+mod shared_build;
 
 use furlong_mechanism::Mechanism;
 use furlong_mechanism::list::{Visitor, visit_all};
