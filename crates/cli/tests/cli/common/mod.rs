@@ -5,6 +5,7 @@ pub mod experiment;
 mod machine;
 mod ordinary;
 mod place;
+mod printed;
 mod processes;
 pub mod rewritten;
 mod snapshot;
@@ -13,6 +14,7 @@ mod turn;
 pub mod value;
 
 pub use place::{Finished, Place, Running, SSH_TO_HERE};
+pub use printed::{Row, Skipped, Summary};
 pub use processes::Kind;
 pub use snapshot::Snapshot;
 pub use terminal::Terminal;
