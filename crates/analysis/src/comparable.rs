@@ -2,7 +2,7 @@
 
 use crate::trials::MeasuredTrial;
 use furlong_stats::{Placed, adjusted, comparison_intervals, median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The least time that has a logarithm or divides another: histograms hold whole nanoseconds, and half of one stands for none.
 pub(crate) const LEAST_NS: f64 = 0.5;
@@ -13,7 +13,7 @@ pub(crate) fn logarithm(ns: f64) -> f64 {
 }
 
 /// The median of a row for comparisons with the others of its group.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Comparable {
     /// The median of its trials' medians; where `adjusted`, as they would have been at one pace of the machine.
     pub median_ns: f64,

@@ -25,7 +25,7 @@ pub(crate) const SOCKETS: [&str; 6] = ["recvfrom", "sendto", "recvmsg", "sendmsg
 const POLLS: [&str; 7] = ["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
 
 /// What one machine charged during one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Costs {
     /// [`COSTS_SCHEMA`].
     pub schema: u32,

@@ -4,11 +4,11 @@ use crate::declared::is_declared;
 use crate::{PageFaults, Run, Switches, undeclared_calls};
 use furlong_model::{Bounds, Case, Count, CountMethod, Role, RoleCount, RoleTally};
 use furlong_stats::tidy;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// One case's counts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CountRow {
     /// What was counted.
     #[serde(flatten)]
@@ -33,7 +33,7 @@ pub struct CountRow {
 }
 
 /// How system calls were counted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counting {
     /// By which method.
     pub method: CountMethod,
@@ -42,14 +42,14 @@ pub struct Counting {
 }
 
 /// One role's counts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoleFigures {
     /// Which end.
     pub role: Role,
     /// Round trips in which its system calls were counted.
     pub round_trips: u64,
     /// System calls that its threads made, by their names, where several of them made some.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub threads_per_round_trip: BTreeMap<String, f64>,
     /// Its counts.
     #[serde(flatten)]
@@ -57,7 +57,7 @@ pub struct RoleFigures {
 }
 
 /// What happens in one round trip.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figures {
     /// System calls by name; `None` where they were not counted.
     pub system_calls_per_round_trip: Option<BTreeMap<String, f64>>,

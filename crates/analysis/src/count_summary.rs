@@ -1,13 +1,13 @@
 //! All counted passes of a run.
 
 use crate::{CountRow, DecodedRun, Skipped, SkippedStatus};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Version of [`CountSummary`] as JSON; it changes when a field changes its meaning or goes.
 pub const COUNT_SCHEMA: u32 = 2;
 
 /// All counted passes of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CountSummary {
     /// [`COUNT_SCHEMA`].
     pub schema: u32,

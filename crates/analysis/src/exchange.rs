@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// What is counted once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// A message there and one back.
@@ -52,43 +52,25 @@ impl Unit {
 }
 
 /// The figures of one exchange.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ExchangeFigures {
     /// What it is.
-    #[serde(default)]
     pub unit: Unit,
     /// Exchanges to one reading of the clock: above 1 the percentiles are of means of that many.
-    #[serde(alias = "round_trips_per_sample", alias = "messages_per_sample", alias = "links_per_sample")]
     pub per_sample: u32,
     /// Its times.
-    #[serde(alias = "round_trip_ns", alias = "message_ns", alias = "link_ns")]
     pub ns: Times,
     /// Exchanges in a second: the median over trials.
-    #[serde(alias = "round_trips_per_second", alias = "messages_per_second", alias = "links_per_second")]
     pub per_second: f64,
     /// Bytes that arrive in a second at that rate, of messages one way or of answers; `None` for round trips.
-    #[serde(default)]
     pub bytes_per_second: Option<f64>,
     /// Processor time over both roles, in nanoseconds.
-    #[serde(alias = "cpu_ns_per_round_trip", alias = "cpu_ns_per_message", alias = "cpu_ns_per_link")]
     pub cpu_ns: Cpu,
     /// Context switches over both roles.
-    #[serde(alias = "switches_per_round_trip", alias = "switches_per_message", alias = "switches_per_link")]
     pub switches: Switches,
     /// Page faults over both roles.
-    #[serde(
-        alias = "page_faults_per_round_trip",
-        alias = "page_faults_per_message",
-        alias = "page_faults_per_link"
-    )]
     pub page_faults: PageFaults,
     /// System calls over both roles in the counted pass, by name; `None` where they were not counted.
-    #[serde(
-        default,
-        alias = "system_calls_per_round_trip",
-        alias = "system_calls_per_message",
-        alias = "system_calls_per_link"
-    )]
     pub system_calls: Option<BTreeMap<String, f64>>,
 }
 
@@ -166,7 +148,7 @@ impl Times {
 }
 
 /// Processor time over both roles, in nanoseconds an exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cpu {
     /// In user mode.
     pub user: f64,
@@ -224,7 +206,7 @@ impl Switches {
 }
 
 /// Page faults over both roles, an exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PageFaults {
     /// Served without reading a disk.
     pub minor: f64,
@@ -299,10 +281,8 @@ mod tests {
                 && !text.contains("round_trip"),
             "{text}"
         );
-        assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), message);
         let text = serde_json::to_string(&row).unwrap();
         assert!(text.contains("\"round_trip_ns\"") && !text.contains("message_ns"), "{text}");
-        assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), row);
     }
 
     #[test]

@@ -18,13 +18,13 @@ use crate::{
 };
 use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Pattern, Placement, Wait, WaitKind};
 use furlong_stats::tidy;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Version of [`Explanation`] as JSON; it changes when a field changes its meaning or goes.
 pub const EXPLANATION_SCHEMA: u32 = 2;
 
 /// The rows of a run, explained.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// [`EXPLANATION_SCHEMA`].
     pub schema: u32,
@@ -45,7 +45,7 @@ pub struct Explanation {
 }
 
 /// One row, explained. Times are nanoseconds of a round trip.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explained {
     /// What was measured.
     #[serde(flatten)]
@@ -65,7 +65,6 @@ pub struct Explained {
     /// Measured less predicted. Of a program with a loop of its own this is in the program and its libraries.
     pub unexplained_ns: f64,
     /// Whether it is such a program: then the sum leaves out what the program and its libraries do.
-    #[serde(default)]
     pub own_loop: bool,
     /// What the published formula T = size/bandwidth + N * switch + M * call says, with the counts and costs used
     /// here, for the two messages of a round trip (from the article "csdn-ipc-ranking"). `None` where the run does
@@ -78,7 +77,7 @@ pub struct Explained {
     pub copying_overtakes_at_bytes: Option<u64>,
     /// What the model leaves out that fits an error above 20 %, or any beyond its interval of a program with a loop of its
     /// own; `None` where nothing does.
-    #[serde(rename = "left_out_data", default)]
+    #[serde(rename = "left_out_data")]
     pub left_out: Option<LeftOut>,
     /// What would help, and what would not.
     pub helps: Vec<Advice>,
@@ -89,7 +88,7 @@ pub struct Explained {
 }
 
 /// A row that the model does not cover.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unmodelled {
     /// What was measured.
     #[serde(flatten)]
@@ -100,7 +99,7 @@ pub struct Unmodelled {
 }
 
 /// How many rows a prediction comes close to: to all of the interval of the row's median, since it may lie anywhere in it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Agreement {
     /// Rows with a prediction.
     pub rows: usize,

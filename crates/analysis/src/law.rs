@@ -1,9 +1,9 @@
 //! The laws that a row must obey before its speed may be shown. A row that breaks one is void.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What no true figure can break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
     /// The record holds every figure that a speed needs.

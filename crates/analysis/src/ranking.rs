@@ -8,23 +8,22 @@ use furlong_model::{
     Arrival, Boundary, Case, Family, Harness, Pattern, Placement, Request, WaitKind, format_bytes, format_ns,
 };
 use furlong_stats::sort_by;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// Rows that may be compared with each other.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Group {
     /// What its messages carry.
     pub carries: Carries,
     /// How messages go back and forth.
-    #[serde(default = "round_trip")]
     pub pattern: Pattern,
     /// Whether receivers may lose messages.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loses: bool,
     /// What is asked with, where the pattern is a request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
     /// Bytes in each message; `None` for notifications, which carry what they carry.
     pub size_bytes: Option<usize>,
@@ -33,16 +32,16 @@ pub struct Group {
     /// How they wait.
     pub waiting: WaitKind,
     /// When the initiator sends the next message.
-    #[serde(default, skip_serializing_if = "Arrival::is_closed_loop")]
+    #[serde(skip_serializing_if = "Arrival::is_closed_loop")]
     pub arrival: Arrival,
     /// Messages outstanding at any time.
-    #[serde(default = "furlong_model::one", skip_serializing_if = "furlong_model::is_one")]
+    #[serde(skip_serializing_if = "furlong_model::is_one")]
     pub window: NonZeroU32,
     /// Pairs at the same moment.
-    #[serde(default = "furlong_model::one", skip_serializing_if = "furlong_model::is_one")]
+    #[serde(skip_serializing_if = "furlong_model::is_one")]
     pub parties: NonZeroU32,
     /// What lies between the roles.
-    #[serde(default, skip_serializing_if = "Boundary::is_nothing")]
+    #[serde(skip_serializing_if = "Boundary::is_nothing")]
     pub boundary: Boundary,
     /// Its name in rows, as in `other-core/sleeping/128B` or `other-core/sleeping/128B/every-100us`.
     pub name: String,
@@ -50,12 +49,8 @@ pub struct Group {
     pub title: String,
 }
 
-fn round_trip() -> Pattern {
-    Pattern::RoundTrip
-}
-
 /// What the messages of a row carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Carries {
     /// As many bytes as were asked.

@@ -3,13 +3,13 @@
 use crate::{Row, Skipped};
 use furlong_model::{Arrival, Case};
 use furlong_stats::{sort_by, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Beyond the knee a median is more than so many times as long as at its shortest.
 const KNEE: f64 = 2.0;
 
 /// A row at several rates.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RateSweep {
     /// What was measured, at the lowest of its rates.
     #[serde(flatten)]
@@ -22,7 +22,7 @@ pub struct RateSweep {
 }
 
 /// A row at one rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RatePoint {
     /// What was asked.
     pub asked_per_second: f64,
@@ -32,7 +32,7 @@ pub struct RatePoint {
 }
 
 /// What comes of a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtRate {
     /// The row carries it.

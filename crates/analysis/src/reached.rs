@@ -3,10 +3,10 @@
 use crate::{Law, law::Breach};
 use furlong_model::Measurement;
 use furlong_stats::{Distribution, median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Medians of the trials' medians, in nanoseconds. The time until the last has it is that of the row.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Reached {
     /// Until the first has it.
     pub first_ns: f64,

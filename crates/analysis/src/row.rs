@@ -12,11 +12,11 @@ use furlong_model::{
     RunHeader,
 };
 use furlong_stats::{DistributionShape, are_apart, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A case that was measured, verified and found consistent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// What was measured.
     #[serde(flatten)]
@@ -32,7 +32,6 @@ pub struct Row {
     /// Rows of the group that it cannot be told apart from, since their intervals for comparison overlap.
     pub tied_with: Vec<String>,
     /// What it is ranked by; `None` for fewer than three trials.
-    #[serde(default)]
     pub comparable: Option<Comparable>,
     /// Trials that were measured.
     pub trials: usize,
@@ -42,29 +41,26 @@ pub struct Row {
     #[serde(flatten)]
     pub exchange: ExchangeFigures,
     /// Whether its trials, and the round trips in them, are of one kind.
-    #[serde(default)]
     pub shape: DistributionShape,
     /// How long messages took until the first receiver had them, and until half of all had; `None` where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
     /// What each of several pairs had of the whole; `None` where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
     /// What the other receivers got while one slept; `None` where none did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<Stalled>,
     /// Share of the messages for each receiver that it lost, 0 to 1, of all of them together; `None` where none can be lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
     /// Messages that were sent again for each that was answered, since they or their answers were lost on the way; `None` where
     /// that is seen to by somebody else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_again_share: Option<f64>,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
-    #[serde(default)]
     pub late_sends_share: Option<f64>,
     /// How system calls were counted; `None` without a counted pass.
-    #[serde(default)]
     pub count_method: Option<CountMethod>,
     /// Whether messages were checked byte by byte in every trial and both roles counted the same. Never so of programs that
     /// know nothing of furlong.
@@ -73,26 +69,25 @@ pub struct Row {
     pub effective: BTreeMap<String, u64>,
     /// Messages that the link held in either direction while nobody received, there and back; the smallest where trials
     /// differ, and `None` in runs of before that was recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<[Depth; 2]>,
     /// The program that carries the messages, where that is another than furlong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
     /// The programs that were timed, where they know nothing of furlong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
     /// Processor time of processes that are neither role, by name, in nanoseconds an exchange.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub others_cpu_ns: BTreeMap<String, f64>,
     /// Processors of the roles, the initiator first, by the kernel's numbers.
     pub processors: Vec<usize>,
     /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
-    #[serde(default)]
     pub trials_on_one_processor: Option<usize>,
 }
 
 /// What came of a row.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowStatus {
     /// Every message arrived as it was sent.

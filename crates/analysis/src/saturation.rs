@@ -4,7 +4,7 @@
 use crate::text::format_count;
 use furlong_model::{Arrival, Case, Measurement};
 use furlong_stats::{median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A row that keeps up carries at least this share of what was asked: what is missing is the last message's own time.
 const KEEPS_UP: f64 = 0.95;
@@ -13,7 +13,7 @@ const KEEPS_UP: f64 = 0.95;
 const LATE: f64 = 0.5;
 
 /// What was asked of a row that is saturated, and what it carried.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Saturation {
     /// Messages or round trips a second that were asked for.
     pub asked_per_second: f64,

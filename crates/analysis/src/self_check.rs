@@ -11,7 +11,7 @@ use crate::{
 };
 use furlong_model::{Case, RunHeader, Trial};
 use furlong_stats::{FEWEST_TRIALS, distinct, median, median_interval, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The share of comparisons that may find a difference: so often, or less, some pair of a group does by chance.
@@ -22,7 +22,7 @@ const LEAST_CHANCE: f64 = 0.01;
 const COPIES: [char; 2] = ['A', 'B'];
 
 /// What came of measuring every case twice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SelfCheck {
     /// The cases that could be compared with themselves.
     pub rows: Vec<CheckedRow>,
@@ -42,7 +42,7 @@ pub struct SelfCheck {
 }
 
 /// A case compared with itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckedRow {
     /// What was measured.
     #[serde(flatten)]
@@ -62,7 +62,7 @@ pub struct CheckedRow {
 }
 
 /// One copy's figures over all repeats that were compared.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CopyFigures {
     /// The median of the trials' medians, in nanoseconds.
     pub p50_ns: f64,
@@ -71,7 +71,7 @@ pub struct CopyFigures {
 }
 
 /// Comparisons of a case that could not be made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unjudged {
     /// What was to be measured.
     #[serde(flatten)]
@@ -356,12 +356,5 @@ mod tests {
     fn a_run_without_trials_does_not_pass() {
         let check = self_check(&DecodedRun::of(&Run::from_records([Record::Run(header())]).unwrap()));
         assert_eq!((check.passed, check.repeats, check.share), (false, 0, 0.0));
-    }
-
-    #[test]
-    fn it_reads_back_from_json() {
-        let check = self_check(&DecodedRun::of(&run(wobble)));
-        let text = serde_json::to_string(&check).unwrap();
-        assert_eq!(serde_json::from_str::<SelfCheck>(&text).unwrap(), check);
     }
 }

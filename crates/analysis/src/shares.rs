@@ -2,10 +2,10 @@
 
 use furlong_model::{Measurement, Part};
 use furlong_stats::{jain, median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What each of several had: medians over trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Shares {
     /// Jain's index: 1 where all have the same, 1/n where one has all.
     pub fairness: f64,
@@ -16,12 +16,12 @@ pub struct Shares {
     /// Round trips or messages a second of the slowest.
     pub slowest_per_second: f64,
     /// In multiples of what the same row does with one pair alone; `None` where that was not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub against_one: Option<AgainstOne>,
 }
 
 /// How several compare with one alone: 1 is as much.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AgainstOne {
     /// All together.
     pub sum: f64,

@@ -6,7 +6,7 @@ use furlong_stats::sort_by_key;
 use serde::{Deserialize, Serialize};
 
 /// A case that shows no speed, or lost some of its trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Skipped {
     /// What was asked.
     #[serde(flatten)]
@@ -16,10 +16,9 @@ pub struct Skipped {
     /// What went wrong, where a trial failed; `None` where nothing started or a check refused the figures.
     pub fault: Option<Fault>,
     /// Which law its figures break; `None` unless they are void.
-    #[serde(default)]
     pub law: Option<Law>,
     /// What was asked and what was carried; `None` unless the row is saturated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
     /// Trials that this is about.
     pub trials: usize,

@@ -2,10 +2,10 @@
 
 use furlong_model::{Measurement, Stall};
 use furlong_stats::{median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What the other receivers got while one slept: medians over trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Stalled {
     /// Messages a second, as a share of what they got while it was awake: 1 where nobody else noticed, 0 where all waited for it.
     pub others_share: f64,

@@ -6,13 +6,13 @@ use crate::{
 };
 use furlong_model::{Case, is_one};
 use furlong_stats::sort_by_key;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Version of [`Summary`] as JSON; it changes when a field changes its meaning or goes.
 pub const SUMMARY_SCHEMA: u32 = 2;
 
 /// Everything that a report shows of one run. As JSON it is what `--format json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
@@ -24,15 +24,14 @@ pub struct Summary {
     /// Cases with a speed, by group and rank.
     pub rows: Vec<Row>,
     /// The ways in which system calls were counted, each once; empty where they were not asked for.
-    #[serde(default)]
     pub counting: Vec<Counting>,
     /// Cases without a speed, or with lost trials, the worst first.
     pub skipped: Vec<Skipped>,
     /// Rows that were asked for several rates; empty in any other run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rate_sweeps: Vec<RateSweep>,
     /// What the figures say.
-    #[serde(rename = "findings_data", default)]
+    #[serde(rename = "findings_data")]
     pub findings: Vec<Finding>,
 }
 

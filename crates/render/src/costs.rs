@@ -114,6 +114,7 @@ fn rows(figure: &CostEstimate) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::assert_has_all;
     use crate::{Style, costs_table};
     use furlong_analysis::DecodedRun;
     use furlong_fixture::costs::RunBuilder;
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn costs_for_programs() {
         let mut costs = costs();
-        assert_eq!(serde_json::from_str::<Costs>(&costs_json(&costs)).unwrap(), costs);
+        assert_has_all(&costs_json(&costs), &costs);
         costs.figures.retain(|figure| !figure.from.is_empty() || figure.size_bytes == Some(64));
         insta::assert_snapshot!(costs_json(&costs));
     }

@@ -164,6 +164,7 @@ fn notes(summary: &CountSummary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::assert_has_all;
     use crate::{Style, count_table};
     use furlong_analysis::{DecodedRun, Run};
     use furlong_fixture::{case, count, header, records};
@@ -231,7 +232,7 @@ mod tests {
     fn counts_for_programs() {
         let summary = summary([surprising()]);
         insta::assert_snapshot!(count_json(&summary));
-        assert_eq!(serde_json::from_str::<CountSummary>(&count_json(&summary)).unwrap(), summary);
+        assert_has_all(&count_json(&summary), &summary);
     }
 
     #[test]

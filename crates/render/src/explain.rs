@@ -209,6 +209,7 @@ pub fn agreement(explanation: &Explanation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::assert_has_all;
     use crate::{Style, explanation_table};
     use furlong_analysis::{DecodedRun, Run, explain};
     use furlong_fixture::{
@@ -283,7 +284,7 @@ mod tests {
     fn an_explanation_for_programs() {
         let explanation = explain(&DecodedRun::of(&run()), &asked()[..1]);
         let json = explanation_json(&explanation);
-        assert_eq!(serde_json::from_str::<Explanation>(&json).unwrap(), explanation);
+        assert_has_all(&json, &explanation);
         let row =
             Explanation { costs: furlong_analysis::Costs { schema: 1, figures: vec![] }, ..explanation };
         insta::assert_snapshot!(explanation_json(&row));

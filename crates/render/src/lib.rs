@@ -103,7 +103,8 @@ use furlong_analysis::Summary;
 mod tests {
     use super::*;
     use crate::damage::{damaged, hostile, lines, with_value};
-    use furlong_analysis::{Carries, CountSummary, DecodedRun, Explanation, Level, Run, explain};
+    use crate::object::assert_has_all;
+    use furlong_analysis::{Carries, CountSummary, DecodedRun, Level, Run, explain};
     use furlong_fixture as fixture;
     use furlong_fixture::costs::{EVERYWHERE, PIPE, RunBuilder, SPINNER};
     use furlong_model::{CountMethod, End, Placement, Record, Runtime, Wait};
@@ -304,9 +305,9 @@ mod tests {
     }
 
     #[test]
-    fn json_reads_back() {
+    fn json_has_all_figures() {
         let summary = fixture::summary();
-        assert_eq!(serde_json::from_str::<furlong_analysis::Summary>(&json(&summary)).unwrap(), summary);
+        assert_has_all(&json(&summary), &summary);
     }
 
     #[test]
@@ -357,8 +358,7 @@ mod tests {
                 }
                 markdown(summary);
                 csv(summary);
-                let read: furlong_analysis::Summary = serde_json::from_str(&json(summary)).unwrap();
-                prop_assert_eq!(read.rows.len(), summary.rows.len());
+                assert_has_all(&json(summary), summary);
             }
         }
     }
@@ -386,13 +386,11 @@ mod tests {
             let asked: Vec<_> = run.trials.iter().map(|trial| trial.case.clone()).collect();
             let run = DecodedRun::of(&run);
             let explanation = explain(&run, &asked);
-            let json = explanation_json(&explanation);
-            prop_assert_eq!(&serde_json::from_str::<Explanation>(&json).unwrap(), &explanation);
+            assert_has_all(&explanation_json(&explanation), &explanation);
             explanation_table(&explanation, Style::default());
             costs_table(&explanation.costs, Style::default());
             let counts = CountSummary::of(&run);
-            let json = count_json(&counts);
-            prop_assert_eq!(serde_json::from_str::<CountSummary>(&json).unwrap(), counts);
+            assert_has_all(&count_json(&counts), &counts);
         }
     }
 }

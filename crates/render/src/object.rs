@@ -50,6 +50,31 @@ pub(crate) fn sentence<T: DeserializeOwned>(data: &Value, say: fn(&T) -> String)
     }
 }
 
+/// Fails unless `text` is JSON that has all that is in `value`, where every figure is finite.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn assert_has_all(text: &str, value: &(impl Serialize + std::fmt::Debug)) {
+    fn has(json: &Value, part: &Value) -> bool {
+        match (json, part) {
+            (Value::Array(json), Value::Array(part)) => {
+                json.len() == part.len() && json.iter().zip(part).all(|(json, part)| has(json, part))
+            }
+            (Value::Object(json), Value::Object(part)) => {
+                part.iter().all(|(key, part)| json.get(key).is_some_and(|json| has(json, part)))
+            }
+            _ => json == part,
+        }
+    }
+    let json = serde_json::from_str(text).expect("JSON");
+    assert!(has(&json, &serde_json::to_value(value).expect("JSON")), "{text}");
+    // JSON has null for the others.
+    let shown = format!("{value:?}");
+    assert!(
+        !shown.split(|c: char| !c.is_alphanumeric()).any(|word| ["NaN", "inf"].contains(&word)),
+        "{shown}"
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

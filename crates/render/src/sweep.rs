@@ -38,6 +38,7 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::assert_has_all;
     use crate::{Style, document, terminal::terminal};
     use crate::{csv, table};
     use furlong_analysis::{DecodedRun, Run};
@@ -143,7 +144,7 @@ mod tests {
             "{json:#}"
         );
         assert!(sweep["points"][2]["saturated"]["carried_per_second"].is_number(), "{sweep:#}");
-        assert_eq!(serde_json::from_value::<Summary>(json).unwrap(), summary);
+        assert_has_all(&crate::json(&summary), &summary);
         // Nothing of it stands in other runs.
         assert!(!crate::json(&fixture::summary()).contains("rate_sweeps"));
     }

@@ -4,7 +4,7 @@
 use crate::{CountRow, Figures, NamedRun};
 use furlong_model::Case;
 use furlong_stats::{distinct, sort_by_key, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Calls an exchange that a count may be off by: it may begin or end amid one, and a signal may interrupt some.
 const CALLS_OFF_BY: f64 = 0.02;
@@ -16,7 +16,7 @@ const INSTRUCTIONS_OFF_BY: f64 = 0.02;
 const INSTRUCTIONS: &str = "instructions";
 
 /// What was counted in both runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
     /// System calls of both roles.
@@ -28,7 +28,7 @@ pub enum Counted {
 }
 
 /// What became of a count, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountChange {
     /// There are more.
@@ -69,7 +69,7 @@ impl Counted {
 }
 
 /// A count that two runs have, of one exchange.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCount {
     /// The run that is compared with the baseline.
     pub run: String,
@@ -89,7 +89,7 @@ pub struct ComparedCount {
 }
 
 /// A system call of which there are more or fewer in an exchange.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChangedCall {
     /// Its name.
     pub name: String,

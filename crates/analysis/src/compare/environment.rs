@@ -5,7 +5,7 @@ use crate::NamedRun;
 use crate::machine_facts::{UNKNOWN, machine_facts};
 use furlong_model::{Machine, PeerHost, format_ns};
 use furlong_stats::distinct;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How many times apart two core-to-core times are that count as different: readings of one run differ by less on a
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const CORE_TO_CORE: f64 = 1.1;
 
 /// A fact that two runs differ in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The run that is compared with the baseline.
     pub run: String,

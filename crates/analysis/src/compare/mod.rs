@@ -21,13 +21,13 @@ pub use together::{Power, Together};
 use crate::{NamedRun, RunFacts};
 use furlong_model::Case;
 use furlong_stats::tidy;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Version of [`Comparison`] as JSON; it changes when a field changes its meaning or goes.
 pub const COMPARISON_SCHEMA: u32 = 2;
 
 /// Runs compared with a baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// [`COMPARISON_SCHEMA`].
     pub schema: u32,
@@ -40,7 +40,6 @@ pub struct Comparison {
     /// The rows that a run shares with the baseline: by run, the worse first, then by ratio.
     pub rows: Vec<ComparedRow>,
     /// What was counted in a run and in the baseline: by run, those that changed first.
-    #[serde(default)]
     pub counts: Vec<ComparedCount>,
     /// Rows with a speed in one of two runs only.
     pub only_in: Vec<OnlyIn>,
@@ -51,7 +50,7 @@ pub struct Comparison {
 }
 
 /// One of the runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedRun {
     /// The name that it was asked for by.
     pub name: String,
@@ -59,15 +58,13 @@ pub struct ComparedRun {
     #[serde(flatten)]
     pub run: RunFacts,
     /// What its inconclusive rows could have shown; `None` of the baseline, or where no row is too wide.
-    #[serde(default)]
     pub power: Option<Power>,
     /// That nearly all of its rows moved the same way; `None` of the baseline, or where they did not.
-    #[serde(default)]
     pub together: Option<Together>,
 }
 
 /// A row that has a speed in one of two runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OnlyIn {
     /// The run that has it.
     pub run: String,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 const ALPHA: f64 = 0.05;
 
 /// What became of a row, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// It takes longer: the test says so, and all of the interval is above the margin.
@@ -44,7 +44,7 @@ impl Change {
 }
 
 /// A row that two runs have.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedRow {
     /// The run that is compared with the baseline.
     pub run: String,
@@ -79,13 +79,11 @@ pub struct ComparedRow {
     /// Whether both runs hold the very same trials, as copies of one run do.
     pub identical: bool,
     /// The least change, as a share, that would have read worse in 80 of 100 such comparisons; `None` without an interval.
-    #[serde(default)]
     pub detectable_change: Option<f64>,
     /// Trials in each run with which 80 of 100 pairs of equal runs would read the same; `None` without an interval.
-    #[serde(default)]
     pub trials_for_same: Option<f64>,
     /// Why it is inconclusive; `None` for any other verdict.
-    #[serde(rename = "reason_data", default)]
+    #[serde(rename = "reason_data")]
     pub reason: Option<Inconclusive>,
 }
 

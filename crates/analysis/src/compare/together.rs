@@ -3,7 +3,7 @@
 
 use super::row::{Change, ComparedRow};
 use furlong_stats::{median, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Fewest rows that can move together.
 const FEWEST: usize = 5;
@@ -14,7 +14,7 @@ const MOST: f64 = 0.8;
 const MOST_TRIALS: f64 = 300.0;
 
 /// What the rows of a run could have shown whose intervals are too wide: the median of those rows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Power {
     /// The least change, as a share, that would have read worse in 80 of 100 such comparisons.
     pub detectable_change: f64,
@@ -42,7 +42,7 @@ impl Power {
 }
 
 /// Nearly all rows of a run moved the same way.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Together {
     /// How many did.
     pub moved: usize,

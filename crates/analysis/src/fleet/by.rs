@@ -1,9 +1,9 @@
 //! By what runs of many hosts are put together.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// By what runs are put together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FleetBy {
     /// By the host: which of them stand out?

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 const ALPHA: f64 = 0.05;
 
 /// Runs that were put together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FleetGroup {
     /// The kernel or the label; `None` for runs without a label.
     pub name: Option<String>,
@@ -28,7 +28,7 @@ pub struct FleetGroup {
 }
 
 /// What became of a row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetChange {
     /// The group that is compared with the first.
     pub group: Option<String>,

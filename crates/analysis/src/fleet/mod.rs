@@ -23,13 +23,13 @@ pub use run::{FleetRun, Unused, UnusedRun};
 
 use furlong_stats::{sort_by, tidy};
 use host::Fleet;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Version of [`FleetComparison`] as JSON; it changes when a field changes its meaning or goes.
 pub const FLEET_SCHEMA: u32 = 1;
 
 /// Runs of many hosts, compared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetComparison {
     /// [`FLEET_SCHEMA`].
     pub schema: u32,

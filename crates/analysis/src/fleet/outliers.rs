@@ -8,7 +8,7 @@ use super::host::Fleet;
 use super::reasons::{ALPHA, FleetReason, REPEATS, reasons};
 use furlong_model::Case;
 use furlong_stats::{Deviations, holm, median, sort_by, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The share of all rows that a host must have for the median over its rows.
 const MOST_ROWS: f64 = 0.5;
@@ -19,7 +19,7 @@ const FEWEST_ROWS: usize = 5;
 const APART_SHARE: f64 = 0.05;
 
 /// A host that stands out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outlier {
     /// Its name.
     pub host: String,
@@ -37,7 +37,7 @@ pub struct Outlier {
 }
 
 /// A row of a host that stands out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Apart {
     /// What was measured.
     #[serde(flatten)]

@@ -4,10 +4,10 @@ use super::host::Fleet;
 use crate::Unit;
 use furlong_model::Case;
 use furlong_stats::{median, sort_by, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A row over hosts. Times are nanoseconds of one exchange, of each host the median over its runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetRow {
     /// What was measured.
     #[serde(flatten)]
@@ -27,7 +27,7 @@ pub struct FleetRow {
 }
 
 /// What one host has.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HostFigure {
     /// Its name.
     pub host: String,

@@ -45,7 +45,7 @@ pub struct FleetRun {
 }
 
 /// A file that was not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnusedRun {
     /// Its name.
     pub run: String,

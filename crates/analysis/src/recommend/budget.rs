@@ -2,13 +2,13 @@
 
 use super::Ranked;
 use furlong_model::Workload;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Below this share it does not matter.
 const MATTERS: f64 = 0.01;
 
 /// What the exchange takes of what there is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Budget {
     /// What there is, in nanoseconds a message.
     pub available_ns: f64,
@@ -21,7 +21,7 @@ pub struct Budget {
 }
 
 /// Where a budget comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetKind {
     /// The user's own work on a message, and the exchange itself.

@@ -19,7 +19,7 @@ pub struct Answer {
 }
 
 /// What was answered before, beside what is answered now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Earlier {
     /// When, in seconds since 1970, UTC.
     pub started_unix_s: u64,
@@ -30,7 +30,7 @@ pub struct Earlier {
 }
 
 /// How an earlier choice stands to the choice of now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repeated {
     /// It is the same row.

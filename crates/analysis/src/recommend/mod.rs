@@ -31,13 +31,13 @@ use crate::{
 use first_look::first_look;
 use furlong_model::{Case, Excluded, Shortlist, Trial, Tried, Wait, Workload};
 use furlong_stats::sort_by;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Version of the JSON form of a [`Recommendation`].
 pub const RECOMMENDATION_SCHEMA: u32 = 2;
 
 /// What to take for a workload, and why.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommendation {
     /// [`RECOMMENDATION_SCHEMA`].
     pub schema: u32,
@@ -45,10 +45,8 @@ pub struct Recommendation {
     #[serde(flatten)]
     pub run: RunFacts,
     /// Whether another row may be the best: the machine was unreliable, or the answer was another one before.
-    #[serde(default)]
     pub provisional: bool,
     /// What was answered to the same question before; `None` if it was not asked, or nothing may serve.
-    #[serde(default)]
     pub earlier: Option<Earlier>,
     /// Whether some mechanism delivered another message than was sent.
     pub found_corruption: bool,
@@ -60,10 +58,10 @@ pub struct Recommendation {
     /// may serve.
     pub choice: Option<Ranked>,
     /// Of the rows that could not carry the rate, the one that carried the most, where nothing is chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub carried_most: Option<CarriedMost>,
     /// What holds at both levels of the core-to-core time, where it had two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub two_levels: Option<Regimes>,
     /// Every row that was measured at the workload and may be chosen, the best first.
     pub ranked: Vec<Ranked>,
@@ -86,7 +84,7 @@ pub struct Recommendation {
 }
 
 /// A row that could not carry the rate that was asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CarriedMost {
     /// The mechanism's name.
     pub mechanism: String,
@@ -98,7 +96,7 @@ pub struct CarriedMost {
 }
 
 /// Another row, beside the choice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
     /// The row.
     #[serde(flatten)]
@@ -110,7 +108,7 @@ pub struct Alternative {
 }
 
 /// A row that was not measured on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Eliminated {
     /// The mechanism's name.
     pub mechanism: String,

@@ -4,10 +4,10 @@ use super::integration_costs::effort;
 use crate::{Cpu, DecodedRun, FEWEST_BEYOND, Row};
 use furlong_model::{IntegrationCost, Objective, Shortlist, Slo, Wait, Workload, row_name};
 use furlong_stats::{are_apart, median, median_interval, sort_by, tidy};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A row with its figures at the workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ranked {
     /// The mechanism's name.
     pub mechanism: String,
@@ -44,7 +44,7 @@ pub struct Ranked {
 }
 
 /// Whether a service level objective holds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SloVerdict {
     /// Whether the percentile is below the limit.
     pub holds: bool,

@@ -7,7 +7,7 @@ use furlong_stats::distinct;
 use serde::{Deserialize, Serialize};
 
 /// A change of the workload, and what the answer would be then.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sensitivity {
     /// The change.
     #[serde(rename = "change_data")]

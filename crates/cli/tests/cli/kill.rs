@@ -1,9 +1,9 @@
 //! Either role or the supervisor is killed or stopped at random moments: furlong never hangs, never
 //! leaves anything, says who died of what and when, and goes on with the other rows.
 
-use crate::common::{Finished, Place, Running, Snapshot, Turn, look_for};
+use crate::common::{Finished, Place, Row, Running, Snapshot, Summary, Turn, look_for};
 use fastrand::Rng;
-use furlong_analysis::{SkippedStatus, Summary};
+use furlong_analysis::SkippedStatus;
 use furlong_model::{Fault, Role};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -216,7 +216,7 @@ fn pause_supervisor(round: &Round, mut running: Running<'_>) -> Hit {
 /// Fails unless both rows were measured in all trials.
 fn expect_whole(round: &Round, finished: &Finished, summary: &Summary) {
     assert_eq!(finished.code, Some(0), "{round:?} {finished:#?}");
-    let whole = |row: &furlong_analysis::Row| row.trials == TRIALS && row.failed_trials == 0 && row.verified;
+    let whole = |row: &Row| row.trials == TRIALS && row.failed_trials == 0 && row.verified;
     assert!(summary.rows.len() == 2 && summary.rows.iter().all(whole), "{round:?} {finished:#?}");
-    assert!(summary.skipped.is_empty() && !summary.run.partial, "{round:?} {finished:#?}");
+    assert!(summary.skipped.is_empty() && !summary.partial, "{round:?} {finished:#?}");
 }

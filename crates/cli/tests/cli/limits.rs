@@ -1,7 +1,7 @@
 //! Where something is missing, full, or too small, the rows that need it say so, and the others run.
 
-use crate::common::{Finished, Place, Snapshot, can_trace, is_root, look_for};
-use furlong_analysis::{Skipped, SkippedStatus};
+use crate::common::{Finished, Place, Skipped, Snapshot, can_trace, is_root, look_for};
+use furlong_analysis::SkippedStatus;
 use furlong_testing::skip;
 use std::fs;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Snapshots of recommendations, and what hostile names become in them.
 
 use super::*;
+use crate::object::assert_has_all;
 use crate::{Style, recommendation_table};
 use furlong_analysis::{Answer, DecodedRun, Run, recommend};
 use furlong_fixture::recommendation::records;
@@ -38,7 +39,7 @@ fn a_recommendation_for_a_terminal() {
 fn a_recommendation_for_programs() {
     let made = made(Workload::default());
     let text = recommendation_json(&made);
-    assert_eq!(serde_json::from_str::<Recommendation>(&text).unwrap(), made);
+    assert_has_all(&text, &made);
     insta::assert_snapshot!(text);
 }
 

@@ -6,6 +6,7 @@ mod machine;
 mod measured;
 mod ordinary;
 mod place;
+mod printed;
 mod processes;
 pub mod rewritten;
 mod snapshot;
@@ -14,6 +15,7 @@ mod turn;
 pub mod value;
 
 pub use place::{Finished, Place, Running, SSH_TO_HERE};
+pub use printed::{Row, Skipped, Summary};
 pub use processes::Kind;
 pub use snapshot::Snapshot;
 pub use terminal::Terminal;

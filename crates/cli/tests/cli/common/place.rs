@@ -1,8 +1,8 @@
 //! A test's own place: folders for all that furlong may write, a mark on every process started in it, and a
 //! watchdog.
 
-use super::Turn;
 use super::processes::{self, Process};
+use super::{Summary, Turn};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -296,9 +296,9 @@ impl Finished {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
     }
 
-    /// The summary that `run --format json` printed.
+    /// Returns the summary that `run --format json` printed.
     #[track_caller]
-    pub fn summary(&self) -> furlong_analysis::Summary {
+    pub fn summary(&self) -> Summary {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
     }
 }

@@ -1,0 +1,38 @@
+//! The fields of `run --format json` that tests look at, read as another program would read them.
+
+use furlong_analysis::SkippedStatus;
+use furlong_model::{Case, Fault};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Debug, Deserialize)]
+pub struct Summary {
+    pub seed: u64,
+    pub partial: bool,
+    pub rows: Vec<Row>,
+    pub skipped: Vec<Skipped>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Row {
+    #[serde(flatten)]
+    pub case: Case,
+    pub group: String,
+    pub trials: usize,
+    pub failed_trials: usize,
+    pub verified: bool,
+    pub processors: Vec<usize>,
+    /// Fields whose names depend on the unit, as in `round_trip_ns` and `message_ns`.
+    #[serde(flatten)]
+    pub figures: Value,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Skipped {
+    #[serde(flatten)]
+    pub case: Case,
+    pub status: SkippedStatus,
+    pub fault: Option<Fault>,
+    pub reason: String,
+    pub remedy: String,
+}
