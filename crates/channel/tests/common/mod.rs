@@ -108,7 +108,7 @@ pub fn start_with(task: &str, options: &Options, variables: &[(&str, String)]) -
     let name = name();
     let listener = Listener::bind(&name, options).unwrap();
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--test-threads", "1"])
+        .args(["--exact", "child", "--ignored", "--test-threads", "1"])
         .env(TASK, format!("{task} {name}"))
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
