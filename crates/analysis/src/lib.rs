@@ -34,9 +34,7 @@ mod exchange;
 mod experiment;
 mod explain;
 mod findings;
-// Compiled here for unit tests, because these need the types of this crate; other crates depend on furlong-fixture.
 #[cfg(test)]
-#[path = "../../fixture/src/lib.rs"]
 mod fixture;
 mod fleet;
 mod growth;
