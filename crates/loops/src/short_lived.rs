@@ -149,8 +149,13 @@ mod tests {
             let promised = &M::CAPABILITIES;
             let carries = promised.fixed_size_bytes.is_none_or(|size| size == 8);
             let wait = promised.waits[0];
-            if promised.start == Start::Alone || !carries || M::probe().is_err() {
+            if promised.start == Start::Alone || !carries {
                 return;
+            }
+            if let Err(lack) = M::probe() {
+                let name = promised.name;
+                let links = format_args!("short-lived links of {name}");
+                return furlong_testing::skipped(links, format_args!("needs {name}: {}", lack.reason));
             }
             let specification = specification(&self.0, !wait.needs_non_blocking());
             let mut links = ShortLived::new((M::create, carry_once::<M>), &specification, wait).unwrap();

@@ -7,6 +7,7 @@ use crate::session::{Options, Session};
 use furlong_loops::region_bytes::{Mismatch, Read, Write};
 use furlong_model::{Backing, HandoverOutcome, Touch};
 use furlong_os::process::send_signal;
+use furlong_testing::skipped;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 /// Larger than a stretch, and no multiple of a page or line.
@@ -43,7 +44,7 @@ fn run_on(handover: &Handover, processors: [usize; 2]) -> HandoverOutcome {
         .unwrap()
 }
 
-/// What an outcome says where it is a measurement; else, loudly, why it is none.
+/// Checks the figures of a measurement, or reports why this machine lacks the backing.
 fn sound(handover: &Handover, outcome: HandoverOutcome) {
     let root = furlong_os::identity::is_administrator();
     match outcome {
@@ -61,14 +62,14 @@ fn sound(handover: &Handover, outcome: HandoverOutcome) {
         }
         HandoverOutcome::Refused(why) => panic!("{handover}: {why:?}"),
         HandoverOutcome::Unavailable(unavailable) => {
-            eprintln!("{handover}: skipped, because {} ({})", unavailable.reason, unavailable.remedy);
             assert!(!unavailable.reason.is_empty() && !unavailable.remedy.is_empty(), "{unavailable:?}");
             let everywhere = [Backing::Anonymous, Backing::Memfd, Backing::Tmpfs];
             assert!(!everywhere.contains(&handover.backing), "{unavailable:?}");
             let devices = [Backing::RamDisk, Backing::Loop];
-            if !root && devices.contains(&handover.backing) {
-                assert!(unavailable.remedy.contains("root"), "{unavailable:?}");
-            }
+            let needs_root = !root && devices.contains(&handover.backing);
+            assert!(!needs_root || unavailable.remedy.contains("root"), "{unavailable:?}");
+            let facility = if needs_root { "root" } else { handover.backing.name() };
+            skipped(handover, format_args!("needs {facility}: {}", unavailable.reason));
         }
         HandoverOutcome::Failed(failure) => panic!("{handover}: {failure}"),
     }

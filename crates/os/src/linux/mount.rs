@@ -88,23 +88,20 @@ fn words(context: &OwnedFd) -> String {
 mod tests {
     use super::*;
     use crate::linux::segment;
+    use furlong_testing::skip;
 
     #[test]
     fn a_file_system_of_ones_own_is_seen_by_nobody() {
         let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         let before = mounts();
-        match detached("tmpfs", &[("size", "1048576")]) {
-            Ok(top) => {
-                let file = |len| segment::nameless_file(Some(top.as_fd()), ".".as_ref(), len);
-                assert!(file(512 << 10).is_ok());
-                assert_eq!(file(2 << 20).unwrap_err().kind(), io::ErrorKind::StorageFull);
-                assert_eq!(mounts(), before);
-            }
-            Err(error) => {
-                eprintln!("skipped, because this user may not mount: {error}");
-                assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}");
-            }
-        }
+        let top = match detached("tmpfs", &[("size", "1048576")]) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => skip!("needs root: {error}"),
+            top => top.unwrap(),
+        };
+        let file = |len| segment::nameless_file(Some(top.as_fd()), ".".as_ref(), len);
+        assert!(file(512 << 10).is_ok());
+        assert_eq!(file(2 << 20).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(mounts(), before);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Programs for two users and for two containers: who is meant gets in, and nobody else.
 
 use crate::exchanges::{Row, rows};
-use crate::support::{Built, QUICK, Surroundings, each, is_root, python, runs, turn};
+use crate::support::{Built, QUICK, Surroundings, each, is_readable, is_root, runs, turn};
 use furlong_model::{Boundary, Pattern, Wait};
 use furlong_programs::{Between, Language};
+use furlong_testing::{skip, skipped};
 
 /// Messages in each exchange.
 const COUNT: u64 = 50;
@@ -15,11 +16,11 @@ const BECOME_ANOTHER: [&str; 4] = ["setpriv", "--reuid=61001", "--clear-groups",
 /// other is the same whatever they wait by.
 fn across_users() -> Vec<Row> {
     let mut rows = rows();
+    let ordinary = as_user(USERS[0]);
+    let ordinary: Vec<&str> = ordinary.iter().map(String::as_str).collect();
+    let is_readable = Language::ALL.map(|language| (language, is_readable(language, &ordinary)));
     for (_, _, languages) in &mut rows {
-        // An interpreter may lie where only root can read it.
-        let ordinary = [&as_user(USERS[0])[..], &[python().to_owned(), "--version".to_owned()]].concat();
-        let ordinary: Vec<&str> = ordinary.iter().map(String::as_str).collect();
-        languages.retain(|language| *language != Language::Python || runs(&ordinary));
+        languages.retain(|language| is_readable.contains(&(*language, true)));
     }
     let in_most = |row: &(&str, Wait, Vec<Language>)| {
         let waits = rows.iter().filter(|other| other.0 == row.0);
@@ -45,12 +46,13 @@ fn user(user: u32, peer: u32, folder: &str) -> Surroundings {
     Surroundings { before: as_user(user), variables }
 }
 
-fn can_be_tried(needed: &[&str]) -> bool {
-    let can = is_root() && runs(needed);
-    if !can {
-        eprintln!("skipped: only root becomes other users and makes namespaces, and needs {needed:?}");
-    }
-    can
+/// Returns the reason to skip a test that needs root and a command that succeeds.
+fn lack(needed: &[&str]) -> Option<String> {
+    let is_root = is_root();
+    (!is_root || !runs(needed)).then(|| match is_root {
+        true => format!("needs {}", needed.join(" ")),
+        false => "needs root".to_owned(),
+    })
 }
 
 fn built(between: Between, row: (&str, Wait), language: Language, patience_s: Option<u32>) -> Built {
@@ -66,10 +68,13 @@ fn two_users_and_two_containers_exchange() {
 }
 
 fn users_and_containers_exchange(rows: Vec<Row>) {
-    if !can_be_tried(&BECOME_ANOTHER) {
-        return;
+    if let Some(reason) = lack(&BECOME_ANOTHER) {
+        skip!("{reason}");
     }
-    let containers = can_be_tried(&["unshare", "--mount", "--ipc", "--pid", "--net", "--fork", "true"]);
+    let no_containers = lack(&["unshare", "--mount", "--ipc", "--pid", "--net", "--fork", "true"]);
+    if let Some(reason) = &no_containers {
+        skipped("programs in two containers", reason);
+    }
     let between = Between::of(&[Boundary::User, Boundary::Container]);
     each(rows, |(mechanism, wait, languages)| {
         let _turn = turn(mechanism);
@@ -78,7 +83,7 @@ fn users_and_containers_exchange(rows: Vec<Row>) {
         for (at, serving) in all.iter().enumerate() {
             users_exchange(serving, &all);
             // What is named inside an IPC namespace does not reach. Each language asks once: all pairs are tried between users.
-            if containers && !["posix-mq", "sysv-mq", "sysv-shm"].contains(&mechanism) {
+            if no_containers.is_none() && !["posix-mq", "sysv-mq", "sysv-shm"].contains(&mechanism) {
                 let loopback = ["tcp", "udp"].contains(&mechanism);
                 containers_exchange(serving, &all[(at + 1) % all.len()], loopback);
             }
@@ -127,8 +132,8 @@ fn container(own: &Built, shared: &str, network: bool, user: Option<(u32, u32)>)
 #[test]
 fn two_network_namespaces_exchange() {
     let apart = ["unshare", "--net"];
-    if !can_be_tried(&[&apart[..], &["true"]].concat()) {
-        return;
+    if let Some(reason) = lack(&[&apart[..], &["true"]].concat()) {
+        skip!("{reason}");
     }
     let between = Between::of(&[Boundary::NetworkNamespace]);
     let rows = [
@@ -158,8 +163,8 @@ mod slow {
     #[test]
     #[ignore = "slow"]
     fn a_third_user_is_refused() {
-        if !can_be_tried(&BECOME_ANOTHER) {
-            return;
+        if let Some(reason) = lack(&BECOME_ANOTHER) {
+            skip!("{reason}");
         }
         let between = Between::of(&[Boundary::User]);
         let mut rows = across_users();

@@ -4,6 +4,7 @@
 //! report than that of the test's own data.
 
 use crate::common::{Chromium, Tab};
+use furlong_testing::skip;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ fn page() -> (tempfile::TempDir, PathBuf) {
 
 #[test]
 fn every_chart_is_drawn_without_an_error_or_a_request() {
-    let Some(mut browser) = Chromium::start_or_skip("every_chart_is_drawn") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
@@ -42,7 +43,7 @@ fn every_chart_is_drawn_without_an_error_or_a_request() {
 
 #[test]
 fn the_page_forbids_itself_every_request() {
-    let Some(mut browser) = Chromium::start_or_skip("the_page_forbids_itself_every_request") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
@@ -59,7 +60,7 @@ fn the_page_forbids_itself_every_request() {
 
 #[test]
 fn series_are_switched_off_and_points_say_what_they_are() {
-    let Some(mut browser) = Chromium::start_or_skip("series_are_switched_off") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
@@ -100,7 +101,7 @@ fn series_are_switched_off_and_points_say_what_they_are() {
 
 #[test]
 fn a_drag_zooms_with_its_own_ticks_and_a_double_click_shows_all_again() {
-    let Some(mut browser) = Chromium::start_or_skip("a_drag_zooms") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
@@ -147,7 +148,7 @@ fn a_drag_zooms_with_its_own_ticks_and_a_double_click_shows_all_again() {
 
 #[test]
 fn a_chart_is_saved_as_it_is_shown() {
-    let Some(mut browser) = Chromium::start_or_skip("a_chart_is_saved") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
@@ -185,7 +186,7 @@ fn a_chart_is_saved_as_it_is_shown() {
 
 #[test]
 fn tables_are_sorted_by_hand_and_by_key() {
-    let Some(mut browser) = Chromium::start_or_skip("tables_are_sorted") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);
@@ -220,7 +221,7 @@ fn tables_are_sorted_by_hand_and_by_key() {
 
 #[test]
 fn the_theme_can_be_chosen_and_follows_the_system_until_then() {
-    let Some(mut browser) = Chromium::start_or_skip("the_theme_can_be_chosen") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
@@ -244,7 +245,7 @@ fn the_theme_can_be_chosen_and_follows_the_system_until_then() {
 
 #[test]
 fn a_phone_scrolls_tables_and_not_the_page() {
-    let Some(mut browser) = Chromium::start_or_skip("a_phone_scrolls_tables") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     for scripts in [true, false] {
         let mut tab = browser.tab(360, 740);
@@ -269,7 +270,7 @@ fn a_phone_scrolls_tables_and_not_the_page() {
 
 #[test]
 fn without_scripts_charts_and_tables_are_there() {
-    let Some(mut browser) = Chromium::start_or_skip("without_scripts") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
@@ -294,7 +295,7 @@ fn without_scripts_charts_and_tables_are_there() {
 
 #[test]
 fn paper_gets_pictures_and_whole_tables() {
-    let Some(mut browser) = Chromium::start_or_skip("paper_gets_pictures") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1200, 900);
     tab.open(&path);

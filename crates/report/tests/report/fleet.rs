@@ -4,6 +4,7 @@ use crate::common::{Chromium, open_in};
 use furlong_analysis::{FleetBy, FleetRun, Unused, UnusedRun, compare_and_map_fleet};
 use furlong_fixture::fleet::{MadeHost, made};
 use furlong_report::fleet_page;
+use furlong_testing::skip;
 use std::path::PathBuf;
 
 /// The page of a made fleet with so many hosts.
@@ -50,7 +51,7 @@ fn hostile_names_are_text() {
 
 #[test]
 fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
-    let Some(mut browser) = Chromium::start_or_skip("it_fits_a_phone") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page(60);
     for width in [360, 768, 1280] {
         for scheme in ["light", "dark"] {
@@ -95,7 +96,7 @@ fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
 
 #[test]
 fn its_hosts_are_sorted_by_a_row() {
-    let Some(mut browser) = Chromium::start_or_skip("its_hosts_are_sorted") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page(60);
     let mut tab = browser.tab(1280, 740);
     tab.open(&path);

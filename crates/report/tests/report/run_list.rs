@@ -4,6 +4,7 @@
 use crate::common::{Chromium, Tab, open_in, run};
 use furlong_render::ListedRun;
 use furlong_report::{RunList, run_list};
+use furlong_testing::skip;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ fn page() -> (tempfile::TempDir, PathBuf) {
 
 #[test]
 fn it_fits_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
-    let Some(mut browser) = Chromium::start_or_skip("it_fits_a_phone") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     for width in [360, 768, 1280] {
         let mut papers = Vec::new();
@@ -49,7 +50,7 @@ fn next(tab: &mut Tab) -> String {
 
 #[test]
 fn runs_are_chosen_by_keys_alone() {
-    let Some(mut browser) = Chromium::start_or_skip("runs_are_chosen_by_keys") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1280, 740);
     tab.open(&path);
@@ -74,7 +75,7 @@ fn runs_are_chosen_by_keys_alone() {
 
 #[test]
 fn a_screen_reader_is_told_of_all_that_can_be_used() {
-    let Some(mut browser) = Chromium::start_or_skip("a_screen_reader_is_told") else { return };
+    let Some(mut browser) = Chromium::start() else { skip!("needs Chromium") };
     let (_folder, path) = page();
     let mut tab = browser.tab(1280, 740);
     tab.open(&path);

@@ -91,6 +91,7 @@ mod tests {
     use super::*;
     use crate::linux::memory::page_bytes;
     use crate::linux::test_child::{PERFMON, TestChild, get_parent, has};
+    use furlong_testing::skip;
 
     #[test]
     fn the_hardwares_counters_count_or_say_why_not() {
@@ -110,13 +111,10 @@ mod tests {
             }
         }
         process.play(|| {});
-        for (name, counter) in counters {
-            if let (Ok(counter), "instructions") = (counter, name) {
-                counter.disable().unwrap();
-                assert!(counter.read().unwrap() > 1_000);
-            }
-        }
         process.end();
+        let mut counters = counters.into_iter().filter(|(name, _)| *name == "instructions");
+        let Some((_, Ok(counter))) = counters.next() else { skip!("needs hardware counters") };
+        assert!(counter.read().unwrap() > 1_000);
     }
 
     #[test]

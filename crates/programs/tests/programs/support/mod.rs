@@ -2,6 +2,7 @@
 
 use furlong_model::{Pattern, Wait};
 use furlong_programs::{Between, Language, Program, program};
+use furlong_testing::skipped;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub fn python() -> &'static str {
 /// Longer than any program may take that is not stuck.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// Whether programs in `language` can be built and run here. CI must be able to.
+/// Returns whether programs in `language` can be built and run here.
 pub fn can_build(language: Language) -> bool {
     let tool = match language {
         Language::C => "cc",
@@ -35,8 +36,7 @@ pub fn can_build(language: Language) -> bool {
     };
     let there = Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        assert!(std::env::var_os("CI").is_none(), "CI lacks {tool}, and these tests need it");
-        eprintln!("skipped: programs in {language} need {tool}, which is not here");
+        skipped(format_args!("programs in {language}"), format_args!("needs {tool}"));
     }
     there
 }
@@ -44,6 +44,15 @@ pub fn can_build(language: Language) -> bool {
 /// Languages whose programs are built at once. A program in Rust takes a second to compile, so each piece of its source is
 /// compiled in one quick test, and the rest in slow tests.
 pub const QUICK: [Language; 2] = [Language::C, Language::Python];
+
+/// Returns whether another user can run programs in `language`: an interpreter may be readable for root alone.
+pub fn is_readable(language: Language, as_user: &[&str]) -> bool {
+    let can = language != Language::Python || runs(&[as_user, &[python(), "--version"]].concat());
+    if !can {
+        skipped("programs in Python of another user", format_args!("needs a readable python3: {}", python()));
+    }
+    can
+}
 
 /// Does the same for each, some at a time: most of a program's time here is waiting.
 pub fn each<T: Send>(rows: Vec<T>, check: impl Fn(T) + Sync) {

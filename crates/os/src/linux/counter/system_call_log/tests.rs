@@ -4,9 +4,10 @@ use super::*;
 use crate::linux::test_child::{SYS_ADMIN, TestChild, get_parent, has, write_and_read};
 use crate::linux::{pipe, tracefs};
 use crate::wait::wait_any;
+use furlong_testing::skip;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The event, or `None` where this process has no right to it and was told so.
+/// Returns the event, or `None` if this process lacks the right to read it and the error names that right.
 fn event() -> Option<u64> {
     match tracefs::event_id("raw_syscalls", "sys_enter") {
         Ok(id) => Some(id),
@@ -23,7 +24,7 @@ fn event() -> Option<u64> {
 
 #[test]
 fn the_log_has_every_call_in_order() {
-    let Some(event) = event() else { return };
+    let Some(event) = event() else { skip!("needs root") };
     let (reader, writer) = pipe::pipe().unwrap();
     let process = TestChild::new(&[reader.as_raw_fd(), writer.as_raw_fd()], || {
         get_parent(100);
@@ -55,7 +56,7 @@ fn the_log_has_every_call_in_order() {
 
 #[test]
 fn records_may_wrap_around_the_rings_end() {
-    let Some(event) = event() else { return };
+    let Some(event) = event() else { skip!("needs root") };
     // 80 bytes a record do not divide the ring, and what is left of the last calls makes the start differ.
     let rounds = 5 * page_bytes() / (80 * 20);
     let process = TestChild::repeated(rounds, &[], || get_parent(20));
@@ -78,7 +79,7 @@ fn records_may_wrap_around_the_rings_end() {
 
 #[test]
 fn what_found_the_ring_full_is_counted() {
-    let Some(event) = event() else { return };
+    let Some(event) = event() else { skip!("needs root") };
     let process = TestChild::new(&[], || get_parent(1_000));
     let mut log = SystemCallLog::with_ring(event, process.child.pid(), page_bytes()).unwrap();
     log.enable().unwrap();
@@ -97,7 +98,7 @@ fn what_found_the_ring_full_is_counted() {
 
 #[test]
 fn a_loss_is_reported_while_the_log_goes_on() {
-    let Some(event) = event() else { return };
+    let Some(event) = event() else { skip!("needs root") };
     let process = TestChild::new(&[], || get_parent(1_000));
     let mut log = SystemCallLog::with_ring(event, process.child.pid(), page_bytes()).unwrap();
     log.enable().unwrap();
