@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 
 /// Documented commands, with words that shorten them. `run` has one for each pattern that no other test here runs.
-const COMMANDS: [(&str, &str); 17] = [
+const COMMANDS: [(&str, &str); 16] = [
     ("furlong run -m fan-in --senders 4", "pipe --trials 1 --budget 100ms --no-save"),
-    ("furlong run -m work --workers 4", "pipe --trials 1 --budget 100ms --no-save"),
-    ("furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1", "--trials 1 --budget 400ms --no-save"),
+    ("furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1", "--trials 1 --budget 200ms --no-save"),
     ("furlong run pipe tcp -m connect", "--trials 1 --budget 2ms --no-save"),
     ("furlong count pipe/block", ""),
     ("furlong replay --list", ""),
