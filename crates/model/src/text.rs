@@ -70,6 +70,13 @@ pub fn table_lines(rows: &[Vec<String>], is_figures: impl Fn(usize) -> bool, wid
     rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
+/// Returns a table of words below a header, for a terminal with `width` columns, as text that ends with a line break.
+pub fn listing(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, width: usize) -> String {
+    let header = header.iter().map(|name| (*name).to_owned()).collect();
+    let rows: Vec<_> = std::iter::once(header).chain(rows).collect();
+    table_lines(&rows, |_| false, width.clamp(60, 140)).join("\n") + "\n"
+}
+
 /// Returns the largest width of each column's cells.
 fn widest(rows: &[Vec<String>], width: fn(&str) -> usize) -> Vec<usize> {
     let columns = rows.first().map_or(0, Vec::len);

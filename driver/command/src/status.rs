@@ -8,7 +8,7 @@ use crate::system_files::SystemFiles;
 use furlong_console::ListFormat;
 use furlong_console::exit::Outcome;
 use furlong_console::output;
-use furlong_model::{Unavailable, format_bytes, table_lines};
+use furlong_model::{Unavailable, format_bytes, listing};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -75,8 +75,7 @@ fn lines(state: &State) -> Vec<(&'static str, Vec<String>)> {
 
 fn table(devices: &[Device], width: usize) -> String {
     let names = ["DEVICE", "MODE", "OWNER", "YOU", "QUEUED", "SIZE", "OPEN", "MAPPED", "SENT", "RECEIVED"];
-    let mut rows = vec![names.map(str::to_owned).to_vec()];
-    for device in devices {
+    let rows = devices.iter().map(|device| {
         let (mode, owner, you) = match &device.node {
             None => ("–".to_owned(), "–".to_owned(), "not in /dev"),
             Some(node) => {
@@ -100,11 +99,9 @@ fn table(devices: &[Device], width: usize) -> String {
         let open = open.map_or_else(|| "–".to_owned(), |open| open.to_string());
         let name = device.name.clone();
         let figures = ["mappings", "sent", "received"].map(figure);
-        rows.push(
-            [name, mode, owner, you.to_owned(), queued, size, open].into_iter().chain(figures).collect(),
-        );
-    }
-    table_lines(&rows, |_| false, width.clamp(60, 140)).join("\n") + "\n"
+        [name, mode, owner, you.to_owned(), queued, size, open].into_iter().chain(figures).collect()
+    });
+    listing(&names, rows, width)
 }
 
 fn json_text(state: &State, cause: Option<&Unavailable>) -> anyhow::Result<String> {

@@ -5,7 +5,7 @@ use crate::mechanisms::with_installed;
 use crate::output;
 use furlong_bench::{MechanismEntry, session};
 use furlong_console::exit::Outcome;
-use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes, table_lines};
+use furlong_model::{Limits, OwnedCapabilities, Unavailable, format_bytes, listing};
 use serde_json::json;
 
 /// One mechanism, with all its waits.
@@ -53,20 +53,18 @@ fn largest(entry: &Entry) -> String {
 }
 
 fn table(entries: &[Entry]) -> String {
-    let mut rows = vec![
-        ["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"].map(str::to_owned).to_vec(),
-    ];
-    for entry in entries {
-        rows.push(vec![
+    let header = ["MECHANISM", "WHAT IT IS", "WAITS", "BOUNDARIES", "LARGEST", "REACH"];
+    let rows = entries.iter().map(|entry| {
+        vec![
             entry.capabilities.name.clone(),
             entry.capabilities.summary.clone(),
             entry.capabilities.waits.iter().map(|wait| wait.name()).collect::<Vec<_>>().join(" "),
             if entry.capabilities.boundaries { "kept" } else { "none" }.to_owned(),
             largest(entry),
             entry.capabilities.reach.describe().to_owned(),
-        ]);
-    }
-    table_lines(&rows, |_| false, output::width().clamp(60, 140)).join("\n") + "\n"
+        ]
+    });
+    listing(&header, rows, output::width())
 }
 
 /// For each mechanism that cannot run or is limited: why, and what would help.

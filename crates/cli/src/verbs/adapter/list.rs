@@ -5,7 +5,7 @@ use crate::mechanisms::installed;
 use crate::output;
 use furlong_adapter_files::{Manifest, sources};
 use furlong_console::exit::Outcome;
-use furlong_model::table_lines;
+use furlong_model::listing;
 use furlong_stats::sort_by;
 use serde_json::{Value, json};
 
@@ -33,8 +33,7 @@ pub fn list(options: &AdapterListOptions) -> anyhow::Result<Outcome> {
 }
 
 fn table(manifests: &[Manifest], is_installed: impl Fn(&Manifest) -> bool) -> String {
-    let mut rows = vec![["ADAPTER", "ROWS", "HERE", "LICENCE"].map(str::to_owned).to_vec()];
-    for manifest in manifests {
+    let rows = manifests.iter().map(|manifest| {
         let benchmarks: Vec<_> = manifest.rows.iter().map(|row| row.name.as_str()).collect();
         let missing: Vec<_> =
             manifest.missing().iter().map(|need| format!("{} ({})", need.command, need.get)).collect();
@@ -45,10 +44,10 @@ fn table(manifests: &[Manifest], is_installed: impl Fn(&Manifest) -> bool) -> St
         } else {
             format!("needs {}", missing.join(", "))
         };
-        rows.push(vec![manifest.name.clone(), benchmarks.join(" "), here, manifest.licence.clone()]);
-    }
-    let lines = table_lines(&rows, |_| false, output::width().clamp(60, 140)).join("\n");
-    format!("{lines}\nNext: furlong adapter install NAME, then furlong run with its rows.\n")
+        vec![manifest.name.clone(), benchmarks.join(" "), here, manifest.licence.clone()]
+    });
+    let lines = listing(&["ADAPTER", "ROWS", "HERE", "LICENCE"], rows, output::width());
+    lines + "Next: furlong adapter install NAME, then furlong run with its rows.\n"
 }
 
 fn object(manifest: &Manifest, installed: bool) -> Value {
