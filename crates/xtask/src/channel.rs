@@ -29,16 +29,30 @@ const ASYNC: Build = Build {
 const LOOM: Build = Build {
     name: "loom",
     flags: "--cfg loom",
-    arguments: &["test", "--release", "--config", "profile.release.opt-level=1"],
+    arguments: &["test", "--release", "-p", "furlong-channel", "--config", "profile.release.opt-level=1"],
 };
-const MIRI: Build =
-    Build { name: "miri", flags: "--cfg in_one_process", arguments: &["+nightly", "miri", "test"] };
-const CRASH_SWEEP: Build =
-    Build { name: "crash-sweep", flags: "--cfg crash_sweep", arguments: &["test", "--release"] };
+const MIRI: Build = Build {
+    name: "miri",
+    flags: "--cfg in_one_process",
+    arguments: &["+nightly", "miri", "test", "-p", "furlong-channel"],
+};
+const CRASH_SWEEP: Build = Build {
+    name: "crash-sweep",
+    flags: "--cfg crash_sweep",
+    arguments: &["test", "--release", "-p", "furlong-channel"],
+};
 const THREAD_SANITIZER: Build = Build {
     name: "thread-sanitizer",
     flags: "-Zsanitizer=thread --cfg in_one_process",
-    arguments: &["+nightly", "test", "-Zbuild-std", "--target", "x86_64-unknown-linux-gnu"],
+    arguments: &[
+        "+nightly",
+        "test",
+        "-p",
+        "furlong-channel",
+        "-Zbuild-std",
+        "--target",
+        "x86_64-unknown-linux-gnu",
+    ],
 };
 
 /// What is run, and what is said of it.
@@ -180,9 +194,6 @@ fn run(proof: &Proof) -> anyhow::Result<bool> {
     let Build { name, flags, arguments } = proof.build;
     let mut command = Command::new("cargo");
     command.current_dir(root()).args(arguments);
-    if ![USUAL.name, ASYNC.name].contains(&name) {
-        command.args(["-p", "furlong-channel"]);
-    }
     if name != USUAL.name {
         // What is built with other flags must not take the place of what is built without.
         command.arg("--target-dir").arg(target()?.join("channel").join(name));

@@ -43,10 +43,17 @@ impl Stages {
         result
     }
 
+    /// Runs a stage that reports its tests.
+    fn test(&mut self, name: &str, stage: impl FnOnce() -> anyhow::Result<Report>) -> anyhow::Result<()> {
+        let report = self.run(name, stage)?;
+        self.note(report);
+        Ok(())
+    }
+
     /// Waits for a stage that runs next to others, and prints its output.
     fn end(&mut self, stage: Beside) -> anyhow::Result<()> {
         let Beside { name, ended, output } = stage;
-        let ended = ended.join().map_err(|_| anyhow!("nobody has waited for {name}"))?;
+        let ended = ended.join().map_err(|_| anyhow!("the thread that waits for {name} has panicked"))?;
         let (status, time) = ended.with_context(|| format!("cannot wait for {name}"))?;
         println!("\nxtask: {name}\n{}", String::from_utf8_lossy(&fs::read(output)?));
         self.ended.push(Ended { name: format!("{name}, next to others"), time, tests: String::new() });
@@ -55,7 +62,7 @@ impl Stages {
     }
 
     /// Notes the report of the stage that has just ended.
-    fn report(&mut self, report: Report) {
+    fn note(&mut self, report: Report) {
         let Some(ended) = self.ended.last_mut() else { return };
         let ignored =
             if report.ignored > 0 { format!(", {} ignored", report.ignored) } else { String::new() };
@@ -111,9 +118,8 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     // All of them, so that one run says all that is wrong.
     let mut failed = Vec::new();
     for suite in &suites {
-        match stages.run(&format!("tests: {}", suite.name), || suite.run()) {
-            Ok(report) => stages.report(report),
-            Err(error) => failed.push(format!("{}: {error:#}", suite.name)),
+        if let Err(error) = stages.test(&format!("tests: {}", suite.name), || suite.run()) {
+            failed.push(format!("{}: {error:#}", suite.name));
         }
     }
     if !failed.is_empty() {
@@ -129,8 +135,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
         Beside::start("Windows is compiled", &["windows", "build-tests"], Priority::Idle)
     });
     let windows = windows.transpose()?;
-    let report = stages.run("faults", quick_faults)?;
-    stages.report(report);
+    stages.test("faults", quick_faults)?;
     stages.run("the channel", || channel::prove(channel::Amount::Quick))?;
     let Some(windows) = windows else { return Ok(()) };
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
@@ -139,15 +144,12 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     // It waits for timeouts most of the time.
     hosts::provide_packages()?;
     let hosts = Beside::start("between hosts", &["hosts", "test", "--quick"], Priority::Usual)?;
-    let passed = stages.run("the kernel module", driver::test)?;
-    stages.report(Report { passed, ..Report::default() });
+    stages
+        .test("the kernel module", || driver::test().map(|passed| Report { passed, ..Report::default() }))?;
     stages.end(hosts)?;
     stages.end(windows)?;
-    let report = stages.run("Windows, under Wine", || windows::build_tests().and_then(windows::test))?;
-    stages.report(report);
-    let report = stages.run("as an ordinary user", || as_ordinary_user(conformance))?;
-    stages.report(report);
-    Ok(())
+    stages.test("Windows, under Wine", || windows::build_tests().and_then(windows::test))?;
+    stages.test("as an ordinary user", || as_ordinary_user(conformance))
 }
 
 /// Tests what only a program with this feature can write. The usual tests are compiled without it.

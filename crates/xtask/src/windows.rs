@@ -31,15 +31,12 @@ const MEASURED: [&str; 3] = ["furlong-bench", "furlong", "furlong-subsystems"];
 /// The programs that test furlong-channel and the mechanisms, as on Linux.
 const PROGRAMS: [&str; 4] = ["one_process", "processes", "hostile", "conformance"];
 
-/// The profile of `furlong.exe` and of its tests, as on Linux.
-const TESTED_PROFILE: &str = "release";
-
 /// Builds `furlong.exe`, and says where it is.
 ///
 /// # Errors
 /// What is missing, or what the compiler said.
 pub fn build() -> anyhow::Result<()> {
-    println!("{}", executable("release")?.display());
+    println!("{}", executable()?.display());
     Ok(())
 }
 
@@ -48,7 +45,7 @@ pub fn build() -> anyhow::Result<()> {
 /// # Errors
 /// As [`build`]; or it ended with another code than 0.
 pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
-    let furlong = executable("release")?;
+    let furlong = executable()?;
     succeed(wine::command(&folder()?)?.arg(furlong).args(arguments))
 }
 
@@ -64,18 +61,18 @@ pub struct Built {
 /// The error of the compiler, or the packages that are missing.
 pub fn build_tests() -> anyhow::Result<Built> {
     let mut units = cargo("test")?;
-    units.args(["--no-run", "--lib", "--locked", "--profile", TESTED_PROFILE]);
+    units.args(["--no-run", "--lib", "--locked", "--release"]);
     units.args(TESTED.iter().flat_map(|name| ["--package", *name]));
     // One selection of packages for the rest: cargo compiles dependencies again for another one, with other features.
     let mut rest = cargo("build")?;
-    rest.args(["--bins", "--locked", "--profile", TESTED_PROFILE]);
+    rest.args(["--bins", "--locked", "--release"]);
     rest.args(TESTED.iter().chain(&MEASURED).flat_map(|name| ["--package", *name]));
     rest.args(PROGRAMS.iter().flat_map(|name| ["--test", *name]));
     let mut suites = Vec::new();
     for cargo in [&mut units, &mut rest] {
         suites.extend(suites::built_by(cargo.args(["--message-format", "json-render-diagnostics"]))?);
     }
-    Ok(Built { suites, furlong: built(TESTED_PROFILE)? })
+    Ok(Built { suites, furlong: built()? })
 }
 
 /// Tests the modules of `os`, of the channel and of the mechanisms, every claim of every mechanism, and that faults are caught;
@@ -159,16 +156,16 @@ fn says_what_is_missing(platform: &str, check: &mut Command) -> anyhow::Result<(
     Ok(())
 }
 
-/// `furlong.exe`, built in this profile, beside which the programs of the two subsystems lie.
-fn executable(profile: &str) -> anyhow::Result<PathBuf> {
+/// Builds `furlong.exe`, and the programs of the two subsystems next to it.
+fn executable() -> anyhow::Result<PathBuf> {
     let packages = ["--package", "furlong", "--package", "furlong-subsystems"];
-    succeed(cargo("build")?.args(["--profile", profile, "--locked"]).args(packages))?;
-    built(profile)
+    succeed(cargo("build")?.args(["--release", "--locked"]).args(packages))?;
+    built()
 }
 
-/// The path of `furlong.exe` of a profile.
-fn built(profile: &str) -> anyhow::Result<PathBuf> {
-    Ok(folder()?.join("build").join(WINDOWS.triple).join(profile).join("furlong.exe"))
+/// The path of `furlong.exe`.
+fn built() -> anyhow::Result<PathBuf> {
+    Ok(folder()?.join("build").join(WINDOWS.triple).join("release/furlong.exe"))
 }
 
 /// Installs Debian's packages that are missing.
