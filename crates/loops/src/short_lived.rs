@@ -174,16 +174,15 @@ mod tests {
 
     #[test]
     fn each_link_carries_its_message_and_leaves_nothing() {
-        let folder = std::env::temp_dir().join(format!("furlong-short-lived-{}", std::process::id()));
-        std::fs::create_dir(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         // In a process of its own: there is one thread, which takes all signals, and nobody else opens descriptors.
         let mut child = fork(&[], std::io::stderr().as_handle(), Bond::DiesWithParent, || {
-            visit_all(&mut Each(folder.clone()));
+            visit_all(&mut Each(folder.path().to_owned()));
             0
         })
         .unwrap();
         assert_eq!(child.wait(), Some(Exit::Code(0)));
         // Fails if something is left in it.
-        std::fs::remove_dir(&folder).unwrap();
+        std::fs::remove_dir(folder.path()).unwrap();
     }
 }
