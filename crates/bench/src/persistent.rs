@@ -239,7 +239,7 @@ mod tests {
     fn a_device_of_another_size_is_not_ours() {
         // No machine has a device of this number.
         PersistentResource::Zram { number: 9_999, size_bytes: 12_345 }.remove().unwrap();
-        // A device of this test alone: those of other processes come and go meanwhile.
+        // A device of this test alone: other processes add and remove theirs while it runs.
         let Ok(number) = zram::add() else {
             let is_root = furlong_os::identity::is_administrator();
             furlong_testing::skip!("needs {}", if is_root { "zram" } else { "root" });
