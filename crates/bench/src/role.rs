@@ -159,9 +159,7 @@ fn run_role(
             let open = built_in.open_among_several.ok_or_else(cannot)?;
             open(specifications, setups, *wait, configuration.key)
         }
-        Pattern::Connect => {
-            open_short_lived((built_in.create, built_in.carry_once), &specifications[0], *wait)
-        }
+        Pattern::Connect => open_short_lived(built_in, &specifications[0], *wait),
         _ => built_in.open(specifications, setups, *wait, request),
     });
     let mut message_loop = step(Phase::Open, "open", opened)?;

@@ -1,33 +1,83 @@
 //! Both ends of a link in one process: the mechanism's calls, without a second process to wait for or to wake.
 //!
 //! To send is to send and to receive at the other end, and to receive is to send the same message back. So one
-//! round trip of the loop makes the same calls as one between two processes, all of them in one.
+//! round trip of the loop makes the same calls as one between two processes, all of them in one. Where a message makes a
+//! system call, each way is one call through a pointer, and the loop is compiled once for all types of endpoints: the two
+//! calls took 1 to 3 % of a round trip of 570 to 1050 ns. Through memory alone a round trip takes 14 ns, and the loop is
+//! compiled for each type.
 
 use crate::channel::Channel;
-use crate::waiting::{Waiting, would_wait};
-use furlong_mechanism::{Endpoint, Message};
-use furlong_model::Access;
+use crate::waiting::{OpenEndpoint, Waiting, would_wait};
+use furlong_mechanism::{Endpoint, EndpointSetup, LinkSpecification, Message};
+use furlong_model::{Access, Wait};
 use std::io;
 
-/// The initiator's end, the responder's, and the message that the responder holds.
-#[derive(Debug)]
-pub struct BothEnds<E> {
-    initiator: Waiting<E>,
-    responder: Waiting<E>,
-    held: Message,
+/// Both ends of a link, without the type of their endpoints.
+pub trait Ends {
+    /// Carries one message to the responder's end, and returns the length of the message that arrived.
+    fn forth(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize>;
+
+    /// Carries one message to the initiator's end, and returns the length of the message that arrived.
+    fn back(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize>;
+
+    /// One of the ends.
+    fn initiator(&self) -> &dyn Channel;
 }
 
-impl<E: Endpoint> BothEnds<E> {
-    /// Two ends of one link, for messages of `size_bytes`.
-    pub fn new(initiator: Waiting<E>, responder: Waiting<E>, size_bytes: usize) -> io::Result<Self> {
-        Ok(BothEnds { initiator, responder, held: Message::new(size_bytes)? })
+/// The responder's end is closed first, as a server closes a connection that it has answered.
+pub struct Pair<E> {
+    responder: Waiting<E>,
+    initiator: Waiting<E>,
+}
+
+impl<E: Endpoint> Ends for Pair<E> {
+    #[inline]
+    fn forth(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize> {
+        carry((&mut self.initiator, message), (&mut self.responder, room))
     }
+
+    #[inline]
+    fn back(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize> {
+        carry((&mut self.responder, message), (&mut self.initiator, room))
+    }
+
+    fn initiator(&self) -> &dyn Channel {
+        &self.initiator
+    }
+}
+
+impl Ends for Box<dyn Ends> {
+    #[inline(always)]
+    fn forth(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize> {
+        (**self).forth(message, room)
+    }
+
+    #[inline(always)]
+    fn back(&mut self, message: &mut Message, room: &mut Message) -> io::Result<usize> {
+        (**self).back(message, room)
+    }
+
+    fn initiator(&self) -> &dyn Channel {
+        (**self).initiator()
+    }
+}
+
+/// Opens both ends of a link, the initiator's first.
+pub fn open_ends<E: Endpoint + 'static>(
+    open: OpenEndpoint<E>,
+    specification: &LinkSpecification,
+    [initiator, responder]: [EndpointSetup; 2],
+    wait: Wait,
+) -> io::Result<Pair<E>> {
+    let end = |setup| Waiting::open(open, specification, setup, wait);
+    let initiator = end(initiator)?;
+    Ok(Pair { responder: end(responder)?, initiator })
 }
 
 /// Carries one message from an end to the other. Where it does not fit in one piece, as much is taken out as was
 /// put in, in turns.
 #[inline(always)]
-pub fn carry<E: Endpoint>(
+fn carry<E: Endpoint>(
     (from, message): (&mut Waiting<E>, &mut Message),
     (to, room): (&mut Waiting<E>, &mut Message),
 ) -> io::Result<usize> {
@@ -51,11 +101,27 @@ fn done<T>(attempt: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-impl<E: Endpoint> Channel for BothEnds<E> {
+/// Both ends, and the message that the responder holds.
+pub struct BothEnds<P> {
+    ends: P,
+    held: Message,
+}
+
+impl<P: Ends> BothEnds<P> {
+    /// Two ends of one link, for messages of `size_bytes`.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn new(ends: P, size_bytes: usize) -> io::Result<Self> {
+        Ok(BothEnds { ends, held: Message::new(size_bytes)? })
+    }
+}
+
+impl<P: Ends> Channel for BothEnds<P> {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.held.every_byte_counts = message.every_byte_counts;
-        let length = carry((&mut self.initiator, message), (&mut self.responder, &mut self.held))?;
+        let length = self.ends.forth(message, &mut self.held)?;
         if length == self.held.len() {
             return Ok(());
         }
@@ -64,14 +130,14 @@ impl<E: Endpoint> Channel for BothEnds<E> {
 
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        carry((&mut self.responder, &mut self.held), (&mut self.initiator, message))
+        self.ends.back(&mut self.held, message)
     }
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
-        self.initiator.unread_buffers(size_bytes)
+        self.ends.initiator().unread_buffers(size_bytes)
     }
 
     fn access(&self) -> Access {
-        self.initiator.access()
+        self.ends.initiator().access()
     }
 }

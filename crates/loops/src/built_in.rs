@@ -3,14 +3,13 @@
 //! The type is erased here, at the loop, and not at the call: what is opened is an end together with its measured
 //! loops, compiled for the type of its endpoint. They are compiled in this crate, and with its optimisation.
 
-use crate::both_ends::BothEnds;
+use crate::both_ends::{BothEnds, Ends, open_ends};
 use crate::channel::Channel;
 use crate::fan_out::FanOut;
 use crate::message_loop::{MessageLoop, no_end};
 use crate::one_way::{OneWayLoop, SendStream};
 use crate::round_trip::Initiate;
 use crate::shared_end::SharedEnd;
-use crate::short_lived::{CarryOnce, carry_once};
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::{OpenEndpoint, Waiting};
 use furlong_mechanism::list::{Visitor, visit_all};
@@ -22,7 +21,10 @@ use std::io;
 pub type OpenOne = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<Box<dyn OneWayLoop>>;
 
 /// Opens both ends of a link, the initiator's first, for a process that is alone.
-pub type OpenBoth = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Result<Box<dyn Initiate>>;
+pub type OpenBoth = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Result<Box<dyn Ends>>;
+
+/// The same, and the loop over them.
+pub type OpenAlone = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Result<Box<dyn Initiate>>;
 
 /// Opens the sender's ends of the links to several receivers.
 pub type OpenToSeveral =
@@ -50,14 +52,14 @@ pub struct BuiltIn {
     pub open_one: OpenOne,
     /// The same for both ends.
     pub open_both: OpenBoth,
+    /// The same, and the loop for this type of endpoint; `None` where each message makes a system call.
+    pub open_alone: Option<OpenAlone>,
     /// The same for the ends of one who sends to several.
     pub open_to_several: OpenToSeveral,
     /// The same for an end that several processes may have; `None` where each end is for one.
     pub open_shared: Option<OpenShared>,
     /// The same for the ends of several links, for one of which a process can wait; `None` where it cannot.
     pub open_among_several: Option<OpenAmongSeveral>,
-    /// The life of one link once it is created, with both ends in one process.
-    pub carry_once: CarryOnce,
     /// [`Mechanism::BETWEEN_HOSTS`].
     pub between_hosts: Option<BetweenHosts>,
 }
@@ -71,7 +73,19 @@ impl BuiltIn {
             probe: M::probe,
             create: M::create,
             open_one: |specification, setup, wait| open_one(M::open, specification, setup, wait),
-            open_both: |specification, setups, wait| open_both(M::open, specification, setups, wait),
+            open_both: |specification, setups, wait| {
+                Ok(Box::new(open_ends(M::open, specification, setups, wait)?))
+            },
+            open_alone: const {
+                if M::CAPABILITIES.calls.are_for_waiting() {
+                    Some(|specification, setups, wait| {
+                        let ends = open_ends(M::open, specification, setups, wait)?;
+                        Ok(Box::new(BothEnds::new(ends, specification.largest_bytes())?))
+                    })
+                } else {
+                    None
+                }
+            },
             open_to_several: const {
                 if sends_over_several_links(&M::CAPABILITIES) {
                     |links, setups, wait| open_to_several(M::open, links, setups, wait)
@@ -87,7 +101,6 @@ impl BuiltIn {
                 }
             },
             open_among_several: among_several::<M>(),
-            carry_once: carry_once::<M>,
             between_hosts: M::BETWEEN_HOSTS,
         }
     }
@@ -110,7 +123,13 @@ impl BuiltIn {
         match (&roles[..], request) {
             ([Role::Initiator, Role::Responder], None) => {
                 let both = setups.try_into().map_err(|_| no_end())?;
-                (self.open_both)(link, both, wait).map(MessageLoop::Initiator)
+                Ok(MessageLoop::Initiator(match self.open_alone {
+                    Some(open) => open(link, both, wait)?,
+                    None => {
+                        let ends = (self.open_both)(link, both, wait)?;
+                        Box::new(BothEnds::new(ends, link.largest_bytes())?)
+                    }
+                }))
             }
             ([role], request) => {
                 let own = (self.open_one)(link, setups.remove(0), wait)?;
@@ -147,17 +166,6 @@ fn open_one<E: Endpoint + 'static>(
     wait: Wait,
 ) -> io::Result<Box<dyn OneWayLoop>> {
     Ok(Box::new(Waiting::open(open, specification, setup, wait)?))
-}
-
-fn open_both<E: Endpoint + 'static>(
-    open: OpenEndpoint<E>,
-    specification: &LinkSpecification,
-    [initiator, responder]: [EndpointSetup; 2],
-    wait: Wait,
-) -> io::Result<Box<dyn Initiate>> {
-    let end = |setup| Waiting::open(open, specification, setup, wait);
-    let (initiator, responder) = (end(initiator)?, end(responder)?);
-    Ok(Box::new(BothEnds::new(initiator, responder, specification.largest_bytes())?))
 }
 
 fn open_to_several<E: Endpoint + 'static>(

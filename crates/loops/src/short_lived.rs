@@ -2,57 +2,19 @@
 //!
 //! One process does all of it, so that nobody waits and nobody is started: what is timed is what a design pays that makes a
 //! link for each request, beside handing an end to the other process. A link has a name that the one before it has given
-//! up. The loop makes two calls through pointers for each link, which are short next to its many system calls.
+//! up. The loop makes three calls through pointers for each link, which are short next to its many system calls.
 
-use crate::both_ends::carry;
+use crate::built_in::{BuiltIn, OpenBoth};
 use crate::channel::Channel;
 use crate::message_loop::MessageLoop;
-use crate::waiting::{OpenEndpoint, Waiting};
-use furlong_mechanism::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use furlong_mechanism::{EndpointSetup, Link, LinkSpecification, Message};
 use furlong_model::{Role, Wait};
 use std::io;
 
-/// [`Mechanism::create`].
-pub type Create = fn(&LinkSpecification) -> io::Result<Link>;
-
-/// Opens both ends of a link in the process with this PID, passes a message through it and returns the length of the message
-/// that arrived.
-pub type CarryOnce = fn(Link, &LinkSpecification, Wait, i32, &mut Message, &mut Message) -> io::Result<usize>;
-
-/// The life of one link of a mechanism once it is created.
-pub fn carry_once<M: Mechanism>(
-    link: Link,
-    specification: &LinkSpecification,
-    wait: Wait,
-    process: i32,
-    message: &mut Message,
-    received: &mut Message,
-) -> io::Result<usize> {
-    carry_between(M::open, link, specification, wait, process, message, received)
-}
-
-/// Compiled for a type of endpoint, which many mechanisms share.
-fn carry_between<E: Endpoint>(
-    open: OpenEndpoint<E>,
-    mut link: Link,
-    specification: &LinkSpecification,
-    wait: Wait,
-    process: i32,
-    message: &mut Message,
-    received: &mut Message,
-) -> io::Result<usize> {
-    let mut end = |role| {
-        let setup = EndpointSetup { role, handles: link.take_end(role), peer: process };
-        Waiting::open(open, specification, setup, wait)
-    };
-    let (mut initiator, mut responder) = (end(Role::Initiator)?, end(Role::Responder)?);
-    carry((&mut initiator, message), (&mut responder, received))
-}
-
-/// What sends each message through a link of its own.
+/// Sends each message through a link of its own.
 struct ShortLived {
-    create: Create,
-    carry_once: CarryOnce,
+    create: fn(&LinkSpecification) -> io::Result<Link>,
+    open_both: OpenBoth,
     specification: LinkSpecification,
     wait: Wait,
     process: i32,
@@ -61,14 +23,10 @@ struct ShortLived {
 
 impl ShortLived {
     /// Links like this.
-    fn new(
-        (create, carry_once): (Create, CarryOnce),
-        specification: &LinkSpecification,
-        wait: Wait,
-    ) -> io::Result<ShortLived> {
+    fn new(built_in: &BuiltIn, specification: &LinkSpecification, wait: Wait) -> io::Result<ShortLived> {
         Ok(ShortLived {
-            create,
-            carry_once,
+            create: built_in.create,
+            open_both: built_in.open_both,
             specification: specification.clone(),
             wait,
             process: std::process::id() as i32,
@@ -82,19 +40,24 @@ impl ShortLived {
 /// # Errors
 /// If there is no memory.
 pub fn open_short_lived(
-    link: (Create, CarryOnce),
+    built_in: &BuiltIn,
     specification: &LinkSpecification,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
-    Ok(MessageLoop::OneEnd(Box::new(ShortLived::new(link, specification, wait)?)))
+    Ok(MessageLoop::OneEnd(Box::new(ShortLived::new(built_in, specification, wait)?)))
 }
 
 impl Channel for ShortLived {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        let ShortLived { specification, wait, process, received, .. } = self;
-        let link = (self.create)(specification)?;
-        let length = (self.carry_once)(link, specification, *wait, *process, message, received)?;
+        let mut link = (self.create)(&self.specification)?;
+        let ends = [Role::Initiator, Role::Responder].map(|role| EndpointSetup {
+            role,
+            handles: link.take_end(role),
+            peer: self.process,
+        });
+        let mut ends = (self.open_both)(&self.specification, ends, self.wait)?;
+        let length = ends.forth(message, &mut self.received)?;
         if length == self.received.len() {
             return Ok(());
         }
@@ -116,7 +79,7 @@ impl Channel for ShortLived {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_mechanism::list::{Visitor, visit_all};
+    use crate::built_in::all_built_in;
     use furlong_model::{Access, Start};
     use furlong_os::AsHandle;
     use furlong_os::process::{Bond, Exit, fork};
@@ -141,35 +104,31 @@ mod tests {
         std::fs::read_dir("/proc/self/fd").unwrap().count()
     }
 
-    /// Links of every mechanism that carries data or 8 bytes, again and again.
-    struct Each(std::path::PathBuf);
-
-    impl Visitor for Each {
-        fn visit<M: Mechanism>(&mut self) {
-            let promised = &M::CAPABILITIES;
-            let carries = promised.fixed_size_bytes.is_none_or(|size| size == 8);
-            let wait = promised.waits[0];
-            if promised.start == Start::Alone || !carries {
-                return;
-            }
-            if let Err(lack) = M::probe() {
-                let name = promised.name;
-                let links = format_args!("short-lived links of {name}");
-                return furlong_testing::skipped(links, format_args!("needs {name}: {}", lack.reason));
-            }
-            let specification = specification(&self.0, !wait.needs_non_blocking());
-            let mut links = ShortLived::new((M::create, carry_once::<M>), &specification, wait).unwrap();
-            let mut message = Message::new(8).unwrap();
-            let before = descriptors();
-            for number in 1..=20u64 {
-                message.copy_from_slice(&number.to_le_bytes());
-                links.send(&mut message).unwrap_or_else(|error| panic!("{}/{wait}: {error}", promised.name));
-                message.fill(0);
-                links.recv(&mut message).unwrap();
-                assert_eq!(&message[..], number.to_le_bytes(), "{}/{wait}", promised.name);
-            }
-            assert_eq!(descriptors(), before, "{}/{wait} leaves descriptors", promised.name);
+    /// Links of a mechanism that carries data or 8 bytes, again and again.
+    fn make_links(built_in: &BuiltIn, folder: &Path) {
+        let promised = built_in.capabilities;
+        let carries = promised.fixed_size_bytes.is_none_or(|size| size == 8);
+        let wait = promised.waits[0];
+        if promised.start == Start::Alone || !carries {
+            return;
         }
+        if let Err(lack) = (built_in.probe)() {
+            let name = promised.name;
+            let links = format_args!("short-lived links of {name}");
+            return furlong_testing::skipped(links, format_args!("needs {name}: {}", lack.reason));
+        }
+        let specification = specification(folder, !wait.needs_non_blocking());
+        let mut links = ShortLived::new(built_in, &specification, wait).unwrap();
+        let mut message = Message::new(8).unwrap();
+        let before = descriptors();
+        for number in 1..=20u64 {
+            message.copy_from_slice(&number.to_le_bytes());
+            links.send(&mut message).unwrap_or_else(|error| panic!("{}/{wait}: {error}", promised.name));
+            message.fill(0);
+            links.recv(&mut message).unwrap();
+            assert_eq!(&message[..], number.to_le_bytes(), "{}/{wait}", promised.name);
+        }
+        assert_eq!(descriptors(), before, "{}/{wait} leaves descriptors", promised.name);
     }
 
     #[test]
@@ -177,7 +136,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // In a process of its own: there is one thread, which takes all signals, and nobody else opens descriptors.
         let mut child = fork(&[], std::io::stderr().as_handle(), Bond::DiesWithParent, || {
-            visit_all(&mut Each(folder.path().to_owned()));
+            all_built_in().iter().for_each(|built_in| make_links(built_in, folder.path()));
             0
         })
         .unwrap();

@@ -43,6 +43,11 @@ impl Calls {
         Calls { send, receive, ..Calls::NONE }
     }
 
+    /// Whether a message makes no system call but to wait.
+    pub const fn are_for_waiting(&self) -> bool {
+        self.send.is_empty() && self.receive.is_empty() && self.ring.is_empty()
+    }
+
     /// The same, owned.
     pub(crate) fn owned(self) -> Calls<Vec<Call<String>>> {
         self.kept(|calls| calls.iter().map(|call| call.kept(str::to_owned)).collect())
