@@ -87,18 +87,16 @@ impl BuiltIn {
                 }
             },
             open_to_several: const {
-                if sends_over_several_links(&M::CAPABILITIES) {
-                    |links, setups, wait| open_to_several(M::open, links, setups, wait)
-                } else {
+                if !sends_over_several_links(&M::CAPABILITIES) {
                     |_, _, _| Err(no_end())
+                } else if M::CAPABILITIES.calls.are_for_waiting() {
+                    |links, setups, wait| open_to_several(M::open, |end| end, links, setups, wait)
+                } else {
+                    |links, setups, wait| open_to_several(M::open, without_type, links, setups, wait)
                 }
             },
             open_shared: const {
-                match (M::CAPABILITIES.sharing.goes_to_one(), M::CAPABILITIES.fixed_size_bytes) {
-                    (false, _) => None,
-                    (true, None) => Some(open_shared::<M, false>),
-                    (true, Some(_)) => Some(open_shared::<M, true>),
-                }
+                if M::CAPABILITIES.sharing.goes_to_one() { Some(open_shared::<M>) } else { None }
             },
             open_among_several: among_several::<M>(),
             between_hosts: M::BETWEEN_HOSTS,
@@ -168,17 +166,24 @@ fn open_one<E: Endpoint + 'static>(
     Ok(Box::new(Waiting::open(open, specification, setup, wait)?))
 }
 
-fn open_to_several<E: Endpoint + 'static>(
+fn open_to_several<E: Endpoint + 'static, C: Channel + 'static>(
     open: OpenEndpoint<E>,
+    kept: fn(Waiting<E>) -> C,
     specifications: &[LinkSpecification],
     setups: Vec<EndpointSetup>,
     wait: Wait,
 ) -> io::Result<Box<dyn SendStream>> {
     let mut ends = Vec::with_capacity(setups.len());
     for (specification, setup) in specifications.iter().zip(setups) {
-        ends.push(Waiting::open(open, specification, setup, wait)?);
+        ends.push(kept(Waiting::open(open, specification, setup, wait)?));
     }
     Ok(Box::new(FanOut(ends)))
+}
+
+/// Takes the type off an end whose messages make system calls: next to one, a call through a pointer is short, and the loop
+/// over such ends is compiled once.
+fn without_type<E: Endpoint + 'static>(end: Waiting<E>) -> Box<dyn Channel> {
+    Box::new(end)
 }
 
 /// Whether messages of a mechanism go to several receivers over a link each. Notifications and a process alone have no
@@ -188,14 +193,14 @@ const fn sends_over_several_links(capabilities: &Capabilities) -> bool {
     capabilities.fixed_size_bytes.is_none() && !matches!(capabilities.start, Start::Alone) && !broadcasts
 }
 
-/// Opens one end for the loops over ends that are shared, which are compiled for such mechanisms alone.
-fn open_shared<M: Mechanism, const NOTIFIES: bool>(
+/// Opens one end for the loop over ends that are shared.
+fn open_shared<M: Mechanism>(
     specification: &LinkSpecification,
     setup: EndpointSetup,
     wait: Wait,
 ) -> io::Result<MessageLoop> {
-    let end = Waiting::open(M::open, specification, setup, wait)?;
-    Ok(MessageLoop::Shared(Box::new(SharedEnd::<_, NOTIFIES>(end))))
+    let channel = without_type(Waiting::open(M::open, specification, setup, wait)?);
+    Ok(MessageLoop::Shared(SharedEnd { channel, notifies_only: M::CAPABILITIES.fixed_size_bytes.is_some() }))
 }
 
 /// How several ends are opened, where a process can wait for one of them.

@@ -9,7 +9,7 @@ use crate::channel::Channel;
 use crate::one_way::{OneWayLoop, SendStream};
 use crate::role_error::RoleError;
 use crate::round_trip::{Initiate, Respond};
-use crate::shared_end::SharedEndLoop;
+use crate::shared_end::SharedEnd;
 use furlong_model::Fault;
 use std::io;
 
@@ -24,7 +24,7 @@ pub enum MessageLoop {
     /// The sender's ends of the links to several receivers.
     ToSeveral(Box<dyn SendStream>),
     /// An end that several processes have, or the one opposite.
-    Shared(Box<dyn SharedEndLoop>),
+    Shared(SharedEnd),
 }
 
 impl MessageLoop {
@@ -35,7 +35,7 @@ impl MessageLoop {
             MessageLoop::Initiator(channel) => &mut **channel,
             MessageLoop::Responder(channel) => &mut **channel,
             MessageLoop::ToSeveral(channel) => &mut **channel,
-            MessageLoop::Shared(end) => end.channel(),
+            MessageLoop::Shared(end) => &mut *end.channel,
         }
     }
 
@@ -46,7 +46,7 @@ impl MessageLoop {
             MessageLoop::Initiator(channel) => channel,
             MessageLoop::Responder(channel) => channel,
             MessageLoop::ToSeveral(channel) => channel,
-            MessageLoop::Shared(end) => end.into_channel(),
+            MessageLoop::Shared(end) => end.channel,
         }
     }
 
@@ -77,9 +77,9 @@ impl MessageLoop {
     }
 
     /// The loop over an end that several have.
-    pub fn shared_end(&mut self) -> Result<&mut dyn SharedEndLoop, RoleError> {
+    pub fn shared_end(&mut self) -> Result<&mut SharedEnd, RoleError> {
         match self {
-            MessageLoop::Shared(end) => Ok(&mut **end),
+            MessageLoop::Shared(end) => Ok(end),
             _ => Err(no_loop()),
         }
     }

@@ -8,7 +8,7 @@ use crate::channel::Channel;
 use crate::message_loop::{MessageLoop, no_end};
 use crate::role_error::OtherLink;
 use crate::stamp::mix;
-use crate::waiting::{OpenEndpoint, Waiting, would_wait};
+use crate::waiting::{Waiting, would_wait};
 use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Mechanism, Message};
 use furlong_model::{Role, Wait};
 use furlong_os::BorrowedHandle;
@@ -33,20 +33,39 @@ impl Order {
     }
 }
 
+/// An end for which a process can wait among others. The loops call it through a pointer, which is short next to the system
+/// calls of a message and of the wait.
+trait Watchable: Channel {
+    /// As [`Waiting::try_recv`].
+    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize>;
+
+    /// As [`Waiting::readiness`].
+    fn readable(&self) -> Option<BorrowedHandle<'_>>;
+}
+
+impl<E: Endpoint> Watchable for Waiting<E> {
+    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        Waiting::try_recv(self, message)
+    }
+
+    fn readable(&self) -> Option<BorrowedHandle<'_>> {
+        self.readiness(Interest::Readable)
+    }
+}
+
 /// Ends of all links, of which one was used last.
-#[derive(Debug)]
-struct Ends<E> {
-    all: Vec<Waiting<E>>,
+struct Ends {
+    all: Vec<Box<dyn Watchable>>,
     order: Order,
     last: usize,
 }
 
 /// Who sends first, each message by the link that is next.
-struct Sender<E>(Ends<E>);
+struct Sender(Ends);
 
 /// Who waits for all links.
-struct Receiver<E> {
-    ends: Ends<E>,
+struct Receiver {
+    ends: Ends,
     watched: Watched,
 }
 
@@ -90,16 +109,17 @@ pub fn open<M: Mechanism>(
     wait: Wait,
     key: u64,
 ) -> io::Result<MessageLoop> {
-    open_ends(M::open, specifications, setups, wait, key)
+    among_several(specifications, setups, wait, key, |specification, setup| {
+        Ok(Box::new(Waiting::open(M::open, specification, setup, Wait::Poll)?))
+    })
 }
 
-/// Compiled for a type of endpoint, which many mechanisms share.
-fn open_ends<E: Endpoint + 'static>(
-    open: OpenEndpoint<E>,
+fn among_several(
     specifications: &[LinkSpecification],
     setups: Vec<EndpointSetup>,
     wait: Wait,
     key: u64,
+    open: fn(&LinkSpecification, EndpointSetup) -> io::Result<Box<dyn Watchable>>,
 ) -> io::Result<MessageLoop> {
     let role = setups.first().ok_or_else(no_end)?.role;
     let is_selected = role == Role::Responder && wait == Wait::Select;
@@ -109,25 +129,24 @@ fn open_ends<E: Endpoint + 'static>(
             let handles = setup.handles.descriptors.into_iter();
             setup.handles.descriptors = handles.map(out_of_the_way).collect::<io::Result<_>>()?;
         }
-        all.push(Waiting::open(open, specification, setup, Wait::Poll)?);
+        all.push(open(specification, setup)?);
     }
     let order = Order { key, links: all.len() as u64, drawn: 0 };
     let ends = Ends { all, order, last: 0 };
     Ok(match role {
         Role::Initiator => MessageLoop::Initiator(Box::new(Sender(ends))),
         Role::Responder => {
-            let readable = ends.all.iter().map(|end| end.readiness(Interest::Readable));
-            let descriptors: Option<Vec<_>> = readable.collect();
+            let descriptors: Option<Vec<_>> = ends.all.iter().map(|end| end.readable()).collect();
             let watched = Watched::new(&descriptors.ok_or_else(no_end)?, wait)?;
             MessageLoop::Responder(Box::new(Receiver { ends, watched }))
         }
     })
 }
 
-impl<E: Endpoint> Ends<E> {
+impl Ends {
     #[inline(always)]
-    fn last(&mut self) -> &mut Waiting<E> {
-        &mut self.all[self.last]
+    fn last(&mut self) -> &mut dyn Watchable {
+        &mut *self.all[self.last]
     }
 
     fn unread_buffers(&self, size_bytes: usize) -> usize {
@@ -135,7 +154,7 @@ impl<E: Endpoint> Ends<E> {
     }
 }
 
-impl<E: Endpoint> Channel for Sender<E> {
+impl Channel for Sender {
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
         self.0.last = self.0.order.next();
@@ -152,7 +171,7 @@ impl<E: Endpoint> Channel for Sender<E> {
     }
 }
 
-impl<E: Endpoint> Channel for Receiver<E> {
+impl Channel for Receiver {
     /// By the link that the last message came by.
     #[inline(always)]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
@@ -178,7 +197,7 @@ impl<E: Endpoint> Channel for Receiver<E> {
     }
 }
 
-impl<E> Receiver<E> {
+impl Receiver {
     #[cold]
     #[inline(never)]
     fn other_link(&self, due: usize) -> io::Error {

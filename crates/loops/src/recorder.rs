@@ -118,7 +118,6 @@ impl Recorder {
             let what = format!("the monotonic clock went back {went_back} times");
             return Err(RoleError::new(Fault::Error, what).at(Phase::Timed));
         }
-        let histogram = step(Phase::Finish, "write the histogram", histogram.encode())?;
         Ok(Some(Timing {
             round_trips,
             began_ns: result.began_ns,
@@ -126,7 +125,7 @@ impl Recorder {
             round_trips_per_sample: per_sample,
             late_sends: result.late_sends,
             outstanding_ns: result.outstanding_ns,
-            histogram,
+            histogram: histogram.encode(),
             reached: None,
             lost: result.lost,
             sent_again: None,

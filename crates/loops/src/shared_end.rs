@@ -124,48 +124,28 @@ impl Taken {
     }
 }
 
-/// An end of a link that several processes share, or the opposite end, with its loops compiled for the type of the channel.
-pub trait SharedEndLoop {
-    /// Returns the channel without its type, for code that is not measured.
-    fn channel(&mut self) -> &mut dyn Channel;
-
-    /// Returns the channel alone, without its type.
-    fn into_channel(self: Box<Self>) -> Box<dyn Channel>;
-
-    /// Sends or receives for as long as `amount` says. The recorder is given the times, and may end a sender's loop early.
-    fn run_shared(
-        &mut self,
-        messages: &mut Messages<'_>,
-        place: &mut Place,
-        amount: Amount,
-        recorder: &mut Recorder,
-    ) -> Result<LoopResult, RoleError>;
+/// An end of a link that several processes share, or the opposite end. All mechanisms with such ends make system calls, next to
+/// which a call through a pointer is short.
+pub struct SharedEnd {
+    /// The calls.
+    pub channel: Box<dyn Channel>,
+    /// Whether the link carries notifications alone.
+    pub notifies_only: bool,
 }
 
-/// An end of a link that carries messages, or with `NOTIFIES` an end of a link that carries notifications alone. Each is
-/// compiled with its own loops only.
-pub struct SharedEnd<C, const NOTIFIES: bool>(pub C);
-
-impl<C: Channel + 'static, const NOTIFIES: bool> SharedEndLoop for SharedEnd<C, NOTIFIES> {
-    fn channel(&mut self) -> &mut dyn Channel {
-        &mut self.0
-    }
-
-    fn into_channel(self: Box<Self>) -> Box<dyn Channel> {
-        Box::new(self.0)
-    }
-
-    fn run_shared(
+impl SharedEnd {
+    /// Sends or receives for as long as `amount` says. The recorder is given the times, and may end a sender's loop early.
+    pub fn run_shared(
         &mut self,
         messages: &mut Messages<'_>,
         place: &mut Place,
         amount: Amount,
         recorder: &mut Recorder,
     ) -> Result<LoopResult, RoleError> {
-        if NOTIFIES {
-            run_notifications(&mut self.0, messages, place, amount, recorder)
+        if self.notifies_only {
+            run_notifications(&mut self.channel, messages, place, amount, recorder)
         } else {
-            run_messages::<_, false>(&mut self.0, messages, place, amount, recorder)
+            run_messages::<_, false>(&mut self.channel, messages, place, amount, recorder)
         }
     }
 }

@@ -8,15 +8,14 @@
 mod writer;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use flate2::bufread::ZlibDecoder;
-use std::io::Read;
+use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_zlib_with_limit};
 use std::sync::Arc;
 pub use writer::{HistogramRange, HistogramRecorder, encode};
 
 /// Most base64 text of one histogram, in bytes: a real one is a few thousand.
 const MAX_TEXT_BYTES: usize = 2 << 20;
 /// Most bytes that a histogram may inflate to: 54 times 1,024 counts of 9 bytes are half a MiB.
-const MAX_INFLATED_BYTES: u64 = 4 << 20;
+const MAX_INFLATED_BYTES: usize = 4 << 20;
 /// Most significant digits.
 const MAX_DIGITS: u32 = 4;
 /// Largest trackable value, in nanoseconds: 146 years, and no sum of two can overflow.
@@ -130,13 +129,12 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     if frame[..4] != COMPRESSED_COOKIE.to_be_bytes() {
         return Err(HistogramError::new("it is no HdrHistogram V2 with deflate"));
     }
-    let mut inflated = Vec::new();
-    let mut inflater = ZlibDecoder::new(packed).take(MAX_INFLATED_BYTES + 1);
-    inflater.read_to_end(&mut inflated).map_err(HistogramError::new)?;
-    if inflated.len() as u64 > MAX_INFLATED_BYTES {
-        return Err(HistogramError::new(format_args!("it inflates to more than {MAX_INFLATED_BYTES} bytes")));
-    }
-    Ok(inflated)
+    decompress_to_vec_zlib_with_limit(packed, MAX_INFLATED_BYTES).map_err(|error| match error.status {
+        TINFLStatus::HasMoreOutput => {
+            HistogramError::new(format_args!("it inflates to more than {MAX_INFLATED_BYTES} bytes"))
+        }
+        _ => HistogramError::new(error),
+    })
 }
 
 /// Which times each bucket has. Of the first `2 << half_bits` each has one unit; after each `1 << half_bits` of those that
@@ -232,14 +230,12 @@ mod tests {
     use crate::fixture::encode;
     use hdrhistogram::Histogram;
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+    use miniz_oxide::deflate::compress_to_vec_zlib;
     use proptest::prelude::*;
-    use std::io::Write;
 
     /// A frame around any inflated bytes, as a hostile writer would make it.
     fn frame(inflated: &[u8]) -> String {
-        let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
-        packer.write_all(inflated).unwrap();
-        let packed = packer.finish().unwrap();
+        let packed = compress_to_vec_zlib(inflated, 6);
         let mut bytes = COMPRESSED_COOKIE.to_be_bytes().to_vec();
         bytes.extend((packed.len() as u32).to_be_bytes());
         bytes.extend(packed);
