@@ -20,6 +20,7 @@ mod cache_line;
 mod checks;
 mod comparable;
 mod compare;
+mod consistent;
 mod costs;
 mod count;
 mod count_summary;

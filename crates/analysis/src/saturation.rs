@@ -1,7 +1,7 @@
 //! Rows that cannot carry the rate that was asked of them. Their messages queue up, so each waits longer than the one
 //! before: such times say how long a trial was, and nothing of the row.
 
-use crate::text::format_count;
+use crate::{exchange::per_second, text::format_count};
 use furlong_model::{Arrival, Case, Measurement};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
@@ -29,9 +29,8 @@ impl Saturation {
     ) -> Option<Saturation> {
         let Arrival::Interval(interval_ns) = case.arrival else { return None };
         let asked_per_second = 1e9 / interval_ns as f64 * f64::from(case.links().get());
-        let carried = |trial: &Measurement| trial.round_trips as f64 * 1e9 / trial.elapsed_ns as f64;
         let late = |trial: &Measurement| trial.late_sends as f64 / trial.round_trips as f64;
-        let carried_per_second = median(&trials.clone().map(carried).collect::<Vec<_>>())?;
+        let carried_per_second = per_second(trials.clone())?;
         let late = median(&trials.map(late).collect::<Vec<_>>())?;
         (carried_per_second < KEEPS_UP * asked_per_second && late > LATE).then(|| Saturation {
             asked_per_second: tidy(asked_per_second),

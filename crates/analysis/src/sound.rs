@@ -5,6 +5,7 @@ use crate::{
     Reached, Run, Skipped, SkippedStatus, Unit,
     cache_line::is_above_the_cache_line,
     checks::{check_trial, is_above_the_clock},
+    consistent::keeps_its_cpus_busy_at_most,
     declared::calls_as_declared,
     law::{Breach, Law},
     noise::core_to_core_times,
@@ -88,7 +89,7 @@ impl<'a> Sound<'a> {
         family: Option<Family>,
         trials: &[&MeasuredTrial<'a>],
     ) -> Result<Self, Breach> {
-        let times = checked_times(case, trials)?;
+        let times = checked_times(header, case, trials)?;
         let medians: Vec<f64> = times.iter().map(Distribution::median_ns).collect();
         let p50_ns = median(&medians).ok_or_else(no_trial)?;
         let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
@@ -134,10 +135,18 @@ pub(crate) fn no_trial() -> Breach {
 }
 
 /// The times of each trial; the first one that cannot stand fails the row.
-fn checked_times(case: &Case, trials: &[&MeasuredTrial]) -> Result<Vec<Distribution>, Breach> {
+fn checked_times(
+    header: &RunHeader,
+    case: &Case,
+    trials: &[&MeasuredTrial],
+) -> Result<Vec<Distribution>, Breach> {
     let checked = |trial: &&MeasuredTrial| {
         let times = trial.times.clone().map_err(|error| Breach::new(Law::CompleteRecord, error.to_string()));
-        let checked = times.and_then(|times| check_trial(case, trial.record, &times).map(|()| times));
+        let checked = times.and_then(|times| {
+            check_trial(case, trial.record, &times)?;
+            keeps_its_cpus_busy_at_most(header, case, trial.record)?;
+            Ok(times)
+        });
         checked.map_err(|breach| breach.in_trial(trial.number))
     };
     trials.iter().map(checked).collect()
