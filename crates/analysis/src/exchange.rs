@@ -280,7 +280,7 @@ fn over_trials(each: &[[f64; 2]], sum: Option<f64>) -> [f64; 2] {
 pub(crate) fn in_ticks(trials: &[&Measurement]) -> bool {
     const BOTH_NS: u64 = 625_000;
     let mut roles = trials.iter().flat_map(|trial| &trial.roles);
-    roles.all(|role| (role.user_ns + role.system_ns).is_multiple_of(BOTH_NS))
+    roles.all(|role| [role.user_ns, role.system_ns].iter().all(|ns| ns.is_multiple_of(BOTH_NS)))
 }
 
 /// Processor time per exchange if each trial's is in ticks: the share of time over all trials, by the median time.

@@ -98,7 +98,7 @@ pub use fleet::{
 pub use growth::{Beyond, Growth, Growths, Holds};
 pub use law::Law;
 pub use left_out::LeftOut;
-pub use noise::{CoreToCore, Disturbance, Level, Verdict};
+pub use noise::{CoreToCore, Disturbance, Level, Verdict, disturbances};
 pub use not_explained::NotExplained;
 pub use over_time::{OverTime, TrialTimes, over_time};
 pub use ranking::{Carries, Group, describe_placement};

@@ -219,7 +219,7 @@ fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
     for (index, trial) in trials.iter().enumerate() {
         for other in &trial.others {
             let each = used.entry(other.name.clone()).or_insert_with(|| vec![0.0; trials.len()]);
-            each[index] += (other.user_ns + other.system_ns) as f64 / trial.round_trips as f64;
+            each[index] += (other.user_ns as f64 + other.system_ns as f64) / trial.round_trips as f64;
         }
     }
     used.into_iter().filter_map(|(name, each)| Some((name, tidy(median(&each)?)))).collect()

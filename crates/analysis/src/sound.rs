@@ -8,8 +8,8 @@ use crate::{
     consistent::keeps_its_cpus_busy_at_most,
     declared::calls_as_declared,
     law::{Breach, Law},
-    noise::core_to_core_times,
-    saturation::Saturation,
+    noise::{core_to_core_times, lost_share, probed_share},
+    saturation::{Evidence, Saturation},
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, Family, Measurement, RunHeader};
@@ -58,7 +58,9 @@ impl<'a> Sound<'a> {
         let family = trials.records().find_map(|trial| trial.family);
         match (
             Sound::in_run(run, case, family, &measured),
-            Saturation::of(case, measured.iter().map(|trial| trial.record)),
+            Saturation::of(case, measured.iter().map(|trial| trial.record), || {
+                evidence(run, case, &measured)
+            }),
         ) {
             (Ok(_), Some(saturation)) => {
                 (None, trouble.or(Some(Skipped::saturated(case, measured.len(), saturation))))
@@ -126,6 +128,18 @@ impl<'a> Sound<'a> {
     /// The farther end of the interval as a share of the median: 0.05 is ±5 %.
     pub(crate) fn uncertainty(&self) -> Option<f64> {
         self.median_ci95.map(|ends| uncertainty(self.p50_ns, ends))
+    }
+}
+
+/// What tells why a row does not keep up with a rate. What others took is known of a row that never waits; of another one, the
+/// probes between trials say what others took from anybody.
+fn evidence(run: &Run, case: &Case, trials: &[&MeasuredTrial]) -> Evidence {
+    let times = trials.iter().filter_map(|trial| trial.times.as_ref().ok());
+    let shortest = times.filter_map(|times| times.shares().next()).map(|(ns, _)| ns).reduce(f64::min);
+    Evidence {
+        lost_share: lost_share(case, trials.iter().map(|trial| trial.record))
+            .or_else(|| probed_share(&run.noise)),
+        shortest_ns: shortest.filter(|_| !case.pattern.is_one_way()),
     }
 }
 

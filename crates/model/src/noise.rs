@@ -22,6 +22,9 @@ pub struct NoiseReading {
     pub total_ticks: Option<u64>,
     /// Periods in which the control group was out of quota.
     pub throttled_periods: Option<u64>,
+    /// CPUs whose time the control group may use, by the smallest quota of those around this process; `None` without a quota.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota_cpus: Option<f64>,
 }
 
 /// All readings of a run, in their order.

@@ -79,6 +79,7 @@ pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::{escape as escape_markdown, with_charts as markdown_with_charts};
+pub use noise::disturbance;
 pub use origin::{date, shell};
 pub use printed::{
     comparison_markdown, comparison_table, costs_table, count_table, explanation_table, fleet_markdown,
