@@ -201,11 +201,13 @@ fn judged(
     processors: usize,
     trials: Option<&Trials>,
 ) -> Vec<(Level, Disturbance)> {
+    let throttled = throttling(readings);
+    let quota = quota(readings, processors).filter(|_| trials.is_none());
     let seen = [
-        spin_lost(readings, trials),
+        // What a quota took is in no process's time either.
+        spin_lost(readings, trials).filter(|_| throttled.is_none()),
         steal(readings),
-        throttling(readings),
-        quota(readings, processors).filter(|_| trials.is_none()),
+        quota.or(throttled),
         moved(&core_to_core_times(readings)),
         busy_before(readings, processors),
     ];
@@ -315,8 +317,8 @@ fn throttling(readings: &[NoiseReading]) -> Seen {
 fn quota(readings: &[NoiseReading], processors: usize) -> Seen {
     let cpus = readings.iter().filter_map(|reading| reading.quota_cpus).reduce(f64::min)?;
     let needed = BUSY_CPUS.min(processors.max(1));
-    let level = if cpus < needed as f64 { Level::Unreliable } else { Level::Quiet };
-    Some((level, Disturbance::Quota { cpus: tidy(cpus), needed }))
+    let is_small = cpus < needed as f64;
+    is_small.then(|| (Level::Unreliable, Disturbance::Quota { cpus: tidy(cpus), needed }))
 }
 
 /// Load is a minute's average and pressure one of 10 s, so a build that has just ended still shows in them. They count only if no

@@ -26,7 +26,10 @@ pub fn noise(noise: &Verdict) -> Vec<String> {
 pub fn disturbance(seen: &Disturbance) -> String {
     match *seen {
         Disturbance::SpinLost { share } => {
-            format!("other processes took {:.1} % of the time of the benchmarks' CPUs", share * 100.0)
+            format!(
+                "{:.1} % of the benchmarks' CPU time was lost to other processes or the host",
+                share * 100.0
+            )
         }
         Disturbance::Stolen { share } => {
             format!("the hypervisor gave {:.1} % of the time to others", share * 100.0)
@@ -64,7 +67,7 @@ mod tests {
         for (seen, said) in [
             (
                 Disturbance::SpinLost { share: 0.03 },
-                "other processes took 3.0 % of the time of the benchmarks' CPUs",
+                "3.0 % of the benchmarks' CPU time was lost to other processes or the host",
             ),
             (Disturbance::Stolen { share: 0.1 }, "the hypervisor gave 10.0 % of the time to others"),
             (
