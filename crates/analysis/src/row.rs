@@ -10,7 +10,7 @@ use crate::{
 };
 use furlong_model::{
     AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
-    RunHeader,
+    RunHeader, TimerLateness,
 };
 use furlong_stats::{DistributionShape, are_apart, median, tidy};
 use serde::Serialize;
@@ -61,6 +61,10 @@ pub struct Row {
     pub sent_again_share: Option<f64>,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
     pub late_sends_share: Option<f64>,
+    /// What of that the sender's own timer did, and from when its messages are timed: from their send. `None` where every message
+    /// is timed from when it was due, or none was due at a set time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_late: Option<TimerLate>,
     /// How system calls were counted; `None` without a counted pass.
     pub count_method: Option<CountMethod>,
     /// Whether messages were checked byte by byte in every trial and both roles counted the same. Never so of programs that
@@ -85,6 +89,33 @@ pub struct Row {
     pub processors: Vec<usize>,
     /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
     pub trials_on_one_processor: Option<usize>,
+}
+
+/// Messages that the sender's timer made late, although none was in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TimerLate {
+    /// Their share of all messages, 0 to 1.
+    pub share: f64,
+    /// How late they were, in nanoseconds: the median over trials of the mean.
+    pub mean_ns: f64,
+    /// How late the latest was, in nanoseconds.
+    pub longest_ns: f64,
+}
+
+impl TimerLate {
+    /// `None` unless every trial tells it apart from what waited for another message.
+    fn of(trials: &[&Measurement]) -> Option<TimerLate> {
+        let late: Vec<TimerLateness> = trials.iter().map(|trial| trial.timer_late).collect::<Option<_>>()?;
+        let sends: f64 = late.iter().map(|late| late.sends as f64).sum();
+        let all: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
+        let means = late.iter().filter(|late| late.sends > 0);
+        let means: Vec<f64> = means.map(|late| late.total_ns as f64 / late.sends as f64).collect();
+        Some(TimerLate {
+            share: tidy(sends / all),
+            mean_ns: tidy(median(&means).unwrap_or_default()),
+            longest_ns: late.iter().map(|late| late.longest_ns as f64).fold(0.0, f64::max),
+        })
+    }
 }
 
 /// What came of a row.
@@ -137,6 +168,7 @@ impl Sound<'_> {
             lost_share: lost_share(&trials),
             sent_again_share: sent_again_share(&trials),
             late_sends_share: late_sends_share(case, &trials),
+            timer_late: TimerLate::of(&trials),
             count_method: None,
             // The checks refuse anything else.
             verified: trials.iter().all(|trial| trial.programs.is_none()),

@@ -3,7 +3,7 @@
 use crate::channel::Channel;
 use crate::control_page::{ControlPage, Progress};
 use crate::role_error::RoleError;
-use crate::schedule::Idle;
+use crate::schedule::{Idle, LateSends};
 use crate::stamp::Stamp;
 use furlong_mechanism::Message;
 use furlong_model::{Pattern, Role};
@@ -75,8 +75,9 @@ pub struct LoopResult {
     pub usage: Usage,
     /// How much of that went into waiting for a message to be due.
     pub idle: Idle,
-    /// Messages sent later than they were due, for who holds the clock.
-    pub late_sends: u64,
+    /// Messages sent later than they were due, for who holds the clock; `None` where none is due at a set time, or where that is
+    /// not known.
+    pub late: Option<LateSends>,
     /// How long the messages of a window had been outstanding before and after that time.
     pub outstanding_ns: Option<[u64; 2]>,
     /// Messages that were lost meanwhile, which are not counted above; `None` where none can be.
@@ -92,7 +93,7 @@ impl LoopResult {
             elapsed_ns,
             usage: Usage::default(),
             idle: Idle::default(),
-            late_sends: 0,
+            late: None,
             outstanding_ns: None,
             lost: None,
         }
@@ -295,7 +296,7 @@ impl<'a> Messages<'a> {
             elapsed_ns,
             usage,
             idle,
-            late_sends: 0,
+            late: None,
             outstanding_ns: None,
             lost,
         })

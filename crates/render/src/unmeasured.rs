@@ -95,7 +95,7 @@ mod tests {
     fn one_sentence_names_all_rows_that_did_not_keep_up_for_one_cause() {
         let [disturbed] = &behind(&[73_600, 74_000, 60_000, 81_000, 90_000], 0.5)[..] else { panic!() };
         assert!(
-            disturbed.contains("and 2 more did not keep up: other processes took CPU time"),
+            disturbed.contains("and 2 more did not keep up: CPU time was lost to other processes"),
             "{disturbed}"
         );
         assert!(!disturbed.contains("saturated") && !disturbed.contains("ask for"), "{disturbed}");

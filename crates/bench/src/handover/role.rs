@@ -125,7 +125,7 @@ impl RegionRole {
             elapsed_ns,
             usage,
             idle,
-            late_sends: 0,
+            late: None,
             outstanding_ns: None,
             lost: None,
         };

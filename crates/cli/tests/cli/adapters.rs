@@ -276,7 +276,7 @@ mod slow {
         // Slower than most, but measured as they are; a busy machine may not carry the rate.
         let measured = ["ranked", "eliminated"].into_iter().flat_map(|of| list(&with, of));
         let behind = |row: &&Value| {
-            ["saturated", "other processes took"].iter().any(|why| text(row, "reason").starts_with(why))
+            ["saturated", "CPU time was lost"].iter().any(|why| text(row, "reason").starts_with(why))
         };
         let saturated = list(&with, "excluded").iter().filter(behind);
         assert!(measured.chain(saturated).any(|row| text(row, "mechanism") == "mine"), "{with:#}");
