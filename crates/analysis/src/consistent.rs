@@ -3,7 +3,7 @@
 //! of times that are each at most others is at most the median of those.
 
 use crate::exchange::{Cpu, each_ns, in_ticks};
-use crate::{Law, Row, law::Breach, little::mean_bounds_ns};
+use crate::{ExchangeFigures, Law, law::Breach, little::mean_bounds_ns};
 use furlong_model::{Case, Measurement, Placement, RunHeader};
 use furlong_stats::{distinct, median};
 
@@ -61,20 +61,23 @@ fn too_busy(busy: f64, processors: Option<f64>) -> Breach {
 ///
 /// # Errors
 /// The law that they break.
-pub(crate) fn fits_together(header: &RunHeader, row: &Row, trials: &[&Measurement]) -> Result<(), Breach> {
-    let (case, per_ns) = (&row.case, row.exchange.per_second / 1e9);
+pub(crate) fn fits_together(
+    header: &RunHeader,
+    case: &Case,
+    figures: &ExchangeFigures,
+    trials: &[&Measurement],
+) -> Result<(), Breach> {
+    let (cpu_ns, mean, per_ns) = (figures.cpu_ns.all(), figures.ns.mean, figures.per_second / 1e9);
     let over_trials = |each: &dyn Fn(&Measurement) -> Option<f64>| {
         let each: Option<Vec<f64>> = trials.iter().map(|trial| each(trial)).collect();
         median(&each?)
     };
-    let cpu_ns = row.cpu_ns();
     let most = over_trials(&|trial| most_cpu_ns(header, case, trial));
     if most.is_some_and(|most| cpu_ns > most * (1.0 + ROUNDING)) {
-        return Err(too_busy(row.processors_busy(), processors(header, case, trials[0])));
+        return Err(too_busy(cpu_ns * per_ns, processors(header, case, trials[0])));
     }
     let end = |which: usize| over_trials(&|trial| mean_bounds_ns(case, trial).map(|ends| ends[which]));
     let Some((low, high)) = end(0).zip(end(1)) else { return Ok(()) };
-    let mean = row.exchange.ns.mean;
     if (low * (1.0 - ROUNDING)..=high * (1.0 + ROUNDING)).contains(&mean) {
         return Ok(());
     }
@@ -86,6 +89,7 @@ pub(crate) fn fits_together(header: &RunHeader, row: &Row, trials: &[&Measuremen
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Row;
     use crate::fixture::{case, header, measurement};
     use crate::trials::MeasuredTrial;
     use furlong_model::{RoleTally, Wait};
@@ -136,7 +140,7 @@ mod tests {
                     })
                     .collect();
                 let row = row(&case, &trials).unwrap();
-                prop_assert_eq!(fits_together(&header(), &row, &trials.iter().collect::<Vec<_>>()), Ok(()));
+                prop_assert_eq!(fits_together(&header(), &case, &row.exchange, &trials.iter().collect::<Vec<_>>()), Ok(()));
                 // No trial here has anything around it, so only the other clock's share is left.
                 prop_assert!(row.processors_busy() <= 2.0 * (1.0 + OTHER_CLOCK), "{}", row.processors_busy());
                 let in_flight = row.exchange.ns.mean * row.exchange.per_second / 1e9;
@@ -166,7 +170,7 @@ mod tests {
         let refused = |change: &dyn Fn(&mut Row)| {
             let mut row = row.clone();
             change(&mut row);
-            fits_together(&header(), &row, &trials.iter().collect::<Vec<_>>()).unwrap_err()
+            fits_together(&header(), &case, &row.exchange, &trials.iter().collect::<Vec<_>>()).unwrap_err()
         };
         let busy = refused(&|row| row.exchange.cpu_ns.user *= 1.3);
         assert_eq!((busy.law, busy.reason.as_str()), (Law::CpusBusy, "it kept 2.60 CPUs busy and ran on 2"));

@@ -180,7 +180,8 @@ impl Sound<'_> {
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
             trials_on_one_processor: (case.placement == Placement::Free).then(|| on_one_processor(&trials)),
         };
-        fits_together(header, &row, &trials).map(|()| row)
+        fits_together(header, case, &row.exchange, &trials)?;
+        Ok(row)
     }
 }
 
