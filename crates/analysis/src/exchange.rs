@@ -3,7 +3,7 @@
 //! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
 //! nobody takes the one for the other.
 
-use furlong_model::{Case, Measurement, Pattern, Role, RoleTally};
+use furlong_model::{Case, Measurement, Pattern, Role, RoleTally, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -166,7 +166,15 @@ pub struct Switches {
 impl Cpu {
     /// Of trials of a case together, without the time spent waiting for messages to be due.
     pub(crate) fn of(case: &Case, trials: &[&Measurement]) -> Self {
-        let each = in_each(case, trials, [RoleTally::user_work_ns, RoleTally::system_work_ns]);
+        let each: Vec<[f64; 2]> = trials
+            .iter()
+            .map(|trial| {
+                let part = |figure: fn(&RoleTally) -> u64| {
+                    per_exchange(case, trial, |role| figure(role) as f64 * measured_share(case, trial, role))
+                };
+                [part(RoleTally::user_work_ns), part(RoleTally::system_work_ns)]
+            })
+            .collect();
         let ticks = in_ticks(trials).then(|| ticks_per_exchange(trials, &each)).flatten();
         let [user, system] = over_trials(&each, ticks);
         Cpu { user, system }
@@ -263,7 +271,26 @@ pub(crate) fn per_second<'a>(trials: impl Iterator<Item = &'a Measurement>) -> O
 
 /// Two parts of a sum over both roles, per exchange, in each trial.
 fn in_each(case: &Case, trials: &[&Measurement], parts: [fn(&RoleTally) -> u64; 2]) -> Vec<[f64; 2]> {
-    trials.iter().map(|trial| parts.map(|figure| per_exchange(case, trial, figure))).collect()
+    let of_trial =
+        |trial: &&Measurement| parts.map(|figure| per_exchange(case, trial, |role| figure(role) as f64));
+    trials.iter().map(of_trial).collect()
+}
+
+/// The share of a role's processor time that belongs to the measured part, 0 to 1.
+///
+/// Who spins also does so while it waits for the other role before and after that part, which is not in the elapsed time: on a
+/// busy machine that takes longer than a short trial. Who sleeps uses nothing then.
+fn measured_share(case: &Case, trial: &Measurement, role: &RoleTally) -> f64 {
+    let is_own_loop = trial.adapter.is_none() && trial.programs.is_none();
+    if !is_own_loop || case.wait.kind() != WaitKind::Spinning {
+        return 1.0;
+    }
+    let window_ns = role.window_ns.map_or(role.user_ns as f64 + role.system_ns as f64, |ns| ns as f64);
+    let links = f64::from(case.links().get());
+    let counted = role.round_trips as f64 * links / trial.round_trips as f64;
+    // One exchange more is a long time if there are few.
+    let more = if trial.parts.is_empty() { counted.max(1.0) } else { 1.0 };
+    (trial.elapsed_ns as f64 * more / window_ns.max(1.0)).min(1.0)
 }
 
 /// The two parts over trials: their sum is the median of the trials' sums, or `sum` if given, and is split as in all trials
@@ -292,13 +319,13 @@ fn ticks_per_exchange(trials: &[&Measurement], each: &[[f64; 2]]) -> Option<f64>
 
 /// A count over both roles per exchange of one trial. Each role is divided by its own exchanges, since it may have counted over
 /// more of them.
-fn per_exchange(case: &Case, trial: &Measurement, figure: fn(&RoleTally) -> u64) -> f64 {
+pub(crate) fn per_exchange(case: &Case, trial: &Measurement, figure: impl Fn(&RoleTally) -> f64) -> f64 {
     // What a sender does for all receivers is shared by them.
     let receivers = if case.pattern == Pattern::FanOut { f64::from(case.parties.get()) } else { 1.0 };
     let of_role = |role: Role| {
         let tallies = || trial.roles.iter().filter(|tally| tally.party.role == role);
         let round_trips: u64 = tallies().map(|role| role.round_trips).sum();
-        tallies().map(|role| figure(role) as f64).sum::<f64>() / round_trips.max(1) as f64
+        tallies().map(&figure).sum::<f64>() / round_trips.max(1) as f64
     };
     of_role(Role::Initiator) / receivers + of_role(Role::Responder)
 }

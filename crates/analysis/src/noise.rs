@@ -280,7 +280,9 @@ pub(crate) fn lost_ns(case: &Case, trial: &Measurement) -> Option<Lost> {
     let spins = case.wait.kind() == WaitKind::Spinning;
     (pinned && own_loop && (spins || takes_turns)).then(|| {
         let used: f64 = trial.roles.iter().map(|role| role.user_ns as f64 + role.system_ns as f64).sum();
-        let all = cpus as f64 * trial.elapsed_ns as f64;
+        let windows: Option<f64> = trial.roles.iter().map(|role| role.window_ns.map(|ns| ns as f64)).sum();
+        let alone = spins && cpus == trial.roles.len();
+        let all = windows.filter(|_| alone).unwrap_or(cpus as f64 * trial.elapsed_ns as f64);
         [(all - used).max(0.0), all]
     })
 }

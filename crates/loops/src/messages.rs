@@ -73,6 +73,8 @@ pub struct LoopResult {
     pub elapsed_ns: u64,
     /// What this role used in that time.
     pub usage: Usage,
+    /// Time between the two readings of the usage, in nanoseconds; `None` if nobody has read it.
+    pub window_ns: Option<u64>,
     /// How much of that went into waiting for a message to be due.
     pub idle: Idle,
     /// Messages sent later than they were due, for who holds the clock; `None` where none is due at a set time, or where that is
@@ -92,6 +94,7 @@ impl LoopResult {
             began_ns: 0,
             elapsed_ns,
             usage: Usage::default(),
+            window_ns: None,
             idle: Idle::default(),
             late: None,
             outstanding_ns: None,
@@ -285,6 +288,7 @@ impl<'a> Messages<'a> {
     /// What was done and used since then, in `elapsed_ns`.
     pub fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
         let usage = used()? - before.usage;
+        let window_ns = Some(clock::now_ns().saturating_sub(before.began_ns));
         let lost = self.lost - before.lost;
         let round_trips = self.done - before.done - lost;
         let lost = self.may_lose.then_some(lost);
@@ -295,6 +299,7 @@ impl<'a> Messages<'a> {
             began_ns,
             elapsed_ns,
             usage,
+            window_ns,
             idle,
             late: None,
             outstanding_ns: None,

@@ -217,6 +217,10 @@ pub struct RoleTally {
     pub messages_received: u64,
     /// Round trips between the two readings of the figures below.
     pub round_trips: u64,
+    /// Time between these readings, in nanoseconds: longer than the measured part if one role waited for the other before or
+    /// after it. `None` of programs, and in records of before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_ns: Option<u64>,
     /// Processor time in user mode, in nanoseconds.
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.

@@ -83,6 +83,7 @@ mod tests {
             measured.elapsed_ns = measured.round_trips * 1_000_000_000 / carried_per_second;
             for role in &mut measured.roles {
                 role.user_ns = (measured.elapsed_ns as f64 * had) as u64;
+                role.window_ns = Some(measured.elapsed_ns);
             }
             let (outcome, family) = (Outcome::Measured(measured), fixture::family(name));
             records.push(Record::Trial(Trial { case, family, number: 0, at_ns: None, outcome }));

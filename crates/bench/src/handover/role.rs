@@ -124,6 +124,7 @@ impl RegionRole {
             began_ns,
             elapsed_ns,
             usage,
+            window_ns: None,
             idle,
             late: None,
             outstanding_ns: None,
