@@ -12,17 +12,20 @@ use furlong_stats::{distinct, median};
 const OTHER_CLOCK: f64 = 0.02;
 /// A role may have counted an exchange more or less than those that were timed, at either end.
 const EXCHANGES_AROUND: f64 = 2.0;
-/// A mechanism whose kernel threads run where no role does.
-const HAS_OTHER_THREADS: &str = "io-uring-sqpoll";
 /// Figures are rounded to seven digits.
 const ROUNDING: f64 = 1e-6;
 
 /// CPUs that the roles of a trial could use; `None` if that is not known.
 fn processors(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f64> {
+    // A role that used more than one CPU has threads, for example of the kernel, that run where they like.
+    let has_threads = |role: &RoleTally| {
+        let used = role.user_ns as f64 + role.system_ns as f64;
+        role.window_ns.is_some_and(|ns| used > ns as f64 * (1.0 + OTHER_CLOCK))
+    };
     let any = trial.programs.is_some()
         || trial.adapter.is_some()
         || case.placement == Placement::Free
-        || case.mechanism == HAS_OTHER_THREADS;
+        || trial.roles.iter().any(has_threads);
     let count = match case.placement {
         Placement::OtherHost => return None,
         _ if any => header.machine.processors.len(),
