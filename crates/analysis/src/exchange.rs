@@ -3,7 +3,7 @@
 //! Inside, all have one name. In JSON the unit is part of each name, as in `round_trip_ns` and `message_ns`, so that
 //! nobody takes the one for the other.
 
-use furlong_model::{Case, Measurement, Pattern, Role, RoleTally};
+use furlong_model::{Case, Measurement, Pattern, Role, RoleTally, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -60,7 +60,7 @@ pub struct ExchangeFigures {
     pub per_sample: u32,
     /// Its times.
     pub ns: Times,
-    /// Exchanges in a second: the median over trials.
+    /// Exchanges per second: the reciprocal of the median over trials of the time per exchange.
     pub per_second: f64,
     /// Bytes that arrive in a second at that rate, of messages one way or of answers; `None` for round trips.
     pub bytes_per_second: Option<f64>,
@@ -97,9 +97,7 @@ impl ExchangeFigures {
     /// The figures of one case's trials and of the times in them; `None` without trials.
     pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
         let unit = Unit::of(case.pattern);
-        let rates: Vec<_> = trials.iter().map(|trial| trial.round_trips as f64 / seconds(trial)).collect();
-        let per_second = tidy(median(&rates)?);
-        let each = |figure: fn(&RoleTally) -> u64| per_exchange(case, trials, figure);
+        let per_second = per_second(trials.iter().copied())?;
         let carries_a_load =
             case.size_bytes > 0 && (case.pattern == Pattern::Request || case.pattern.is_one_way());
         Some(ExchangeFigures {
@@ -110,7 +108,7 @@ impl ExchangeFigures {
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.size_bytes as f64)),
             cpu_ns: Cpu::of(case, trials),
             switches: Switches::of_trials(case, trials),
-            page_faults: PageFaults::of(each),
+            page_faults: PageFaults::of_trials(case, trials),
             system_calls: None,
         })
     }
@@ -132,7 +130,7 @@ pub struct Times {
     pub min: f64,
     /// The longest sample of all trials.
     pub max: f64,
-    /// Mean of the trials' means.
+    /// Median of the trials' means.
     pub mean: f64,
     /// Standard deviation within and between trials.
     pub stddev: f64,
@@ -166,10 +164,20 @@ pub struct Switches {
 }
 
 impl Cpu {
-    /// Of trials of a case together, without what went into waiting for messages to be due.
+    /// Of trials of a case together, without the time spent waiting for messages to be due.
     pub(crate) fn of(case: &Case, trials: &[&Measurement]) -> Self {
-        let each = |figure: fn(&RoleTally) -> u64| per_exchange(case, trials, figure);
-        Cpu { user: each(RoleTally::user_work_ns), system: each(RoleTally::system_work_ns) }
+        let each: Vec<[f64; 2]> = trials
+            .iter()
+            .map(|trial| {
+                let part = |figure: fn(&RoleTally) -> u64| {
+                    per_exchange(case, trial, |role| figure(role) as f64 * measured_share(case, trial, role))
+                };
+                [part(RoleTally::user_work_ns), part(RoleTally::system_work_ns)]
+            })
+            .collect();
+        let ticks = in_ticks(trials).then(|| ticks_per_exchange(trials, &each)).flatten();
+        let [user, system] = over_trials(&each, ticks);
+        Cpu { user, system }
     }
 
     /// Of either mode.
@@ -183,12 +191,21 @@ impl PageFaults {
     pub(crate) fn of(each: impl Fn(fn(&RoleTally) -> u64) -> f64) -> Self {
         PageFaults { minor: each(|role| role.minor_faults), major: each(|role| role.major_faults) }
     }
+
+    /// Of trials of a case together.
+    fn of_trials(case: &Case, trials: &[&Measurement]) -> Self {
+        let each = in_each(case, trials, [|role| role.minor_faults, |role| role.major_faults]);
+        let [minor, major] = over_trials(&each, None);
+        PageFaults { minor, major }
+    }
 }
 
 impl Switches {
     /// Of trials of a case together.
     pub(crate) fn of_trials(case: &Case, trials: &[&Measurement]) -> Self {
-        Switches::of(|figure| per_exchange(case, trials, figure))
+        let each = in_each(case, trials, [RoleTally::switches_to_wait, |role| role.involuntary_switches]);
+        let [voluntary, involuntary] = over_trials(&each, None);
+        Switches { voluntary, involuntary }
     }
 
     /// From what gives any figure of a tally for one round trip.
@@ -217,11 +234,12 @@ pub struct PageFaults {
 impl Times {
     /// The figures of the trials together; `None` without trials.
     ///
-    /// p50 comes from the trials' medians, the rest from their mixture. Still p50 <= p90: half of the trials
-    /// have a median at or above p50, and half of each one's mass lies at or above its median, so at least
-    /// 25 % of the mixture's mass lies at or above p50.
+    /// p50 and the mean are medians over trials; the tail comes from the mixture, since a median over trials hides what is
+    /// rare. Still p50 <= p90: half of the trials have a median at or above p50, and half of each one's mass lies at or above
+    /// its median, so at least 25 % of the mixture's mass lies at or above p50.
     fn of(trials: &[Distribution]) -> Option<Self> {
         let medians: Vec<_> = trials.iter().map(Distribution::median_ns).collect();
+        let means: Vec<_> = trials.iter().map(Distribution::mean_ns).collect();
         let mixture = Mixture::of(trials)?;
         Some(Times {
             p50: tidy(median(&medians)?),
@@ -230,35 +248,86 @@ impl Times {
             p999: tidy(mixture.quantile_ns(0.999)),
             min: tidy(mixture.quantile_ns(0.0)),
             max: tidy(mixture.max_ns()),
-            mean: tidy(mixture.mean_ns()),
+            mean: tidy(median(&means)?),
             stddev: tidy(mixture.stddev_ns()),
             median_ci95: median_interval(&medians).map(|ends| ends.map(tidy)),
         })
     }
 }
 
-fn seconds(trial: &Measurement) -> f64 {
-    trial.elapsed_ns as f64 / 1e9
+/// The time per exchange of a trial, in nanoseconds.
+pub(crate) fn each_ns(trial: &Measurement) -> f64 {
+    trial.elapsed_ns as f64 / trial.round_trips as f64
 }
 
-/// A count over both roles, an exchange.
+/// Exchanges per second over trials: the reciprocal of the median time per exchange; `None` without trials.
 ///
-/// Totals over all trials, not a median of trials: kernels that split processor time by clock ticks are right
-/// on average only. Each role is divided by its own exchanges, since it may have counted over more of them.
-fn per_exchange(case: &Case, trials: &[&Measurement], figure: fn(&RoleTally) -> u64) -> f64 {
+/// Not the median of rates: of an even number of trials, the mean of the two middle rates is more than the reciprocal of the
+/// mean of the two times, so that rate times latency would exceed the messages in flight.
+pub(crate) fn per_second<'a>(trials: impl Iterator<Item = &'a Measurement>) -> Option<f64> {
+    let each: Vec<f64> = trials.map(each_ns).collect();
+    median(&each).map(|ns| tidy(1e9 / ns))
+}
+
+/// Two parts of a sum over both roles, per exchange, in each trial.
+fn in_each(case: &Case, trials: &[&Measurement], parts: [fn(&RoleTally) -> u64; 2]) -> Vec<[f64; 2]> {
+    let of_trial =
+        |trial: &&Measurement| parts.map(|figure| per_exchange(case, trial, |role| figure(role) as f64));
+    trials.iter().map(of_trial).collect()
+}
+
+/// The share of a role's processor time that belongs to the measured part, 0 to 1.
+///
+/// Who spins also does so while it waits for the other role before and after that part, which is not in the elapsed time: on a
+/// busy machine that takes longer than a short trial. Who sleeps uses nothing then.
+fn measured_share(case: &Case, trial: &Measurement, role: &RoleTally) -> f64 {
+    let is_own_loop = trial.adapter.is_none() && trial.programs.is_none();
+    if !is_own_loop || case.wait.kind() != WaitKind::Spinning {
+        return 1.0;
+    }
+    let window_ns = role.window_ns.map_or(role.user_ns as f64 + role.system_ns as f64, |ns| ns as f64);
+    let links = f64::from(case.links().get());
+    let counted = role.round_trips as f64 * links / trial.round_trips as f64;
+    // One exchange more is a long time if there are few.
+    let more = if trial.parts.is_empty() { counted.max(1.0) } else { 1.0 };
+    (trial.elapsed_ns as f64 * more / window_ns.max(1.0)).min(1.0)
+}
+
+/// The two parts over trials: their sum is the median of the trials' sums, or `sum` if given, and is split as in all trials
+/// together, since kernels that split processor time by clock ticks are right on average only.
+fn over_trials(each: &[[f64; 2]], sum: Option<f64>) -> [f64; 2] {
+    let sums: Vec<f64> = each.iter().map(|[one, other]| one + other).collect();
+    let sum = sum.or_else(|| median(&sums)).unwrap_or_default();
+    let share = each.iter().map(|[one, _]| one).sum::<f64>() / sums.iter().sum::<f64>();
+    let share = if share.is_finite() { share } else { 0.0 };
+    [sum * share, sum * (1.0 - share)].map(tidy)
+}
+
+/// Whether processor time is counted in clock ticks, as on Windows (1/64 s) and Wine (1/100 s): then a trial may show none.
+pub(crate) fn in_ticks(trials: &[&Measurement]) -> bool {
+    const BOTH_NS: u64 = 625_000;
+    let mut roles = trials.iter().flat_map(|trial| &trial.roles);
+    roles.all(|role| [role.user_ns, role.system_ns].iter().all(|ns| ns.is_multiple_of(BOTH_NS)))
+}
+
+/// Processor time per exchange if each trial's is in ticks: the share of time over all trials, by the median time.
+fn ticks_per_exchange(trials: &[&Measurement], each: &[[f64; 2]]) -> Option<f64> {
+    let used: f64 = trials.iter().zip(each).map(|(trial, [a, b])| (a + b) * trial.round_trips as f64).sum();
+    let elapsed: f64 = trials.iter().map(|trial| trial.elapsed_ns as f64).sum();
+    Some(used / elapsed * median(&trials.iter().map(|trial| each_ns(trial)).collect::<Vec<_>>())?)
+}
+
+/// A count over both roles per exchange of one trial. Each role is divided by its own exchanges, since it may have counted over
+/// more of them.
+pub(crate) fn per_exchange(case: &Case, trial: &Measurement, figure: impl Fn(&RoleTally) -> f64) -> f64 {
     // What a sender does for all receivers is shared by them.
     let receivers = if case.pattern == Pattern::FanOut { f64::from(case.parties.get()) } else { 1.0 };
     let of_role = |role: Role| {
-        let tallies =
-            || trials.iter().flat_map(|trial| &trial.roles).filter(|tally| tally.party.role == role);
-        let round_trips: f64 = tallies().map(|role| role.round_trips as f64).sum();
-        if round_trips > 0.0 {
-            tallies().map(|role| figure(role) as f64).sum::<f64>() / round_trips
-        } else {
-            0.0
-        }
+        let tallies = || trial.roles.iter().filter(|tally| tally.party.role == role);
+        let round_trips: u64 = tallies().map(|role| role.round_trips).sum();
+        tallies().map(&figure).sum::<f64>() / round_trips.max(1) as f64
     };
-    tidy(of_role(Role::Initiator) / receivers + of_role(Role::Responder))
+    of_role(Role::Initiator) / receivers + of_role(Role::Responder)
 }
 
 #[cfg(test)]

@@ -514,6 +514,9 @@ mod tests {
                 trial.case = of_two.clone();
                 if let Outcome::Measured(measured) = &mut trial.outcome {
                     measured.elapsed_ns /= 2;
+                    measured.roles.iter_mut().for_each(|role| {
+                        (role.user_ns, role.system_ns) = (role.user_ns / 2, role.system_ns / 2);
+                    });
                 }
             });
         });

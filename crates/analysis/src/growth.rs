@@ -373,7 +373,7 @@ mod tests {
         let held = ended(&pairs(), &[ONE, two]);
         let [Holds::Kernel { from_ns, to_ns }] = held.2[..] else { panic!("{held:?}") };
         assert!((to_ns / from_ns - 3.0).abs() < 0.1, "{held:?}");
-        let spins = fixture::case("pipe", Wait::Spin, Placement::Spread);
+        let spins = fixture::case("pipe", Wait::Spin, Placement::Free);
         assert_eq!(ended(&spins, &[ONE, two]).2, [], "attempts that find nothing are in the kernel too");
         // Counted, it is known whether calls grow.
         let counted = |calls: [u64; 2]| {

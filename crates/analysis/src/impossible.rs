@@ -34,6 +34,7 @@ fn of_noise(reading: &NoiseReading) -> Option<String> {
         ("spin_lost", reading.spin_lost, 1.0),
         ("load_average", reading.load_average, 1e9),
         ("processor_pressure", reading.processor_pressure, 100.0),
+        ("quota_cpus", reading.quota_cpus, 1e9),
     ];
     figures.into_iter().find_map(|(name, figure, most)| outside(name, figure?, 0.0..=most))
 }

@@ -18,6 +18,8 @@ pub enum Law {
     Access,
     /// Several pairs were measured at the same moment.
     SameTime,
+    /// The roles kept no more CPUs busy than they ran on.
+    CpusBusy,
     /// Rate times mean latency is the number of messages in flight; for a paced row, rate and latency fit the pace.
     LittlesLaw,
     /// The median is a step of the clock or more.
@@ -38,6 +40,7 @@ impl Law {
             Law::Placement => "placement",
             Law::Access => "access",
             Law::SameTime => "same-time",
+            Law::CpusBusy => "cpus-busy",
             Law::LittlesLaw => "littles-law",
             Law::ClockTick => "clock-tick",
             Law::CacheLineFloor => "cache-line-floor",
@@ -81,6 +84,7 @@ mod tests {
             Placement,
             Access,
             SameTime,
+            CpusBusy,
             LittlesLaw,
             ClockTick,
             CacheLineFloor,

@@ -20,6 +20,7 @@ mod cache_line;
 mod checks;
 mod comparable;
 mod compare;
+mod consistent;
 mod costs;
 mod count;
 mod count_summary;
@@ -97,7 +98,7 @@ pub use fleet::{
 pub use growth::{Beyond, Growth, Growths, Holds};
 pub use law::Law;
 pub use left_out::LeftOut;
-pub use noise::{CoreToCore, Disturbance, Level, Verdict};
+pub use noise::{CoreToCore, Disturbance, Level, Verdict, disturbances};
 pub use not_explained::NotExplained;
 pub use over_time::{OverTime, TrialTimes, over_time};
 pub use ranking::{Carries, Group, describe_placement};
@@ -114,7 +115,7 @@ pub use replay::{
     Measured, Pairs, REPLAY_SCHEMA, Replay, ReplayRow, ReplayStart, ReplayStatus, Throughput, replay,
     throughput,
 };
-pub use row::{Row, RowStatus};
+pub use row::{Row, RowStatus, TimerLate};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
 pub use saturation::Saturation;

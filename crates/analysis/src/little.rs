@@ -14,16 +14,10 @@ const EARLY: f64 = 0.01;
 
 /// Checks one trial of a case; it has round trips.
 pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distribution) -> Result<(), Breach> {
-    // Of several links, each by itself.
-    let links = case.links().get();
-    let by_rate_ns = trial.elapsed_ns as f64 / trial.round_trips as f64 * f64::from(links);
-    let mean_ns = times.mean_ns();
+    let (by_rate_ns, mean_ns) = (by_rate_ns(case, trial), times.mean_ns());
     let kept = match case.arrival {
         // How many arrive is measured by itself, at the other end than the times.
         Arrival::ClosedLoop if case.pattern.is_to_several() => Ok(()),
-        Arrival::ClosedLoop if trial.parts.len() == links as usize => {
-            window_in_flight(by_parts_ns(trial), mean_ns + edges_ns(trial), case)
-        }
         Arrival::ClosedLoop => window_in_flight(by_rate_ns, mean_ns + edges_ns(trial), case),
         Arrival::ThinkTime(think_time_ns) => gap_fits(by_rate_ns, mean_ns, think_time_ns as f64),
         Arrival::Interval(interval_ns) => not_early(by_rate_ns, interval_ns as f64),
@@ -31,10 +25,27 @@ pub(crate) fn obeys_little(case: &Case, trial: &Measurement, times: &Distributio
     kept.map_err(|how| Breach::new(Law::LittlesLaw, format!("it breaks Little's law: {how}")))
 }
 
-/// The time of a round trip by what each of several pairs did in its own time: those that did little count by their time too.
-fn by_parts_ns(trial: &Measurement) -> f64 {
-    let elapsed_ns: f64 = trial.parts.iter().map(|part| part.elapsed_ns as f64).sum();
+/// The time of a round trip by what was done in the time. Of several pairs that follow answers at once, each counts by its own
+/// time, so those that did little do too.
+fn by_rate_ns(case: &Case, trial: &Measurement) -> f64 {
+    let links = case.links().get();
+    let elapsed_ns = if case.arrival.is_closed_loop() && trial.parts.len() == links as usize {
+        trial.parts.iter().map(|part| part.elapsed_ns as f64).sum()
+    } else {
+        trial.elapsed_ns as f64 * f64::from(links)
+    };
     elapsed_ns / trial.round_trips as f64
+}
+
+/// The least and the most that the mean of a trial's times can be if its window was in flight, in nanoseconds; `None` where the
+/// law says nothing of it.
+pub(crate) fn mean_bounds_ns(case: &Case, trial: &Measurement) -> Option<[f64; 2]> {
+    if !case.arrival.is_closed_loop() || case.pattern.is_to_several() {
+        return None;
+    }
+    let (by_rate_ns, window) = (by_rate_ns(case, trial), f64::from(case.window.get()));
+    let middle = window * by_rate_ns - edges_ns(trial);
+    Some([-1.0, 1.0].map(|side| middle + side * window * (TOLERANCE * by_rate_ns + ROUNDING_NS)))
 }
 
 /// What the mean of the times lacks of those messages that were outstanding as the measured part ended, less what it has

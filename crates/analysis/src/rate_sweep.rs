@@ -1,6 +1,6 @@
 //! Rows that were asked for several rates: what their messages take at each, and up to which rate that stays as it is.
 
-use crate::{Row, Skipped};
+use crate::{Row, Saturation, Skipped};
 use furlong_model::{Arrival, Case};
 use furlong_stats::{sort_by, tidy};
 use serde::Serialize;
@@ -42,6 +42,11 @@ pub enum AtRate {
         /// Its interval; `None` where there are too few trials.
         median_ci95: Option<[f64; 2]>,
     },
+    /// It is not known, because others took CPU time.
+    Disturbed {
+        /// What the row carried in place of that.
+        carried_per_second: f64,
+    },
     /// The row is saturated.
     Saturated {
         /// What it carried in place of that.
@@ -54,7 +59,7 @@ impl RatePoint {
     pub fn p50_ns(&self) -> Option<f64> {
         match self.result {
             AtRate::Carried { p50_ns, .. } => Some(p50_ns),
-            AtRate::Saturated { .. } => None,
+            AtRate::Saturated { .. } | AtRate::Disturbed { .. } => None,
         }
     }
 }
@@ -67,8 +72,12 @@ impl RateSweep {
             (&row.case, AtRate::Carried { p50_ns, median_ci95 })
         });
         let saturated = skipped.iter().filter_map(|entry| {
-            let carried_per_second = entry.saturation?.carried_per_second;
-            Some((&entry.case, AtRate::Saturated { carried_per_second }))
+            let Saturation { carried_per_second, lost_share, .. } = entry.saturation?;
+            let result = match lost_share {
+                Some(_) => AtRate::Disturbed { carried_per_second },
+                None => AtRate::Saturated { carried_per_second },
+            };
+            Some((&entry.case, result))
         });
         let mut sweeps: Vec<RateSweep> = Vec::new();
         for (case, result) in carried.chain(saturated) {
@@ -120,7 +129,6 @@ impl RateSweep {
 mod tests {
     use super::*;
     use crate::fixture::{case, row};
-    use crate::saturation::Saturation;
     use furlong_model::{Placement, Wait};
 
     /// A row whose median is so many microseconds at 1 k, 2 k, 4 k, … a second; saturated where there is none.
@@ -129,7 +137,8 @@ mod tests {
         for (at, median_us) in medians_us.iter().enumerate() {
             let arrival = Arrival::Interval(1_000_000 >> at);
             let case = Case { arrival, ..case("pipe", Wait::Block, Placement::OtherCore) };
-            let saturation = Saturation { asked_per_second: 1e3, carried_per_second: 900.0 };
+            let saturation =
+                Saturation { asked_per_second: 1e3, carried_per_second: 900.0, lost_share: None };
             match median_us {
                 Some(us) => {
                     let row = row("pipe", Wait::Block, Placement::OtherCore, us * 1e3);

@@ -2,6 +2,7 @@
 
 use crate::{
     Comparable, ExchangeFigures, Reached, Shares, Stalled,
+    consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
     sound::{Sound, no_trial},
@@ -9,9 +10,9 @@ use crate::{
 };
 use furlong_model::{
     AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
-    RunHeader,
+    RunHeader, TimerLateness,
 };
-use furlong_stats::{DistributionShape, are_apart, tidy};
+use furlong_stats::{DistributionShape, are_apart, median, tidy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -60,6 +61,10 @@ pub struct Row {
     pub sent_again_share: Option<f64>,
     /// Share of messages that were sent later than they were due, 0 to 1; `None` where none was due at a set time.
     pub late_sends_share: Option<f64>,
+    /// What of that the sender's own timer did, and from when its messages are timed: from their send. `None` where every message
+    /// is timed from when it was due, or none was due at a set time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_late: Option<TimerLate>,
     /// How system calls were counted; `None` without a counted pass.
     pub count_method: Option<CountMethod>,
     /// Whether messages were checked byte by byte in every trial and both roles counted the same. Never so of programs that
@@ -86,6 +91,33 @@ pub struct Row {
     pub trials_on_one_processor: Option<usize>,
 }
 
+/// Messages that the sender's timer made late, although none was in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TimerLate {
+    /// Their share of all messages, 0 to 1.
+    pub share: f64,
+    /// How late they were, in nanoseconds: the median over trials of the mean.
+    pub mean_ns: f64,
+    /// How late the latest was, in nanoseconds.
+    pub longest_ns: f64,
+}
+
+impl TimerLate {
+    /// `None` unless every trial tells it apart from what waited for another message.
+    fn of(trials: &[&Measurement]) -> Option<TimerLate> {
+        let late: Vec<TimerLateness> = trials.iter().map(|trial| trial.timer_late).collect::<Option<_>>()?;
+        let sends: f64 = late.iter().map(|late| late.sends as f64).sum();
+        let all: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
+        let means = late.iter().filter(|late| late.sends > 0);
+        let means: Vec<f64> = means.map(|late| late.total_ns as f64 / late.sends as f64).collect();
+        Some(TimerLate {
+            share: tidy(sends / all),
+            mean_ns: tidy(median(&means).unwrap_or_default()),
+            longest_ns: late.iter().map(|late| late.longest_ns as f64).fold(0.0, f64::max),
+        })
+    }
+}
+
 /// What came of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -103,17 +135,17 @@ impl Row {
         family: Option<Family>,
         trials: &[&MeasuredTrial],
     ) -> Result<Self, Breach> {
-        Sound::of(header, case, family, trials)?.row(header).ok_or_else(no_trial)
+        Sound::of(header, case, family, trials)?.row(header)
     }
 }
 
 impl Sound<'_> {
-    /// All of its figures; `None` without trials.
-    pub(crate) fn row(self, header: &RunHeader) -> Option<Row> {
+    /// All of its figures, or the law that they break.
+    pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
         let Sound { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
-        let mut exchange = ExchangeFigures::of(case, &trials, &times)?;
+        let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         exchange.ns.median_ci95 = median_ci95;
-        Some(Row {
+        let row = Row {
             case: case.clone(),
             status: RowStatus::Measured,
             family,
@@ -136,6 +168,7 @@ impl Sound<'_> {
             lost_share: lost_share(&trials),
             sent_again_share: sent_again_share(&trials),
             late_sends_share: late_sends_share(case, &trials),
+            timer_late: TimerLate::of(&trials),
             count_method: None,
             // The checks refuse anything else.
             verified: trials.iter().all(|trial| trial.programs.is_none()),
@@ -146,7 +179,9 @@ impl Sound<'_> {
             others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
             trials_on_one_processor: (case.placement == Placement::Free).then(|| on_one_processor(&trials)),
-        })
+        };
+        fits_together(header, case, &row.exchange, &trials)?;
+        Ok(row)
     }
 }
 
@@ -211,15 +246,16 @@ fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     (matches!(case.arrival, Arrival::Interval(_)) && sends > 0.0).then(|| tidy(late / sends))
 }
 
-/// What processes used beside the roles, over all trials.
+/// What processes used beside the roles: the median over trials.
 fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
-    let exchanges: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
-    let mut used = BTreeMap::new();
-    for other in trials.iter().flat_map(|trial| &trial.others) {
-        *used.entry(other.name.clone()).or_insert(0.0) +=
-            (other.user_ns + other.system_ns) as f64 / exchanges;
+    let mut used: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (index, trial) in trials.iter().enumerate() {
+        for other in &trial.others {
+            let each = used.entry(other.name.clone()).or_insert_with(|| vec![0.0; trials.len()]);
+            each[index] += (other.user_ns as f64 + other.system_ns as f64) / trial.round_trips as f64;
+        }
     }
-    used.into_iter().map(|(name, ns)| (name, tidy(ns))).collect()
+    used.into_iter().filter_map(|(name, each)| Some((name, tidy(median(&each)?)))).collect()
 }
 
 fn on_one_processor(trials: &[&Measurement]) -> usize {
@@ -314,14 +350,19 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_totals_over_totals_of_each_role() {
+    fn counts_are_medians_over_trials_of_what_each_role_counted() {
         let row = measure(|index, trial| {
-            trial.roles[0].voluntary_switches = if index == 0 { 3 * trial.roles[0].round_trips } else { 0 };
+            trial.roles[0].voluntary_switches = [9, 0, 3][index] * trial.roles[0].round_trips;
             trial.roles[1].round_trips *= 2;
-            trial.roles[1].voluntary_switches = trial.roles[1].round_trips;
+            trial.roles[1].involuntary_switches = trial.roles[1].round_trips;
+            trial.roles[1].voluntary_switches = 0;
         });
-        let switches = row.unwrap().exchange.switches.voluntary;
-        assert!((switches - 2.0).abs() < 0.05, "{switches}");
+        // 10, 1 and 4; of all 15, 3 are involuntary.
+        let switches = row.unwrap().exchange.switches;
+        assert!(
+            (switches.all() - 4.0).abs() < 0.01 && (switches.involuntary - 0.8).abs() < 0.01,
+            "{switches:?}"
+        );
     }
 
     #[test]

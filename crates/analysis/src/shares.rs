@@ -41,7 +41,9 @@ impl Shares {
             fairness: over_trials(&jain)?,
             least: over_trials(&|rates: &[f64]| share(rates, least(rates)))?,
             most: over_trials(&|rates: &[f64]| share(rates, rates.iter().copied().reduce(f64::max)))?,
-            slowest_per_second: over_trials(&least)?,
+            slowest_per_second: tidy(
+                1e9 / over_trials(&|rates: &[f64]| least(rates).map(|rate| 1e9 / rate))?,
+            ),
             against_one: None,
         })
     }

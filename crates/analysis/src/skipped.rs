@@ -17,7 +17,7 @@ pub struct Skipped {
     pub fault: Option<Fault>,
     /// Which law its figures break; `None` unless they are void.
     pub law: Option<Law>,
-    /// What was asked and what was carried; `None` unless the row is saturated.
+    /// What was asked and what was carried; `None` unless the row did not keep up with a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
     /// Trials that this is about.
@@ -38,6 +38,8 @@ pub enum SkippedStatus {
     Void,
     /// It was measured, and cannot carry the rate that was asked for.
     Saturated,
+    /// It was measured, and did not keep up with the rate that was asked for because others took CPU time.
+    Disturbed,
     /// This machine has no such mechanism.
     Unavailable,
     /// The combination makes no sense, or exceeds a limit.
@@ -56,6 +58,7 @@ impl SkippedStatus {
             SkippedStatus::Failed => "failed",
             SkippedStatus::Void => "void",
             SkippedStatus::Saturated => "saturated",
+            SkippedStatus::Disturbed => "disturbed",
             SkippedStatus::Unavailable => "unavailable",
             SkippedStatus::Refused => "refused",
         }
@@ -93,17 +96,19 @@ impl Skipped {
         }
     }
 
-    /// Measured in so many trials, at a rate that it cannot carry.
+    /// Measured in so many trials, at a rate that it did not carry.
     pub(crate) fn saturated(case: &Case, trials: usize, saturation: Saturation) -> Self {
+        let (reason, remedy) = Saturation::reason_and_remedy(&[saturation]);
+        let disturbed = saturation.lost_share.is_some();
         Skipped {
             case: case.clone(),
-            status: SkippedStatus::Saturated,
+            status: if disturbed { SkippedStatus::Disturbed } else { SkippedStatus::Saturated },
             fault: None,
             law: None,
             saturation: Some(saturation),
             trials,
-            reason: saturation.reason(),
-            remedy: saturation.remedy(),
+            reason,
+            remedy,
         }
     }
 

@@ -5,10 +5,11 @@ use crate::{
     Reached, Run, Skipped, SkippedStatus, Unit,
     cache_line::is_above_the_cache_line,
     checks::{check_trial, is_above_the_clock},
+    consistent::keeps_its_cpus_busy_at_most,
     declared::calls_as_declared,
     law::{Breach, Law},
-    noise::core_to_core_times,
-    saturation::Saturation,
+    noise::{core_to_core_times, lost_share, probed_share},
+    saturation::{Evidence, Saturation},
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, Family, Measurement, RunHeader};
@@ -57,7 +58,9 @@ impl<'a> Sound<'a> {
         let family = trials.records().find_map(|trial| trial.family);
         match (
             Sound::in_run(run, case, family, &measured),
-            Saturation::of(case, measured.iter().map(|trial| trial.record)),
+            Saturation::of(case, measured.iter().map(|trial| trial.record), || {
+                evidence(run, case, &measured)
+            }),
         ) {
             (Ok(_), Some(saturation)) => {
                 (None, trouble.or(Some(Skipped::saturated(case, measured.len(), saturation))))
@@ -88,7 +91,7 @@ impl<'a> Sound<'a> {
         family: Option<Family>,
         trials: &[&MeasuredTrial<'a>],
     ) -> Result<Self, Breach> {
-        let times = checked_times(case, trials)?;
+        let times = checked_times(header, case, trials)?;
         let medians: Vec<f64> = times.iter().map(Distribution::median_ns).collect();
         let p50_ns = median(&medians).ok_or_else(no_trial)?;
         let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
@@ -128,16 +131,36 @@ impl<'a> Sound<'a> {
     }
 }
 
+/// What tells why a row does not keep up with a rate. What others took is known of a row that never waits; of another one, the
+/// probes between trials say what others took from anybody.
+fn evidence(run: &Run, case: &Case, trials: &[&MeasuredTrial]) -> Evidence {
+    let times = trials.iter().filter_map(|trial| trial.times.as_ref().ok());
+    let shortest = times.filter_map(|times| times.shares().next()).map(|(ns, _)| ns).reduce(f64::min);
+    Evidence {
+        lost_share: lost_share(case, trials.iter().map(|trial| trial.record))
+            .or_else(|| probed_share(&run.noise)),
+        shortest_ns: shortest.filter(|_| !case.pattern.is_one_way()),
+    }
+}
+
 /// That there is nothing to make figures of.
 pub(crate) fn no_trial() -> Breach {
     Breach::new(Law::CompleteRecord, "there is no measured trial")
 }
 
 /// The times of each trial; the first one that cannot stand fails the row.
-fn checked_times(case: &Case, trials: &[&MeasuredTrial]) -> Result<Vec<Distribution>, Breach> {
+fn checked_times(
+    header: &RunHeader,
+    case: &Case,
+    trials: &[&MeasuredTrial],
+) -> Result<Vec<Distribution>, Breach> {
     let checked = |trial: &&MeasuredTrial| {
         let times = trial.times.clone().map_err(|error| Breach::new(Law::CompleteRecord, error.to_string()));
-        let checked = times.and_then(|times| check_trial(case, trial.record, &times).map(|()| times));
+        let checked = times.and_then(|times| {
+            check_trial(case, trial.record, &times)?;
+            keeps_its_cpus_busy_at_most(header, case, trial.record)?;
+            Ok(times)
+        });
         checked.map_err(|breach| breach.in_trial(trial.number))
     };
     trials.iter().map(checked).collect()

@@ -42,7 +42,10 @@ impl Summary {
         for (case, trials) in trials.by_case() {
             let (sound, trouble) = Sound::judge(run, case, trials);
             skipped.extend(trouble);
-            let row = sound.and_then(|sound| sound.row(&run.header));
+            let row = sound.map(|sound| sound.row(&run.header)).transpose().unwrap_or_else(|breach| {
+                skipped.push(Skipped::void(case, trials.measured().count(), breach));
+                None
+            });
             rows.extend(row.map(|row| match count_of(run, case) {
                 Some(count) => row.counted(CountRow::of(count)),
                 None => row,

@@ -14,8 +14,8 @@ pub fn read(program: &ChildProgram, at_ns: u64, pair: Option<[usize; 2]>) -> Noi
     let mut reading = load::reading(at_ns);
     if let Some(pair) = pair {
         reading.core_to_core_ns = bare_pair::round_trip_ns(program, pair).ok().flatten();
-        let lost = pair.map(|processor| spin_lost(program, processor));
-        reading.spin_lost = lost.into_iter().flatten().reduce(f64::max);
+        let lost: Vec<f64> = pair.iter().filter_map(|processor| spin_lost(program, *processor)).collect();
+        reading.spin_lost = (!lost.is_empty()).then(|| lost.iter().sum::<f64>() / lost.len() as f64);
     }
     reading
 }

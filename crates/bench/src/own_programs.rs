@@ -222,6 +222,7 @@ impl PairTrial<'_> {
             round_trips_per_sample: timing.round_trips_per_sample,
             histogram: timing.histogram,
             late_sends: 0,
+            timer_late: None,
             outstanding_ns: None,
             lost: None,
             sent_again: None,

@@ -26,8 +26,9 @@ pub(crate) fn enter_phase(control: &mut Control, phase: Phase) -> Result<(), Rol
 pub(crate) fn tally(
     party: Party,
     messages_received: u64,
-    LoopResult { round_trips, usage, idle, .. }: LoopResult,
+    LoopResult { round_trips, usage, window_ns, idle, .. }: LoopResult,
 ) -> Result<RoleTally, RoleError> {
     let processor = step(Phase::Finish, "read the processor", affinity::current())?;
-    Ok(role_tally(party, processor, messages_received, round_trips, usage, idle))
+    let tally = role_tally(party, processor, messages_received, round_trips, usage, idle);
+    Ok(RoleTally { window_ns, ..tally })
 }

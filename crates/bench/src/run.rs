@@ -34,8 +34,11 @@ pub enum Event<'a> {
     },
 }
 
-/// Trials between two readings of what else the machine does.
+/// Trials between two readings of what else the machine does, at most.
 const TRIALS_PER_NOISE_READING: usize = 40;
+
+/// Of fewer trials, a run has a reading in the middle: one hiccup of two readings would be half of all.
+const FEWEST_TRIALS_PER_NOISE_READING: usize = 5;
 
 /// What the harness itself costs here.
 pub fn harness() -> Harness {
@@ -282,7 +285,8 @@ impl<W: Work> Trials<'_, W> {
         total: usize,
         on_event: &mut OnEvent<'_>,
     ) -> Result<(), Interrupted> {
-        if self.done.is_multiple_of(TRIALS_PER_NOISE_READING) {
+        let apart = (total / 2).clamp(FEWEST_TRIALS_PER_NOISE_READING, TRIALS_PER_NOISE_READING);
+        if self.done.is_multiple_of(apart) {
             self.run.record_noise(self.start_ns, on_event);
         }
         let done = self.done;

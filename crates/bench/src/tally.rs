@@ -19,6 +19,7 @@ pub(crate) fn role_tally(
         access: Access::Copy,
         messages_received,
         round_trips,
+        window_ns: None,
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,
         idle_ns: idle.ns,

@@ -8,6 +8,8 @@
 //! Roles on two hosts share no memory: each has a page of its own. Then the number of the last message is carried to the other
 //! host, and it is not sent before it is known there.
 
+use crate::schedule::LateSends;
+use furlong_model::TimerLateness;
 use furlong_os::memory::{Region, anonymous_object, page_bytes};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, cpu, handle};
 use std::io;
@@ -21,6 +23,15 @@ const START: usize = 8;
 
 /// Offset of the number of messages in the measured part that were sent late.
 const LATE: usize = 16;
+
+/// Offset of what the sender's timer made late: their number, their lateness together, and the most of it, in nanoseconds.
+const TIMER_LATE: usize = 24;
+
+/// Offset of the last messages that it made late, each with its number and the time of its send.
+const SENT: usize = 48;
+
+/// Room for so many: a receiver that is further behind takes such a message for one that was sent when it was due.
+const SENT_ROOM: u64 = 4;
 
 /// Offset within a line of the number of the last message of its party, where several send.
 const LAST_OF_LINE: usize = 24;
@@ -99,14 +110,42 @@ impl ControlPage {
         self.region.double_word(START).load(Ordering::Acquire)
     }
 
-    /// Announces how many messages of it were sent later than they were due, before the last one is sent.
-    pub fn announce_late(&self, messages: u64) {
-        self.region.double_word(LATE).store(messages, Ordering::Release);
+    /// Announces which messages of it were sent later than they were due, before the last one is sent.
+    pub fn announce_late(&self, late: LateSends) {
+        let TimerLateness { sends, total_ns, longest_ns } = late.by_timer;
+        for (at, number) in [sends, total_ns, longest_ns].into_iter().enumerate() {
+            self.region.double_word(TIMER_LATE + 8 * at).store(number, Ordering::Relaxed);
+        }
+        self.region.double_word(LATE).store(late.all, Ordering::Release);
     }
 
-    /// How many messages of it were sent late, for whoever has received the last one.
-    pub fn late(&self) -> u64 {
-        self.region.double_word(LATE).load(Ordering::Acquire)
+    /// Which messages of it were sent late, for whoever has received the last one; `None` between hosts.
+    pub fn late(&self) -> Option<LateSends> {
+        let all = self.region.double_word(LATE).load(Ordering::Acquire);
+        let [sends, total_ns, longest_ns] =
+            [0, 8, 16].map(|at| self.region.double_word(TIMER_LATE + at).load(Ordering::Relaxed));
+        let by_timer = TimerLateness { sends, total_ns, longest_ns };
+        self.own.is_none().then_some(LateSends { all, by_timer })
+    }
+
+    /// Announces when a message is sent that the timer made late, before it is sent.
+    #[inline]
+    pub fn announce_sent(&self, sequence: u64, sent_ns: u64) {
+        let place = SENT + 16 * (sequence % SENT_ROOM) as usize;
+        self.region.double_word(place).store(0, Ordering::Release);
+        self.region.double_word(place + 8).store(sent_ns, Ordering::Release);
+        self.region.double_word(place).store(sequence, Ordering::Release);
+    }
+
+    /// When a message was sent that has come, if the timer made it late.
+    #[inline]
+    pub fn sent(&self, sequence: u64) -> Option<u64> {
+        let place = SENT + 16 * (sequence % SENT_ROOM) as usize;
+        let number = || self.region.double_word(place).load(Ordering::Acquire);
+        let before = number();
+        let sent_ns = self.region.double_word(place + 8).load(Ordering::Acquire);
+        // The sender may be writing of another message there.
+        (before == sequence && number() == sequence).then_some(sent_ns)
     }
 
     /// Announces the number of the last message of it, before it is sent.
@@ -217,4 +256,24 @@ fn carry(carrier: BorrowedHandle<'_>, sequence: u64) -> io::Result<()> {
 /// Bytes of a page with so many lines.
 fn size_bytes(lines: usize) -> usize {
     offset(lines).next_multiple_of(page_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_late_send_is_known_until_others_have_overwritten_it() {
+        let (page, _object) = ControlPage::create(2).unwrap();
+        page.announce_sent(7, 700);
+        assert_eq!([page.sent(6), page.sent(7), page.sent(8)], [None, Some(700), None]);
+        page.announce_sent(7 + SENT_ROOM, 1_100);
+        assert_eq!([page.sent(7), page.sent(7 + SENT_ROOM)], [None, Some(1_100)]);
+        let late = LateSends { all: 9, by_timer: TimerLateness { sends: 3, total_ns: 30, longest_ns: 20 } };
+        page.announce_late(late);
+        assert_eq!(page.late(), Some(late));
+        // Nothing of it is where parties note how far they are.
+        page.note(0, Progress { sent: 1, received: 2 });
+        assert_eq!((page.late(), page.sent(7 + SENT_ROOM)), (Some(late), Some(1_100)));
+    }
 }

@@ -10,7 +10,7 @@ use crate::messages::{LoopResult, Messages};
 use crate::one_way::{begin_receiving, begin_sending};
 use crate::recorder::{Recorder, Timing};
 use crate::role_error::{RoleError, step};
-use crate::schedule::{Idle, Schedule, is_late};
+use crate::schedule::{Idle, LateSends, Schedule};
 use furlong_mechanism::Message;
 use furlong_model::{Access, Fault, Phase, Stall};
 use furlong_os::{clock, cpu};
@@ -91,13 +91,13 @@ pub fn send_in_turn(
     let mut arrivals_ns = messages.control_page.room_for_arrivals();
     let start = clock::now_ns();
     messages.control_page.announce_start(start);
-    let (mut last, mut due, mut late, mut idle) = (start, start, 0, Idle::default());
+    let (mut last, mut due, mut late, mut idle) = (start, start, LateSends::default(), Idle::default());
     loop {
         due = schedule.next_ns(due, last);
         messages.prepare_next();
         idle = idle + schedule.idle_until(due);
         let sent = clock::now_ns();
-        late += u64::from(is_late(sent, due));
+        let from = schedule.timed_from_ns([due, last, sent], &mut late);
         let ends = sent.max(due) - start >= budget_ns;
         if ends {
             messages.control_page.announce_last(messages.done + 1);
@@ -110,10 +110,10 @@ pub fn send_in_turn(
         }
         idle = idle + Idle { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 };
         last = clock::now_ns();
-        reached.keep(schedule.timed_from_ns(due, sent), &arrivals_ns);
+        reached.keep(from, &arrivals_ns);
         if ends {
-            let late_sends = if schedule.arrival.is_closed_loop() { 0 } else { late };
-            return Ok(LoopResult { idle, late_sends, ..messages.since(before, last - start)? });
+            let late = schedule.reported(late);
+            return Ok(LoopResult { idle, late, ..messages.since(before, last - start)? });
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::channel::Channel;
 use crate::control_page::{ControlPage, Progress};
 use crate::role_error::RoleError;
-use crate::schedule::Idle;
+use crate::schedule::{Idle, LateSends};
 use crate::stamp::Stamp;
 use furlong_mechanism::Message;
 use furlong_model::{Pattern, Role};
@@ -73,10 +73,13 @@ pub struct LoopResult {
     pub elapsed_ns: u64,
     /// What this role used in that time.
     pub usage: Usage,
+    /// Time between the two readings of the usage, in nanoseconds; `None` if nobody has read it.
+    pub window_ns: Option<u64>,
     /// How much of that went into waiting for a message to be due.
     pub idle: Idle,
-    /// Messages sent later than they were due, for who holds the clock.
-    pub late_sends: u64,
+    /// Messages sent later than they were due, for who holds the clock; `None` where none is due at a set time, or where that is
+    /// not known.
+    pub late: Option<LateSends>,
     /// How long the messages of a window had been outstanding before and after that time.
     pub outstanding_ns: Option<[u64; 2]>,
     /// Messages that were lost meanwhile, which are not counted above; `None` where none can be.
@@ -91,8 +94,9 @@ impl LoopResult {
             began_ns: 0,
             elapsed_ns,
             usage: Usage::default(),
+            window_ns: None,
             idle: Idle::default(),
-            late_sends: 0,
+            late: None,
             outstanding_ns: None,
             lost: None,
         }
@@ -284,6 +288,7 @@ impl<'a> Messages<'a> {
     /// What was done and used since then, in `elapsed_ns`.
     pub fn since(&self, before: Baseline, elapsed_ns: u64) -> Result<LoopResult, RoleError> {
         let usage = used()? - before.usage;
+        let window_ns = Some(clock::now_ns().saturating_sub(before.began_ns));
         let lost = self.lost - before.lost;
         let round_trips = self.done - before.done - lost;
         let lost = self.may_lose.then_some(lost);
@@ -294,8 +299,9 @@ impl<'a> Messages<'a> {
             began_ns,
             elapsed_ns,
             usage,
+            window_ns,
             idle,
-            late_sends: 0,
+            late: None,
             outstanding_ns: None,
             lost,
         })

@@ -9,7 +9,7 @@ use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::schedule::{Idle, Schedule, is_late};
+use crate::schedule::{Idle, LateSends, Schedule};
 use crate::window::WindowLoop;
 use furlong_os::{clock, cpu};
 
@@ -104,13 +104,16 @@ pub fn send_stream_when_due(
     let before = begin_sending(channel, messages)?;
     let start = clock::now_ns();
     messages.control_page.announce_start(start);
-    let (mut due, mut late, mut idle) = (start, 0, Idle::default());
+    let (mut free, mut due, mut late, mut idle) = (start, start, LateSends::default(), Idle::default());
     loop {
         due = schedule.next_ns(due, due);
         messages.prepare_next();
         idle = idle + schedule.idle_until(due);
         let sent = clock::now_ns();
-        late += u64::from(is_late(sent, due));
+        let from = schedule.timed_from_ns([due, free, sent], &mut late);
+        if from != due {
+            messages.control_page.announce_sent(messages.done + 1, from);
+        }
         let ends = sent.max(due).wrapping_sub(start) >= budget_ns;
         if ends {
             messages.control_page.announce_late(late);
@@ -118,14 +121,15 @@ pub fn send_stream_when_due(
         }
         messages.send(channel)?;
         messages.done += 1;
+        free = clock::now_ns();
         if ends {
             return Ok(LoopResult { idle, ..messages.since(before, 0)? });
         }
     }
 }
 
-/// Receives messages until the initiator has announced the end, and passes the time of each since it was due to the
-/// recorder.
+/// Receives messages until the initiator has announced the end, and passes the time of each to the recorder: since it was due,
+/// or since it was sent if the sender's timer was late.
 pub fn receive_stream_when_due(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -141,12 +145,13 @@ pub fn receive_stream_when_due(
             due = messages.control_page.start();
         }
         due = schedule.next_ns(due, due);
-        recorder.keep(now.saturating_sub(due), 1);
+        let from = messages.control_page.sent(messages.done + 1).unwrap_or(due);
+        recorder.keep(now.saturating_sub(from), 1);
         check_next(messages, length)?;
         if messages.control_page.is_last(messages.done) {
             let elapsed_ns = now.saturating_sub(messages.control_page.start());
-            let late_sends = messages.control_page.late();
-            return Ok(LoopResult { late_sends, ..messages.since(before, elapsed_ns)? });
+            let late = messages.control_page.late();
+            return Ok(LoopResult { late, ..messages.since(before, elapsed_ns)? });
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
 use crate::steady::Steady;
-use furlong_model::{Fault, Phase, Stall};
+use furlong_model::{Fault, Phase, Stall, TimerLateness};
 use furlong_stats::{Distribution, HistogramError, HistogramRange, HistogramRecorder, encode_histogram};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub struct Timing {
     pub round_trips_per_sample: u32,
     /// Messages sent later than they were due.
     pub late_sends: u64,
+    /// As in a measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_late: Option<TimerLateness>,
     /// As in a measurement.
     pub outstanding_ns: Option<[u64; 2]>,
     /// Times of samples: HdrHistogram V2 with deflate, in base64.
@@ -123,7 +126,8 @@ impl Recorder {
             began_ns: result.began_ns,
             elapsed_ns: result.elapsed_ns,
             round_trips_per_sample: per_sample,
-            late_sends: result.late_sends,
+            late_sends: result.late.map_or(0, |late| late.all),
+            timer_late: result.late.map(|late| late.by_timer),
             outstanding_ns: result.outstanding_ns,
             histogram: histogram.encode(),
             reached: None,

@@ -8,7 +8,7 @@ use crate::channel::Channel;
 use crate::messages::{Baseline, LoopResult, Messages};
 use crate::recorder::Recorder;
 use crate::role_error::RoleError;
-use crate::schedule::{Idle, Schedule, is_late};
+use crate::schedule::{Idle, LateSends, Schedule};
 use furlong_os::clock;
 
 /// The loop of round trips that follow each other at once, compiled for each type of channel.
@@ -90,17 +90,18 @@ pub fn initiate_when_due(
 ) -> Result<LoopResult, RoleError> {
     let before = begin(channel, messages)?;
     let start = clock::now_ns();
-    let (mut last, mut due, mut late_sends, mut idle) = (start, start, 0, Idle::default());
+    let (mut last, mut due, mut late, mut idle) = (start, start, LateSends::default(), Idle::default());
     while last.wrapping_sub(start) < budget_ns {
         due = schedule.next_ns(due, last);
         idle = idle + schedule.idle_until(due);
         let sent = clock::now_ns();
-        late_sends += u64::from(is_late(sent, due));
+        let from = schedule.timed_from_ns([due, last, sent], &mut late);
         trip(channel, messages, || {})?;
         last = clock::now_ns();
-        recorder.keep(last.wrapping_sub(schedule.timed_from_ns(due, sent)), 1);
+        recorder.keep(last.wrapping_sub(from), 1);
     }
-    Ok(LoopResult { idle, late_sends, ..end(channel, messages, before, last.wrapping_sub(start))? })
+    let late = schedule.reported(late);
+    Ok(LoopResult { idle, late, ..end(channel, messages, before, last.wrapping_sub(start))? })
 }
 
 /// Begins a loop with both roles lined up.

@@ -1,6 +1,6 @@
 //! When a message is due that is not sent as soon as it can be, and how a role waits for that moment.
 
-use furlong_model::{Arrival, Wait};
+use furlong_model::{Arrival, TimerLateness, Wait};
 use furlong_os::{clock, cpu};
 use std::ops::Add;
 
@@ -30,10 +30,31 @@ impl Schedule {
         }
     }
 
-    /// From when a message is timed that was sent at `sent_ns`: at an interval, from when it was due.
+    /// Returns from when a message is timed that was due at `due_ns` and sent at `sent_ns`, by a sender that was free for it at
+    /// `free_ns`, and counts it in `late`.
+    ///
+    /// At an interval that is when it was due, so that a message that waited for the one before it counts for all of that time.
+    /// If none was in the way, the sender's timer woke it late, and the message is timed from its send.
     #[inline(always)]
-    pub fn timed_from_ns(self, due_ns: u64, sent_ns: u64) -> u64 {
-        if matches!(self.arrival, Arrival::Interval(_)) { due_ns } else { sent_ns }
+    pub fn timed_from_ns(self, [due_ns, free_ns, sent_ns]: [u64; 3], late: &mut LateSends) -> u64 {
+        if !matches!(self.arrival, Arrival::Interval(_)) {
+            return sent_ns;
+        }
+        let late_ns = sent_ns.saturating_sub(due_ns);
+        if late_ns <= PUNCTUAL_NS {
+            return due_ns;
+        }
+        late.all += 1;
+        if free_ns > due_ns {
+            return due_ns;
+        }
+        late.by_timer = late.by_timer.and(TimerLateness { sends: 1, total_ns: late_ns, longest_ns: late_ns });
+        sent_ns
+    }
+
+    /// What is reported of late sends, if messages were due at fixed times.
+    pub fn reported(self, late: LateSends) -> Option<LateSends> {
+        matches!(self.arrival, Arrival::Interval(_)).then_some(late)
     }
 
     /// Waits for a message to be due, as the row waits, and gives what that took.
@@ -67,10 +88,13 @@ impl Add for Idle {
     }
 }
 
-/// Whether a message was sent later than it was due.
-#[inline(always)]
-pub fn is_late(sent_ns: u64, due_ns: u64) -> bool {
-    sent_ns > due_ns + PUNCTUAL_NS
+/// Messages that were sent later than they were due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LateSends {
+    /// All of them.
+    pub all: u64,
+    /// Those that waited for no other message.
+    pub by_timer: TimerLateness,
 }
 
 /// Keeps the processor busy until `due_ns`, and says for how long, in nanoseconds.
@@ -82,4 +106,47 @@ fn spin_until(due_ns: u64) -> u64 {
         now = clock::now_ns();
     }
     now - begin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timed_from(arrival: Arrival, times_ns: [u64; 3]) -> (u64, LateSends) {
+        let mut late = LateSends::default();
+        let schedule = Schedule { arrival, wait: Wait::Block };
+        (schedule.timed_from_ns(times_ns, &mut late), late)
+    }
+
+    #[test]
+    fn a_message_that_waited_for_another_is_timed_from_when_it_was_due() {
+        let every = Arrival::Interval(100_000);
+        let late = |all, sends, ns| LateSends {
+            all,
+            by_timer: TimerLateness { sends, total_ns: ns, longest_ns: ns },
+        };
+        // Due at 1 ms. The sender was free before, and its timer woke it 90 us late.
+        assert_eq!(timed_from(every, [1_000_000, 900_000, 1_090_000]), (1_090_000, late(1, 1, 90_000)));
+        // The message before was answered 5 ms after this one was due.
+        assert_eq!(timed_from(every, [1_000_000, 6_000_000, 6_000_100]), (1_000_000, late(1, 0, 0)));
+        assert_eq!(timed_from(every, [1_000_000, 900_000, 1_000_900]), (1_000_000, late(0, 0, 0)));
+        let gap = Arrival::ThinkTime(100_000);
+        assert_eq!(timed_from(gap, [1_000_000, 900_000, 1_090_000]), (1_090_000, late(0, 0, 0)));
+    }
+
+    #[test]
+    fn a_stall_is_in_the_time_of_every_message_that_it_delayed() {
+        // A message every 100 us, each of which takes 10 us, but the third takes 1 ms.
+        let schedule = Schedule { arrival: Arrival::Interval(100_000), wait: Wait::Block };
+        let (mut late, mut last, mut due, mut times) = (LateSends::default(), 0, 0, Vec::new());
+        for message in 0..20 {
+            due = schedule.next_ns(due, last);
+            let sent = due.max(last);
+            let from = schedule.timed_from_ns([due, last, sent], &mut late);
+            last = sent + if message == 2 { 1_000_000 } else { 10_000 };
+            times.push((last - from) / 1_000);
+        }
+        assert_eq!(times[..6], [10, 10, 1_000, 910, 820, 730]);
+        assert_eq!((late.all, late.by_timer.sends), (10, 0));
+    }
 }

@@ -10,7 +10,8 @@ pub struct NoiseReading {
     pub at_ns: u64,
     /// Round trip of one cache line between the two processors of `other-core`, in nanoseconds.
     pub core_to_core_ns: Option<f64>,
-    /// Share of a short spin that the processor did not give to it, 0 to 1: the worst of those used.
+    /// Share of a short spin that the processors did not give to it, 0 to 1: the mean of those used, and the worst of them in
+    /// records of before.
     pub spin_lost: Option<f64>,
     /// Runnable processes averaged over the last minute.
     pub load_average: Option<f64>,
@@ -22,6 +23,9 @@ pub struct NoiseReading {
     pub total_ticks: Option<u64>,
     /// Periods in which the control group was out of quota.
     pub throttled_periods: Option<u64>,
+    /// CPUs whose time the control group may use, by the smallest quota of those around this process; `None` without a quota.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota_cpus: Option<f64>,
 }
 
 /// All readings of a run, in their order.

@@ -61,6 +61,11 @@ pub struct Measurement {
     /// Messages that were sent later than they were due, where the pace sets a time for each.
     #[serde(default)]
     pub late_sends: u64,
+    /// Those of them that the sender's timer made late: they are timed from their send, and all others from when they were due.
+    /// `None` where no time is set, of programs with a loop of their own, and in records of before this was kept: there every
+    /// message is timed from when it was due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_late: Option<TimerLateness>,
     /// How long the messages of a window had been outstanding when the measured part began and when it ended, all of them
     /// together, in nanoseconds; `None` where one is outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,6 +106,35 @@ pub struct Measurement {
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
+}
+
+/// Messages that were sent later than they were due although none was in flight: the timer of the sender woke it late.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimerLateness {
+    /// Their number.
+    pub sends: u64,
+    /// How late they were, all together, in nanoseconds.
+    pub total_ns: u64,
+    /// How late the latest was, in nanoseconds.
+    pub longest_ns: u64,
+}
+
+impl TimerLateness {
+    /// Of two senders.
+    #[must_use]
+    pub fn and(self, other: TimerLateness) -> TimerLateness {
+        TimerLateness {
+            sends: self.sends + other.sends,
+            total_ns: self.total_ns + other.total_ns,
+            longest_ns: self.longest_ns.max(other.longest_ns),
+        }
+    }
+
+    /// If each message counts once for each of so many receivers.
+    #[must_use]
+    pub fn times(self, receivers: u64) -> TimerLateness {
+        TimerLateness { sends: self.sends * receivers, total_ns: self.total_ns * receivers, ..self }
+    }
 }
 
 /// What all receivers but one got while that one slept, and in a time before in which it did not.
@@ -183,6 +217,10 @@ pub struct RoleTally {
     pub messages_received: u64,
     /// Round trips between the two readings of the figures below.
     pub round_trips: u64,
+    /// Time between these readings, in nanoseconds: longer than the measured part if one role waited for the other before or
+    /// after it. `None` of programs, and in records of before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_ns: Option<u64>,
     /// Processor time in user mode, in nanoseconds.
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.

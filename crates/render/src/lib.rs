@@ -79,6 +79,7 @@ pub use furlong_analysis::text::{format_count, listed, plain, plain_sentence};
 pub use furlong_model::{format_digits, three_digits};
 pub use json::{json, self_check_json};
 pub use markdown::{escape as escape_markdown, with_charts as markdown_with_charts};
+pub use noise::disturbance;
 pub use origin::{date, shell};
 pub use printed::{
     comparison_markdown, comparison_table, costs_table, count_table, explanation_table, fleet_markdown,
@@ -291,7 +292,21 @@ mod tests {
         let text = table(&fixture::summary(), Style::default());
         let (_, paced) = text.split_once(", one message every 100 us\n").unwrap();
         let (paced, _) = paced.split_once("\n\n").unwrap();
-        assert!(paced.ends_with("sent late: 3.1 % of unix-seqpacket/block"), "{paced}");
+        let said = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let by_timer = "sent late by furlong's timer, and timed from the send: 2.0 % of unix-seqpacket/block by 90.0 us (at most \
+                        1.20 ms)";
+        let waited = "sent late after another message, and timed from when they were due: 1.1 % of unix-seqpacket/block";
+        assert!(said(paced).ends_with(&format!("{by_timer} {waited}")), "{paced}");
+        // Programs, and records of before, do not tell these apart.
+        let mut before = fixture::summary();
+        for row in &mut before.rows {
+            (row.timer_late, row.late_sends_share) = (None, row.late_sends_share.map(|_| 0.92));
+        }
+        let paced = said(&table(&before, Style::default()));
+        assert!(
+            paced.contains("sent late, and timed from when they were due: 92.0 % of unix-seqpacket/block (so its times hold"),
+            "{paced}"
+        );
     }
 
     #[test]

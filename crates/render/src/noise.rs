@@ -3,7 +3,7 @@
 use super::object::{Judged, sentence};
 use furlong_analysis::text::capital;
 use furlong_analysis::{Disturbance, Verdict};
-use furlong_model::format_ns;
+use furlong_model::{format_digits, format_ns};
 
 /// The reasons of a noise verdict, for programs.
 pub(crate) const REASONS: Judged = Judged {
@@ -23,13 +23,22 @@ pub fn noise(noise: &Verdict) -> Vec<String> {
 }
 
 /// What was seen, as it stands within a sentence.
-pub(crate) fn disturbance(seen: &Disturbance) -> String {
+pub fn disturbance(seen: &Disturbance) -> String {
     match *seen {
         Disturbance::SpinLost { share } => {
-            format!("{:.1} % of a spinning process's time went to others", share * 100.0)
+            format!(
+                "{:.1} % of the benchmarks' CPU time was lost to other processes or the host",
+                share * 100.0
+            )
         }
         Disturbance::Stolen { share } => {
             format!("the hypervisor gave {:.1} % of the time to others", share * 100.0)
+        }
+        Disturbance::Quota { cpus, needed } => {
+            format!(
+                "the control group may use the time of {} CPUs, and a benchmark keeps {needed} busy: raise its CPU limit",
+                format_digits(cpus)
+            )
         }
         Disturbance::Throttled { periods } => {
             format!("the control group ran out of quota {periods} times: raise its CPU limit")
@@ -42,9 +51,6 @@ pub(crate) fn disturbance(seen: &Disturbance) -> String {
         }
         Disturbance::Load { load, processors } => {
             format!("the load was {load:.1} on {processors} processors in the minute before the run")
-        }
-        Disturbance::Preempted { per_second } => {
-            format!("others took a processor from the roles {per_second:.0} times a second")
         }
         Disturbance::WideIntervals { wide, rows, limit } => {
             format!("{wide} of {rows} rows have intervals wider than ±{:.0} %", limit * 100.0)
@@ -59,7 +65,10 @@ mod tests {
     #[test]
     fn each_disturbance_has_its_words() {
         for (seen, said) in [
-            (Disturbance::SpinLost { share: 0.03 }, "3.0 % of a spinning process's time went to others"),
+            (
+                Disturbance::SpinLost { share: 0.03 },
+                "3.0 % of the benchmarks' CPU time was lost to other processes or the host",
+            ),
             (Disturbance::Stolen { share: 0.1 }, "the hypervisor gave 10.0 % of the time to others"),
             (
                 Disturbance::Throttled { periods: 3 },
@@ -78,8 +87,8 @@ mod tests {
                 "the load was 1.8 on 2 processors in the minute before the run",
             ),
             (
-                Disturbance::Preempted { per_second: 120.2 },
-                "others took a processor from the roles 120 times a second",
+                Disturbance::Quota { cpus: 0.5, needed: 2 },
+                "the control group may use the time of 0.500 CPUs, and a benchmark keeps 2 busy: raise its CPU limit",
             ),
             (
                 Disturbance::WideIntervals { wide: 5, rows: 9, limit: 0.05 },

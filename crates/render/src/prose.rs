@@ -15,6 +15,10 @@ use furlong_stats::distinct;
 
 /// Rows that are named one by one.
 const ROWS_NAMED: usize = 6;
+/// A difference of two shares that are rounded.
+const NO_SHARE: f64 = 1e-6;
+/// A row that sends more than this share late, and keeps up with its rate, has a timer that is late.
+const MOSTLY: f64 = 0.5;
 /// What stands above what a summary, a comparison or a replay concludes.
 pub(crate) const FINDINGS: &str = "What this says";
 
@@ -118,7 +122,8 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
             .to_owned()
     });
     let delivered = one_way(false).then(|| {
-        "Messages one way at fixed times are timed one by one, from when each was due to when its receiver had it."
+        "Messages one way at fixed times are timed one by one, from when each was due (from its send if furlong's timer was \
+         late) to when its receiver had it."
             .to_owned()
     });
     let deep = marked(has_depth).next().map(|_| {
@@ -335,14 +340,35 @@ pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<Stri
     }
 }
 
-/// Which rows of a paced group sent messages late; `None` if none did.
-pub(crate) fn late(summary: &Summary, group: &Group) -> Option<String> {
-    let late = |row: &Row| {
-        let share = row.late_sends_share.filter(|share| *share > 0.0)?;
-        Some(format!("{} of {}", percent(share), plain(&row.case.row())))
+/// Which rows of a paced group sent messages late, and from when these are timed; nothing if none did.
+pub(crate) fn late(summary: &Summary, group: &Group) -> Vec<String> {
+    let named = |row: &Row, share: f64| format!("{} of {}", percent(share), plain(&row.case.row()));
+    let rows = |share: &dyn Fn(&Row) -> Option<String>| {
+        summary.rows_of(group).filter_map(share).collect::<Vec<_>>().join(", ")
     };
-    let late: Vec<_> = summary.rows_of(group).filter_map(late).collect();
-    (!late.is_empty()).then(|| format!("sent late: {}", late.join(", ")))
+    let by_timer = rows(&|row| {
+        let late = row.timer_late.filter(|late| late.share > 0.0)?;
+        let (mean, longest) = (format_ns(late.mean_ns), format_ns(late.longest_ns));
+        Some(format!("{} by {mean} (at most {longest})", named(row, late.share)))
+    });
+    let waited = rows(&|row| {
+        let waited = row.late_sends_share? - row.timer_late?.share;
+        (waited > NO_SHARE).then(|| named(row, waited))
+    });
+    let either = rows(&|row| {
+        let share = row.late_sends_share.filter(|share| *share > 0.0 && row.timer_late.is_none())?;
+        let mark = if share > MOSTLY { " (so its times hold the lateness of its timer)" } else { "" };
+        Some(named(row, share) + mark)
+    });
+    [
+        ("sent late by furlong's timer, and timed from the send", by_timer),
+        ("sent late after another message, and timed from when they were due", waited),
+        ("sent late, and timed from when they were due", either),
+    ]
+    .into_iter()
+    .filter(|(_, rows)| !rows.is_empty())
+    .map(|(what, rows)| format!("{what}: {rows}"))
+    .collect()
 }
 
 /// A share above 0 in words; the smallest are not called nothing.

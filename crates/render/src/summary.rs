@@ -71,12 +71,11 @@ fn rankings<'a>(
     groups.iter().map(move |group| {
         let cells = |entry| Row::neutral(columns.iter().map(|column| (column.cell)(&entry)));
         let rows = entries(summary, group).into_iter().map(cells).collect();
-        let notes = [
-            prose::chosen_processors(summary, group),
-            prose::late(summary, group),
-            prose::stand_in(&summary.run.machine),
-        ];
-        let notes = notes.into_iter().flatten().collect();
+        let notes = prose::chosen_processors(summary, group)
+            .into_iter()
+            .chain(prose::late(summary, group))
+            .chain(prose::stand_in(&summary.run.machine))
+            .collect();
         let table = Table { alike: Some(kind), notes, ..Table::new(heads.clone(), rows) };
         let section = Section::titled(group.title.clone());
         match prose::crowded(summary, group) {

@@ -2,7 +2,7 @@
 
 use super::document::{Line, Section, Tone};
 use furlong_analysis::text::{listed, plain};
-use furlong_analysis::{Skipped, SkippedStatus};
+use furlong_analysis::{Saturation, Skipped, SkippedStatus};
 
 /// What stands above them.
 const TITLE: &str = "Not measured, or not in every trial";
@@ -23,7 +23,13 @@ fn lines(skipped: &[Skipped]) -> Vec<(SkippedStatus, String)> {
     let mut alike: Vec<(&Skipped, Vec<&Skipped>)> = Vec::new();
     for entry in skipped {
         let same = |(first, _): &&mut (&Skipped, Vec<&Skipped>)| {
-            (first.status, &first.reason, &first.remedy) == (entry.status, &entry.reason, &entry.remedy)
+            first.saturation.zip(entry.saturation).map_or_else(
+                || {
+                    (first.status, &first.reason, &first.remedy)
+                        == (entry.status, &entry.reason, &entry.remedy)
+                },
+                |(one, other)| one.is_alike(&other),
+            )
         };
         match alike.iter_mut().find(same) {
             Some((_, entries)) => entries.push(entry),
@@ -44,11 +50,61 @@ fn line_of(first: &Skipped, entries: &[&Skipped]) -> String {
         SkippedStatus::Void => "are void".to_owned(),
         SkippedStatus::Saturated if entries.len() == 1 => "is saturated".to_owned(),
         SkippedStatus::Saturated => "are saturated".to_owned(),
+        SkippedStatus::Disturbed => "did not keep up".to_owned(),
         status => status.name().to_owned(),
     };
-    let remedy = match plain(&first.remedy) {
-        remedy if remedy.is_empty() => remedy,
-        remedy => format!("; {remedy}"),
+    let saturations: Option<Vec<_>> = entries.iter().map(|entry| entry.saturation).collect();
+    let (reason, remedy) = match saturations {
+        Some(alike) => Saturation::reason_and_remedy(&alike),
+        None => (plain(&first.reason), plain(&first.remedy)),
     };
-    format!("{} {verdict}: {}{remedy}", listed(&cases, NAMED), plain(&first.reason))
+    let remedy = if remedy.is_empty() { remedy } else { format!("; {remedy}") };
+    format!("{} {verdict}: {reason}{remedy}", listed(&cases, NAMED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_analysis::{DecodedRun, Run};
+    use furlong_fixture as fixture;
+    use furlong_model::{Arrival, Case, Outcome, Placement, Record, Trial, Wait};
+
+    /// Rows of 180 ns that carried this many of 100 k a second while their processes had this share of their CPUs.
+    fn behind(carried_per_second: &[u64], had: f64) -> Vec<String> {
+        let mut records = vec![Record::Run(fixture::header()), Record::Noise(fixture::quiet(0, 290.0))];
+        let names = ["posix-shm", "pipe", "posix-mq", "unix-stream", "tcp"];
+        for (name, carried_per_second) in names.iter().zip(carried_per_second) {
+            let case = Case {
+                arrival: Arrival::Interval(10_000),
+                ..fixture::case(name, Wait::Spin, Placement::OtherCore)
+            };
+            let mut measured = fixture::measurement(&case, 180.0, 0);
+            measured.late_sends = measured.round_trips;
+            measured.elapsed_ns = measured.round_trips * 1_000_000_000 / carried_per_second;
+            for role in &mut measured.roles {
+                role.user_ns = (measured.elapsed_ns as f64 * had) as u64;
+                role.window_ns = Some(measured.elapsed_ns);
+            }
+            let (outcome, family) = (Outcome::Measured(measured), fixture::family(name));
+            records.push(Record::Trial(Trial { case, family, number: 0, at_ns: None, outcome }));
+        }
+        let summary = DecodedRun::of(&Run::from_records(records).unwrap()).summary;
+        lines(&summary.skipped).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn one_sentence_names_all_rows_that_did_not_keep_up_for_one_cause() {
+        let [disturbed] = &behind(&[73_600, 74_000, 60_000, 81_000, 90_000], 0.5)[..] else { panic!() };
+        assert!(
+            disturbed.contains("and 2 more did not keep up: CPU time was lost to other processes"),
+            "{disturbed}"
+        );
+        assert!(!disturbed.contains("saturated") && !disturbed.contains("ask for"), "{disturbed}");
+        let [saturated] = &behind(&[20_000, 40_000, 30_000], 1.0)[..] else { panic!() };
+        assert!(
+            saturated.contains("are saturated: 100 k/s were asked and 20.0 k to 40.0 k/s carried"),
+            "{saturated}"
+        );
+        assert!(saturated.ends_with("ask for less than 20.0 k/s, or for no rate"), "{saturated}");
+    }
 }

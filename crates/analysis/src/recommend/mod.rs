@@ -219,6 +219,7 @@ fn excluded(shortlist: &Shortlist, first: &[Skipped], long: &[Skipped]) -> Vec<E
             let remedy = if entry.remedy.is_empty() { String::new() } else { format!("; {}", entry.remedy) };
             let reason = match entry.status {
                 SkippedStatus::Saturated => format!("saturated: {}", entry.reason),
+                SkippedStatus::Disturbed => format!("{}{remedy}", entry.reason),
                 status => format!("{} in {trials}: {}{remedy}", status.name(), entry.reason),
             };
             excluded.push(Excluded { mechanism, wait, reason });

@@ -5,6 +5,16 @@ use furlong_model::{Figure, RoleTally};
 use furlong_stats::{distinct, median, median_interval, tidy};
 use std::collections::BTreeMap;
 
+/// The same of a rate, as the reciprocal of a time: so rate times time is 1 for any number of trials.
+fn rate_over_trials(values: &[f64]) -> Option<Measured> {
+    let times: Vec<f64> = values.iter().map(|rate| 1.0 / rate).collect();
+    let Measured { value, ci95 } = over_trials(&times)?;
+    Some(Measured {
+        value: tidy(1.0 / value),
+        ci95: ci95.map(|[low, high]| [1.0 / high, 1.0 / low].map(tidy)),
+    })
+}
+
 /// The median over trials with its interval; `None` without trials, or where a value is none.
 pub(super) fn over_trials(values: &[f64]) -> Option<Measured> {
     if values.iter().any(|value| !value.is_finite()) {
@@ -22,6 +32,10 @@ pub(super) fn table<T>(
 ) -> BTreeMap<Figure, Measured> {
     let measured = |figure: &Figure| {
         let values: Option<Vec<_>> = trials.iter().map(|trial| value(*figure, trial)).collect();
+        let over_trials = match figure {
+            Figure::MessagesPerSecond | Figure::GigabytesPerSecond => rate_over_trials,
+            _ => over_trials,
+        };
         Some((*figure, over_trials(&values?)?))
     };
     figures.iter().filter_map(measured).collect()

@@ -84,7 +84,7 @@ impl From<SkippedStatus> for ReplayStatus {
         match status {
             SkippedStatus::Failed => ReplayStatus::Failed,
             // No experiment asks for a rate.
-            SkippedStatus::Void | SkippedStatus::Saturated => ReplayStatus::Void,
+            SkippedStatus::Void | SkippedStatus::Saturated | SkippedStatus::Disturbed => ReplayStatus::Void,
             SkippedStatus::Unavailable => ReplayStatus::Unavailable,
             SkippedStatus::Refused => ReplayStatus::Refused,
         }

@@ -173,6 +173,7 @@ impl CountedTrial<'_> {
             round_trips_per_sample: timing.round_trips_per_sample,
             histogram: timing.histogram,
             late_sends: timing.late_sends,
+            timer_late: timing.timer_late,
             outstanding_ns: None,
             lost: None,
             sent_again: None,

@@ -124,8 +124,9 @@ impl RegionRole {
             began_ns,
             elapsed_ns,
             usage,
+            window_ns: None,
             idle,
-            late_sends: 0,
+            late: None,
             outstanding_ns: None,
             lost: None,
         };

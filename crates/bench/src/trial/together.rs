@@ -2,7 +2,7 @@
 
 use crate::control::Timing;
 use furlong_loops::recorder::merged;
-use furlong_model::{Part, Party, Pattern, Role};
+use furlong_model::{Part, Party, Pattern, Role, TimerLateness};
 
 /// Puts together what those who held clocks have seen, and gives what each of several did. The rate of all is the sum of
 /// their rates, and each round trip counts alike.
@@ -37,6 +37,7 @@ pub(crate) fn together(
         elapsed_ns: if per_ns > 0.0 { (round_trips as f64 / per_ns).round() as u64 } else { 0 },
         round_trips_per_sample: all().map(|timing| timing.round_trips_per_sample).max().unwrap_or(1),
         late_sends: all().map(|timing| timing.late_sends).sum(),
+        timer_late: all().filter_map(|timing| timing.timer_late).reduce(TimerLateness::and),
         outstanding_ns: outstanding_ns
             .reduce(|one, other| one.zip(other).map(|([a, b], [c, d])| [a + c, b + d]))
             .flatten(),
@@ -85,6 +86,7 @@ fn to_several(timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), Stri
     let whole = Timing {
         round_trips_per_sample: 1,
         late_sends: sent.late_sends * count,
+        timer_late: sent.timer_late.map(|late| late.times(count)),
         histogram: sent.histogram,
         reached: sent.reached,
         ..arrived

@@ -76,6 +76,9 @@ fn a_rate_is_kept(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
     let manner = (pattern, Arrival::Interval(INTERVAL_NS));
     let measured = paced(&registry(), None, wait, manner, Duration::from_millis(40))?;
     holds(measured.elapsed_ns >= measured.round_trips * INTERVAL_NS, &measured)?;
+    // What the timer alone made late is known, and is timed from its send: no such message waited for another.
+    let by_timer = measured.timer_late.ok_or("no lateness of a timer")?;
+    holds(by_timer.sends <= measured.late_sends, &measured)?;
     // Two wait for each other in a round trip, and one of them for a message to be due as well, which does not count.
     let switches: u64 = measured.roles.iter().map(RoleTally::switches_to_wait).sum();
     holds(switches * 2 <= measured.round_trips * 5, &measured)
@@ -86,7 +89,9 @@ fn late_sends_are_told(wait: Wait, pattern: Pattern) -> Result<(), Failed> {
     let manner = (pattern, Arrival::Interval(20));
     let measured = paced(&registry(), None, wait, manner, Duration::from_millis(20))?;
     let in_time = measured.round_trips.saturating_sub(measured.late_sends);
-    holds(in_time <= 1 + measured.round_trips / 10, &measured)
+    holds(in_time <= 1 + measured.round_trips / 10, &measured)?;
+    // They wait for the messages before them, and not for a timer.
+    holds(measured.timer_late.is_some_and(|late| late.sends <= 1 + measured.round_trips / 10), &measured)
 }
 
 /// Two messages are slow where the next waits for them, and a tenth of all at a fixed rate.

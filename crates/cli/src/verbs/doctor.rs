@@ -2,6 +2,7 @@
 
 use crate::arguments::DoctorOptions;
 use crate::output;
+use furlong_analysis::{Disturbance, Level, disturbances, text::capital};
 use furlong_bench::count::Counting;
 #[cfg(target_os = "linux")]
 use furlong_bench::session;
@@ -13,6 +14,9 @@ use furlong_os::linux::{
     limits::{Resource, raised},
     logind,
 };
+
+/// Looks at what else the machine does: a single hiccup is no verdict.
+const READINGS: usize = 5;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +60,10 @@ pub fn doctor(options: &DoctorOptions) -> anyhow::Result<Outcome> {
     let (leftover_text, leftovers) = look_for_leftovers(options.clean)?;
     let machine = furlong_os::facts::machine(false);
     let pair = placement::resolve(Placement::OtherCore).ok();
-    let reading = noise::read(&ChildProgram::own()?, 0, pair);
+    let program = ChildProgram::own()?;
+    let readings: Vec<_> = (0..READINGS).map(|_| noise::read(&program, 0, pair)).collect();
     let mut findings = machine_findings(&machine);
-    findings.extend(load_findings(&machine, &reading));
+    findings.extend(load_findings(&machine, &readings));
     findings.extend(right_findings(&machine));
     let unfit = findings.iter().any(|finding| finding.weight == Weight::Bad);
 
@@ -146,26 +151,17 @@ fn machine_findings(machine: &Machine) -> Vec<Finding> {
     findings
 }
 
-fn load_findings(machine: &Machine, reading: &NoiseReading) -> Vec<Finding> {
+/// What a run that begins now would say of the machine.
+fn load_findings(machine: &Machine, readings: &[NoiseReading]) -> Vec<Finding> {
+    let seen = disturbances(readings, machine.processors.len());
     let mut findings = Vec::new();
-    if let Some(load) = reading.load_average {
-        findings.push(Finding::choose(
-            load <= 0.5 * machine.processors.len() as f64,
-            format!("load average: {load}"),
-            Finding::bad(format!("load average: {load}: other work is running"), "stop it, or wait"),
-        ));
+    if !seen.iter().any(|(_, seen)| matches!(seen, Disturbance::SpinLost { .. }))
+        && readings.iter().any(|reading| reading.spin_lost.is_some())
+    {
+        findings.push(Finding::good("no other process takes time from a busy-waiting process"));
     }
-    if let Some(lost) = reading.spin_lost {
-        findings.push(Finding::choose(
-            lost <= 0.05,
-            format!("a spinning process keeps its processor for {:.1} % of the time", (1.0 - lost) * 100.0),
-            Finding::bad(
-                format!("a spinning process lost its processor for {:.0} % of the time", lost * 100.0),
-                "stop other work, raise the container's processor quota, or ask the host for more",
-            ),
-        ));
-    }
-    findings.push(match reading.core_to_core_ns {
+    let bare = readings.iter().filter_map(|reading| reading.core_to_core_ns).reduce(f64::min);
+    findings.push(match bare {
         Some(ns) => {
             Finding::good(format!("a cache line goes to the other core and back in {}", format_ns(ns)))
         }
@@ -174,7 +170,24 @@ fn load_findings(machine: &Machine, reading: &NoiseReading) -> Vec<Finding> {
         }
         None => Finding::note("no second core: no core-to-core transfer", ""),
     });
+    findings.extend(seen.iter().map(|(level, seen)| {
+        let weight = if *level == Level::Unreliable { Weight::Bad } else { Weight::Note };
+        Finding { weight, text: capital(&furlong_render::disturbance(seen)), remedy: remedy(seen) }
+    }));
     findings
+}
+
+fn remedy(seen: &Disturbance) -> &'static str {
+    match seen {
+        Disturbance::SpinLost { .. } | Disturbance::Pressure { .. } | Disturbance::Load { .. } => {
+            "stop the other processes, or wait until they end"
+        }
+        Disturbance::Stolen { .. } => "ask the host for more CPU time",
+        Disturbance::Quota { .. } | Disturbance::Throttled { .. } => {
+            "cpu.max or cpu.cfs_quota_us of the control group; --cpus of a container"
+        }
+        Disturbance::CoreMoved { .. } | Disturbance::WideIntervals { .. } => "",
+    }
 }
 
 /// What only Linux has.

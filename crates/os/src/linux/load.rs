@@ -3,6 +3,7 @@
 use crate::linux::control_group;
 use furlong_model::NoiseReading;
 use std::fs::read_to_string;
+use std::path::PathBuf;
 
 /// One look at the counters. The core-to-core time and the spin are the caller's to measure.
 pub fn reading(at_ns: u64) -> NoiseReading {
@@ -16,6 +17,7 @@ pub fn reading(at_ns: u64) -> NoiseReading {
         steal_ticks,
         total_ticks,
         throttled_periods: throttled_periods(),
+        quota_cpus: quota_cpus(),
     }
 }
 
@@ -34,6 +36,24 @@ fn ticks() -> Option<(u64, u64)> {
     Some((*all.get(7)?, all.iter().take(8).sum()))
 }
 
+/// CPUs whose time this process may use by the smallest quota of the control groups that it is in, of version 2 or 1.
+fn quota_cpus() -> Option<f64> {
+    let of_group = |group: PathBuf| {
+        let read = |name: &str| read_to_string(group.join(name)).ok();
+        let both = || Some(read("cpu.cfs_quota_us")? + " " + &read("cpu.cfs_period_us")?);
+        cpus_of(&read("cpu.max").or_else(both)?)
+    };
+    control_group::around("cpu").into_iter().filter_map(of_group).reduce(f64::min)
+}
+
+/// CPUs of a quota and its period, in microseconds; `None` if there is no limit, which version 2 writes as `max` and version 1
+/// as -1.
+fn cpus_of(quota_and_period: &str) -> Option<f64> {
+    let mut words = quota_and_period.split_whitespace().map(str::parse::<f64>);
+    let (quota, period) = (words.next()?.ok()?, words.next()?.ok()?);
+    (quota > 0.0 && period > 0.0).then_some(quota / period)
+}
+
 /// Periods in which a control group that this process is in was out of quota.
 fn throttled_periods() -> Option<u64> {
     let periods = control_group::around("cpu").into_iter().filter_map(|group| {
@@ -41,4 +61,16 @@ fn throttled_periods() -> Option<u64> {
         text.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse::<u64>().ok())
     });
     periods.reduce(u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cpus_of;
+
+    #[test]
+    fn a_quota_is_a_share_of_its_period() {
+        assert_eq!(cpus_of("50000 100000\n"), Some(0.5));
+        assert_eq!(cpus_of("150000\n 100000\n"), Some(1.5));
+        assert_eq!([cpus_of("max 100000\n"), cpus_of("-1\n 100000\n"), cpus_of("")], [None; 3]);
+    }
 }

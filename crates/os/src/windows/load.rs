@@ -14,5 +14,6 @@ pub fn reading(at_ns: u64) -> NoiseReading {
         steal_ticks: None,
         total_ticks: None,
         throttled_periods: None,
+        quota_cpus: None,
     }
 }

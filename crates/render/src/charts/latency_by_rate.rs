@@ -92,6 +92,9 @@ fn said(sweep: &RateSweep) -> String {
     let name = plain(&sweep.case.row());
     let beyond = sweep.beyond().map(|point| match point.result {
         AtRate::Saturated { .. } => format!("saturated at {}", label(point.asked_per_second)),
+        AtRate::Disturbed { .. } => {
+            format!("not known at {}, where CPU time was lost", label(point.asked_per_second))
+        }
         AtRate::Carried { p50_ns, .. } => {
             format!("{:.1} times as long at {}", sweep.times_shortest(p50_ns), label(point.asked_per_second))
         }

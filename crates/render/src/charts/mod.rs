@@ -20,8 +20,9 @@ pub(crate) use sweep::{Sweep, sweeps};
 /// The interval over trials of the bytes that a row carries in a second.
 fn throughput_interval(run: Option<&DecodedRun>, row: &Row) -> Option<[f64; 2]> {
     let bytes = row.case.size_bytes as f64;
-    let rate = |trial: &Measurement| trial.round_trips as f64 / trial.elapsed_ns as f64 * 1e9 * bytes;
-    median_interval(&run?.measured(&row.case).map(rate).collect::<Vec<_>>())
+    let each_ns = |trial: &Measurement| trial.elapsed_ns as f64 / trial.round_trips as f64;
+    let [low, high] = median_interval(&run?.measured(&row.case).map(each_ns).collect::<Vec<_>>())?;
+    Some([high, low].map(|ns| bytes / ns * 1e9))
 }
 
 /// The groups of which each has a chart of its own, but of a sweep over sizes three, and how many are left out.

@@ -196,6 +196,10 @@ fn slower(run: &Run, times: u64) -> Run {
         let slower = read.buckets().map(|(ns, count)| (ns as u64 * times, count));
         measured.histogram = encode_histogram(RANGE, slower).unwrap();
         measured.elapsed_ns *= times;
+        for role in &mut measured.roles {
+            (role.user_ns, role.system_ns) = (role.user_ns * times, role.system_ns * times);
+            role.window_ns = role.window_ns.map(|ns| ns * times);
+        }
     }
     run
 }

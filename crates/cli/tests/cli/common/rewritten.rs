@@ -2,8 +2,8 @@
 
 use super::Place;
 use furlong_analysis::Run;
-use furlong_model::{Outcome, Record, Trial};
-use furlong_stats::{Distribution, HistogramRange, encode_histogram};
+use furlong_model::{Outcome, Record, Trial, WaitKind};
+use furlong_stats::{Distribution, HistogramRange, distinct, encode_histogram};
 use std::fs;
 
 impl Place {
@@ -42,8 +42,18 @@ fn multiplied(trial: &Trial, factor: f64) -> Trial {
         let slower = times.buckets().map(|(middle, count)| (scaled(middle), count));
         measured.histogram = encode_histogram(range, slower).expect("sound bounds");
         measured.elapsed_ns = scaled(measured.elapsed_ns as f64);
+        // Who never waits has its processor for all of the time on such a machine.
+        let roles = measured.roles.len() as u64;
+        let processors = distinct(measured.roles.iter().map(|role| role.processor)).len() as u64;
+        let never_waits = trial.case.wait.kind() == WaitKind::Spinning || processors == 1;
         for role in &mut measured.roles {
             role.involuntary_switches = 0;
+            role.window_ns = Some(measured.elapsed_ns);
+            [role.user_ns, role.system_ns] = if never_waits {
+                [measured.elapsed_ns * processors / roles, 0]
+            } else {
+                [role.user_ns, role.system_ns].map(|ns| scaled(ns as f64))
+            };
         }
     }
     trial
