@@ -114,7 +114,7 @@ pub use replay::{
     Measured, Pairs, REPLAY_SCHEMA, Replay, ReplayRow, ReplayStart, ReplayStatus, Throughput, replay,
     throughput,
 };
-pub use row::{Row, RowStatus};
+pub use row::{Row, RowStatus, RowWarmUp};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
 pub use saturation::Saturation;

@@ -9,9 +9,9 @@ use crate::{
 };
 use furlong_model::{
     AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
-    RunHeader,
+    RunHeader, WarmUp,
 };
-use furlong_stats::{DistributionShape, are_apart, tidy};
+use furlong_stats::{DistributionShape, are_apart, median, tidy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -74,6 +74,9 @@ pub struct Row {
     /// The program that carries the messages, where that is another than furlong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
+    /// Warm-up of the program that carries the messages, if it compiles while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<RowWarmUp>,
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
@@ -84,6 +87,34 @@ pub struct Row {
     pub processors: Vec<usize>,
     /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
     pub trials_on_one_processor: Option<usize>,
+}
+
+/// Warm-ups of the trials of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RowWarmUp {
+    /// Median duration, in nanoseconds.
+    pub median_ns: f64,
+    /// Longest duration, in nanoseconds.
+    pub longest_ns: f64,
+    /// Mean time of an exchange in the first 50 ms, as a multiple of that at the end: the median over trials.
+    pub first_ratio: f64,
+    /// Trials whose pace was not steady at the end.
+    pub unsteady_trials: usize,
+}
+
+impl RowWarmUp {
+    fn of(trials: &[&Measurement]) -> Option<RowWarmUp> {
+        let compiles = trials[0].adapter.as_ref()?.compiles_while_running;
+        let all: Vec<_> = trials.iter().filter_map(|trial| trial.warm_up).filter(|_| compiles).collect();
+        let of_each = |figure: fn(&WarmUp) -> f64| all.iter().map(figure).collect::<Vec<_>>();
+        let elapsed_ns = of_each(|warm_up| warm_up.elapsed_ns as f64);
+        Some(RowWarmUp {
+            median_ns: tidy(median(&elapsed_ns)?),
+            longest_ns: tidy(elapsed_ns.into_iter().fold(0.0, f64::max)),
+            first_ratio: tidy(median(&of_each(|warm_up| warm_up.first_ns / warm_up.last_ns.max(1.0)))?),
+            unsteady_trials: all.iter().filter(|warm_up| !warm_up.is_steady).count(),
+        })
+    }
 }
 
 /// What came of a row.
@@ -142,6 +173,7 @@ impl Sound<'_> {
             effective: smallest_effective(&trials),
             depth: smallest_depth(&trials),
             adapter: trials[0].adapter.clone(),
+            warm_up: RowWarmUp::of(&trials),
             programs: trials[0].programs.clone(),
             others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),

@@ -234,6 +234,7 @@ impl PairTrial<'_> {
             stall: None,
             others: Vec::new(),
             adapter: None,
+            warm_up: None,
             programs: Some(ProgramFacts {
                 commands: [programs.serve.clone(), programs.ask.clone()],
                 begins_when_ready,

@@ -98,6 +98,9 @@ pub struct Measurement {
     /// The program that carries the messages, where that is another than furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
+    /// Warm-up of an adapter's program; `None` for furlong's own loop, and in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUp>,
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
@@ -136,6 +139,24 @@ pub struct AdapterFacts {
     pub versions: BTreeMap<String, String>,
     /// What it does beside moving bytes, by its manifest.
     pub does: Vec<String>,
+    /// Whether its language compiles while the program runs, according to its manifest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compiles_while_running: bool,
+}
+
+/// Exchanges of a program before the measured part of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// Duration, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Round trips, or messages one way.
+    pub exchanges: u64,
+    /// Mean time of an exchange in the first 50 ms, in nanoseconds.
+    pub first_ns: f64,
+    /// Mean time of an exchange at the end, in nanoseconds.
+    pub last_ns: f64,
+    /// Whether the pace was steady at the end.
+    pub is_steady: bool,
 }
 
 /// What a process used in the measured part of a trial that is neither role.

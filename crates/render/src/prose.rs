@@ -10,7 +10,7 @@ use super::{
 };
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
-use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns};
+use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns, three_digits};
 use furlong_stats::distinct;
 
 /// Rows that are named one by one.
@@ -249,13 +249,35 @@ fn adapters(summary: &Summary) -> Vec<String> {
             true => String::new(),
             false => format!("; beside moving bytes: {}", adapter.does.join(", ")),
         };
-        let what = format!("{}{does}{}", versions(&adapter.versions), servers(summary, row));
+        let compiled = warmed_up(summary, row);
+        let what = format!("{}{does}{}{compiled}", versions(&adapter.versions), servers(summary, row));
         match said.iter_mut().find(|(known, _)| *known == what) {
             Some((_, names)) => names.push(name),
             None => said.push((what, vec![name])),
         }
     }
     said.into_iter().map(|(what, names)| plain(&format!("{}: {what}.", names.join(", ")))).collect()
+}
+
+/// How long the trials of a row that compiles while it runs warmed up, over all cases in which it was measured.
+fn warmed_up(summary: &Summary, row: &Row) -> String {
+    let same = summary.rows.iter().filter(|other| other.case.mechanism == row.case.mechanism);
+    let all: Vec<_> = same.filter_map(|row| Some((row.warm_up?, row.trials))).collect();
+    let longest_ns = all.iter().map(|(warm_up, _)| warm_up.longest_ns).fold(0.0, f64::max);
+    let most = all.iter().map(|(warm_up, _)| warm_up.first_ratio).fold(0.0, f64::max);
+    let unsteady: usize = all.iter().map(|(warm_up, _)| warm_up.unsteady_trials).sum();
+    let trials: usize = all.iter().map(|(_, trials)| trials).sum();
+    let time = format_ns(longest_ns);
+    match (all.is_empty(), unsteady) {
+        (true, _) => String::new(),
+        (_, 0) => {
+            let first = format!("the first 50 ms took {}x as long", three_digits(most));
+            format!("; compiles while it runs, so each trial warmed up for up to {time} ({first})")
+        }
+        _ => format!(
+            "; compiles while it runs, and {unsteady} of {trials} trials still became faster after a warm-up of {time}"
+        ),
+    }
 }
 
 /// What the servers of a row used, over all cases in which it was measured.

@@ -74,7 +74,7 @@ impl Counting {
         context: &TrialContext<'_, W>,
         settings: &Settings,
     ) -> Result<Count<W::Case>, NotMeasured> {
-        let (untraced, traced) = W::counted_settings(settings);
+        let (untraced, traced) = context.work.counted_settings(settings);
         let mut hardware = HardwareCounters::default();
         let used = W::measure(context, &untraced, &mut hardware)?;
         let traced = match context.work.counted() {

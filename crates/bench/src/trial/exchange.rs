@@ -123,15 +123,17 @@ impl Work for MessageExchange<'_> {
     }
 
     /// As many round trips as are traced take longer than others, by how much nobody knows.
-    fn counted_settings(settings: &Settings) -> (Settings, Settings) {
+    fn counted_settings(&self, settings: &Settings) -> (Settings, Settings) {
+        // What is not compiled yet makes other calls and uses more CPU time.
+        let warm_up = |time| if self.entry.compiles_while_running() { settings.warm_up } else { Some(time) };
         let untraced = Settings {
             budget: Duration::from_millis(20),
-            warm_up: Some(Duration::from_millis(2)),
+            warm_up: warm_up(Duration::from_millis(2)),
             ..*settings
         };
         let traced = Settings {
             budget: Duration::from_millis(250),
-            warm_up: Some(Duration::from_micros(100)),
+            warm_up: warm_up(Duration::from_micros(100)),
             most_round_trips: Some(TRACED_ROUND_TRIPS),
             ..untraced
         };
@@ -460,6 +462,7 @@ impl RunningTrial {
             others: Vec::new(),
             adapter: self.adapter,
             programs: None,
+            warm_up: None,
         })
     }
 }

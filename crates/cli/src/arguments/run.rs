@@ -128,7 +128,8 @@ pub struct RunOptions {
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s; of several, 100ms, and up to 2s where not all were measured at the same moment
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<Time>,
-    /// Warm each trial up for at least this long; until its pace is steady if not given
+    /// Warm each trial up for at least this long [default: until its pace is steady, at most 60ms; programs that compile while they
+    /// run: until they become no faster for a second, at most 5s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub warm_up: Option<Time>,
     /// Count the system calls of each row too, of round trips, in a pass of its own
