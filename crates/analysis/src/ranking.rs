@@ -238,10 +238,7 @@ fn title(
     waiting: WaitKind,
 ) -> String {
     let of_programs = |what: &str| {
-        format!(
-            "Own programs on {}, {what}; nothing of what they exchange is verified",
-            describe_placement(placement)
-        )
+        format!("Own programs with --place {placement}, {what}; nothing of what they exchange is verified")
     };
     let carried = match (carries, size_bytes) {
         (Carries::Unknown, _) => return of_programs("each exchange that they count"),

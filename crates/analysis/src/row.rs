@@ -85,7 +85,8 @@ pub struct Row {
     pub others_cpu_ns: BTreeMap<String, f64>,
     /// Processors of the roles, the initiator first, by the kernel's numbers.
     pub processors: Vec<usize>,
-    /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
+    /// Trials in which own programs used one processor, or at whose end both roles were on one if the scheduler chose; `None` for
+    /// pinned roles.
     pub trials_on_one_processor: Option<usize>,
 }
 
@@ -177,7 +178,7 @@ impl Sound<'_> {
             programs: trials[0].programs.clone(),
             others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
-            trials_on_one_processor: (case.placement == Placement::Free).then(|| on_one_processor(&trials)),
+            trials_on_one_processor: trials_on_one_processor(case, &trials),
         })
     }
 }
@@ -254,10 +255,14 @@ fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
     used.into_iter().map(|(name, ns)| (name, tidy(ns))).collect()
 }
 
-fn on_one_processor(trials: &[&Measurement]) -> usize {
+fn trials_on_one_processor(case: &Case, trials: &[&Measurement]) -> Option<usize> {
+    if trials.iter().all(|trial| !trial.ran_on.is_empty()) {
+        return Some(trials.iter().filter(|trial| trial.ran_on.len() == 1).count());
+    }
     let is_one =
         |trial: &&&Measurement| trial.roles.windows(2).all(|pair| pair[0].processor == pair[1].processor);
-    trials.iter().filter(is_one).count()
+    let is_seen = case.placement == Placement::Free && trials[0].roles.len() > 1;
+    is_seen.then(|| trials.iter().filter(is_one).count())
 }
 
 /// `None` unless every trial says it.

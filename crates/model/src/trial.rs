@@ -104,6 +104,10 @@ pub struct Measurement {
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
+    /// Processors on which own programs spent at least a twentieth of their CPU time, as seen in /proc during the measured part.
+    /// Empty if the measured part was too short to see them, for furlong's own roles, and in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran_on: Vec<usize>,
 }
 
 /// What all receivers but one got while that one slept, and in a time before in which it did not.
@@ -119,10 +123,10 @@ pub struct Stall {
     pub asleep_messages: u64,
 }
 
-/// What is said of two programs that know nothing of furlong.
+/// What is known of own programs: of a server and its client, or of one program that is the whole system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFacts {
-    /// What was started, as it was typed: the one that serves, then the one that asks.
+    /// Commands as they were typed: the server, which is empty if the client is the whole system, and the client.
     pub commands: [String; 2],
     /// Whether the time begins when the one that asks says that it is ready, and not when it is started.
     pub begins_when_ready: bool,

@@ -223,8 +223,9 @@ fn programs(summary: &Summary) -> Vec<String> {
         let begin = if programs.begins_when_ready { "'ready'" } else { "its start, process start included," };
         let end = if programs.ends_when_done { "'done'" } else { "its end" };
         let [serve, ask] = &programs.commands;
+        let asking = if serve.is_empty() { String::new() } else { format!(", asking '{serve}'") };
         let line = plain(&format!(
-            "{}: '{ask}', asking '{serve}', from {begin} to {end}. Only its time, processor time and switches were seen; \
+            "{}: '{ask}'{asking}, from {begin} to {end}. Only its time, processor time and switches were seen; \
              whether its messages arrived was not.",
             row.case.mechanism
         ));
@@ -331,7 +332,7 @@ pub(crate) fn crowded(summary: &Summary, group: &Group) -> Option<String> {
     })
 }
 
-/// Where the roles of a group ran that nobody pinned; `None` where they were pinned.
+/// Where the roles of a group ran, if the scheduler chose or they are own programs; `None` for pinned roles.
 pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<String> {
     let share = |row: &Row| Some((row.trials_on_one_processor?, row.trials));
     let rows: Vec<_> = summary.rows_of(group).filter_map(|row| Some((row, share(row)?))).collect();
@@ -339,22 +340,19 @@ pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<Stri
         format!("{} {on_one} of {all}", plain(&row.case.row()))
     };
     let all = |of: fn(&(usize, usize)) -> bool| rows.iter().all(|(_, share)| of(share));
-    match rows.len() {
-        0 => None,
-        _ if all(|(on_one, trials)| on_one == trials) => {
-            Some("both processes were on one processor at the end of each trial".to_owned())
-        }
-        _ if all(|(on_one, _)| *on_one == 0) => {
-            Some("the processes were on two processors at the end of each trial".to_owned())
-        }
-        _ => {
+    // Own programs may have any number of processes, and are seen during the whole measured part.
+    let (they, two, when) = match rows.first()?.0.programs {
+        Some(_) => ("all processes", "two processors or more", "in each trial"),
+        None => ("both processes", "two processors", "at the end of each trial"),
+    };
+    Some(match () {
+        () if all(|(on_one, trials)| on_one == trials) => format!("{they} were on one processor {when}"),
+        () if all(|(on_one, _)| *on_one == 0) => format!("the processes were on {two} {when}"),
+        () => {
             let trials: Vec<_> = rows.iter().map(named).collect();
-            Some(format!(
-                "trials that ended with both processes on one processor: {}",
-                listed(&trials, ROWS_NAMED)
-            ))
+            format!("trials with {they} on one processor: {}", listed(&trials, ROWS_NAMED))
         }
-    }
+    })
 }
 
 /// Which rows of a paced group sent messages late; `None` if none did.

@@ -190,6 +190,7 @@ impl CountedTrial<'_> {
             others: timed.others,
             adapter: Some(self.adapter.facts()),
             programs: None,
+            ran_on: Vec::new(),
             warm_up: Some(warm_up),
         })
     }
