@@ -92,6 +92,15 @@ pub enum Finding {
         /// How many it holds.
         depth: Depth,
     },
+    /// An own program and its peers use no CPU for most of their time.
+    Waits {
+        /// The program.
+        program: NamedRow,
+        /// Share of the time in which they use no CPU, 0 to 1.
+        share: f64,
+        /// CPU time of all of its processes in an exchange, in nanoseconds.
+        cpu_ns: f64,
+    },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
     /// Rows were measured with several numbers of pairs, receivers, senders or workers.
@@ -114,11 +123,13 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
     }
     let race = Race { groups, rows };
     if noise.level == Level::Unreliable {
+        let waits = race.waits();
         // What was compared side by side stands.
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
-        return iter::once(Finding::Unreliable).chain(within_a_group.filter(|_| is_adjusted)).collect();
+        let within_a_group = within_a_group.filter(|_| is_adjusted);
+        return iter::once(Finding::Unreliable).chain(within_a_group).chain(waits).collect();
     }
     let findings = [
         race.wake_up(),
@@ -128,7 +139,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         race.memory_that_ties(),
         race.one_at_a_time(),
     ];
-    findings.into_iter().flatten().collect()
+    findings.into_iter().flatten().chain(race.waits()).collect()
 }
 
 /// The rows that carry data, by group. Those at a pace or in a pattern of their own are left out:
@@ -280,6 +291,23 @@ impl<'a> Race<'a> {
             several: NamedRow::of(several),
             depth,
         })
+    }
+}
+
+impl Race<'_> {
+    /// Own programs that wait for something else than each other, such as a timer: processes that wake each other use CPU time
+    /// for most of an exchange.
+    fn waits(&self) -> Vec<Finding> {
+        const MOST_OF_THE_TIME: f64 = 0.9;
+        let programs = self.rows.iter().filter(|row| row.programs.is_some());
+        let waits = programs.filter_map(|row| {
+            let share = 1.0 - row.processors_busy();
+            let program =
+                NamedRow { row: format!("{} {}", row.case.row(), row.case.placement), ..NamedRow::of(row) };
+            let cpu_ns = row.cpu_ns();
+            (share > MOST_OF_THE_TIME).then(|| Finding::Waits { program, share: tidy(share), cpu_ns })
+        });
+        waits.collect()
     }
 }
 

@@ -213,7 +213,12 @@ impl Row {
 
     /// Whether it is of a program with a loop of its own, and not of furlong's.
     pub(crate) fn has_own_loop(&self) -> bool {
-        self.family == Some(Family::Adapter)
+        self.family == Some(Family::Adapter) || self.is_of_programs()
+    }
+
+    /// Whether it is of own programs, whose messages are not known.
+    pub(crate) fn is_of_programs(&self) -> bool {
+        self.programs.is_some()
     }
 
     /// Whether the intervals of both are known and apart: only then is one faster than the other.

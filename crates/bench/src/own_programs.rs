@@ -220,13 +220,9 @@ impl ProgramsTrial<'_> {
         let begins_when_ready = first.0 == Mark::Ready;
         if begins_when_ready {
             begin_ns = first.1;
-            before = self.used();
-            self.sampled = CpuSamples {
-                before: before.iter().flatten().map(|(pid, used)| (*pid, *used)).collect(),
-                ..CpuSamples::default()
-            };
-            let roles = self.roles(&before);
-            self.observer.before(Phase::Timed, &roles);
+            before = self.begin_timed();
+            let known = before.iter().flatten().map(|(pid, used)| (*pid, *used));
+            self.sampled = CpuSamples { before: known.collect(), ..CpuSamples::default() };
             let at_once = self.started[asks].come_mark(Phase::Timed)?;
             if let Some(Mark::Ready | Mark::Done(_)) = at_once {
                 let what = "two of its lines came at once: let it flush its output after each line";
@@ -393,6 +389,28 @@ impl ProgramsTrial<'_> {
             used
         };
         self.started.iter_mut().map(of_side).collect()
+    }
+
+    /// Looks at the processes as the measured part begins, and tells the observer. Returns what they have used so far.
+    fn begin_timed(&mut self) -> Vec<UsedSoFar> {
+        let stops = self.observer.observes_stopped_programs();
+        let signal_all = |sides: &[Side], signal| {
+            let all = sides.iter().flat_map(|side| &side.known);
+            all.for_each(|pid| drop(send_signal(*pid, signal)));
+        };
+        if stops {
+            signal_all(&self.started, signal::STOP);
+        }
+        let used = self.used();
+        self.observer.before(Phase::Timed, &self.roles(&used));
+        if stops {
+            signal_all(&self.started, signal::CONTINUE);
+            // Or the trial would look as if somebody else had stopped it for a moment.
+            for side in &self.started {
+                let _ = side.program.child.take_continued();
+            }
+        }
+        used
     }
 
     /// The processes of each side, the client's first.

@@ -6,6 +6,7 @@ use super::words::{alike, count, factor, size};
 use furlong_analysis::text::plain;
 use furlong_analysis::{Finding, InBoth, NamedRow, Regimes};
 use furlong_model::format_ns;
+use std::ops::RangeInclusive;
 
 /// The findings of a summary, for programs.
 pub(crate) const FINDINGS: Judged = Judged {
@@ -77,6 +78,22 @@ pub fn finding(finding: &Finding) -> String {
             factor(*times),
             named(several),
         ),
+        Finding::Waits { program: NamedRow { row, p50_ns }, share, cpu_ns } => {
+            // TCP waits so long before it acknowledges a small segment that it may still answer.
+            const DELAYED_ACKNOWLEDGEMENT_NS: RangeInclusive<f64> = 38e6..=46e6;
+            let cause = if DELAYED_ACKNOWLEDGEMENT_NS.contains(p50_ns) {
+                "TCP delays acknowledgements by 40 ms: set TCP_NODELAY, or send each message with one call"
+            } else {
+                "Look for a timer (an interval between polls, a sleep), a disk or a network before you change the mechanism"
+            };
+            let (each, cpu) = (format_ns(*p50_ns), format_ns(*cpu_ns));
+            // Not 100 %: some CPU time was used.
+            let percent = (share * 100.0).floor().min(99.0);
+            format!(
+                "{} waits for {percent} % of the time: of {each}, its processes use a CPU for {cpu}. {cause}.",
+                plain(row)
+            )
+        }
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }

@@ -60,6 +60,8 @@ const EXPLAIN_EXAMPLES: &str = "Examples:
 pub struct ExplainOptions {
     #[command(flatten)]
     pub cases: CaseOptions,
+    #[command(flatten)]
+    pub programs: ProgramOptions,
     /// Trials of each row, interleaved with those of all others
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000))]
