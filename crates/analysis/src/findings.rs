@@ -92,19 +92,26 @@ pub enum Finding {
         /// How many it holds.
         depth: Depth,
     },
-    /// An own program and its peers use no CPU for most of their time.
+    /// Own programs and their peers use no CPU for most of their time.
     Waits {
-        /// The program.
-        program: NamedRow,
-        /// Share of the time in which they use no CPU, 0 to 1.
-        share: f64,
-        /// CPU time of all of its processes in an exchange, in nanoseconds.
-        cpu_ns: f64,
+        /// Which.
+        programs: Vec<WaitingProgram>,
     },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
     /// Rows were measured with several numbers of pairs, receivers, senders or workers.
     Growth(Growths),
+}
+
+/// An own program that waits for something else than its peer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitingProgram {
+    /// Its row, with the placement, and its median.
+    pub row: NamedRow,
+    /// Share of the time in which none of its processes uses a CPU, 0 to 1.
+    pub share: f64,
+    /// CPU time of all of its processes in an exchange, in nanoseconds.
+    pub cpu_ns: f64,
 }
 
 /// A row with its median.
@@ -297,17 +304,17 @@ impl<'a> Race<'a> {
 impl Race<'_> {
     /// Own programs that wait for something else than each other, such as a timer: processes that wake each other use CPU time
     /// for most of an exchange.
-    fn waits(&self) -> Vec<Finding> {
+    fn waits(&self) -> Option<Finding> {
         const MOST_OF_THE_TIME: f64 = 0.9;
-        let programs = self.rows.iter().filter(|row| row.programs.is_some());
-        let waits = programs.filter_map(|row| {
+        let waiting = |row: &Row| {
             let share = 1.0 - row.processors_busy();
-            let program =
-                NamedRow { row: format!("{} {}", row.case.row(), row.case.placement), ..NamedRow::of(row) };
-            let cpu_ns = row.cpu_ns();
-            (share > MOST_OF_THE_TIME).then(|| Finding::Waits { program, share: tidy(share), cpu_ns })
-        });
-        waits.collect()
+            let name = format!("{} {}", row.case.row(), row.case.placement);
+            let named = NamedRow { row: name, ..NamedRow::of(row) };
+            let is_waiting = row.programs.is_some() && share > MOST_OF_THE_TIME;
+            is_waiting.then(|| WaitingProgram { row: named, share: tidy(share), cpu_ns: row.cpu_ns() })
+        };
+        let programs: Vec<_> = self.rows.iter().filter_map(waiting).collect();
+        (!programs.is_empty()).then_some(Finding::Waits { programs })
     }
 }
 
@@ -330,7 +337,7 @@ mod tests {
         fixture::{by_median, row},
         ranking,
     };
-    use furlong_model::{Case, Harness, Wait};
+    use furlong_model::{Case, Harness, ProgramFacts, Wait};
 
     /// What these rows say on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {
@@ -435,6 +442,27 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!(memory.row, "posix-shm/futex");
+    }
+
+    #[test]
+    fn program_that_uses_little_cpu_time_waits() {
+        let programs = ProgramFacts {
+            commands: [String::new(), "./client".to_owned()],
+            begins_when_ready: true,
+            ends_when_done: true,
+            counts: true,
+        };
+        let busy =
+            Row { programs: Some(programs), ..row("client", Wait::Own, Placement::SameCore, 5_000_000.0) };
+        let mut waiting = busy.clone();
+        (waiting.exchange.cpu_ns.user, waiting.exchange.cpu_ns.system) = (60_000.0, 40_000.0);
+        let waits = found(vec![waiting]);
+        let [Finding::Waits { programs }] = &waits[..] else { panic!("{waits:?}") };
+        close(programs[0].share, 0.98);
+        assert_eq!(programs[0].row.row, "client/own same-core");
+        let mut busy = busy;
+        busy.exchange.cpu_ns.user = 4_000_000.0;
+        assert_eq!(found(vec![busy]), []);
     }
 
     #[test]

@@ -3,10 +3,13 @@
 use super::growth::growth;
 use super::object::{Judged, sentence};
 use super::words::{alike, count, factor, size};
-use furlong_analysis::text::plain;
-use furlong_analysis::{Finding, InBoth, NamedRow, Regimes};
+use furlong_analysis::text::{listed, plain};
+use furlong_analysis::{Finding, InBoth, NamedRow, Regimes, WaitingProgram};
 use furlong_model::format_ns;
 use std::ops::RangeInclusive;
+
+/// Own programs that are named one by one.
+const PROGRAMS_NAMED: usize = 4;
 
 /// The findings of a summary, for programs.
 pub(crate) const FINDINGS: Judged = Judged {
@@ -78,25 +81,31 @@ pub fn finding(finding: &Finding) -> String {
             factor(*times),
             named(several),
         ),
-        Finding::Waits { program: NamedRow { row, p50_ns }, share, cpu_ns } => {
-            // TCP waits so long before it acknowledges a small segment that it may still answer.
-            const DELAYED_ACKNOWLEDGEMENT_NS: RangeInclusive<f64> = 38e6..=46e6;
-            let cause = if DELAYED_ACKNOWLEDGEMENT_NS.contains(p50_ns) {
-                "TCP delays acknowledgements by 40 ms: set TCP_NODELAY, or send each message with one call"
-            } else {
-                "Look for a timer (an interval between polls, a sleep), a disk or a network before you change the mechanism"
-            };
-            let (each, cpu) = (format_ns(*p50_ns), format_ns(*cpu_ns));
-            // Not 100 %: some CPU time was used.
-            let percent = (share * 100.0).floor().min(99.0);
-            format!(
-                "{} waits for {percent} % of the time: of {each}, its processes use a CPU for {cpu}. {cause}.",
-                plain(row)
-            )
-        }
+        Finding::Waits { programs } => waits(programs),
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }
+}
+
+/// Own programs that use no CPU for most of the time.
+fn waits(programs: &[WaitingProgram]) -> String {
+    // TCP waits so long before it acknowledges a small segment that it may still answer.
+    const DELAYED_ACKNOWLEDGEMENT_NS: RangeInclusive<f64> = 38e6..=46e6;
+    let each = programs.iter().map(|WaitingProgram { row: NamedRow { row, p50_ns }, share, cpu_ns }| {
+        // Not 100 %: some CPU time was used.
+        let percent = (share * 100.0).floor().min(99.0);
+        let (time, cpu) = (format_ns(*p50_ns), format_ns(*cpu_ns));
+        format!(
+            "{} waits for {percent} % of the time (its processes use a CPU for {cpu} of {time})",
+            plain(row)
+        )
+    });
+    let cause = if programs.iter().any(|program| DELAYED_ACKNOWLEDGEMENT_NS.contains(&program.row.p50_ns)) {
+        "TCP may delay an acknowledgement by 40 ms: try TCP_NODELAY, or one call per message"
+    } else {
+        "Look for a timer (an interval between polls, a sleep), a disk or a network before you change the mechanism"
+    };
+    format!("{}. {cause}.", listed(&each.collect::<Vec<_>>(), PROGRAMS_NAMED))
 }
 
 /// What holds at both levels of the core-to-core time.
