@@ -106,8 +106,9 @@ pub struct RowWarmUp {
 impl RowWarmUp {
     fn of(trials: &[&Measurement]) -> Option<RowWarmUp> {
         let compiles = trials[0].adapter.as_ref()?.compiles_while_running;
-        let all: Vec<_> = trials.iter().filter_map(|trial| trial.warm_up).filter(|_| compiles).collect();
-        let of_each = |figure: fn(&WarmUp) -> f64| all.iter().map(figure).collect::<Vec<_>>();
+        let all: Vec<_> =
+            trials.iter().filter_map(|trial| trial.warm_up.as_deref()).filter(|_| compiles).collect();
+        let of_each = |figure: fn(&WarmUp) -> f64| all.iter().copied().map(figure).collect::<Vec<_>>();
         let elapsed_ns = of_each(|warm_up| warm_up.elapsed_ns as f64);
         Some(RowWarmUp {
             median_ns: tidy(median(&elapsed_ns)?),
@@ -317,6 +318,32 @@ mod tests {
         assert!((times.uncertainty().unwrap() - 0.04).abs() < 0.002);
         assert!([times.p50, times.p90, times.p99, times.p999, times.max].is_sorted());
         assert!(row.verified && row.trials == 3);
+    }
+
+    #[test]
+    fn processors_of_own_programs_are_those_that_were_seen() {
+        assert_eq!(measure(|_, _| {}).unwrap().trials_on_one_processor, None, "pinned roles");
+        let seen = |ran_on: [&[usize]; 3]| {
+            measure(|index, trial| trial.ran_on = ran_on[index].to_vec()).unwrap().trials_on_one_processor
+        };
+        assert_eq!(seen([&[0], &[0, 1], &[1]]), Some(2));
+        assert_eq!(seen([&[0], &[0], &[]]), None, "a trial was too short to see where it ran");
+    }
+
+    #[test]
+    fn warm_up_is_reported_of_programs_that_compile_while_they_run() {
+        let row = |compiles_while_running| {
+            let facts = AdapterFacts { versions: BTreeMap::new(), does: vec![], compiles_while_running };
+            measure(|index, trial| {
+                let is_steady = index > 0;
+                let elapsed_ns = 1_000_000_000 * (index as u64 + 1);
+                let warm_up = WarmUp { elapsed_ns, exchanges: 9, first_ns: 90e3, last_ns: 18e3, is_steady };
+                (trial.adapter, trial.warm_up) = (Some(facts.clone()), Some(Box::new(warm_up)));
+            })
+        };
+        let expected = RowWarmUp { median_ns: 2e9, longest_ns: 3e9, first_ratio: 5.0, unsteady_trials: 1 };
+        assert_eq!(row(true).unwrap().warm_up, Some(expected));
+        assert_eq!(row(false).unwrap().warm_up, None);
     }
 
     #[test]

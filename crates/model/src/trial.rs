@@ -100,7 +100,7 @@ pub struct Measurement {
     pub adapter: Option<AdapterFacts>,
     /// Warm-up of an adapter's program; `None` for furlong's own loop, and in records from before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warm_up: Option<WarmUp>,
+    pub warm_up: Option<Box<WarmUp>>,
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,

@@ -170,6 +170,26 @@ mod tests {
         for (found, said) in [
             (Finding::Unreliable, "so no conclusion is drawn"),
             (
+                Finding::Waits {
+                    programs: vec![WaitingProgram {
+                        row: row("client/own free", 5e6),
+                        share: 0.999,
+                        cpu_ns: 5e3,
+                    }],
+                },
+                "client/own free waits for 99 % of the time (its processes use a CPU for 5.00 us of 5.00 ms). Look for a timer",
+            ),
+            (
+                Finding::Waits {
+                    programs: vec![WaitingProgram {
+                        row: row("client/own free", 41e6),
+                        share: 0.99,
+                        cpu_ns: 4e5,
+                    }],
+                },
+                "try TCP_NODELAY",
+            ),
+            (
                 Finding::WakeUp { times: 12.04, rows: 3, size_bytes },
                 "A row that sleeps takes 12 times as long across two cores as on one (median of 3 rows, 128B): the price",
             ),

@@ -191,7 +191,7 @@ impl CountedTrial<'_> {
             adapter: Some(self.adapter.facts()),
             programs: None,
             ran_on: Vec::new(),
-            warm_up: Some(warm_up),
+            warm_up: Some(Box::new(warm_up)),
         })
     }
 
