@@ -27,6 +27,9 @@ pub struct Manifest {
     pub build: Vec<Vec<String>>,
     /// How it is started; the arguments of a row follow.
     pub command: Vec<String>,
+    /// Whether its language compiles while the program runs (V8, the JVM, PyPy): then a trial warms up for seconds.
+    #[serde(default)]
+    pub compiles_while_running: bool,
     /// The mechanisms that it carries.
     pub rows: Vec<Row>,
     /// Where it was read.

@@ -19,7 +19,8 @@ pub fn undeclared_calls(count: &Count) -> Option<String> {
 
 /// Whether what the roles of a counted pass call was declared, be it that they call nothing.
 pub(crate) fn is_declared(count: &Count) -> bool {
-    let is_unknown = count.family == Some(Family::Adapter) && count.declared.is_empty();
+    let has_own_loop = matches!(count.family, Some(Family::Adapter | Family::Programs));
+    let is_unknown = has_own_loop && count.declared.is_empty();
     count.case.pattern != Pattern::Connect && !is_unknown
 }
 

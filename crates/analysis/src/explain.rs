@@ -297,6 +297,9 @@ fn explained(
 /// size/bandwidth + N * switch + M * call, with each size/bandwidth the time of one copy.
 fn article_ns(subject: &Subject) -> Option<f64> {
     let Subject { row, costs, .. } = subject;
+    if row.is_of_programs() {
+        return None;
+    }
     let copies_ns = MESSAGES * costs.copy_ns(row.case.size_bytes)?;
     let switches_ns = subject.switches() * costs.ns(CONTEXT_SWITCH)?;
     Some(tidy(copies_ns + switches_ns + subject.calls * costs.ns(cost_name(Cost::SystemCall))?))

@@ -92,10 +92,26 @@ pub enum Finding {
         /// How many it holds.
         depth: Depth,
     },
+    /// Own programs and their peers use no CPU for most of their time.
+    Waits {
+        /// Which.
+        programs: Vec<WaitingProgram>,
+    },
     /// The core-to-core time had two levels.
     TwoLevels(Regimes),
     /// Rows were measured with several numbers of pairs, receivers, senders or workers.
     Growth(Growths),
+}
+
+/// An own program that waits for something else than its peer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitingProgram {
+    /// Its row, with the placement, and its median.
+    pub row: NamedRow,
+    /// Share of the time in which none of its processes uses a CPU, 0 to 1.
+    pub share: f64,
+    /// CPU time of all of its processes in an exchange, in nanoseconds.
+    pub cpu_ns: f64,
 }
 
 /// A row with its median.
@@ -114,11 +130,13 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
     }
     let race = Race { groups, rows };
     if noise.level == Level::Unreliable {
+        let waits = race.waits();
         // What was compared side by side stands.
         let within_a_group =
             [race.memory(), race.memory_that_ties(), race.one_at_a_time()].into_iter().flatten();
         let is_adjusted = rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
-        return iter::once(Finding::Unreliable).chain(within_a_group.filter(|_| is_adjusted)).collect();
+        let within_a_group = within_a_group.filter(|_| is_adjusted);
+        return iter::once(Finding::Unreliable).chain(within_a_group).chain(waits).collect();
     }
     let findings = [
         race.wake_up(),
@@ -128,7 +146,7 @@ pub(crate) fn draw(noise: &Verdict, groups: &[Group], rows: &[Row]) -> Vec<Findi
         race.memory_that_ties(),
         race.one_at_a_time(),
     ];
-    findings.into_iter().flatten().collect()
+    findings.into_iter().flatten().chain(race.waits()).collect()
 }
 
 /// The rows that carry data, by group. Those at a pace or in a pattern of their own are left out:
@@ -283,6 +301,23 @@ impl<'a> Race<'a> {
     }
 }
 
+impl Race<'_> {
+    /// Own programs that wait for something else than each other, such as a timer: processes that wake each other use CPU time
+    /// for most of an exchange.
+    fn waits(&self) -> Option<Finding> {
+        const MOST_OF_THE_TIME: f64 = 0.9;
+        let waiting = |row: &Row| {
+            let share = 1.0 - row.processors_busy();
+            let name = format!("{} {}", row.case.row(), row.case.placement);
+            let named = NamedRow { row: name, ..NamedRow::of(row) };
+            let is_waiting = row.programs.is_some() && share > MOST_OF_THE_TIME;
+            is_waiting.then(|| WaitingProgram { row: named, share: tidy(share), cpu_ns: row.cpu_ns() })
+        };
+        let programs: Vec<_> = self.rows.iter().filter_map(waiting).collect();
+        (!programs.is_empty()).then_some(Finding::Waits { programs })
+    }
+}
+
 impl NamedRow {
     fn of(row: &Row) -> Self {
         NamedRow { row: row.case.row(), p50_ns: row.exchange.ns.p50 }
@@ -302,7 +337,7 @@ mod tests {
         fixture::{by_median, row},
         ranking,
     };
-    use furlong_model::{Case, Harness, Wait};
+    use furlong_model::{Case, Harness, ProgramFacts, Wait};
 
     /// What these rows say on a quiet machine.
     fn found(mut rows: Vec<Row>) -> Vec<Finding> {
@@ -407,6 +442,27 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!(memory.row, "posix-shm/futex");
+    }
+
+    #[test]
+    fn program_that_uses_little_cpu_time_waits() {
+        let programs = ProgramFacts {
+            commands: [String::new(), "./client".to_owned()],
+            begins_when_ready: true,
+            ends_when_done: true,
+            counts: true,
+        };
+        let busy =
+            Row { programs: Some(programs), ..row("client", Wait::Own, Placement::SameCore, 5_000_000.0) };
+        let mut waiting = busy.clone();
+        (waiting.exchange.cpu_ns.user, waiting.exchange.cpu_ns.system) = (60_000.0, 40_000.0);
+        let waits = found(vec![waiting]);
+        let [Finding::Waits { programs }] = &waits[..] else { panic!("{waits:?}") };
+        close(programs[0].share, 0.98);
+        assert_eq!(programs[0].row.row, "client/own same-core");
+        let mut busy = busy;
+        busy.exchange.cpu_ns.user = 4_000_000.0;
+        assert_eq!(found(vec![busy]), []);
     }
 
     #[test]

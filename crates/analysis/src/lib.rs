@@ -89,7 +89,7 @@ pub use decoded_run::{DecodedRun, NamedRun};
 pub use exchange::{Cpu, ExchangeFigures, PageFaults, Switches, Times, Unit};
 pub use experiment::{ExperimentError, published, read_experiment};
 pub use explain::{Agreement, EXPLANATION_SCHEMA, Explained, Explanation, Unmodelled, explain};
-pub use findings::{Finding, NamedRow};
+pub use findings::{Finding, NamedRow, WaitingProgram};
 pub use fleet::{
     Apart, CORE_TO_CORE, FLEET_SCHEMA, FleetBy, FleetChange, FleetComparison, FleetGroup, FleetInconclusive,
     FleetMap, FleetReason, FleetRow, FleetRun, HostFigure, MappedCost, MappedHost, Outlier, Unused,
@@ -115,7 +115,7 @@ pub use replay::{
     Measured, Pairs, REPLAY_SCHEMA, Replay, ReplayRow, ReplayStart, ReplayStatus, Throughput, replay,
     throughput,
 };
-pub use row::{Row, RowStatus, TimerLate};
+pub use row::{Row, RowStatus, RowWarmUp, TimerLate};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
 pub use saturation::Saturation;

@@ -33,14 +33,15 @@ impl<'a> OwnLoop<'a> {
     /// # Errors
     /// Why it cannot be explained.
     pub(crate) fn new(row: &'a Row, count: &'a Count, costs: &'a Costs) -> Result<Self, NotExplained> {
-        if count.roles.len() < 2 {
+        if count.roles.len() < 2 && !row.is_of_programs() {
             return Err(NotExplained::NoMessage);
         }
         if count.method == CountMethod::Rusage {
             return Err(NotExplained::NotCounted { why: count.why_not_better.clone() });
         }
         let all = Calls::sum(count.roles.iter().map(all));
-        let subject = Subject { row, calls: all.count(), copies: copies(&all), costs };
+        let copies = if row.is_of_programs() { 0 } else { copies(&all) };
+        let subject = Subject { row, calls: all.count(), copies, costs };
         Ok(OwnLoop { subject, count })
     }
 
@@ -49,17 +50,11 @@ impl<'a> OwnLoop<'a> {
         let subject = &self.subject;
         let mut terms = self.system_calls()?;
         terms.extend(self.library_threads()?);
-        terms.push(subject.copying()?);
-        if subject.on_two_cores() {
-            if subject.sleeps() {
-                let wake_ups = subject.wake_ups()?;
-                let between_threads = self.switches_between_threads(wake_ups.count)?;
-                terms.push(wake_ups);
-                terms.extend(between_threads);
-            }
-            terms.push(subject.cache_lines_across()?);
+        if subject.row.is_of_programs() {
+            terms.extend(self.switches_and_waiting()?);
         } else {
-            terms.push(subject.context_switches()?);
+            terms.push(subject.copying()?);
+            terms.extend(self.meeting()?);
         }
         terms.extend(
             subject.page_faults(subject.row.exchange.page_faults.minor, Source::CountedWhileMeasured)?,
@@ -69,6 +64,34 @@ impl<'a> OwnLoop<'a> {
         };
         terms.extend(subject.row.others_cpu_ns.iter().map(server));
         Ok(terms)
+    }
+
+    /// Waking the other role, or switching to it, and its cache lines.
+    fn meeting(&self) -> Result<Vec<Term>, NotExplained> {
+        let subject = &self.subject;
+        if !subject.on_two_cores() {
+            return Ok(vec![subject.context_switches()?]);
+        }
+        let mut terms = Vec::new();
+        if subject.sleeps() {
+            let wake_ups = subject.wake_ups()?;
+            let between_threads = self.switches_between_threads(wake_ups.count)?;
+            terms.push(wake_ups);
+            terms.extend(between_threads);
+        }
+        terms.push(subject.cache_lines_across()?);
+        Ok(terms)
+    }
+
+    /// Of own programs, the switches if they shared one processor, and the time without CPU time. How large their messages are
+    /// and which of them wait for each other is not known.
+    fn switches_and_waiting(&self) -> Result<Vec<Term>, NotExplained> {
+        let row = self.subject.row;
+        let on_one = row.trials_on_one_processor == Some(row.trials);
+        let switches = on_one.then(|| self.subject.context_switches()).transpose()?;
+        let waiting_ns = row.exchange.ns.p50 * (1.0 - row.processors_busy()).max(0.0);
+        let waiting = Term::new(Part::Waiting, 1.0, waiting_ns, Source::NoCpuTime);
+        Ok(switches.into_iter().chain([waiting]).collect())
     }
 
     /// Those of the program's own threads, a part for each call.

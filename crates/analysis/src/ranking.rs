@@ -237,12 +237,8 @@ fn title(
     placement: Placement,
     waiting: WaitKind,
 ) -> String {
-    let of_programs = |what: &str| {
-        format!(
-            "Own programs on {}, {what}; nothing of what they exchange is verified",
-            describe_placement(placement)
-        )
-    };
+    let of_programs =
+        |what: &str| format!("Own programs, {placement}: {what}; nothing of what they exchange is verified");
     let carried = match (carries, size_bytes) {
         (Carries::Unknown, _) => return of_programs("each exchange that they count"),
         (Carries::WholeRun, _) => return of_programs("a whole run"),

@@ -10,7 +10,7 @@ use crate::{
 };
 use furlong_model::{
     AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
-    RunHeader, TimerLateness,
+    RunHeader, TimerLateness, WarmUp,
 };
 use furlong_stats::{DistributionShape, are_apart, median, tidy};
 use serde::Serialize;
@@ -79,6 +79,9 @@ pub struct Row {
     /// The program that carries the messages, where that is another than furlong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
+    /// Warm-up of the program that carries the messages, if it compiles while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<RowWarmUp>,
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
@@ -87,7 +90,8 @@ pub struct Row {
     pub others_cpu_ns: BTreeMap<String, f64>,
     /// Processors of the roles, the initiator first, by the kernel's numbers.
     pub processors: Vec<usize>,
-    /// Trials at whose end both roles were on one processor, where the scheduler chose; `None` where they were pinned.
+    /// Trials in which own programs used one processor, or at whose end both roles were on one if the scheduler chose; `None` for
+    /// pinned roles.
     pub trials_on_one_processor: Option<usize>,
 }
 
@@ -114,6 +118,35 @@ impl TimerLate {
             share: tidy(sends / all),
             mean_ns: tidy(median(&means).unwrap_or_default()),
             longest_ns: late.iter().map(|late| late.longest_ns as f64).fold(0.0, f64::max),
+        })
+    }
+}
+
+/// Warm-ups of the trials of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RowWarmUp {
+    /// Median duration, in nanoseconds.
+    pub median_ns: f64,
+    /// Longest duration, in nanoseconds.
+    pub longest_ns: f64,
+    /// Mean time of an exchange in the first 50 ms, as a multiple of that at the end: the median over trials.
+    pub first_ratio: f64,
+    /// Trials whose pace was not steady at the end.
+    pub unsteady_trials: usize,
+}
+
+impl RowWarmUp {
+    fn of(trials: &[&Measurement]) -> Option<RowWarmUp> {
+        let compiles = trials[0].adapter.as_ref()?.compiles_while_running;
+        let all: Vec<_> =
+            trials.iter().filter_map(|trial| trial.warm_up.as_deref()).filter(|_| compiles).collect();
+        let of_each = |figure: fn(&WarmUp) -> f64| all.iter().copied().map(figure).collect::<Vec<_>>();
+        let elapsed_ns = of_each(|warm_up| warm_up.elapsed_ns as f64);
+        Some(RowWarmUp {
+            median_ns: tidy(median(&elapsed_ns)?),
+            longest_ns: tidy(elapsed_ns.into_iter().fold(0.0, f64::max)),
+            first_ratio: tidy(median(&of_each(|warm_up| warm_up.first_ns / warm_up.last_ns.max(1.0)))?),
+            unsteady_trials: all.iter().filter(|warm_up| !warm_up.is_steady).count(),
         })
     }
 }
@@ -175,10 +208,11 @@ impl Sound<'_> {
             effective: smallest_effective(&trials),
             depth: smallest_depth(&trials),
             adapter: trials[0].adapter.clone(),
+            warm_up: RowWarmUp::of(&trials),
             programs: trials[0].programs.clone(),
             others_cpu_ns: others_cpu_ns(&trials),
             processors: trials[0].roles.iter().map(|role| role.processor).collect(),
-            trials_on_one_processor: (case.placement == Placement::Free).then(|| on_one_processor(&trials)),
+            trials_on_one_processor: trials_on_one_processor(case, &trials),
         };
         fits_together(header, case, &row.exchange, &trials)?;
         Ok(row)
@@ -215,7 +249,12 @@ impl Row {
 
     /// Whether it is of a program with a loop of its own, and not of furlong's.
     pub(crate) fn has_own_loop(&self) -> bool {
-        self.family == Some(Family::Adapter)
+        self.family == Some(Family::Adapter) || self.is_of_programs()
+    }
+
+    /// Whether it is of own programs, whose messages are not known.
+    pub(crate) fn is_of_programs(&self) -> bool {
+        self.programs.is_some()
     }
 
     /// Whether the intervals of both are known and apart: only then is one faster than the other.
@@ -258,10 +297,14 @@ fn others_cpu_ns(trials: &[&Measurement]) -> BTreeMap<String, f64> {
     used.into_iter().filter_map(|(name, each)| Some((name, tidy(median(&each)?)))).collect()
 }
 
-fn on_one_processor(trials: &[&Measurement]) -> usize {
+fn trials_on_one_processor(case: &Case, trials: &[&Measurement]) -> Option<usize> {
+    if trials.iter().all(|trial| !trial.ran_on.is_empty()) {
+        return Some(trials.iter().filter(|trial| trial.ran_on.len() == 1).count());
+    }
     let is_one =
         |trial: &&&Measurement| trial.roles.windows(2).all(|pair| pair[0].processor == pair[1].processor);
-    trials.iter().filter(is_one).count()
+    let is_seen = case.placement == Placement::Free && trials[0].roles.len() > 1;
+    is_seen.then(|| trials.iter().filter(is_one).count())
 }
 
 /// `None` unless every trial says it.
@@ -311,6 +354,32 @@ mod tests {
         assert!((times.uncertainty().unwrap() - 0.04).abs() < 0.002);
         assert!([times.p50, times.p90, times.p99, times.p999, times.max].is_sorted());
         assert!(row.verified && row.trials == 3);
+    }
+
+    #[test]
+    fn processors_of_own_programs_are_those_that_were_seen() {
+        assert_eq!(measure(|_, _| {}).unwrap().trials_on_one_processor, None, "pinned roles");
+        let seen = |ran_on: [&[usize]; 3]| {
+            measure(|index, trial| trial.ran_on = ran_on[index].to_vec()).unwrap().trials_on_one_processor
+        };
+        assert_eq!(seen([&[0], &[0, 1], &[1]]), Some(2));
+        assert_eq!(seen([&[0], &[0], &[]]), None, "a trial was too short to see where it ran");
+    }
+
+    #[test]
+    fn warm_up_is_reported_of_programs_that_compile_while_they_run() {
+        let row = |compiles_while_running| {
+            let facts = AdapterFacts { versions: BTreeMap::new(), does: vec![], compiles_while_running };
+            measure(|index, trial| {
+                let is_steady = index > 0;
+                let elapsed_ns = 1_000_000_000 * (index as u64 + 1);
+                let warm_up = WarmUp { elapsed_ns, exchanges: 9, first_ns: 90e3, last_ns: 18e3, is_steady };
+                (trial.adapter, trial.warm_up) = (Some(facts.clone()), Some(Box::new(warm_up)));
+            })
+        };
+        let expected = RowWarmUp { median_ns: 2e9, longest_ns: 3e9, first_ratio: 5.0, unsteady_trials: 1 };
+        assert_eq!(row(true).unwrap().warm_up, Some(expected));
+        assert_eq!(row(false).unwrap().warm_up, None);
     }
 
     #[test]

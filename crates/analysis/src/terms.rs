@@ -41,6 +41,8 @@ pub enum Part {
     Program,
     /// What a server of the mechanism's own does.
     Server,
+    /// Time in which an own program and its peers use no CPU.
+    Waiting,
 }
 
 impl Part {
@@ -57,6 +59,7 @@ impl Part {
             Part::LibraryThreads => "library threads",
             Part::Program => "program and libraries",
             Part::Server => "server",
+            Part::Waiting => "waiting",
         }
     }
 }
@@ -113,6 +116,8 @@ pub enum Source {
     BetweenThreads,
     /// Processor time of a process that is neither role.
     ServersProcessorTime,
+    /// Elapsed time less CPU time.
+    NoCpuTime,
 }
 
 impl Term {

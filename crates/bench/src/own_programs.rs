@@ -1,7 +1,7 @@
-//! Two programs of a user's own that know nothing of furlong: one that serves, and one that asks it.
+//! Own programs of the user, which know nothing of furlong: a server and its client, or one program that is the whole system.
 //!
-//! Each says in a line of its standard output how far it is: `ready` once it can be asked or begins to ask, and `done` or
-//! `done N` once it has asked, N times. What they exchange is not seen, so nothing of it is verified. All else is seen to from
+//! Each prints a line on its standard output: `ready` when the server accepts requests or the client begins, and `done` or
+//! `done N` when the client has finished, after N exchanges. What they exchange is not seen, so nothing of it is verified. All else is seen to from
 //! outside, as with adapters: processors, usage, deaths, silence, and what is left behind.
 
 use crate::adapter::{RUN_VARIABLE, remaining_processes};
@@ -25,7 +25,8 @@ use furlong_os::process::{Bond, Exit, Output, Program, send_signal, spawn};
 use furlong_os::usage::{self, Usage};
 use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, RawHandle, clock};
-use std::collections::BTreeMap;
+use furlong_stats::distinct;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -40,12 +41,17 @@ const MOST_PRINTED: usize = 1 << 20;
 /// The longest time that a histogram holds.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// What is started for a row: lines for the shell.
+/// Time until the processes of a program are looked at for the first time, in milliseconds. Each further look comes after twice the
+/// time, up to the longest, since a look takes a tenth of a millisecond from what runs there.
+const FIRST_SAMPLE_MS: u64 = 5;
+const LONGEST_SAMPLE_MS: u64 = 100;
+
+/// Commands of a row: lines for the shell.
 #[derive(Debug)]
 pub struct OwnPrograms {
-    /// Serves, and is started first.
-    pub serve: String,
-    /// Asks, and is timed.
+    /// Server, which is started first; `None` if the other is the whole system.
+    pub serve: Option<String>,
+    /// Client, which is timed.
     pub ask: String,
 }
 
@@ -58,7 +64,7 @@ impl OwnPrograms {
             waits: &[Wait::Own],
             fixed_size_bytes: Some(0),
             start: Start::Fresh,
-            ..Capabilities::library("two programs that know nothing of furlong")
+            ..Capabilities::library("own programs, which know nothing of furlong")
         }
     }
 
@@ -66,7 +72,7 @@ impl OwnPrograms {
     pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
         (case.placement == Placement::OneProcess).then(|| {
             Unavailable::new(
-                format!("{} is two programs", case.mechanism),
+                format!("{} has processes of its own", case.mechanism),
                 "ask for same-core, other-core or free",
             )
         })
@@ -86,7 +92,9 @@ pub(crate) fn measure(
 ) -> Result<Measurement, NotMeasured> {
     let starting = |error| not_started(Phase::Open, &error);
     session.note_programs().map_err(starting)?;
-    let mut trial = PairTrial { processors, session, settings, observer, started: Vec::new() };
+    let processors = processors.unwrap_or_default();
+    let sampled = CpuSamples::default();
+    let mut trial = ProgramsTrial { processors, session, settings, observer, started: Vec::new(), sampled };
     let measured = trial.run(programs);
     drop(trial);
     let left = remaining_processes(session.name()).map_err(starting)?;
@@ -134,64 +142,108 @@ impl Mark {
     }
 }
 
-/// One of both, with what it has printed so far.
+/// A started command, with what is known of it so far.
 struct Side {
     program: StartedProgram,
     printed_bytes: usize,
+    /// Its processes that lived when they were last looked for. Children whose parent has ended are found through them.
+    known: BTreeSet<i32>,
 }
 
-/// What a program's processes have used so far, by their numbers.
+/// CPU time of a program's processes so far, by PID.
 type UsedSoFar = BTreeMap<i32, Used>;
 
-/// A trial under way.
-struct PairTrial<'a> {
-    processors: Option<&'a [usize]>,
+/// Processors on which the programs were seen, with the CPU time that they used before each sample.
+#[derive(Default)]
+struct CpuSamples {
+    before: UsedSoFar,
+    used_ns: BTreeMap<usize, u64>,
+}
+
+impl CpuSamples {
+    /// Adds the CPU time since the last sample to the processor on which each process was last.
+    fn add(&mut self, sides: &[UsedSoFar]) {
+        for (pid, used) in sides.iter().flatten() {
+            let Ok(processor) = other_process::processor(*pid) else { continue };
+            let since = *used - self.before.insert(*pid, *used).unwrap_or_default();
+            *self.used_ns.entry(processor).or_default() += since.user_ns + since.system_ns;
+        }
+    }
+
+    /// The processors with at least a twentieth of the CPU time.
+    fn processors(&self) -> Vec<usize> {
+        let all: u64 = self.used_ns.values().sum();
+        let used = self.used_ns.iter().filter(|(_, ns)| **ns > 0 && **ns >= all / 20);
+        used.map(|(processor, _)| *processor).collect()
+    }
+}
+
+/// A running trial.
+struct ProgramsTrial<'a> {
+    /// Processors of the client and of the server; empty if the scheduler chooses.
+    processors: &'a [usize],
     session: &'a Session,
     settings: &'a Settings,
     observer: &'a mut dyn Observer,
-    /// The one that serves, then the one that asks.
+    /// The server, if there is one, and behind it the client.
     started: Vec<Side>,
+    sampled: CpuSamples,
 }
 
 const SERVES: usize = 0;
-const ASKS: usize = 1;
 
-impl PairTrial<'_> {
+impl ProgramsTrial<'_> {
+    /// Index of the client.
+    fn asks(&self) -> usize {
+        self.started.len() - 1
+    }
+
     fn run(&mut self, programs: &OwnPrograms) -> Result<Measurement, NotMeasured> {
-        self.start(&programs.serve, Role::Responder)?;
-        match self.next_mark(SERVES, Phase::Open)?.0 {
-            Mark::Ready => {}
-            _ => {
-                return Err(self.started[SERVES]
-                    .failure(Phase::Open, "it was done before it was ready")
-                    .into());
+        if let Some(serve) = &programs.serve {
+            self.start(serve, Role::Responder, &[])?;
+            match self.next_mark(SERVES, Phase::Open)?.0 {
+                Mark::Ready => {}
+                _ => {
+                    let what = "it was done before it was ready";
+                    return Err(self.started[SERVES].failure(Phase::Open, what).into());
+                }
             }
         }
         let ended_before = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
         let mut begin_ns = clock::now_ns();
-        self.start(&programs.ask, Role::Initiator)?;
-        let mut before = self.used()?;
-        let roles = [(Role::Initiator.into(), self.pid(ASKS)), (Role::Responder.into(), self.pid(SERVES))];
-        self.observer.before(Phase::Timed, &roles);
-        let mut first = self.next_mark(ASKS, Phase::WarmUp)?;
+        // The processes of a whole system have the processors of both.
+        let whole = if programs.serve.is_none() { self.processors } else { &[] };
+        self.start(&programs.ask, Role::Initiator, whole)?;
+        let asks = self.asks();
+        let mut before = self.used();
+        let mut first = self.next_mark(asks, Phase::WarmUp)?;
         let begins_when_ready = first.0 == Mark::Ready;
         if begins_when_ready {
             begin_ns = first.1;
-            before = self.used()?;
-            if let Some(Mark::Ready | Mark::Done(_)) = self.started[ASKS].come_mark(Phase::Timed)? {
+            before = self.begin_timed();
+            let known = before.iter().flatten().map(|(pid, used)| (*pid, *used));
+            self.sampled = CpuSamples { before: known.collect(), ..CpuSamples::default() };
+            let at_once = self.started[asks].come_mark(Phase::Timed)?;
+            if let Some(Mark::Ready | Mark::Done(_)) = at_once {
                 let what = "two of its lines came at once: let it flush its output after each line";
-                return Err(self.started[ASKS].failure(Phase::Timed, what).into());
+                return Err(self.started[asks].failure(Phase::Timed, what).into());
             }
-            first = self.next_mark(ASKS, Phase::Timed)?;
+            first = match at_once {
+                Some(ended) => (ended, clock::now_ns()),
+                None => self.next_mark(asks, Phase::Timed)?,
+            };
         }
         let (mark, end_ns) = first;
         let count = match mark {
-            Mark::Ready => return Err(self.started[ASKS].failure(Phase::Timed, "it was ready twice").into()),
+            Mark::Ready => return Err(self.started[asks].failure(Phase::Timed, "it was ready twice").into()),
             Mark::Done(count) => count,
             Mark::Ended => None,
         };
-        let after = self.used()?;
-        self.observer.before(Phase::Finish, &roles);
+        let after = self.used();
+        self.sampled.add(&after);
+        if begins_when_ready {
+            self.observer.before(Phase::Finish, &self.roles(&after));
+        }
         // All are asked each time, since the answer is about the time since the last question.
         let paused = self.started.iter().filter(|side| side.program.child.take_continued());
         let paused: Vec<Party> = paused.map(|side| side.program.party).collect();
@@ -201,21 +253,24 @@ impl PairTrial<'_> {
         let elapsed_ns = end_ns.saturating_sub(begin_ns).max(1);
         if elapsed_ns > LONGEST.as_nanos() as u64 {
             let what = "it took longer than a minute, and no longer times are kept: let it do less";
-            return Err(self.started[ASKS].failure(Phase::Timed, what).into());
+            return Err(self.started[asks].failure(Phase::Timed, what).into());
         }
-        let mut used = [ASKS, SERVES].map(|side| between(&before[side], &after[side]));
-        if !after[ASKS].contains_key(&self.pid(ASKS)) {
-            // It ends, maybe right after its last line. What it and its children used is known of the time since they began, once
-            // its end was taken.
-            self.started[ASKS].program.child.wait_at_most(OTHER_REPORT_MS);
-            let ended = usage::of_ended_children().map_err(|error| self.unreadable(&error))?;
-            used[0] = ended - ended_before - between(&UsedSoFar::new(), &before[ASKS]);
+        let mut ended = Usage::default();
+        if !after[asks].contains_key(&self.pid(asks)) {
+            // The client may end right after its last line. Once its exit status was taken, the kernel tells what it and the
+            // children that it waited for have used since they began.
+            self.started[asks].program.child.wait_at_most(OTHER_REPORT_MS);
+            ended = usage::of_ended_children().map_err(|error| self.unreadable(&error))? - ended_before;
         }
         let round_trips = u64::from(count.unwrap_or(1));
-        let roles = self.tallies(round_trips, used, [&after[ASKS], &after[SERVES]])?;
+        let roles = self.tallies(round_trips, [&before, &after], ended);
         self.finish()?;
         let timing = timing_of(&[elapsed_ns], count.unwrap_or(1))
-            .map_err(|error| self.started[ASKS].failure(Phase::Finish, &error.detail))?;
+            .map_err(|error| self.started[asks].failure(Phase::Finish, &error.detail))?;
+        let mut ran_on = self.sampled.processors();
+        if ran_on.is_empty() && distinct(self.processors).len() == 1 {
+            ran_on = vec![self.processors[0]];
+        }
         Ok(Measurement {
             round_trips: timing.round_trips,
             elapsed_ns: timing.elapsed_ns,
@@ -235,31 +290,34 @@ impl PairTrial<'_> {
             stall: None,
             others: Vec::new(),
             adapter: None,
+            warm_up: None,
             programs: Some(ProgramFacts {
-                commands: [programs.serve.clone(), programs.ask.clone()],
+                commands: [programs.serve.clone().unwrap_or_default(), programs.ask.clone()],
                 begins_when_ready,
                 ends_when_done: mark != Mark::Ended,
                 counts: count.is_some(),
             }),
+            ran_on,
         })
     }
 
-    /// Starts a line of the shell, pinned before it has done anything.
-    fn start(&mut self, line: &str, role: Role) -> Result<(), NotMeasured> {
+    /// Starts a line of the shell, which is bound to the processor of its role, or to `whole`, before it does anything.
+    fn start(&mut self, line: &str, role: Role, whole: &[usize]) -> Result<(), NotMeasured> {
         let starting = |error: io::Error| not_started(Phase::Open, &error);
         let (lines, their_lines) = pipe().map_err(starting)?;
         let printed = bounded_object("furlong-program-output", PRINTED_BYTES).map_err(starting)?;
+        let own = self.processors.get(role.index()).map_or(&[][..], std::slice::from_ref);
         let program = Program {
             arguments: &["-c", line],
             environment: &[(RUN_VARIABLE, OsStr::new(self.session.name()))],
             output: Output::To(their_lines.as_handle()),
-            processor: self.processors.map(|processors| processors[role.index()]),
+            processors: if whole.is_empty() { own } else { whole },
             ..Program::at(Path::new("/bin/sh"))
         };
         let child = spawn(&program, &[] as &[RawHandle], printed.as_handle(), Bond::DiesWithParentAndGroup)
             .map_err(starting)?;
         let program = StartedProgram::new(role.into(), child, lines, printed);
-        self.started.push(Side { program, printed_bytes: 0 });
+        self.started.push(Side { program, printed_bytes: 0, known: BTreeSet::new() });
         Ok(())
     }
 
@@ -271,6 +329,7 @@ impl PairTrial<'_> {
     fn next_mark(&mut self, side: usize, phase: Phase) -> Result<(Mark, u64), NotMeasured> {
         let limit = self.settings.timeout;
         let deadline_ns = clock::now_ns() + limit.as_nanos() as u64;
+        let mut step_ms = FIRST_SAMPLE_MS;
         loop {
             let handles: Vec<_> = self
                 .started
@@ -280,7 +339,8 @@ impl PairTrial<'_> {
                 .chain(self.session.shutdown_handle())
                 .collect();
             let left_ns = deadline_ns.saturating_sub(clock::now_ns());
-            wait_any(&handles, left_ns.div_ceil(1_000_000)).map_err(|error| not_started(phase, &error))?;
+            let wait_ms = left_ns.div_ceil(1_000_000).min(step_ms);
+            let came = wait_any(&handles, wait_ms).map_err(|error| not_started(phase, &error))?;
             let at_ns = clock::now_ns();
             self.observer.attend();
             if let Some(signal) = self.session.shutdown_request() {
@@ -293,6 +353,11 @@ impl PairTrial<'_> {
             }
             for other in (0..self.started.len()).filter(|other| *other != side) {
                 self.started[other].listen(phase).map_err(|failure| self.cause(failure, phase))?;
+            }
+            if !came.contains(&true) {
+                let used = self.used();
+                self.sampled.add(&used);
+                step_ms = (2 * step_ms).min(LONGEST_SAMPLE_MS);
             }
             if clock::now_ns() >= deadline_ns {
                 let awaited = if phase == Phase::Open { "line 'ready'" } else { "line 'done'" };
@@ -313,46 +378,86 @@ impl PairTrial<'_> {
         cause(incidents).unwrap_or(failure)
     }
 
-    /// What both sides have used so far.
-    fn used(&self) -> Result<Vec<UsedSoFar>, NotMeasured> {
-        let of_side = |side: usize| {
-            let pids = with_descendants(self.pid(side)).into_iter();
-            // One that ends in between is not counted.
-            pids.filter_map(|pid| Some((pid, other_process::used(pid).ok()?))).collect()
+    /// Looks for the processes of each side. Returns what each has used so far.
+    fn used(&mut self) -> Vec<UsedSoFar> {
+        let of_side = |side: &mut Side| {
+            let roots = side.known.iter().copied().chain([side.program.child.pid()]);
+            let pids: BTreeSet<i32> = roots.flat_map(with_descendants).collect();
+            // A process that ends in between is not counted.
+            let used: UsedSoFar =
+                pids.into_iter().filter_map(|pid| Some((pid, other_process::used(pid).ok()?))).collect();
+            side.known = used.keys().copied().collect();
+            used
         };
-        Ok((0..self.started.len()).map(of_side).collect())
+        self.started.iter_mut().map(of_side).collect()
     }
 
-    /// What each role has used, and where its busiest process was last; of one that is gone, where it was pinned.
-    fn tallies(
-        &self,
-        round_trips: u64,
-        used: [Usage; 2],
-        now: [&UsedSoFar; 2],
-    ) -> Result<Vec<RoleTally>, NotMeasured> {
+    /// Looks at the processes as the measured part begins, and tells the observer. Returns what they have used so far.
+    fn begin_timed(&mut self) -> Vec<UsedSoFar> {
+        let stops = self.observer.observes_stopped_programs();
+        let signal_all = |sides: &[Side], signal| {
+            let all = sides.iter().flat_map(|side| &side.known);
+            all.for_each(|pid| drop(send_signal(*pid, signal)));
+        };
+        if stops {
+            signal_all(&self.started, signal::STOP);
+        }
+        let used = self.used();
+        self.observer.before(Phase::Timed, &self.roles(&used));
+        if stops {
+            signal_all(&self.started, signal::CONTINUE);
+            // Or the trial would look as if somebody else had stopped it for a moment.
+            for side in &self.started {
+                let _ = side.program.child.take_continued();
+            }
+        }
+        used
+    }
+
+    /// The processes of each side, the client's first.
+    fn roles(&self, used: &[UsedSoFar]) -> Vec<(Party, i32)> {
+        let of_side = |(side, used): (&Side, &UsedSoFar)| {
+            let party = side.program.party;
+            used.keys().map(move |pid| (party, *pid)).collect::<Vec<_>>()
+        };
+        self.started.iter().zip(used).rev().flat_map(of_side).collect()
+    }
+
+    /// What each role has used between two readings, the client first, and where its busiest process was last; of one that has
+    /// ended, where it was pinned. `ended` is what the client used if it has ended.
+    fn tallies(&self, round_trips: u64, [before, after]: [&[UsedSoFar]; 2], ended: Usage) -> Vec<RoleTally> {
         let busiest = |used: &UsedSoFar| {
             let total = |used: &Used| (*used - Used::default()).user_ns + (*used - Used::default()).system_ns;
             used.iter().max_by_key(|(_, used)| total(used)).map(|(pid, _)| *pid)
         };
-        let tally = |role: Role| {
-            let index = role.index();
-            let seen = busiest(now[index]).and_then(|pid| other_process::processor(pid).ok());
-            let processor = seen.or(self.processors.map(|processors| processors[index])).unwrap_or_default();
-            role_tally(role.into(), processor, 0, round_trips, used[index], Idle::default())
+        let tally = |(side, party): (usize, Party)| {
+            let ended = if side == self.asks() { ended } else { Usage::default() };
+            let none = UsedSoFar::new();
+            let used = between(before.get(side).unwrap_or(&none), &after[side], ended);
+            let seen = busiest(&after[side]).and_then(|pid| other_process::processor(pid).ok());
+            let pinned = self.processors.get(party.role.index()).copied();
+            let processor = seen.or(pinned).unwrap_or_default();
+            role_tally(party, processor, 0, round_trips, used, Idle::default())
         };
-        Ok(Role::ALL.map(tally).into())
+        let parties = self.started.iter().map(|side| side.program.party);
+        let sides: Vec<_> = parties.enumerate().collect();
+        sides.into_iter().rev().map(tally).collect()
     }
 
     /// The one that asks ends by itself; the one that serves, with all that it started, is asked to.
     fn finish(&mut self) -> Result<(), NotMeasured> {
         let limit = self.settings.timeout;
-        let asks = &mut self.started[ASKS].program;
+        let index = self.asks();
+        let asks = &mut self.started[index].program;
         match asks.end_within(limit, "it was done")? {
             Exit::Code(0) => {}
             exit => {
                 let what = format!("it {exit} after it was done");
                 return Err(asks.failure(Phase::Finish, what).into());
             }
+        }
+        if index == SERVES {
+            return Ok(());
         }
         let serves = &mut self.started[SERVES].program;
         // One that has ended already has done what it was to do.
@@ -418,10 +523,17 @@ impl Side {
     }
 }
 
-/// What all processes have used between two readings; one that has begun in between, all of it.
-fn between(before: &UsedSoFar, after: &UsedSoFar) -> Usage {
-    let used = after.iter().map(|(pid, used)| *used - before.get(pid).copied().unwrap_or_default());
-    used.fold(Usage::default(), |sum, used| sum + used)
+/// What all processes have used between two readings. `ended` is what this process was told of children that have ended, since
+/// those began. A process that has begun in between counts whole, and one that has ended as its parent was told of it.
+fn between(before: &UsedSoFar, after: &UsedSoFar, ended: Usage) -> Usage {
+    let all = |used: Vec<Usage>| used.into_iter().fold(Usage::default(), |sum, used| sum + used);
+    let earlier = |pid: &i32| before.get(pid).copied().unwrap_or_default();
+    let live = all(after.iter().map(|(pid, used)| *used - earlier(pid)).collect());
+    let reaped = after.iter().map(|(pid, used)| used.of_ended_children() - earlier(pid).of_ended_children());
+    let reaped = all(reaped.collect());
+    let known = before.iter().filter(|(pid, _)| !after.contains_key(pid));
+    let known = all(known.map(|(_, used)| used.with_ended_children()).collect());
+    live + (reaped + ended - known)
 }
 
 #[cfg(test)]

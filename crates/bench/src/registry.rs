@@ -112,6 +112,11 @@ impl MechanismEntry {
         self.adapter().filter(|adapter| adapter.role_program.is_none())
     }
 
+    /// Whether its programs compile while they run, so that each trial warms up for a second or more.
+    pub fn compiles_while_running(&self) -> bool {
+        self.with_own_loop().is_some_and(|adapter| adapter.manifest.compiles_while_running)
+    }
+
     /// What roles are started from, where that is `usual` for built-in mechanisms.
     pub(crate) fn role_program<'a>(&self, usual: &'a ChildProgram) -> &'a ChildProgram {
         self.adapter().and_then(|adapter| adapter.role_program.as_ref()).unwrap_or(usual)

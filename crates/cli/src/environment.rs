@@ -8,6 +8,7 @@ use anyhow::Context;
 use furlong_analysis::Run;
 use furlong_bench::peer::Peer;
 use furlong_bench::plan::Plan;
+use furlong_bench::registry::find;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
@@ -159,6 +160,7 @@ impl<'a> RunEnvironment<'a> {
             _ if plan.until_interrupted => Shown::Chart,
             shown => shown,
         };
+        self.announce_warm_up(plan);
         let mechanisms = self.mechanisms;
         let progress = Progress::new(shown);
         let mut begun = RunRecorder {
@@ -173,6 +175,27 @@ impl<'a> RunEnvironment<'a> {
         };
         begun.keep(Record::Run(header));
         Ok(begun)
+    }
+}
+
+impl RunEnvironment<'_> {
+    /// Tells the user before the run if benchmarks need seconds of warm-up, because such a run takes minutes.
+    fn announce_warm_up(&self, plan: &Plan) {
+        let compiles = |case: &&Case| {
+            find(self.mechanisms, &case.mechanism, case.wait)
+                .is_some_and(MechanismEntry::compiles_while_running)
+        };
+        let benchmarks = plan.cases.iter().filter(compiles).count();
+        if benchmarks == 0 || plan.warm_up.is_some() || plan.until_interrupted {
+            return;
+        }
+        let repetitions = plan.across.map_or(1, |across| across.repetitions);
+        let trials = benchmarks as u32 * plan.trials * repetitions;
+        output::tell(format_args!(
+            "furlong: {trials} trials are of programs that compile while they run. Each warms up for 1 to 5 s, so they take about \
+             {} s; --warm-up sets another time.",
+            trials * 3 / 2
+        ));
     }
 }
 

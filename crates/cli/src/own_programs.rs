@@ -1,26 +1,50 @@
-//! Rows of two programs that know nothing of furlong, from what was typed.
+//! Rows of own programs, from what was typed.
 
+use crate::arguments::CaseOptions;
+use crate::mechanisms::mechanisms;
 use furlong_bench::{MechanismEntry, OwnPrograms};
 use furlong_console::exit::Usage;
 use std::path::Path;
 
-/// The rows of these commands, two each: one that serves and one that asks. Each is named by both.
+/// The mechanisms for what was asked and for own programs, and what was asked with the names of both.
 ///
 /// # Errors
-/// One without another, or nothing to start.
-pub fn rows(commands: &[String]) -> Result<Vec<MechanismEntry>, Usage> {
+/// Those of [`mechanisms`] and [`rows`].
+pub fn with_mechanisms(
+    asked: &CaseOptions,
+    commands: &[String],
+) -> anyhow::Result<(Vec<MechanismEntry>, CaseOptions)> {
+    let programs = rows(commands)?;
+    let mut asked = asked.clone();
+    asked.rows.extend(programs.iter().map(|row| row.capabilities.name.to_owned()));
+    let (mut mechanisms, options) = mechanisms(&asked)?;
+    mechanisms.extend(programs);
+    Ok((mechanisms, options))
+}
+
+/// The rows of these commands: one command is a whole system, and otherwise each two are a server, which may be empty, and its
+/// client. A row is named after its programs.
+///
+/// # Errors
+/// An odd number of commands above one, or nothing to start.
+fn rows(commands: &[String]) -> Result<Vec<MechanismEntry>, Usage> {
+    let whole = [String::new(), commands.first().cloned().unwrap_or_default()];
+    let commands = if commands.len() == 1 { &whole } else { commands };
     let (pairs, rest) = commands.as_chunks::<2>();
     if let [alone] = rest {
-        let why = "--program is given twice for a row: first what serves, then what asks";
-        return Err(Usage(format!("--program '{alone}' has no other: {why}")));
+        let why = "give --program once for a program that starts its peer itself, and otherwise twice for each row: first the \
+                   server, then the client. '' as the server stands for none";
+        return Err(Usage(format!("--program '{alone}' has no partner: {why}")));
     }
     let mut rows: Vec<MechanismEntry> = Vec::new();
     for [serve, ask] in pairs {
-        let usual = format!("{}+{}", name(serve)?, name(ask)?);
+        let serve = Some(serve.clone()).filter(|serve| !serve.is_empty());
+        let server = serve.as_deref().map(name).transpose()?.map_or_else(String::new, |name| name + "+");
+        let usual = format!("{server}{}", name(ask)?);
         let numbered = (2..).map(|number| format!("{usual}-{number}"));
         let is_free = |name: &String| rows.iter().all(|row| row.capabilities.name != name);
         let name = [usual.clone()].into_iter().chain(numbered).find(is_free).unwrap_or(usual);
-        rows.push(MechanismEntry::of_programs(&name, OwnPrograms { serve: serve.clone(), ask: ask.clone() }));
+        rows.push(MechanismEntry::of_programs(&name, OwnPrograms { serve, ask: ask.clone() }));
     }
     Ok(rows)
 }
@@ -46,11 +70,15 @@ mod tests {
     fn a_row_is_named_by_its_programs() {
         let commands = ["./serve --fast", "new/ask*", "/a/serve", "/a/ask", "./serve", "ask"];
         assert_eq!(names(&commands), ["serve+ask-", "serve+ask", "serve+ask-2"]);
+        assert_eq!(names(&["./pipeline -v"]), ["pipeline"]);
+        assert_eq!(names(&["", "./a", "", "b/a", "./serve", "./a"]), ["a", "a-2", "serve+a"]);
     }
 
     #[test]
     fn one_without_another_is_refused() {
-        for commands in [&["./serve"][..], &["./serve", " "], &["/", "./ask"]] {
+        for commands in
+            [&["./serve", "./ask", "./serve"][..], &["./serve", " "], &["/", "./ask"], &["", ""], &[" "]]
+        {
             let commands: Vec<String> = commands.iter().map(|command| (*command).to_owned()).collect();
             assert!(rows(&commands).is_err(), "{commands:?}");
         }

@@ -28,7 +28,7 @@ pub mod shared_end;
 pub mod short_lived;
 pub mod single_costs;
 pub mod stamp;
-mod steady;
+pub mod steady;
 mod two_mechanisms;
 mod waiting;
 pub mod window;

@@ -1,5 +1,8 @@
 //! When the pace of a loop is steady.
 
+use furlong_stats::median;
+use std::collections::VecDeque;
+
 /// Windows in a row that are compared.
 const WINDOWS: usize = 3;
 
@@ -34,9 +37,62 @@ impl Steady {
     }
 }
 
+/// Detects that a program which compiles while it runs has become no faster in its last second. An interpreter has a steady pace
+/// too, so a short look would end the warm-up before anything is compiled.
+#[derive(Debug, Default)]
+pub struct LastSecond {
+    /// Time and mean time of an exchange of each part, in nanoseconds, the oldest first.
+    parts: VecDeque<(u64, f64)>,
+    elapsed_ns: u64,
+}
+
+impl LastSecond {
+    /// Adds a part of `exchanges` that took `elapsed_ns`. Returns whether the parts reach back for a second, and the median pace of
+    /// the newer half is at most 5 % better than that of the older half.
+    pub fn after(&mut self, elapsed_ns: u64, exchanges: u64) -> bool {
+        const SECOND_NS: u64 = 1_000_000_000;
+        const BETTER: f64 = 0.95;
+        self.parts.push_back((elapsed_ns, elapsed_ns as f64 / exchanges.max(1) as f64));
+        self.elapsed_ns += elapsed_ns;
+        while let Some((oldest_ns, _)) = self.parts.front()
+            && self.elapsed_ns - oldest_ns >= SECOND_NS
+        {
+            self.elapsed_ns -= oldest_ns;
+            self.parts.pop_front();
+        }
+        let paces_ns: Vec<f64> = self.parts.iter().map(|(_, pace_ns)| *pace_ns).collect();
+        let (older, newer) = paces_ns.split_at(paces_ns.len() / 2);
+        let halves = median(older).zip(median(newer));
+        self.elapsed_ns >= SECOND_NS && halves.is_some_and(|(older, newer)| newer >= BETTER * older)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// After how many parts of 50 ms the last second is steady, if a trip takes `pace_ns` of the part's number.
+    fn last_second_after(pace_ns: impl Fn(u64) -> u64) -> Option<u64> {
+        let mut last = LastSecond::default();
+        (1..=100).find(|part| last.after(50_000_000, 50_000_000 / pace_ns(*part)))
+    }
+
+    #[test]
+    fn steady_program_needs_one_second() {
+        assert_eq!(last_second_after(|_| 20_000), Some(20));
+    }
+
+    #[test]
+    fn program_compiled_after_a_steady_second_half_is_awaited() {
+        // As V8 does: 95 us, 32 us and then 19 us, after 0.2 s.
+        assert_eq!(last_second_after(|part| if part < 12 { 95_000 } else { 19_000 }), Some(27));
+        assert_eq!(last_second_after(|part| 100_000 - 900 * part), None, "it becomes faster all the time");
+    }
+
+    #[test]
+    fn one_disturbed_part_does_not_matter() {
+        assert_eq!(last_second_after(|part| if part == 5 { 500_000 } else { 20_000 }), Some(20));
+    }
 
     /// After how many round trips the pace is steady, where each takes what `time_ns` says of its number.
     fn steady_after(time_ns: impl Fn(u64) -> u64) -> Option<u64> {

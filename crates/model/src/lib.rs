@@ -78,7 +78,7 @@ pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
 pub use text::{display_width, listing, table_lines, wrap};
 pub use trial::{
     AdapterFacts, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts, RoleTally, Stall,
-    TimerLateness, Trial,
+    TimerLateness, Trial, WarmUp,
 };
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};

@@ -103,9 +103,16 @@ pub struct Measurement {
     /// The program that carries the messages, where that is another than furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterFacts>,
+    /// Warm-up of an adapter's program; `None` for furlong's own loop, and in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<Box<WarmUp>>,
     /// The programs that were timed, where they know nothing of furlong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramFacts>,
+    /// Processors on which own programs spent at least a twentieth of their CPU time, as seen in /proc during the measured part.
+    /// Empty if the measured part was too short to see them, for furlong's own roles, and in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran_on: Vec<usize>,
 }
 
 /// Messages that were sent later than they were due although none was in flight: the timer of the sender woke it late.
@@ -150,10 +157,10 @@ pub struct Stall {
     pub asleep_messages: u64,
 }
 
-/// What is said of two programs that know nothing of furlong.
+/// What is known of own programs: of a server and its client, or of one program that is the whole system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFacts {
-    /// What was started, as it was typed: the one that serves, then the one that asks.
+    /// Commands as they were typed: the server, which is empty if the client is the whole system, and the client.
     pub commands: [String; 2],
     /// Whether the time begins when the one that asks says that it is ready, and not when it is started.
     pub begins_when_ready: bool,
@@ -170,6 +177,24 @@ pub struct AdapterFacts {
     pub versions: BTreeMap<String, String>,
     /// What it does beside moving bytes, by its manifest.
     pub does: Vec<String>,
+    /// Whether its language compiles while the program runs, according to its manifest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compiles_while_running: bool,
+}
+
+/// Exchanges of a program before the measured part of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// Duration, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Round trips, or messages one way.
+    pub exchanges: u64,
+    /// Mean time of an exchange in the first 50 ms, in nanoseconds.
+    pub first_ns: f64,
+    /// Mean time of an exchange at the end, in nanoseconds.
+    pub last_ns: f64,
+    /// Whether the pace was steady at the end.
+    pub is_steady: bool,
 }
 
 /// What a process used in the measured part of a trial that is neither role.

@@ -96,6 +96,7 @@ pub(crate) fn how(source: Source) -> &'static str {
         Source::LibraryThread => "may run beside the round trip",
         Source::BetweenThreads => "between threads of a role",
         Source::ServersProcessorTime => "its processor time",
+        Source::NoCpuTime => "elapsed time less CPU time",
     }
 }
 
@@ -143,6 +144,9 @@ fn what_helps(part: Part, share: &str) -> String {
             "The program and its libraries are {share} of it: a row that does less beside moving bytes may need less."
         ),
         Part::Server => format!("A server of its own is {share} of it: a mechanism without one needs none."),
+        Part::Waiting => format!(
+            "Waiting is {share} of it: for a timer, a disk, a network or a core that wakes up. Less work would not shorten it."
+        ),
         Part::PageFaults => {
             format!("Page faults are {share} of it: memory that was touched before has none.")
         }

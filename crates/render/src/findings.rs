@@ -3,9 +3,13 @@
 use super::growth::growth;
 use super::object::{Judged, sentence};
 use super::words::{alike, count, factor, size};
-use furlong_analysis::text::plain;
-use furlong_analysis::{Finding, InBoth, NamedRow, Regimes};
+use furlong_analysis::text::{listed, plain};
+use furlong_analysis::{Finding, InBoth, NamedRow, Regimes, WaitingProgram};
 use furlong_model::format_ns;
+use std::ops::RangeInclusive;
+
+/// Own programs that are named one by one.
+const PROGRAMS_NAMED: usize = 4;
 
 /// The findings of a summary, for programs.
 pub(crate) const FINDINGS: Judged = Judged {
@@ -77,9 +81,31 @@ pub fn finding(finding: &Finding) -> String {
             factor(*times),
             named(several),
         ),
+        Finding::Waits { programs } => waits(programs),
         Finding::TwoLevels(regimes) => two_levels(regimes),
         Finding::Growth(growths) => growth(growths),
     }
+}
+
+/// Own programs that use no CPU for most of the time.
+fn waits(programs: &[WaitingProgram]) -> String {
+    // TCP waits so long before it acknowledges a small segment that it may still answer.
+    const DELAYED_ACKNOWLEDGEMENT_NS: RangeInclusive<f64> = 38e6..=46e6;
+    let each = programs.iter().map(|WaitingProgram { row: NamedRow { row, p50_ns }, share, cpu_ns }| {
+        // Not 100 %: some CPU time was used.
+        let percent = (share * 100.0).floor().min(99.0);
+        let (time, cpu) = (format_ns(*p50_ns), format_ns(*cpu_ns));
+        format!(
+            "{} waits for {percent} % of the time (its processes use a CPU for {cpu} of {time})",
+            plain(row)
+        )
+    });
+    let cause = if programs.iter().any(|program| DELAYED_ACKNOWLEDGEMENT_NS.contains(&program.row.p50_ns)) {
+        "TCP may delay an acknowledgement by 40 ms: try TCP_NODELAY, or one call per message"
+    } else {
+        "Look for a timer (an interval between polls, a sleep), a disk or a network before you change the mechanism"
+    };
+    format!("{}. {cause}.", listed(&each.collect::<Vec<_>>(), PROGRAMS_NAMED))
 }
 
 /// What holds at both levels of the core-to-core time.
@@ -143,6 +169,26 @@ mod tests {
         let (memory, pipe) = (row("posix-shm/spin", 500.0), row("pipe/spin", 2_000.0));
         for (found, said) in [
             (Finding::Unreliable, "so no conclusion is drawn"),
+            (
+                Finding::Waits {
+                    programs: vec![WaitingProgram {
+                        row: row("client/own free", 5e6),
+                        share: 0.999,
+                        cpu_ns: 5e3,
+                    }],
+                },
+                "client/own free waits for 99 % of the time (its processes use a CPU for 5.00 us of 5.00 ms). Look for a timer",
+            ),
+            (
+                Finding::Waits {
+                    programs: vec![WaitingProgram {
+                        row: row("client/own free", 41e6),
+                        share: 0.99,
+                        cpu_ns: 4e5,
+                    }],
+                },
+                "try TCP_NODELAY",
+            ),
             (
                 Finding::WakeUp { times: 12.04, rows: 3, size_bytes },
                 "A row that sleeps takes 12 times as long across two cores as on one (median of 3 rows, 128B): the price",

@@ -10,7 +10,7 @@ use super::{
 };
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Carries, Group, Level, Row, Summary, Unit};
-use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns};
+use furlong_model::{Harness, Machine, PeerHost, Runtime, format_bytes, format_ns, three_digits};
 use furlong_stats::distinct;
 
 /// Rows that are named one by one.
@@ -228,8 +228,9 @@ fn programs(summary: &Summary) -> Vec<String> {
         let begin = if programs.begins_when_ready { "'ready'" } else { "its start, process start included," };
         let end = if programs.ends_when_done { "'done'" } else { "its end" };
         let [serve, ask] = &programs.commands;
+        let asking = if serve.is_empty() { String::new() } else { format!(", asking '{serve}'") };
         let line = plain(&format!(
-            "{}: '{ask}', asking '{serve}', from {begin} to {end}. Only its time, processor time and switches were seen; \
+            "{}: '{ask}'{asking}, from {begin} to {end}. Only its time, processor time and switches were seen; \
              whether its messages arrived was not.",
             row.case.mechanism
         ));
@@ -254,13 +255,35 @@ fn adapters(summary: &Summary) -> Vec<String> {
             true => String::new(),
             false => format!("; beside moving bytes: {}", adapter.does.join(", ")),
         };
-        let what = format!("{}{does}{}", versions(&adapter.versions), servers(summary, row));
+        let compiled = warmed_up(summary, row);
+        let what = format!("{}{does}{}{compiled}", versions(&adapter.versions), servers(summary, row));
         match said.iter_mut().find(|(known, _)| *known == what) {
             Some((_, names)) => names.push(name),
             None => said.push((what, vec![name])),
         }
     }
     said.into_iter().map(|(what, names)| plain(&format!("{}: {what}.", names.join(", ")))).collect()
+}
+
+/// How long the trials of a row that compiles while it runs warmed up, over all cases in which it was measured.
+fn warmed_up(summary: &Summary, row: &Row) -> String {
+    let same = summary.rows.iter().filter(|other| other.case.mechanism == row.case.mechanism);
+    let all: Vec<_> = same.filter_map(|row| Some((row.warm_up?, row.trials))).collect();
+    let longest_ns = all.iter().map(|(warm_up, _)| warm_up.longest_ns).fold(0.0, f64::max);
+    let most = all.iter().map(|(warm_up, _)| warm_up.first_ratio).fold(0.0, f64::max);
+    let unsteady: usize = all.iter().map(|(warm_up, _)| warm_up.unsteady_trials).sum();
+    let trials: usize = all.iter().map(|(_, trials)| trials).sum();
+    let time = format_ns(longest_ns);
+    match (all.is_empty(), unsteady) {
+        (true, _) => String::new(),
+        (_, 0) => {
+            let first = format!("the first 50 ms took {}x as long", three_digits(most));
+            format!("; compiles while it runs, so each trial warmed up for up to {time} ({first})")
+        }
+        _ => format!(
+            "; compiles while it runs, and {unsteady} of {trials} trials still became faster after a warm-up of {time}"
+        ),
+    }
 }
 
 /// What the servers of a row used, over all cases in which it was measured.
@@ -314,7 +337,7 @@ pub(crate) fn crowded(summary: &Summary, group: &Group) -> Option<String> {
     })
 }
 
-/// Where the roles of a group ran that nobody pinned; `None` where they were pinned.
+/// Where the roles of a group ran, if the scheduler chose or they are own programs; `None` for pinned roles.
 pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<String> {
     let share = |row: &Row| Some((row.trials_on_one_processor?, row.trials));
     let rows: Vec<_> = summary.rows_of(group).filter_map(|row| Some((row, share(row)?))).collect();
@@ -322,22 +345,19 @@ pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<Stri
         format!("{} {on_one} of {all}", plain(&row.case.row()))
     };
     let all = |of: fn(&(usize, usize)) -> bool| rows.iter().all(|(_, share)| of(share));
-    match rows.len() {
-        0 => None,
-        _ if all(|(on_one, trials)| on_one == trials) => {
-            Some("both processes were on one processor at the end of each trial".to_owned())
-        }
-        _ if all(|(on_one, _)| *on_one == 0) => {
-            Some("the processes were on two processors at the end of each trial".to_owned())
-        }
-        _ => {
+    // Own programs may have any number of processes, and are seen during the whole measured part.
+    let (they, two, when) = match rows.first()?.0.programs {
+        Some(_) => ("all processes", "two processors or more", "in each trial"),
+        None => ("both processes", "two processors", "at the end of each trial"),
+    };
+    Some(match () {
+        () if all(|(on_one, trials)| on_one == trials) => format!("{they} were on one processor {when}"),
+        () if all(|(on_one, _)| *on_one == 0) => format!("the processes were on {two} {when}"),
+        () => {
             let trials: Vec<_> = rows.iter().map(named).collect();
-            Some(format!(
-                "trials that ended with both processes on one processor: {}",
-                listed(&trials, ROWS_NAMED)
-            ))
+            format!("trials with {they} on one processor: {}", listed(&trials, ROWS_NAMED))
         }
-    }
+    })
 }
 
 /// Which rows of a paced group sent messages late, and from when these are timed; nothing if none did.

@@ -21,8 +21,9 @@ use crate::watch::{NoObserver, Observer, paused_failure};
 use furlong_loops::recorder::Recorder;
 use furlong_loops::shared_end::Taken;
 use furlong_loops::stamp::Stamp;
+use furlong_loops::steady::LastSecond;
 use furlong_mechanism::LinkSpecification;
-use furlong_model::{Case, Failure, Fault, Measurement, Party, Pattern, Phase, Role};
+use furlong_model::{Case, Failure, Fault, Measurement, Party, Pattern, Phase, Role, WarmUp};
 use furlong_os::linux::signal;
 use furlong_os::process::{Exit, send_signal};
 use furlong_os::{clock, identity};
@@ -31,6 +32,9 @@ use std::time::Duration;
 
 /// The most clock readings that are asked for at once.
 pub(super) const MOST_READINGS: u64 = 100_000;
+
+/// The longest to wait until a program that compiles while it runs has become no faster for a second.
+const LONGEST_COMPILING_NS: u64 = 5_000_000_000;
 
 /// Runs one trial. Nothing is left of it when this returns.
 ///
@@ -163,8 +167,8 @@ impl CountedTrial<'_> {
             .pin(&self.case.all_parties(), processors)
             .map_err(|error| self.programs.failure(Phase::Open, format!("pin the programs: {error}")))?;
         let verified_messages = self.verify()?;
-        let pace_ns = self.warm_up()?;
-        let timed = self.timed(pace_ns)?;
+        let warm_up = self.warm_up()?;
+        let timed = self.timed(warm_up.last_ns)?;
         self.finish()?;
         let timing = timed.timing;
         Ok(Measurement {
@@ -187,6 +191,8 @@ impl CountedTrial<'_> {
             others: timed.others,
             adapter: Some(self.adapter.facts()),
             programs: None,
+            ran_on: Vec::new(),
+            warm_up: Some(Box::new(warm_up)),
         })
     }
 
@@ -264,32 +270,53 @@ impl CountedTrial<'_> {
         Err(self.programs.failure(Phase::Verify, what).into())
     }
 
-    /// Exchanges messages until the pace is steady or the time for that is over, and gives the pace.
-    fn warm_up(&mut self) -> Result<f64, NotMeasured> {
+    /// Exchanges messages until the pace is steady or the time for that is over.
+    fn warm_up(&mut self) -> Result<WarmUp, NotMeasured> {
         /// How long one exchange is to take, so that a pace that becomes better is seen.
         const PART_NS: f64 = 5_000_000.0;
-        let budget_ns = self.settings.warm_up.map_or(LONGEST_WARM_UP_NS, |time| time.as_nanos() as u64);
+        const COMPILED_PART_NS: f64 = 50_000_000.0;
+        const FIRST_NS: u64 = 50_000_000;
+        let asked_ns = self.settings.warm_up.map(|time| time.as_nanos() as u64);
+        let mut compiling =
+            (asked_ns.is_none() && self.adapter.manifest.compiles_while_running).then(LastSecond::default);
+        // Writing many readings as text would take longer than the exchanges.
+        let (longest_ns, part_ns, most_messages, most_readings) = match compiling {
+            Some(_) => (LONGEST_COMPILING_NS, COMPILED_PART_NS, u64::from(u32::MAX), 1_000),
+            None => (LONGEST_WARM_UP_NS, PART_NS, MOST_READINGS, MOST_READINGS),
+        };
+        let budget_ns = asked_ns.unwrap_or(longest_ns);
         let mut recorder = Recorder::of_pace(self.settings.warm_up.is_none());
         self.programs.observer.before(Phase::WarmUp, &self.programs.participants.roles());
-        let (mut messages, mut spent_ns) = (1, 0);
+        let mut warm_up =
+            WarmUp { elapsed_ns: 0, exchanges: 0, first_ns: 0.0, last_ns: 0.0, is_steady: false };
+        let mut messages: u64 = 1;
         loop {
-            let part =
-                Exchange { phase: Phase::WarmUp, messages, batch: 1, verify: false, interval_ns: None };
+            let batch = messages.div_ceil(most_readings) as u32;
+            messages = messages.next_multiple_of(batch.into());
+            let part = Exchange { phase: Phase::WarmUp, messages, batch, verify: false, interval_ns: None };
             let exchanged = self.exchange(part)?;
             let readings = self.readings(part, &exchanged)?;
             // The slowest of several holds the sender back.
             let slowest = readings.iter().max_by_key(|readings| readings.last());
             let times_ns = slowest.map(|readings| times(readings)).unwrap_or_default();
             let elapsed_ns = times_ns.iter().sum::<u64>().max(1);
-            let steady = times_ns.iter().any(|time| !recorder.keep(*time, 1));
-            spent_ns += elapsed_ns;
-            let pace_ns = elapsed_ns as f64 / messages as f64;
-            // What is exchanged at once says more of the pace than its first messages do.
-            if spent_ns >= budget_ns || (steady && messages > 1) {
-                return Ok(pace_ns);
+            warm_up.elapsed_ns += elapsed_ns;
+            warm_up.exchanges += messages;
+            if warm_up.first_ns == 0.0 || warm_up.elapsed_ns <= FIRST_NS {
+                warm_up.first_ns = warm_up.elapsed_ns as f64 / warm_up.exchanges as f64;
             }
-            let wanted = (PART_NS / pace_ns) as u64;
-            messages = wanted.clamp(1, MOST_READINGS).min(messages * 16);
+            warm_up.is_steady = match &mut compiling {
+                Some(last) => last.after(elapsed_ns, messages),
+                // What is exchanged at once says more of the pace than its first messages do.
+                None => times_ns.iter().any(|time| !recorder.keep(*time, 1)) && messages > 1,
+            };
+            let pace_ns = elapsed_ns as f64 / messages as f64;
+            warm_up.last_ns = pace_ns;
+            if warm_up.is_steady || warm_up.elapsed_ns >= budget_ns {
+                return Ok(warm_up);
+            }
+            let wanted = (part_ns / pace_ns) as u64;
+            messages = wanted.clamp(1, most_messages).min(messages * 16);
         }
     }
 

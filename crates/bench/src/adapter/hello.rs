@@ -117,7 +117,11 @@ impl Adapter {
 
     /// What is recorded of it.
     pub(crate) fn facts(&self) -> AdapterFacts {
-        AdapterFacts { versions: self.versions.clone(), does: self.row.does.clone() }
+        AdapterFacts {
+            versions: self.versions.clone(),
+            does: self.row.does.clone(),
+            compiles_while_running: self.manifest.compiles_while_running,
+        }
     }
 
     /// Why furlong cannot ask this of a program, if it cannot.

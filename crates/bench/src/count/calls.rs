@@ -241,6 +241,11 @@ impl Observer for Calls {
         }
     }
 
+    fn observes_stopped_programs(&self) -> bool {
+        // The kernel needs milliseconds to begin its log, and programs would go on meanwhile.
+        self.of_all_threads() && matches!(self.source, Source::Event(..))
+    }
+
     fn handles(&self) -> Vec<BorrowedHandle<'_>> {
         match &self.source {
             Source::Event(_, events) => events.iter().map(|(_, event)| event.descriptor()).collect(),

@@ -74,7 +74,7 @@ impl Counting {
         context: &TrialContext<'_, W>,
         settings: &Settings,
     ) -> Result<Count<W::Case>, NotMeasured> {
-        let (untraced, traced) = W::counted_settings(settings);
+        let (untraced, traced) = context.work.counted_settings(settings);
         let mut hardware = HardwareCounters::default();
         let used = W::measure(context, &untraced, &mut hardware)?;
         let traced = match context.work.counted() {
@@ -96,6 +96,10 @@ impl Counting {
             let mut calls = Calls::new(counting.event, span);
             let measured = run(&mut calls)?;
             match calls.error {
+                None if calls.logs.is_empty() => {
+                    let why = "the program does not print 'ready', so its start would be counted too";
+                    return Ok(Traced { counting: Counting::of_usage(why), calls: None });
+                }
                 None => return Ok(Traced { counting, calls: Some((measured, calls.logs)) }),
                 // What could not be traced is measured all the same; only the next method can tell more.
                 Some(error) => counting.fall_back(&error),
@@ -160,8 +164,8 @@ fn record<W: Work>(
 /// Reads the processor's own counters, where it has any.
 #[derive(Debug, Default)]
 struct HardwareCounters {
-    /// For each role its counters that could be opened.
-    open: Vec<Vec<(&'static str, HardwareCounter)>>,
+    /// For each role the counters of its processes that could be opened.
+    open: Vec<(Party, Vec<(&'static str, HardwareCounter)>)>,
     /// For each role their values.
     read: Vec<BTreeMap<String, u64>>,
     /// Why there are none.
@@ -172,7 +176,7 @@ impl Observer for HardwareCounters {
     fn before(&mut self, phase: Phase, roles: &[(Party, i32)]) {
         match phase {
             Phase::Timed => {
-                for (_, pid) in roles {
+                for (party, pid) in roles {
                     let mut open = Vec::new();
                     for (name, counter) in open_hardware(*pid) {
                         match counter.and_then(|counter| counter.enable().map(|()| counter)) {
@@ -180,9 +184,12 @@ impl Observer for HardwareCounters {
                             Err(error) => drop(self.absent.get_or_insert(format!("{name}: {error}"))),
                         }
                     }
-                    self.open.push(open);
+                    match self.open.iter_mut().find(|(other, _)| other == party) {
+                        Some((_, known)) => known.extend(open),
+                        None => self.open.push((*party, open)),
+                    }
                 }
-                if self.open.iter().any(|open| !open.is_empty()) {
+                if self.open.iter().any(|(_, open)| !open.is_empty()) {
                     self.absent = None;
                 }
             }
@@ -195,7 +202,14 @@ impl Observer for HardwareCounters {
                         .ok()
                         .map(|count| ((*name).to_owned(), count))
                 };
-                self.read = self.open.iter().map(|open| open.iter().filter_map(read).collect()).collect();
+                let sum = |(_, open): &(Party, Vec<_>)| {
+                    let mut sum = BTreeMap::new();
+                    for (name, count) in open.iter().filter_map(read) {
+                        *sum.entry(name).or_default() += count;
+                    }
+                    sum
+                };
+                self.read = self.open.iter().map(sum).collect();
                 self.open.clear();
             }
             _ => {}

@@ -9,9 +9,9 @@ use furlong_model::{Capabilities, Case, Family, Measurement, Start, Unavailable,
 /// What is started for a row: lines for the shell.
 #[derive(Debug)]
 pub struct OwnPrograms {
-    /// Serves, and is started first.
-    pub serve: String,
-    /// Asks, and is timed.
+    /// Server, which is started first; `None` if the other is the whole system.
+    pub serve: Option<String>,
+    /// Client, which is timed.
     pub ask: String,
 }
 
@@ -24,7 +24,7 @@ impl OwnPrograms {
             waits: &[Wait::Own],
             fixed_size_bytes: Some(0),
             start: Start::Fresh,
-            ..Capabilities::library("two programs that know nothing of furlong")
+            ..Capabilities::library("own programs, which know nothing of furlong")
         }
     }
 

@@ -74,7 +74,7 @@ impl Work for RegionHandover<'_> {
     }
 
     /// A handover takes as long as it takes.
-    fn counted_settings(settings: &Settings) -> (Settings, Settings) {
+    fn counted_settings(&self, settings: &Settings) -> (Settings, Settings) {
         (*settings, *settings)
     }
 

@@ -89,7 +89,7 @@ pub trait Work: Sized {
 
     /// The settings of the two trials of a counted pass: one in which nothing is traced, and one in which system calls
     /// are.
-    fn counted_settings(settings: &Settings) -> (Settings, Settings);
+    fn counted_settings(&self, settings: &Settings) -> (Settings, Settings);
 
     /// The median time in it, in nanoseconds, of which the interval over trials is printed; `None` for work that is tried
     /// so many times and no more.

@@ -63,12 +63,7 @@ impl Work for MessageExchange<'_> {
 
     /// The measured leg, at both ends of which a role asks for its usage if its loop is furlong's.
     fn counted(&self) -> Result<Span, &'static str> {
-        if self.entry.programs().is_some() {
-            return Err(
-                "nothing tells where the measured part of programs begins that know nothing of furlong",
-            );
-        }
-        let marks = if self.entry.with_own_loop().is_some() { 0 } else { 2 };
+        let marks = if self.entry.runs_furlongs_loop() { 2 } else { 0 };
         Ok(Span { begin: Phase::Timed, end: Phase::Finish, marks })
     }
 
@@ -123,16 +118,20 @@ impl Work for MessageExchange<'_> {
     }
 
     /// As many round trips as are traced take longer than others, by how much nobody knows.
-    fn counted_settings(settings: &Settings) -> (Settings, Settings) {
+    fn counted_settings(&self, settings: &Settings) -> (Settings, Settings) {
+        // What is not compiled yet makes other calls and uses more CPU time.
+        let warm_up = |time| if self.entry.compiles_while_running() { settings.warm_up } else { Some(time) };
         let untraced = Settings {
             budget: Duration::from_millis(20),
-            warm_up: Some(Duration::from_millis(2)),
+            warm_up: warm_up(Duration::from_millis(2)),
             ..*settings
         };
         let traced = Settings {
             budget: Duration::from_millis(250),
-            warm_up: Some(Duration::from_micros(100)),
+            warm_up: warm_up(Duration::from_micros(100)),
             most_round_trips: Some(TRACED_ROUND_TRIPS),
+            // Own programs do as much as ever, and stop at each call.
+            timeout: settings.timeout * if self.entry.programs().is_some() { 5 } else { 1 },
             ..untraced
         };
         (untraced, traced)
@@ -462,6 +461,8 @@ impl RunningTrial {
             others: Vec::new(),
             adapter: self.adapter,
             programs: None,
+            ran_on: Vec::new(),
+            warm_up: None,
         })
     }
 }

@@ -39,6 +39,11 @@ pub trait Observer {
     /// All roles, here with their process numbers, wait to be let into `phase`.
     fn before(&mut self, _phase: Phase, _roles: &[(Party, i32)]) {}
 
+    /// Whether programs that do not wait for furlong must be stopped while [`before`](Observer::before) is called.
+    fn observes_stopped_programs(&self) -> bool {
+        false
+    }
+
     /// Readable when there is something to attend to.
     fn handles(&self) -> Vec<BorrowedHandle<'_>> {
         Vec::new()

@@ -1,6 +1,6 @@
 //! What `furlong count`, `furlong costs` and `furlong explain` take.
 
-use super::shared::{CaseOptions, CommonOptions, SavedName};
+use super::shared::{CaseOptions, CommonOptions, ProgramOptions, SavedName};
 use clap::Args;
 use furlong_console::ListFormat;
 use furlong_model::Time;
@@ -8,6 +8,7 @@ use furlong_model::Time;
 const COUNT_EXAMPLES: &str = "Examples:
   furlong count pipe/block                       its system calls, a round trip and a message
   furlong count 'unix-stream/*' --place same-core
+  furlong count --program ./serve --program ./ask  your own programs, from 'ready' to 'done N'
   furlong count posix-shm/spin --format json     one JSON object, for programs
   furlong count pipe tcp --save calls            for furlong compare calls NAME --fail-on more-calls";
 
@@ -17,6 +18,8 @@ const COUNT_EXAMPLES: &str = "Examples:
 pub struct CountOptions {
     #[command(flatten)]
     pub cases: CaseOptions,
+    #[command(flatten)]
+    pub programs: ProgramOptions,
     #[command(flatten)]
     pub common: CommonOptions,
     /// Form of the result
@@ -57,6 +60,8 @@ const EXPLAIN_EXAMPLES: &str = "Examples:
 pub struct ExplainOptions {
     #[command(flatten)]
     pub cases: CaseOptions,
+    #[command(flatten)]
+    pub programs: ProgramOptions,
     /// Trials of each row, interleaved with those of all others
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000))]

@@ -1,7 +1,7 @@
 //! What `furlong run` takes.
 
 use super::chart::ChartOptions;
-use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
+use super::shared::{CaseOptions, CommonOptions, Format, PatternOptions, ProgramOptions, SavingOptions};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use furlong_bench::peer::PeerAddress;
@@ -51,7 +51,8 @@ Examples:
   furlong run pipe tcp -m connect                a link for each message: made, used once and removed
   furlong run pipe -m one-way -s 64KiB --pipe-size 1MiB
   furlong run --program './serve' --program './ask' pipe
-                                                 two programs of your own, which say 'ready' and 'done 1000'
+                                                 your own server and client, which print 'ready' and 'done 1000'
+  furlong run --program './client'               your own program, which starts its server itself
   furlong run tcp udp --peer ssh://node-7        between this host and another one
   furlong run tcp -m one-way --peer command:sh --peer-address 127.0.0.1
                                                  the same by whatever gives a pipe to a shell there: here one of this host
@@ -69,11 +70,8 @@ Examples:
 pub struct RunOptions {
     #[command(flatten)]
     pub cases: CaseOptions,
-    /// Time two programs that know nothing of furlong: first the one that serves, then, again by --program, the one that asks.
-    /// Each prints a line: ready, then the one that asks done, or done N after N exchanges. Nothing of what they exchange is
-    /// verified; may be repeated for more such pairs
-    #[arg(long = "program", value_name = "COMMAND")]
-    pub programs: Vec<String>,
+    #[command(flatten)]
+    pub programs: ProgramOptions,
     #[command(flatten)]
     pub pattern: PatternOptions,
     /// Send at a fixed rate, as 10k/s, with one message outstanding: one that is due while another is under way waits, and
@@ -128,7 +126,8 @@ pub struct RunOptions {
     /// Time measured in each trial: 40ms if not given; at a pace, time for 100 messages, but not above 1s; of several, 100ms, and up to 2s where not all were measured at the same moment
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<Time>,
-    /// Warm each trial up for at least this long; until its pace is steady if not given
+    /// Warm each trial up for at least this long [default: until its pace is steady, at most 60ms; programs that compile while they
+    /// run: until they become no faster for a second, at most 5s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub warm_up: Option<Time>,
     /// Count the system calls of each row too, of round trips, in a pass of its own

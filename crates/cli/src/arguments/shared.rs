@@ -77,6 +77,16 @@ pub struct PatternOptions {
     pub accesses: Vec<Access>,
 }
 
+/// Own programs of the user.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ProgramOptions {
+    /// Time own programs: once for a program that starts its peer itself, and otherwise twice per benchmark, first the server,
+    /// then the client. The server prints a line 'ready'; the client or the only program prints 'ready', then 'done N' after N
+    /// exchanges. Their messages are not verified
+    #[arg(long = "program", value_name = "COMMAND")]
+    pub commands: Vec<String>,
+}
+
 /// Options of every verb that measures.
 #[derive(Debug, Clone, Args)]
 pub struct CommonOptions {

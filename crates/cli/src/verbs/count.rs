@@ -3,9 +3,8 @@
 use crate::arguments::{CountOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
-use crate::mechanisms::mechanisms;
 use crate::selection::Manner;
-use crate::{output, selection};
+use crate::{output, own_programs, selection};
 use furlong_analysis::{CountSummary, DecodedRun};
 use furlong_bench::plan::Plan;
 use furlong_console::exit::Outcome;
@@ -14,7 +13,7 @@ use std::time::Duration;
 
 /// Counts, and prints what was counted.
 pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
-    let (mechanisms, options) = mechanisms(&asked.cases)?;
+    let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     let cases = selection::select(&mechanisms, &options, &Manner::default())?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };

@@ -3,9 +3,8 @@
 use crate::arguments::{ExplainOptions, ListFormat};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
-use crate::mechanisms::mechanisms;
 use crate::selection::Manner;
-use crate::{output, selection};
+use crate::{output, own_programs, selection};
 use furlong_analysis::{DecodedRun, explain as explanation};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
@@ -15,7 +14,7 @@ use furlong_render as render;
 
 /// Measures the rows, what they are made of, and what that costs; and prints how the two agree.
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
-    let (mechanisms, options) = mechanisms(&asked.cases)?;
+    let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     let rows = selection::select(&mechanisms, &options, &Manner::default())?;
     if rows.iter().all(|case| case.placement == Placement::OneProcess) {
         let why =

@@ -3,7 +3,6 @@
 use crate::arguments::{Format, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{RunEnvironment, Surroundings};
-use crate::mechanisms::mechanisms;
 use crate::progress::Shown;
 use crate::selection::Manner;
 use crate::{output, own_programs, peer, selection};
@@ -121,11 +120,7 @@ pub fn select(asked: &RunOptions) -> anyhow::Result<Selected> {
         let why = "--count counts round trips of which one is outstanding: leave --window or --count out";
         return Err(Usage(why.to_owned()).into());
     }
-    let mut asked_cases = asked.cases.clone();
-    let programs = own_programs::rows(&asked.programs)?;
-    asked_cases.rows.extend(programs.iter().map(|row| row.capabilities.name.to_owned()));
-    let (mut mechanisms, mut options) = mechanisms(&asked_cases)?;
-    mechanisms.extend(programs);
+    let (mechanisms, mut options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     if asked.peer.is_some() {
         options.places = vec![Placement::OtherHost];
         if options.rows.is_empty() {

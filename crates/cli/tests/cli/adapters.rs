@@ -135,6 +135,28 @@ fn every_pattern_of_a_program_has_figures() {
 }
 
 #[test]
+fn program_that_compiles_while_it_runs_warms_up_for_a_second() {
+    let place = Place::new();
+    place.run(["adapter", "new", "--lang", "python", "mine"]).expect_code(0);
+    let manifest = place.path("mine/adapter.toml");
+    let template = fs::read_to_string(&manifest).unwrap();
+    let how = ["--place", "same-core", "--trials", "1", "--budget", "5ms"];
+    let warm_up_ns = |compiles: &str| {
+        fs::write(&manifest, format!("compiles_while_running = {compiles}\n{template}")).unwrap();
+        let words = ["run", "--adapter", "./mine", "--save", compiles];
+        let finished = place.run(words.into_iter().chain(how)).expect_code(0);
+        assert_eq!(finished.stdout.contains("compiles while it runs"), compiles == "true", "{finished:#?}");
+        assert_eq!(finished.stderr.contains("trials are of programs that compile"), compiles == "true");
+        let saved = fs::read_to_string(place.saved(compiles)).unwrap();
+        let lines = saved.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let trial = lines.into_iter().find(|line| line["record"] == "trial").expect("a trial");
+        trial["outcome"]["warm_up"]["elapsed_ns"].as_u64().expect("a warm-up")
+    };
+    assert!(warm_up_ns("true") >= 1_000_000_000);
+    assert!(warm_up_ns("false") < 200_000_000);
+}
+
+#[test]
 fn each_message_of_a_program_comes_to_every_receiver() {
     let (before, place) = (Snapshot::take(), Place::new());
     let several = [("several.py", include_str!("adapters/several.py")), ("protocol.py", PROTOCOL)];

@@ -158,8 +158,75 @@ fn programs_end_with_a_run_that_is_killed() {
 }
 
 #[test]
-fn one_program_alone_is_refused() {
+fn client_without_a_server_beside_others_is_refused() {
     let place = Place::new();
-    let refused = place.run(["run", "--program", "./serve"]).expect_code(2);
-    assert!(refused.stderr.contains("first what serves, then what asks"), "{refused:#?}");
+    let refused = place.run(["run", "--program", "./serve", "--program", "./ask", "--program", "./serve"]);
+    let refused = refused.expect_code(2);
+    assert!(refused.stderr.contains("first the server, then the client"), "{refused:#?}");
+}
+
+/// A shell and a child that answer each other through two FIFOs, 2000 times, in the place that furlong gives them.
+fn whole_system(place: &Place) -> String {
+    let [there, back] = ["there", "back"].map(|name| place.path(name).display().to_string());
+    format!(
+        "rm -f {there} {back}; mkfifo {there} {back}; (exec <{there} >{back}; while read -r line; do echo $line; done) & \
+         exec 3>{there} 4<{back}; echo ready; i=0; while [ $i -lt 2000 ]; do echo hello >&3; read -r line <&4; i=$((i+1)); done; \
+         echo done 2000; exec 3>&- 4<&-; wait"
+    )
+}
+
+#[test]
+fn one_program_with_its_own_peer_is_measured_with_all_its_processes() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let whole = whole_system(&place);
+    let words = ["run", "--program", &whole, "--place", "same-core", "--trials", "3", "--format", "json"];
+    let summary = place.run(words).expect_code(0).summary();
+    let row = &summary.rows[0].figures;
+    assert_eq!(number(row, "trials_on_one_processor"), 3.0, "{row:#?}");
+    // Both processes are counted: on one processor each sleeps once per exchange.
+    let switches = number(row, "switches_per_round_trip.voluntary");
+    assert!(switches > 1.5 && number(row, "cpu_ns_per_round_trip.user") > 0.0, "{row:#?}");
+    before.expect_nothing_left(&place);
+}
+
+#[test]
+fn client_that_starts_its_server_is_not_headed_two_cores() {
+    let place = Place::new();
+    let whole = whole_system(&place);
+    let how = ["--place", "other-core", "--trials", "3", "--no-save"];
+    let words = ["run", "--program", SERVE, "--program", &whole];
+    let table = place.run(words.into_iter().chain(how)).expect_code(0).stdout;
+    assert!(table.contains("all processes were on one processor in each trial"), "{table}");
+    assert!(!table.contains("two cores"), "{table}");
+}
+
+#[test]
+fn program_that_waits_for_a_timer_gets_a_finding() {
+    let place = Place::new();
+    let ask = "echo ready; sleep 0.05; sleep 0.05; echo done 2";
+    let how = ["--place", "same-core", "--trials", "3", "--no-save"];
+    let table = place.run(["run", "--program", ask].into_iter().chain(how)).expect_code(0).stdout;
+    assert!(table.contains("echo/own same-core waits for 9"), "{table}");
+}
+
+#[test]
+fn calls_of_own_programs_are_counted_per_exchange() {
+    let place = Place::new();
+    let whole = whole_system(&place);
+    let counted = place.run(["count", "--program", &whole, "--place", "same-core", "--format", "json"]);
+    let counted = counted.expect_code(0).json();
+    let row = &counted["rows"][0];
+    let calls = number(row, "system_calls_per_round_trip.write");
+    // Each of the two writes once; a shell reads byte by byte.
+    assert!(calls > 1.5 && calls < 2.2 || counted["counting"][0]["method"] == "rusage", "{counted:#}");
+}
+
+#[test]
+fn program_that_ends_right_after_ready_is_not_timed_until_the_timeout() {
+    let place = Place::new();
+    let ask = "printf 'ready\\nresult: 5\\n'";
+    let words =
+        ["run", "--program", SERVE, "--program", ask, "--trials", "3", "--timeout", "3s", "--format", "json"];
+    let summary = place.run(words).expect_code(0).summary();
+    assert!(summary.rows.iter().all(|row| number(&row.figures, "round_trip_ns.p50") < 1e9), "{summary:#?}");
 }

@@ -22,6 +22,23 @@ pub struct Used {
     system_ticks: u64,
     /// All but the times.
     counts: Usage,
+    /// CPU time of the children that have ended and that it has waited for, in ticks.
+    ended_children_ticks: [u64; 2],
+}
+
+impl Used {
+    /// CPU time and page faults since the process began, and the CPU time of the children that it has waited for.
+    pub fn with_ended_children(self) -> Usage {
+        (self - Used::default()) + self.of_ended_children()
+    }
+
+    /// CPU time of the children that it has waited for, in steps of the kernel's tick.
+    pub fn of_ended_children(self) -> Usage {
+        // SAFETY: no memory is involved.
+        let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+        let [user_ns, system_ns] = self.ended_children_ticks.map(|ticks| ticks * tick_ns);
+        Usage { user_ns, system_ns, ..Usage::default() }
+    }
 }
 
 impl Sub for Used {
@@ -52,7 +69,9 @@ pub fn used(pid: i32) -> io::Result<Used> {
     let (voluntary_switches, involuntary_switches) = switches(pid)?;
     let counts =
         Usage { voluntary_switches, involuntary_switches, minor_faults, major_faults, ..Usage::default() };
-    Ok(Used { processor_ns, user_ticks, system_ticks, counts })
+    let ended_children_ticks =
+        [CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS].map(|index| number(&fields, index));
+    Ok(Used { processor_ns, user_ticks, system_ticks, counts, ended_children_ticks })
 }
 
 /// A process and all that it has started and that live, by the way of those that live.
@@ -221,6 +240,8 @@ const MINOR_FAULTS: usize = 10 - 3;
 const MAJOR_FAULTS: usize = 12 - 3;
 const USER_TICKS: usize = 14 - 3;
 const SYSTEM_TICKS: usize = 15 - 3;
+const CHILDREN_USER_TICKS: usize = 16 - 3;
+const CHILDREN_SYSTEM_TICKS: usize = 17 - 3;
 const PROCESSOR: usize = 39 - 3;
 
 fn number(fields: &[String], index: usize) -> u64 {

@@ -83,8 +83,8 @@ pub struct Program<'a> {
     pub input: Option<BorrowedFd<'a>>,
     /// Where its standard output goes.
     pub output: Output<'a>,
-    /// The processor that it and all that it starts are bound to from the beginning; `None` for those of this process.
-    pub processor: Option<usize>,
+    /// The processors that it and all that it starts are bound to from the beginning; those of this process if empty.
+    pub processors: &'a [usize],
 }
 
 /// Where the standard output of a program goes.
@@ -108,7 +108,7 @@ impl<'a> Program<'a> {
             folder: None,
             input: None,
             output: Output::Null,
-            processor: None,
+            processors: &[],
         }
     }
 }
@@ -123,7 +123,7 @@ pub fn spawn(
     stderr: BorrowedFd<'_>,
     bond: Bond,
 ) -> io::Result<Child> {
-    let Program { path, arguments, environment, folder, input, output, processor } = *program;
+    let Program { path, arguments, environment, folder, input, output, processors } = *program;
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
     let (path, folder) = (text(path)?, folder.map(text).transpose()?);
     let arguments: Vec<CString> =
@@ -143,7 +143,7 @@ pub fn spawn(
         for &number in inherit {
             keep_on_exec(number);
         }
-        if processor.is_some_and(|processor| affinity::pin(processor).is_err()) {
+        if !processors.is_empty() && affinity::try_pinning(processors).is_err() {
             return 127;
         }
         // SAFETY: path, folder, arguments and variables are NUL-terminated, and both lists end with a null pointer. What

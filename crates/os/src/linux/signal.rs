@@ -161,6 +161,12 @@ pub fn read_signalfd(fd: BorrowedFd<'_>) -> io::Result<(i32, i32)> {
 /// The signal that asks a process to end.
 pub const TERMINATE: i32 = libc::SIGTERM;
 
+/// Stops a process until [`CONTINUE`].
+pub const STOP: i32 = libc::SIGSTOP;
+
+/// Lets a stopped process go on.
+pub const CONTINUE: i32 = libc::SIGCONT;
+
 /// Interrupt, terminate, hang-up.
 const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 

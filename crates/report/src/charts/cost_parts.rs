@@ -9,7 +9,7 @@ use furlong_stats::sort_by;
 use std::collections::BTreeSet;
 
 /// All parts, in the order in which they are stacked.
-pub const PARTS: [Part; 10] = [
+pub const PARTS: [Part; 11] = [
     Part::SystemCalls,
     Part::Copying,
     Part::OwnPath,
@@ -20,6 +20,7 @@ pub const PARTS: [Part; 10] = [
     Part::LibraryThreads,
     Part::Program,
     Part::Server,
+    Part::Waiting,
 ];
 
 /// What is drawn as a mark and not as a part.
