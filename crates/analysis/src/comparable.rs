@@ -31,9 +31,8 @@ impl Comparable {
     /// fastest sample.
     pub(crate) fn resolved(self, resolution: f64, fastest_ns: f64) -> Self {
         let [low, high] = self.interval_ns;
-        let interval_ns =
-            [(low * (1.0 - resolution / 2.0)).max(fastest_ns.min(high)), high * (1.0 + resolution / 2.0)];
-        Comparable { interval_ns: interval_ns.map(tidy), ..self }
+        let interval_ns = [low * (1.0 - resolution / 2.0), high * (1.0 + resolution / 2.0)];
+        Comparable { interval_ns: interval_ns.map(|end| tidy(end.max(fastest_ns))), ..self }
     }
 
     /// Returns the smallest and the largest ratio to another row that the intervals of both allow.
