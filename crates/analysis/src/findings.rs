@@ -2,7 +2,7 @@
 //!
 //! A finding is drawn only when its rows were measured and their intervals are apart (or, for a tie, overlap).
 
-use crate::{Alike, Carries, Group, Growths, Level, Regimes, Row, Verdict};
+use crate::{Alike, Carries, Group, Growths, Level, Ratio, Regimes, Row, Verdict};
 use furlong_model::{Depth, Family, Pattern, Placement, WaitKind};
 use furlong_stats::{median, tidy};
 use serde::{Deserialize, Serialize};
@@ -253,8 +253,9 @@ impl<'a> Race<'a> {
     fn memory(&self) -> Option<Finding> {
         let differ = |memory: &Row, rest: &Row| !memory.tied_with.contains(&rest.case.row());
         let compared = self.memory_against_rest().filter_map(|(group, memory, rest)| {
-            let (gain, _) = rest.comparable?.ratio_to(&memory.comparable?);
-            (differ(memory, rest) && gain > WORTH_SAYING).then_some((group, memory, rest, gain))
+            let gain = Ratio::of(rest, memory).times;
+            (rest.comparable.is_some() && differ(memory, rest) && gain > WORTH_SAYING)
+                .then_some((group, memory, rest, gain))
         });
         let (group, memory, rest, gain) = compared.max_by(|a, b| a.3.total_cmp(&b.3))?;
         Some(Finding::Memory {
@@ -286,8 +287,8 @@ impl<'a> Race<'a> {
             let depth = |row: &Row| row.depth.map(|[there, _]| there);
             let one = *members.iter().find(|row| depth(row) == Some(ONE))?;
             let several = *members.iter().find(|row| depth(row) > Some(ONE))?;
-            let (times, _) = one.comparable?.ratio_to(&several.comparable?);
-            let differ = !one.tied_with.contains(&several.case.row());
+            let times = Ratio::of(one, several).times;
+            let differ = one.comparable.is_some() && !one.tied_with.contains(&several.case.row());
             (differ && times > WORTH_SAYING).then_some((group, one, several, times, depth(several)?))
         });
         let (group, one, several, times, depth) = compared.max_by(|a, b| a.3.total_cmp(&b.3))?;

@@ -101,6 +101,7 @@ pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict, disturbances};
 pub use not_explained::NotExplained;
 pub use over_time::{OverTime, TrialTimes, over_time};
+pub use ranking::Ratio;
 pub use ranking::{Carries, Group, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::Reached;

@@ -8,7 +8,7 @@ use crate::{
     checks::on_two_processors,
     comparable::comparables,
     noise::{MOVED, core_to_core_times},
-    ranking::{overlap, resolved},
+    ranking::resolved,
     trials::{MeasuredTrial, Trials},
 };
 use furlong_stats::{median, tidy};
@@ -114,7 +114,7 @@ impl InBoth {
         let times = median(&rows.iter().filter_map(ratio).collect::<Vec<_>>())?;
         let at: [Vec<Row>; 2] = array::from_fn(|level| {
             let trials: Vec<_> = rows.iter().map(|(_, levels)| levels[level].clone()).collect();
-            let of = rows.iter().zip(comparables(&trials));
+            let of = rows.iter().zip(comparables(rows.iter().map(|(row, _)| *row), &trials));
             of.map(|((row, _), found)| Row {
                 comparable: resolved(row, found, &run.header.harness),
                 ..(*row).clone()
@@ -161,7 +161,8 @@ fn first(levels: &[Vec<Row>; 2]) -> Option<String> {
 /// Whether one row is faster than the other; `None` where the two cannot be told apart.
 fn is_faster(one: &Row, other: &Row) -> Option<bool> {
     let (a, b) = (one.comparable?, other.comparable?);
-    (!overlap(one, other)).then_some(a.median_ns < b.median_ns)
+    let [low, high] = a.ratio_to(&b);
+    (low > 1.0 || high < 1.0).then_some(high < 1.0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One case's figures, computed from all of its measured trials.
 
 use crate::{
-    Comparable, ExchangeFigures, Reached, Shares, Stalled,
+    Comparable, ExchangeFigures, Ratio, Reached, Shares, Stalled,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
@@ -28,12 +28,14 @@ pub struct Row {
     pub family: Option<Family>,
     /// Name of the group that it is ranked in.
     pub group: String,
-    /// Place in the group, counted from 1; rows that tie with the first of their place share it.
+    /// Place in the group by `p50`, counted from 1; rows share a place if all of them tie with each other.
     pub rank: usize,
-    /// Rows of the group that it cannot be told apart from, since their intervals for comparison overlap.
+    /// Rows of the group that it ties with: the interval of the ratio of the two contains 1.
     pub tied_with: Vec<String>,
-    /// What it is ranked by; `None` for fewer than three trials.
+    /// Its interval for comparisons; `None` for fewer than three trials.
     pub comparable: Option<Comparable>,
+    /// Its median by that of the first row of its group; `None` for that row.
+    pub vs_first: Option<Ratio>,
     /// Trials that were measured.
     pub trials: usize,
     /// Trials that started and did not end well, none of them by a corrupted message.
@@ -186,6 +188,7 @@ impl Sound<'_> {
             rank: 0,
             tied_with: Vec::new(),
             comparable: None,
+            vs_first: None,
             trials: trials.len(),
             failed_trials,
             shape: DistributionShape::of(

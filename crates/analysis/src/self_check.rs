@@ -6,7 +6,7 @@
 use crate::{
     DecodedRun, Group, Row, Skipped,
     comparable::comparables,
-    ranking::{overlap, resolved},
+    ranking::{resolved, tie},
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, RunHeader, Trial};
@@ -189,7 +189,8 @@ fn compare<'a>(
     for members in groups.values_mut() {
         let trials: Vec<Vec<&MeasuredTrial>> =
             members.iter().flat_map(|copies| &copies.trials).map(|copy| copy.measured().collect()).collect();
-        let comparables = comparables(&trials);
+        let rows = members.iter().flat_map(|copies| &copies.rows);
+        let comparables = comparables(rows, &trials);
         for (copies, comparables) in members.iter_mut().zip(comparables.chunks_exact(2)) {
             for (row, found) in copies.rows.iter_mut().zip(comparables) {
                 row.comparable = resolved(row, *found, &header.harness);
@@ -228,7 +229,7 @@ impl<'a> Copies<'a> {
         let [first, second] = &self.rows;
         let ratio = first.exchange.ns.p50 / second.exchange.ns.p50;
         Comparison {
-            tie: overlap(first, second),
+            tie: tie(first, second),
             ratio: ratio.max(1.0 / ratio),
             medians_ns: self
                 .trials

@@ -54,7 +54,7 @@ impl Summary {
         sort_by_key(&mut skipped, |entry: &Skipped| (!entry.is_corruption(), entry.status));
         let groups = ranking::rank(&mut rows, &run.header.harness, |rows| {
             let measured = |row: &Row| trials.measured(&row.case).collect();
-            comparables(&rows.iter().map(measured).collect::<Vec<_>>())
+            comparables(rows, &rows.iter().map(measured).collect::<Vec<_>>())
         });
         compare_with_one(&mut rows);
         let intervals = rows.iter().map(|row| (&row.case, row.exchange.ns.uncertainty()));

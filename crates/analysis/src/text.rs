@@ -68,6 +68,29 @@ pub fn times_between([low, high]: [f64; 2]) -> String {
     }
 }
 
+/// Rounds a ratio as [`format_ratio`] prints it, with `round` for the last digit.
+pub(crate) fn significant(ratio: f64, round: fn(f64) -> f64) -> f64 {
+    let scale = 10_f64.powi(ratio_decimals(ratio) as i32);
+    // A product such as 1.15 * 100 is a little below the whole number.
+    let scaled = ratio * scale;
+    let rounded = if (scaled - scaled.round()).abs() < 1e-6 { scaled.round() } else { round(scaled) };
+    rounded / scale
+}
+
+/// Formats a ratio with three significant digits, and with one more near 1.
+pub fn format_ratio(ratio: f64) -> String {
+    format!("{ratio:.*}", ratio_decimals(ratio))
+}
+
+fn ratio_decimals(ratio: f64) -> usize {
+    match ratio.abs() {
+        v if v != 1.0 && (0.99..1.01).contains(&v) => 3,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    }
+}
+
 /// What is inside a program, each by its name with its version.
 pub fn versions(versions: &BTreeMap<String, String>) -> String {
     let versions: Vec<_> = versions.iter().map(|(what, version)| format!("{what} {version}")).collect();

@@ -249,12 +249,13 @@ impl<W: Work> Trials<'_, W> {
         Ok(())
     }
 
-    /// Further trials of the cases whose medians are not certain enough after the first ones.
+    /// Further rounds of the blocks with a case whose median is not certain enough after the first trials. All cases of a block
+    /// take part, because rows are compared by the rounds in which all of them ran.
     fn further(&mut self, on_event: &mut OnEvent<'_>) -> Result<(), Interrupted> {
         let plan = self.run.plan;
         let Some(precision) = plan.precision else { return Ok(()) };
         let within = plan.within.unwrap_or_else(|| 2 * self.elapsed());
-        let uncertainties: Vec<Option<f64>> = self
+        let mut uncertainties: Vec<Option<f64>> = self
             .cases
             .iter()
             .zip(&self.medians_ns)
@@ -262,6 +263,11 @@ impl<W: Work> Trials<'_, W> {
                 case.as_ref().and_then(|_| Some(uncertainty(median(medians)?, median_interval(medians)?)))
             })
             .collect();
+        let able: Vec<usize> = (0..self.cases.len()).filter(|index| self.cases[*index].is_some()).collect();
+        for block in self.blocks(&able) {
+            let widest = block.iter().filter_map(|case| uncertainties[*case]).reduce(f64::max);
+            block.iter().for_each(|case| uncertainties[*case] = widest);
+        }
         let rounds = FurtherRounds::new(&uncertainties, plan.trials, precision);
         let mut trials = vec![plan.trials; self.cases.len()];
         let total = self.done + rounds.trials();

@@ -274,13 +274,25 @@ pub fn format_bytes(bytes: usize) -> String {
 
 /// A time with three significant digits in the unit that reads best: `2.35 us`.
 pub fn format_ns(nanoseconds: f64) -> String {
-    let (value, unit) = match nanoseconds.abs() {
-        ns if ns < 999.5 => (nanoseconds, "ns"),
-        ns if ns < 999.5e3 => (nanoseconds / 1e3, "us"),
-        ns if ns < 999.5e6 => (nanoseconds / 1e6, "ms"),
-        _ => (nanoseconds / 1e9, "s"),
-    };
+    let (value, _, unit) = in_unit(nanoseconds);
     format!("{} {unit}", three_digits(value))
+}
+
+/// Returns the time that [`format_ns`] prints, in nanoseconds.
+pub fn printed_ns(nanoseconds: f64) -> f64 {
+    let (value, unit_ns, _) = in_unit(nanoseconds);
+    three_digits(value).parse().unwrap_or(value) * unit_ns
+}
+
+/// A time in the unit in which it is printed, that unit in nanoseconds, and its name.
+fn in_unit(nanoseconds: f64) -> (f64, f64, &'static str) {
+    let (unit_ns, unit) = match nanoseconds.abs() {
+        ns if ns < 999.5 => (1.0, "ns"),
+        ns if ns < 999.5e3 => (1e3, "us"),
+        ns if ns < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    (nanoseconds / unit_ns, unit_ns, unit)
 }
 
 /// A number with three significant digits, as a figure beside a unit has them: `2.35`, `35.7`, `271`.

@@ -162,7 +162,7 @@ mod tests {
         let one = with_trials(1);
         assert!(one.contains("  interval  ") && !one.contains("  0 %  "), "{one}");
         let three = with_trials(3);
-        assert!(three.contains("  75 %  "), "{three}");
+        assert!(three.contains("  75 % in run  "), "{three}");
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         let style = Style { charts: Charts::Always, ..Style::default() };
         let text = table(&fixture::summary(), style);
         let (_, charts) = text.split_once("\nRanking: ").expect("a ranking");
-        let (charts, _) = charts.split_once("\n= rows").expect("footnotes");
+        let (charts, _) = charts.split_once("\n= no two").expect("footnotes");
         insta::assert_snapshot!(format!("Ranking: {charts}"));
         for charts in [Charts::Auto, Charts::Never] {
             assert!(!table(&fixture::summary(), Style { charts, ..style }).contains("Ranking: "));

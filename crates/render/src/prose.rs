@@ -75,10 +75,8 @@ pub(crate) fn stand_in(machine: &Machine) -> Option<String> {
 /// What holds on a machine whose times do not; `None` where they do, or rows were not compared side by side.
 pub fn standing(summary: &Summary) -> Option<String> {
     let compared = summary.rows.iter().any(|row| row.comparable.is_some_and(|found| found.adjusted));
-    (summary.run.noise.level == Level::Unreliable && compared).then(|| {
-        "The order of the rows stands all the same: it comes from trials that ran next to each other."
-            .to_owned()
-    })
+    (summary.run.noise.level == Level::Unreliable && compared)
+        .then(|| "Rows are compared within rounds, in which all of them ran one after the other.".to_owned())
 }
 
 /// What the loop costs without a mechanism; `None` if it was not measured.
@@ -175,15 +173,13 @@ pub fn footnotes(summary: &Summary) -> Vec<String> {
     let failed =
         marked(has_failed_trials).next().map(|_| "! some of its trials failed: see below.".to_owned());
     let tied = shown.iter().find(|row| !row.tied_with.is_empty()).map(|_| {
-        "= rows with the same number cannot be told apart, and ~ marks rows that cannot be told from the first of all."
+        "= no two rows with the same number differ significantly; ~ not significantly slower than the first row."
             .to_owned()
     });
-    let compared = shown.iter().find(|row| row.rank > 1).and_then(|row| row.comparable);
-    let compared = compared.map(|comparable| {
-        let ranges = "from-to: what 'vs first' may be, for all rows of a table at once in 95 of 100 runs.";
-        let adjusted = "Order and 'vs first' come from comparing each trial with those that ran next to it, so that what \
-                        slows the machine for a moment slows both.";
-        if comparable.adjusted { format!("{ranges} {adjusted}") } else { ranges.to_owned() }
+    let is_compared = |row: &&&Row| row.vs_first.is_some_and(|ratio| ratio.interval.is_some());
+    let compared = shown.iter().find(is_compared).map(|_| {
+        "from-to: 95 % interval of 'vs first', for all rows of a table together, from the rounds in which all of them ran."
+            .to_owned()
     });
     let repeated = (summary.run.across > 1).then(|| {
         format!(

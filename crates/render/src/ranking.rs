@@ -1,7 +1,9 @@
 //! The columns of a ranking, shared by every format that shows tables.
 
 use super::document::Column as Head;
-use furlong_analysis::text::{decimals, format_count, format_digits, plain, three_digits, times_between};
+use furlong_analysis::text::{
+    decimals, format_count, format_digits, format_ratio, plain, three_digits, times_between,
+};
 use furlong_analysis::{AgainstOne, Group, Reached, Row, Shares, Summary, Unit};
 use furlong_model::format_ns;
 use furlong_stats::coverage;
@@ -10,17 +12,8 @@ use furlong_stats::coverage;
 pub(crate) struct Entry<'a> {
     /// The row.
     pub row: &'a Row,
-    /// The first of its group.
-    first: &'a Row,
     /// Whether other rows are in the same place.
     shares_place: bool,
-}
-
-impl Entry<'_> {
-    /// How many times as long as the first of its group it takes, and between which factors; `None` for too few trials.
-    fn compared(&self) -> Option<(f64, [f64; 2])> {
-        Some(self.row.comparable?.ratio_to(&self.first.comparable?))
-    }
 }
 
 /// One column of a ranking.
@@ -34,7 +27,7 @@ pub(crate) struct Column {
 }
 
 /// The column of the interval: how often such an interval holds the median.
-const INTERVAL: &str = "95 %";
+const INTERVAL: &str = "95 % in run";
 
 /// The column of the number of trials.
 const TRIALS: &str = "trials";
@@ -217,7 +210,7 @@ pub(crate) fn heads(columns: &[&Column], entries: &[Entry], across: u32) -> Vec<
     let name = match fewest {
         None => "interval".to_owned(),
         Some(_) if across > 1 => format!("{across} times"),
-        Some(fewest) => format!("{:.0} %", 100.0 * coverage(fewest)),
+        Some(fewest) => format!("{:.0} % in run", 100.0 * coverage(fewest)),
     };
     let head = |column: &&Column| match column.head.name == INTERVAL {
         true => Head { name: name.clone().into(), ..column.head.clone() },
@@ -230,7 +223,7 @@ pub(crate) fn heads(columns: &[&Column], entries: &[Entry], across: u32) -> Vec<
 pub(crate) fn entries<'a>(summary: &'a Summary, group: &'a Group) -> Vec<Entry<'a>> {
     let rows: Vec<_> = summary.rows_of(group).collect();
     let shares = |row: &Row| rows.iter().filter(|other| other.rank == row.rank).count() > 1;
-    rows.iter().map(|row| Entry { row, first: rows[0], shares_place: shares(row) }).collect()
+    rows.iter().map(|row| Entry { row, shares_place: shares(row) }).collect()
 }
 
 fn place(entry: &Entry) -> String {
@@ -277,31 +270,20 @@ fn calls(entry: &Entry) -> String {
 }
 
 fn is_compared(row: &Row) -> bool {
-    row.rank > 1 && row.comparable.is_some()
+    row.vs_first.is_some_and(|ratio| ratio.interval.is_some() && !ratio.is_tie())
 }
 
-/// How many times as long as the first it takes; `~` where the two cannot be told apart.
+/// Formats the ratio to the first row; `~` for a tie.
 fn ratio(entry: &Entry) -> String {
-    let Entry { row, first, .. } = entry;
-    let plain = row.exchange.ns.p50 / first.exchange.ns.p50;
-    match entry.compared() {
-        _ if row.case == first.case => "1.00x".to_owned(),
-        _ if row.tied_with.contains(&first.case.row()) => "~".to_owned(),
-        compared => three_digits(compared.map_or(plain, |(ratio, _)| ratio)) + "x",
+    match entry.row.vs_first {
+        None => "1.00x".to_owned(),
+        Some(ratio) if ratio.is_tie() => "~".to_owned(),
+        Some(ratio) => format_ratio(ratio.times) + "x",
     }
 }
 
-/// A factor, with as many digits as tell it from 1.
-fn factor(ratio: f64) -> String {
-    let text = three_digits(ratio);
-    if text == "1.00" && ratio != 1.0 { format!("{ratio:.3}") } else { text }
-}
-
-/// The smallest and the largest factor that the intervals for comparison allow.
+/// Formats the interval of that ratio.
 fn ratio_between(entry: &Entry) -> String {
-    let between = entry.compared().filter(|_| entry.row.case != entry.first.case);
-    between.map_or_else(String::new, |(_, ends)| {
-        let [low, high] = ends.map(factor);
-        format!("{low}-{high}")
-    })
+    let interval = entry.row.vs_first.and_then(|ratio| ratio.interval);
+    interval.map_or_else(String::new, |ends| ends.map(format_ratio).join("-"))
 }

@@ -9,31 +9,37 @@
 use crate::median::median_interval_with;
 use crate::normal::{chance_below, density};
 
-/// How often none of several rows that are the same is to be told apart from any other.
-const NO_FALSE_DIFFERENCE: f64 = 0.95;
+/// Share of groups of equal rows in which no two may differ significantly, if trials were independent. They are not quite, so
+/// this leaves room for 5 of 100 (`comparison_simulated.rs`).
+const NO_FALSE_DIFFERENCE: f64 = 0.96;
 
-/// For each row the interval of the median of its values, for comparisons with all other rows: among rows that are the
-/// same, all intervals overlap in 95 % of all cases. `None` for a row of fewer than three values.
+/// Returns for each row the interval of the median of its values, for comparisons with all other rows: among equal rows, all
+/// intervals overlap in 96 % of groups if trials are independent. `None` for a row of fewer than three values.
 ///
-/// For two rows they cover their medians in 83 %, for five in 95 %, for twenty in 99 %. Where a row has too few values to
-/// cover its median as often, the interval is their whole range, and differences are found by chance more often than that.
+/// The intervals of two rows cover their medians in 85 %, of five in 95 %, of twenty in 99 %. If a row has too few values to
+/// cover its median as often, the interval is their whole range, and false differences are more frequent.
 pub fn comparison_intervals(rows: &[Vec<f64>]) -> Vec<Option<[f64; 2]>> {
-    let confidence = comparison_confidence(rows.len());
+    intervals_with(rows, NO_FALSE_DIFFERENCE)
+}
+
+/// Returns such intervals for another share of groups without a false difference.
+pub(crate) fn intervals_with(rows: &[Vec<f64>], no_false_difference: f64) -> Vec<Option<[f64; 2]>> {
+    let confidence = comparison_confidence(rows.len(), no_false_difference);
     rows.iter().map(|values| median_interval_with(values, confidence)).collect()
 }
 
-/// How often such an interval covers the median.
-fn comparison_confidence(rows: usize) -> f64 {
+/// Returns how often such an interval covers the median.
+fn comparison_confidence(rows: usize, no_false_difference: f64) -> f64 {
     // Two intervals of the same width just touch where the medians differ by both halves.
-    2.0 * chance_below(range(rows.max(2)) / 2.0) - 1.0
+    2.0 * chance_below(range(rows.max(2), no_false_difference) / 2.0) - 1.0
 }
 
-/// What the largest of so many normal values exceeds the smallest by in 5 % of all cases, in standard deviations.
-fn range(rows: usize) -> f64 {
+/// Returns the range, in standard deviations, within which that number of normal values lie in this share of all cases.
+fn range(rows: usize, share: f64) -> f64 {
     let (mut low, mut high) = (0.0, 20.0);
     while high - low > 1e-6 {
         let middle = f64::midpoint(low, high);
-        if chance_of_range_below(middle, rows) < NO_FALSE_DIFFERENCE {
+        if chance_of_range_below(middle, rows) < share {
             low = middle;
         } else {
             high = middle;
@@ -61,18 +67,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_range_is_that_of_the_tables() {
+    fn range_is_that_of_published_tables() {
         // The studentized range with infinitely many degrees of freedom, 5 % points.
         for (rows, table) in [(2, 2.772), (3, 3.314), (5, 3.858), (10, 4.474), (20, 5.012)] {
-            assert!((range(rows) - table).abs() < 0.002, "{rows} rows: {}", range(rows));
+            assert!((range(rows, 0.95) - table).abs() < 0.002, "{rows} rows: {}", range(rows, 0.95));
         }
     }
 
     #[test]
-    fn two_rows_need_83_percent_and_twenty_99() {
-        assert!((comparison_confidence(2) - 0.834).abs() < 0.001);
-        assert!((comparison_confidence(20) - 0.988).abs() < 0.001);
-        assert_eq!(comparison_confidence(1), comparison_confidence(2));
+    fn confidence_grows_with_the_number_of_rows() {
+        for (rows, confidence) in [(2, 0.854), (5, 0.954), (20, 0.989)] {
+            let found = comparison_confidence(rows, NO_FALSE_DIFFERENCE);
+            assert!((found - confidence).abs() < 0.0015, "{rows} rows: {found}");
+        }
+        assert_eq!(comparison_confidence(1, 0.95), comparison_confidence(2, 0.95));
     }
 
     #[test]

@@ -71,10 +71,12 @@ impl Ranked {
                 let each: Vec<f64> = trials().map(|trial| Cpu::of(&row.case, &[trial]).all()).collect();
                 (median(&each)?, median_interval(&each))
             }
-            // As in any ranking: by trials that ran next to each other.
-            _ => row
-                .comparable
-                .map_or((row.exchange.ns.p50, None), |found| (found.median_ns, Some(found.interval_ns))),
+            // The printed median, within the interval by which rankings compare.
+            _ => {
+                let p50_ns = row.exchange.ns.p50;
+                let holds_p50 = |[low, high]: [f64; 2]| [low.min(p50_ns), high.max(p50_ns)];
+                (p50_ns, row.comparable.map(|found| holds_p50(found.interval_ns)))
+            }
         };
         Some(Ranked {
             mechanism: row.case.mechanism.clone(),

@@ -1,0 +1,228 @@
+//! Values of several rows that were measured in rounds, without the pace of the machine in each round.
+//!
+//! A shared machine runs faster and slower many times per second. Two rows are comparable only where both were measured, so
+//! only complete rounds count: those with a value of every row. Within a round, each value is compared with the other rows
+//! that do the same kind of work: the deviations of these from their own medians are the pace. The pace is their median, the
+//! nearer ones counting more, because one disturbed trial must not disturb its neighbours.
+
+use crate::median::{FEWEST_TRIALS, median};
+
+/// Steps in which the medians of rows and the paces are made to agree. Each halves the remainder.
+const STEPS: usize = 12;
+
+/// A value, the row it belongs to, and its place in the order of measuring.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placed {
+    /// Index of the row.
+    pub row: usize,
+    /// Place in the order of measuring. Rows that are not compared may have places in between.
+    pub position: usize,
+    /// Logarithm of the measured time, because a slower machine multiplies all times.
+    pub value: f64,
+}
+
+/// A row that takes part in rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundsRow {
+    /// Kind of work. The pace of one kind says nothing about another: while a hypervisor has moved a core, a transfer of a
+    /// cache line takes 5 times as long and a system call twice as long.
+    pub kind: usize,
+    /// Whether a round is complete without this row, as after one of its trials failed.
+    pub may_be_missing: bool,
+}
+
+/// Values of one row in complete rounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adjusted {
+    /// The values, at one pace if `adjusted`.
+    pub values: Vec<f64>,
+    /// Whether the pace was removed. It is not if the row is the only one of its kind, nor if the values of its kind would
+    /// then spread more, as with a scheduler that puts each trial on one core or on two.
+    pub adjusted: bool,
+}
+
+/// Returns the values of each row in complete rounds, at one pace per kind of work. If a row has fewer than three such values,
+/// returns all values of all rows as they were measured.
+pub fn at_one_pace(values: &[Placed], rows: &[RoundsRow]) -> Vec<Adjusted> {
+    let rounds = complete_rounds(values, rows);
+    let measured = by_row(rounds.iter().flatten(), rows.len(), |placed| placed.value);
+    if measured.iter().any(|values| values.len() < FEWEST_TRIALS) {
+        let all = by_row(values.iter(), rows.len(), |placed| placed.value);
+        return all.into_iter().map(|values| Adjusted { values, adjusted: false }).collect();
+    }
+    let mut medians: Vec<f64> = measured.iter().map(|values| median(values).unwrap_or_default()).collect();
+    let at_pace = |medians: &[f64]| {
+        let adjust = |round: &Vec<Placed>| adjust_round(round, rows, medians);
+        by_row(rounds.iter().flat_map(adjust).collect::<Vec<_>>().iter(), rows.len(), |placed| placed.value)
+    };
+    for _ in 0..STEPS {
+        for (row, values) in at_pace(&medians).iter().enumerate() {
+            medians[row] = median(values).map_or(medians[row], |next| f64::midpoint(medians[row], next));
+        }
+    }
+    let adjusted = at_pace(&medians);
+    let is_better = |row: usize| {
+        let of_kind = (0..rows.len()).filter(|other| rows[*other].kind == rows[row].kind);
+        let (before, after) = of_kind.fold((0.0, 0.0), |(before, after), row| {
+            (before + spread(&measured[row]), after + spread(&adjusted[row]))
+        });
+        // A value without another of its kind in its round has no pace.
+        adjusted[row].len() == measured[row].len() && after <= before
+    };
+    let chosen = |row: usize| match is_better(row) {
+        true => Adjusted { values: adjusted[row].clone(), adjusted: true },
+        false => Adjusted { values: measured[row].clone(), adjusted: false },
+    };
+    (0..rows.len()).map(chosen).collect()
+}
+
+fn by_row<'a>(
+    values: impl Iterator<Item = &'a Placed>,
+    rows: usize,
+    of: impl Fn(&Placed) -> f64,
+) -> Vec<Vec<f64>> {
+    let mut sorted = vec![Vec::new(); rows];
+    values.for_each(|placed| sorted[placed.row].push(of(placed)));
+    sorted
+}
+
+/// Returns the rounds that have a value of every row that may not be missing. A round ends before a row that it has already.
+fn complete_rounds(values: &[Placed], rows: &[RoundsRow]) -> Vec<Vec<Placed>> {
+    let mut values = values.to_vec();
+    values.sort_by_key(|placed| placed.position);
+    let mut rounds: Vec<Vec<Placed>> = Vec::new();
+    for placed in values {
+        match rounds.last_mut() {
+            Some(round) if round.iter().all(|other| other.row != placed.row) => round.push(placed),
+            _ => rounds.push(vec![placed]),
+        }
+    }
+    let has = |round: &[Placed], row: usize| round.iter().any(|placed| placed.row == row);
+    rounds.retain(|round| (0..rows.len()).all(|row| rows[row].may_be_missing || has(round, row)));
+    rounds
+}
+
+/// Returns the values of a round less their paces, without values that have no pace.
+fn adjust_round(round: &[Placed], rows: &[RoundsRow], medians: &[f64]) -> Vec<Placed> {
+    let without_pace = |own: &Placed| {
+        let others = round.iter().filter(|other| other.row != own.row);
+        let deviations = others.filter(|other| rows[other.row].kind == rows[own.row].kind).map(|other| {
+            let distance = own.position.abs_diff(other.position).max(1);
+            (1.0 / distance as f64, other.value - medians[other.row])
+        });
+        Some(Placed { value: own.value - weighted_median(deviations.collect())?, ..*own })
+    };
+    round.iter().filter_map(without_pace).collect()
+}
+
+/// Returns the median of weighted values; between two of them if half of the weight is on either side.
+fn weighted_median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
+    weighted.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let half = weighted.iter().map(|(weight, _)| weight).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    let at = weighted.iter().position(|(weight, _)| {
+        below += weight;
+        below > half * (1.0 - 1e-9)
+    })?;
+    let next = weighted.get(at + 1).filter(|_| below < half * (1.0 + 1e-9));
+    Some(next.map_or(weighted[at].1, |next| f64::midpoint(weighted[at].1, next.1)))
+}
+
+/// Returns the median distance of values from their median.
+fn spread(values: &[f64]) -> f64 {
+    let middle = median(values).unwrap_or_default();
+    median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: RoundsRow = RoundsRow { kind: 0, may_be_missing: false };
+
+    /// Rounds of rows in turns, each value made of its row and its position.
+    fn rounds(rows: usize, count: usize, value: impl Fn(usize, usize) -> f64) -> Vec<Placed> {
+        let placed = |position| {
+            let row = position % rows;
+            Placed { row, position, value: value(row, position) }
+        };
+        (0..rows * count).map(placed).collect()
+    }
+
+    fn medians(adjusted: &[Adjusted]) -> Vec<f64> {
+        adjusted.iter().map(|row| median(&row.values).unwrap()).collect()
+    }
+
+    #[test]
+    fn common_pace_is_removed() {
+        let pace = |position: usize| 0.3 * (position as f64 / 12.0).sin();
+        for rows in [2, 3, 5] {
+            let values = rounds(rows, 30, |row, position| row as f64 + pace(position));
+            let found = at_one_pace(&values, &vec![ROW; rows]);
+            assert!(found.iter().all(|row| row.adjusted && row.values.len() == 30));
+            for pair in medians(&found).windows(2) {
+                assert!((pair[1] - pair[0] - 1.0).abs() < 0.03, "{rows} rows: {:?}", medians(&found));
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_without_every_row_are_left_out() {
+        let mut values = rounds(3, 10, |row, _| row as f64);
+        // Further trials of two rows, in which the machine is slow.
+        values.extend((0..20).map(|at| Placed {
+            row: at % 2,
+            position: 30 + at,
+            value: 5.0 + (at % 2) as f64,
+        }));
+        let found = at_one_pace(&values, &[ROW; 3]);
+        assert!(found.iter().all(|row| row.values.len() == 10));
+        assert_eq!(medians(&found), [0.0, 1.0, 2.0]);
+        // A row that failed early keeps no other out.
+        values.retain(|placed| placed.row != 1 || placed.position < 12);
+        let failed = RoundsRow { may_be_missing: true, ..ROW };
+        let lengths = |rows: &[RoundsRow]| {
+            at_one_pace(&values, rows).iter().map(|row| row.values.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(&[ROW, failed, ROW]), [10, 4, 10]);
+        assert_eq!(lengths(&[ROW; 3]), [4, 4, 4]);
+    }
+
+    #[test]
+    fn pace_of_another_kind_is_not_removed() {
+        // The second kind is slower in every third round.
+        let values = rounds(5, 30, |row, position| if row > 2 && position / 5 % 3 == 0 { 0.3 } else { 0.0 });
+        let kinds = [0, 0, 0, 1, 1].map(|kind| RoundsRow { kind, ..ROW });
+        let found = at_one_pace(&values, &kinds);
+        assert!(found.iter().all(|row| spread(&row.values) < 1e-9));
+        assert!(found[0].values.iter().all(|value| value.abs() < 1e-9), "{found:?}");
+        let lone = at_one_pace(&values, &[0, 0, 0, 1, 2].map(|kind| RoundsRow { kind, ..ROW }));
+        assert_eq!(lone.iter().map(|row| row.adjusted).collect::<Vec<_>>(), [true, true, true, false, false]);
+    }
+
+    #[test]
+    fn rows_not_measured_in_turns_keep_all_values() {
+        let mut values = rounds(2, 10, |row, _| row as f64);
+        values.iter_mut().for_each(|placed| placed.position += 100 * placed.row);
+        let found = at_one_pace(&values, &[ROW; 2]);
+        assert!(found.iter().all(|row| !row.adjusted && row.values.len() == 10));
+        assert!(at_one_pace(&[], &[ROW; 2]).iter().all(|row| row.values.is_empty()));
+    }
+
+    #[test]
+    fn independent_noise_is_kept() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let noise: Vec<f64> = (0..300).map(|_| random.f64()).collect();
+        let values = rounds(2, 60, |_, position| noise[position]);
+        let found = at_one_pace(&values, &[ROW; 2]);
+        assert!(found.iter().all(|row| !row.adjusted && row.values.len() == 60));
+    }
+
+    #[test]
+    fn weighted_median_has_half_of_the_weight_on_each_side() {
+        assert_eq!(weighted_median(vec![]), None);
+        assert_eq!(weighted_median(vec![(1.0, 3.0), (1.0, 1.0)]), Some(2.0));
+        assert_eq!(weighted_median(vec![(1.0, 3.0), (0.5, 1.0), (0.5, 2.0), (1.0, 9.0)]), Some(3.0));
+        assert_eq!(weighted_median(vec![(5.0, 3.0), (1.0, 1.0), (1.0, 9.0)]), Some(3.0));
+    }
+}
