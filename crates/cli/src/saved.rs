@@ -217,8 +217,9 @@ fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
         let reason = format!("'{}' is no run: write @last, or @last~1 for the one before", plain(word));
         return Err(Usage(reason).into());
     };
-    let runs = shelf.runs();
-    let run = runs.len().checked_sub(before + 1).and_then(|at| runs.get(at)).cloned();
+    // A run in which nothing was measured is reached by its name alone.
+    let measured = shelf.runs().iter().rev().filter(|run| !run.records().is_ok_and(|run| run.is_empty()));
+    let run = measured.skip(before).next().cloned();
     run.ok_or_else(|| Usage(format!("there is no {word}; {}", shelf.known(None))).into())
 }
 

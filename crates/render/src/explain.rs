@@ -40,7 +40,7 @@ pub fn explanation_json(explanation: &Explanation) -> String {
 /// Each row with its parts and what they say, all rows side by side, and the costs that were used.
 pub(crate) fn document(explanation: &Explanation) -> Document {
     let mut document = Document::default();
-    if explanation.noise.level != Level::Quiet {
+    if explanation.noise.level != Level::Quiet && !explanation.rows.is_empty() {
         document.push(with_noise(Section::default(), &explanation.noise));
     }
     explanation.rows.iter().map(section).for_each(|section| document.push(section));

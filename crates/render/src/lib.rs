@@ -94,7 +94,7 @@ pub use replay::{
 };
 pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
 pub use style::{Charts, Style};
-pub use summary::{document as summary_document, with_noise};
+pub use summary::{document as summary_document, with_noise, with_noise_of};
 
 #[cfg(doc)]
 use furlong_analysis::Summary;
@@ -334,6 +334,26 @@ mod tests {
         let text = table(&summary, Style::default());
         assert!(text.contains("Nothing was measured") && text.contains("Xeon"), "{text}");
         assert!(csv(&summary).starts_with("mechanism,wait,"));
+    }
+
+    #[test]
+    fn figures_are_not_warned_of_where_there_are_none() {
+        let noisy = || {
+            let mut summary = fixture::summary();
+            summary.run.noise.level = Level::Unreliable;
+            summary
+        };
+        let with = |keep: fn(&furlong_analysis::Skipped) -> bool| {
+            let mut summary = noisy();
+            (summary.rows, summary.groups) = (Vec::new(), Vec::new());
+            summary.skipped.retain(keep);
+            table(&summary, Style::default())
+        };
+        assert!(table(&noisy(), Style::default()).contains("UNRELIABLE: do not use these figures"));
+        let refused = with(|entry| !entry.status.is_failure());
+        assert!(!refused.contains("UNRELIABLE") && refused.contains("Nothing was measured."), "{refused}");
+        let failed = with(|entry| entry.status.is_failure());
+        assert!(failed.contains("The machine was UNRELIABLE.\n"), "{failed}");
     }
 
     proptest! {

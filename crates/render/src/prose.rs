@@ -86,10 +86,7 @@ pub fn floor(summary: &Summary) -> Option<String> {
     };
     let floors: Vec<_> = floors.flat_map(|group| summary.rows_of(group)).map(named).collect();
     (!floors.is_empty()).then(|| {
-        format!(
-            "The floor, the same loop without a mechanism: {}. It is never subtracted.",
-            floors.join(", ")
-        )
+        format!("The floor, a loop without a mechanism: {}. It is never subtracted.", floors.join(", "))
     })
 }
 

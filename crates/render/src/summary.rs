@@ -10,7 +10,7 @@ use super::{
     unmeasured::unmeasured,
     words::fitness,
 };
-use furlong_analysis::{Carries, Group, RunFacts, Summary, Verdict};
+use furlong_analysis::{Carries, Group, RunFacts, Skipped, SkippedStatus, Summary, Verdict};
 use furlong_chart::Chart;
 
 /// With these charts behind the tables.
@@ -39,7 +39,7 @@ fn head(summary: &Summary) -> Section {
     let section = Section::default().paragraph(prose::machine(&run.machine, &run.harness));
     let section =
         section.paragraph_if(run.peer.as_deref().map(prose::peer)).paragraph_if(prose::boundary(summary));
-    let section = with_noise(section, &run.noise)
+    let section = with_noise_of(section, summary)
         .paragraph_if(prose::standing(summary))
         .paragraph_if(prose::floor(summary));
     partial(section, run)
@@ -57,6 +57,23 @@ pub(crate) fn partial(section: Section, run: &RunFacts) -> Section {
 pub fn with_noise(section: Section, verdict: &Verdict) -> Section {
     let reasons = noise::noise(verdict).into_iter().map(Line::neutral);
     section.with(Block::Paragraph(fitness(verdict.level))).bullets(reasons)
+}
+
+/// Adds the noise verdict of a run: of one in which every case was refused, nothing.
+pub fn with_noise_of(section: Section, summary: &Summary) -> Section {
+    let noise = &summary.run.noise;
+    if !summary.rows.is_empty() {
+        return with_noise(section, noise);
+    }
+    let was_started =
+        |entry: &Skipped| !matches!(entry.status, SkippedStatus::Refused | SkippedStatus::Unavailable);
+    if !summary.skipped.iter().any(was_started) {
+        return section;
+    }
+    // Noise may be why benchmarks failed, and there are no figures to warn of.
+    let Line { tone, text } = fitness(noise.level);
+    let level = text.split_once(':').map_or(text.clone(), |(level, _)| format!("{level}."));
+    section.toned(tone, level).bullets(self::noise::noise(noise).into_iter().map(Line::neutral))
 }
 
 /// A table for each of `groups`, with the same columns and widths, so that they compare at a glance.
