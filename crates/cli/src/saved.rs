@@ -200,6 +200,10 @@ fn named(word: &str, shelf: &mut Shelf) -> anyhow::Result<Named> {
     let path = saving::folder().filter(|_| is_name(word)).map(|folder| file_of(&folder, word));
     match path.filter(|path| path.is_file()) {
         Some(path) => Ok(Named::One(SavedRun { name: word.to_owned(), path })),
+        None if Path::new(word).is_file() => {
+            let why = "is a file that is no saved run: exports keep no trials, so compare runs (run --save NAME), or write";
+            Err(Usage(format!("{word} {why} ./{word} if it is one", word = plain(word))).into())
+        }
         None => {
             Err(Usage(format!("no run is saved as '{}'; {}", plain(word), shelf.known(Some(word)))).into())
         }

@@ -337,6 +337,17 @@ mod tests {
     }
 
     #[test]
+    fn narrow_tables_keep_p99_and_legends_go_with_their_columns() {
+        let at = |width| table(&fixture::summary(), Style { width, ..Style::default() });
+        let (narrow, wide) = (at(70), at(200));
+        assert!(narrow.contains(" p99 ") && !narrow.contains("from-to"), "{narrow}");
+        assert!(wide.contains("from-to: ") && wide.contains("  max  ") && wide.contains(" p99.9 "), "{wide}");
+        // Also of messages at a rate, where the tail is the question.
+        let heads: Vec<_> = narrow.lines().filter(|line| line.trim_start().starts_with("#  ")).collect();
+        assert!(heads.len() > 3 && heads.iter().all(|head| head.contains("p99")), "{narrow}");
+    }
+
+    #[test]
     fn figures_are_not_warned_of_where_there_are_none() {
         let noisy = || {
             let mut summary = fixture::summary();

@@ -26,7 +26,13 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
         document.push(Section::default().paragraph("Nothing was measured."));
     }
     drawn(charts).for_each(|section| document.push(section));
-    document.push(Section::default().footnotes(prose::footnotes(summary)));
+    let notes = prose::legend(summary).into_iter().fold(Section::default(), |section, (column, text)| {
+        section.with(match column {
+            Some(column) => Block::Legend(column, vec![text]),
+            None => Block::Footnotes(vec![text]),
+        })
+    });
+    document.push(notes);
     document.push(unmeasured(&summary.skipped));
     let findings = summary.findings.iter().map(finding).chain(latency_by_rate::sentences(summary));
     document.push(Section::list(prose::FINDINGS, findings.map(Line::neutral)));
