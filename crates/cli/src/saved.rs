@@ -222,8 +222,8 @@ fn last(word: &str, shelf: &mut Shelf) -> anyhow::Result<SavedRun> {
         return Err(Usage(reason).into());
     };
     // A run in which nothing was measured is reached by its name alone.
-    let measured = shelf.runs().iter().rev().filter(|run| !run.records().is_ok_and(|run| run.is_empty()));
-    let run = measured.skip(before).next().cloned();
+    let mut measured = shelf.runs().iter().rev().filter(|run| !run.records().is_ok_and(|run| run.is_empty()));
+    let run = measured.nth(before).cloned();
     run.ok_or_else(|| Usage(format!("there is no {word}; {}", shelf.known(None))).into())
 }
 
